@@ -12,6 +12,8 @@ pub struct Argument {
     pub token: Option<&'static str>,
     /// The Redis version that brought it, if later than the command.
     pub since: Option<&'static str>,
+    /// The Redis version since which something else should be used.
+    pub deprecated_since: Option<&'static str>,
     /// Whether it may be left out.
     pub presence: Presence,
     /// Whether it may be given more than once.
@@ -107,20 +109,44 @@ pub enum Repeat {
 ///
 /// Built up in a constant: `at("nx_xx").named("condition").since("2.6.12")`. It applies to every
 /// argument whose token or derived name is the one in `at`, and it is an error if there is none.
+/// Corrections apply in order, so that of two equal groups the first can be renamed by
+/// `at("left_right").first().named("wherefrom")` and the second by what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Override {
     pub(crate) at: &'static str,
+    pub(crate) extent: Extent,
     pub(crate) name: Option<&'static str>,
     pub(crate) kind: Option<Kind>,
     pub(crate) since: Option<&'static str>,
+    pub(crate) deprecated_since: Option<&'static str>,
+}
+
+/// To how many of the arguments that match a correction applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    All,
+    First,
 }
 
 /// Starts a correction of the arguments whose token or derived name is `target`.
 pub const fn at(target: &'static str) -> Override {
-    Override { at: target, name: None, kind: None, since: None }
+    Override {
+        at: target,
+        extent: Extent::All,
+        name: None,
+        kind: None,
+        since: None,
+        deprecated_since: None,
+    }
 }
 
 impl Override {
+    /// Limits it to the first argument that matches.
+    #[must_use]
+    pub const fn first(self) -> Override {
+        Override { extent: Extent::First, ..self }
+    }
+
     /// Gives another name.
     #[must_use]
     pub const fn named(self, name: &'static str) -> Override {
@@ -137,6 +163,12 @@ impl Override {
     #[must_use]
     pub const fn since(self, version: &'static str) -> Override {
         Override { since: Some(version), ..self }
+    }
+
+    /// Says since which Redis version something else should be used.
+    #[must_use]
+    pub const fn deprecated_since(self, version: &'static str) -> Override {
+        Override { deprecated_since: Some(version), ..self }
     }
 }
 
@@ -165,6 +197,7 @@ impl Argument {
             kind,
             token: None,
             since: None,
+            deprecated_since: None,
             presence: Presence::Required,
             repeat: Repeat::Once,
             key_spec_index: None,

@@ -108,6 +108,9 @@ fn argument(argument: &Argument) -> Node<'_> {
     if let Some(since) = argument.since {
         fields.push(("since", Node::Bulk(since)));
     }
+    if let Some(version) = argument.deprecated_since {
+        fields.push(("deprecated_since", Node::Bulk(version)));
+    }
     let flags = argument_flags(argument);
     if !flags.is_empty() {
         fields.push(("flags", Node::Set(flags)));

@@ -121,7 +121,7 @@ impl Walk<'_> {
             Kind::OneOf => self.alternatives(argument, context),
             Kind::Block => self.block(argument, context),
             Kind::Key => self.key(argument, context),
-            Kind::String if argument.name == "shardchannel" => self.key(argument, context),
+            Kind::String if self.is_channel(&argument.name) => self.key(argument, context),
             _ => Ok(()),
         }
     }
@@ -181,9 +181,17 @@ impl Walk<'_> {
         } else {
             FindKeys::Range { last_key: 0, step, limit: 0 }
         };
-        argument.key_spec_index = self.index_of_run(self.runs.len());
+        if argument.kind == Kind::Key {
+            argument.key_spec_index = self.index_of_run(self.runs.len());
+        }
         self.runs.push(Run { name: argument.name.clone(), begin, find });
         Ok(())
+    }
+
+    /// A sharded channel is routed like a key where the author says so; PUBSUB SHARDNUMSUB, which
+    /// asks one node about any channel, has none.
+    fn is_channel(&self, name: &str) -> bool {
+        name == "shardchannel" && self.uses.contains(&KeyUse::CHANNEL)
     }
 
     /// Whether the last run was `key1` and this is `key2`: two keys that are one to the command.

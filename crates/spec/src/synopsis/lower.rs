@@ -24,6 +24,7 @@ pub(super) fn sequence(items: &[Item]) -> Vec<Argument> {
 fn taken_by_token(items: &[Item]) -> usize {
     match items.first() {
         Some(Item::OneOf(_) | Item::Group(_)) => 1,
+        Some(Item::Repeat(repeated)) if matches!(repeated[..], [Item::Group(_)]) => 1,
         _ => items.iter().take_while(|item| is_plain(item)).count(),
     }
 }

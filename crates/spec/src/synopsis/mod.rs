@@ -28,7 +28,7 @@
 mod lower;
 mod syntax;
 
-use crate::argument::{Argument, Kind, Override};
+use crate::argument::{Argument, Extent, Kind, Override, Repeat};
 
 /// How deeply brackets may nest. The most in any Redis command is four.
 pub const NESTING_MAX: usize = 8;
@@ -73,13 +73,15 @@ pub fn parse(
     Ok(arguments)
 }
 
-/// Corrects every argument that matches and says how many did.
+/// Corrects the arguments that match and says how many did.
 fn apply(correction: Override, arguments: &mut [Argument]) -> usize {
     let mut count = 0;
     for argument in arguments {
+        if count == 1 && correction.extent == Extent::First {
+            break;
+        }
         count += apply(correction, &mut argument.children);
-        let has_token = argument.token == Some(correction.at);
-        if argument.name != correction.at && !has_token {
+        if argument.name != correction.at && argument.token != Some(correction.at) {
             continue;
         }
         count += 1;
@@ -88,6 +90,7 @@ fn apply(correction: Override, arguments: &mut [Argument]) -> usize {
         }
         argument.kind = correction.kind.unwrap_or(argument.kind);
         argument.since = correction.since.or(argument.since);
+        argument.deprecated_since = correction.deprecated_since.or(argument.deprecated_since);
     }
     count
 }
@@ -108,9 +111,9 @@ impl Argument {
         let space = if token.is_empty() || body.is_empty() { "" } else { " " };
         let since = self.since.map(|version| format!("@{version}")).unwrap_or_default();
         let repeat = match self.repeat {
-            crate::Repeat::Once => "",
-            crate::Repeat::Many => "...",
-            crate::Repeat::ManyWithToken => " and again...",
+            Repeat::Once => "",
+            Repeat::Many => "...",
+            Repeat::ManyWithToken => " and again...",
         };
         let text = format!("{token}{space}{body}{since}{repeat}");
         if self.is_optional() { format!("[{text}]") } else { text }
