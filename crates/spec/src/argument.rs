@@ -107,18 +107,43 @@ pub enum Repeat {
 
 /// A correction to what the synopsis says about one argument.
 ///
-/// Built up in a constant: `at("nx_xx").named("condition").since("2.6.12")`. It applies to every
-/// argument whose token or derived name is the one in `at`, and it is an error if there is none.
-/// Corrections apply in order, so that of two equal groups the first can be renamed by
-/// `at("left_right").first().named("wherefrom")` and the second by what follows.
+/// Built up in a constant from [`at`] or [`around`]: `at("EX").since("2.6.12")`. It applies to every
+/// argument that matches, and it is an error if there is none. Corrections apply in order and see
+/// the names that earlier ones gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Override {
-    pub(crate) at: &'static str,
+    pub(crate) target: Target,
     pub(crate) extent: Extent,
     pub(crate) name: Option<&'static str>,
     pub(crate) kind: Option<Kind>,
     pub(crate) since: Option<&'static str>,
     pub(crate) deprecated_since: Option<&'static str>,
+}
+
+/// Which arguments a correction is about, by token or name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Argument(&'static str),
+    GroupAround(&'static str),
+}
+
+impl Target {
+    /// The token or name.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Target::Argument(label) | Target::GroupAround(label) => label,
+        }
+    }
+
+    pub(crate) fn matches(self, argument: &Argument) -> bool {
+        let is_called = |argument: &Argument| {
+            argument.name == self.label() || argument.token == Some(self.label())
+        };
+        match self {
+            Target::Argument(_) => is_called(argument),
+            Target::GroupAround(_) => argument.children.iter().any(is_called),
+        }
+    }
 }
 
 /// To how many of the arguments that match a correction applies.
@@ -128,19 +153,29 @@ pub(crate) enum Extent {
     First,
 }
 
-/// Starts a correction of the arguments whose token or derived name is `target`.
-pub const fn at(target: &'static str) -> Override {
-    Override {
-        at: target,
-        extent: Extent::All,
-        name: None,
-        kind: None,
-        since: None,
-        deprecated_since: None,
-    }
+/// Starts a correction of the arguments whose token or name is `label`.
+pub const fn at(label: &'static str) -> Override {
+    Override::new(Target::Argument(label))
+}
+
+/// Starts a correction of the groups that directly hold an argument whose token or name is `label`:
+/// `around("NX").named("condition")` names the choice `NX | XX`.
+pub const fn around(label: &'static str) -> Override {
+    Override::new(Target::GroupAround(label))
 }
 
 impl Override {
+    const fn new(target: Target) -> Override {
+        Override {
+            target,
+            extent: Extent::All,
+            name: None,
+            kind: None,
+            since: None,
+            deprecated_since: None,
+        }
+    }
+
     /// Limits it to the first argument that matches.
     #[must_use]
     pub const fn first(self) -> Override {

@@ -22,7 +22,7 @@ mod keys;
 pub mod synopsis;
 mod table;
 
-pub use argument::{Argument, Kind, Override, Presence, Repeat, at};
+pub use argument::{Argument, Kind, Override, Presence, Repeat, around, at};
 pub use category::{Categories, Category};
 pub use command_spec::{Audience, CommandSpec, Deprecated, Group, Subcommands};
 pub use document::Node;

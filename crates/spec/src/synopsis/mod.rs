@@ -67,7 +67,7 @@ pub fn parse(
     let mut arguments = lower::sequence(&syntax::parse(synopsis)?);
     for correction in overrides {
         if apply(*correction, &mut arguments) == 0 {
-            return Err(SynopsisError::UnusedOverride(correction.at));
+            return Err(SynopsisError::UnusedOverride(correction.target.label()));
         }
     }
     Ok(arguments)
@@ -81,7 +81,7 @@ fn apply(correction: Override, arguments: &mut [Argument]) -> usize {
             break;
         }
         count += apply(correction, &mut argument.children);
-        if argument.name != correction.at && argument.token != Some(correction.at) {
+        if !correction.target.matches(argument) {
             continue;
         }
         count += 1;

@@ -1,7 +1,7 @@
 //! What the grammar makes of a line.
 
 use basalt_spec::synopsis::{NESTING_MAX, SynopsisError, parse};
-use basalt_spec::{Kind, at};
+use basalt_spec::{Kind, around, at};
 
 fn outline(line: &'static str) -> String {
     let arguments = parse(line, &[]).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -73,14 +73,16 @@ fn repetitions_fold() {
 #[test]
 fn overrides_correct_and_must_apply() {
     let overrides = [
-        at("left_right").first().named("from"),
-        at("left_right").named("to"),
+        around("LEFT").named("to"),
+        around("LEFT").first().named("from"),
         at("timeout").kind(Kind::Integer).since("6.0.0"),
     ];
     let arguments =
         parse("<LEFT | RIGHT> <LEFT | RIGHT> timeout", &overrides).expect("well formed");
     let outlines: Vec<String> = arguments.iter().map(|argument| argument.outline()).collect();
     assert_eq!(outlines, ["from<LEFT | RIGHT>", "to<LEFT | RIGHT>", "timeout:integer@6.0.0"]);
+    let unused = around("key");
+    assert_eq!(parse("key", &[unused]), Err(SynopsisError::UnusedOverride("key")));
     assert_eq!(parse("key", &[at("NX")]), Err(SynopsisError::UnusedOverride("NX")));
 }
 

@@ -2,7 +2,7 @@
 
 use basalt_spec::{
     Audience, BeginSearch, Categories, Category, CommandSpec, CommandTable, Deprecated, FindKeys,
-    Flag, Flags, Group, KeyFlag, KeyUse, Kind, Subcommands, at,
+    Flag, Flags, Group, KeyFlag, KeyUse, Kind, Subcommands, around, at,
 };
 
 pub const SET: CommandSpec = CommandSpec {
@@ -12,8 +12,8 @@ pub const SET: CommandSpec = CommandSpec {
     flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
     keys: &[KeyUse::MODIFY.varying()],
     overrides: &[
-        at("nx_xx").named("condition").since("2.6.12"),
-        at("seconds_milliseconds_keepttl").named("expiration"),
+        around("NX").named("condition").since("2.6.12"),
+        around("EX").named("expiration"),
         at("KEEPTTL").since("6.0.0"),
     ],
     since: "1.0.0",
