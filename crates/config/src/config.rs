@@ -15,6 +15,9 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// No name is nearly as long, and a longer pattern would only cost time.
+const PATTERN_BYTES_MAX: usize = 1024;
+
 /// The configuration of a running server.
 #[derive(Debug)]
 pub struct Config {
@@ -91,19 +94,25 @@ impl Config {
         let values = Arc::clone(&self.current.read().values);
         let mut found: Vec<Reported> = Vec::new();
         let mut report = |name: &[u8], id: OptionId| {
-            if !found.iter().any(|earlier| earlier.name.eq_ignore_ascii_case(name)) {
-                found.push(Reported { name: name.to_vec(), value: values.reported(id) });
-            }
+            found.push(Reported { name: name.to_vec(), value: values.reported(id) });
         };
-        for pattern in patterns {
+        // What has been reported is not matched again, so that many patterns stay cheap.
+        let mut open: Vec<(&'static str, OptionId)> = open_names().collect();
+        let mut hidden: Vec<OptionId> = hidden().collect();
+        for pattern in patterns.iter().filter(|pattern| pattern.len() <= PATTERN_BYTES_MAX) {
             if glob::is_pattern(pattern) {
-                for (name, id) in open_names() {
-                    if glob::matches(pattern, name.as_bytes(), Case::Ignored) {
-                        report(name.as_bytes(), id);
-                    }
+                for (name, id) in open.extract_if(.., |(name, _)| {
+                    glob::matches(pattern, name.as_bytes(), Case::Ignored)
+                }) {
+                    report(name.as_bytes(), id);
                 }
-            } else if let Some(id) = std::str::from_utf8(pattern).ok().and_then(OptionId::find) {
-                report(pattern, id);
+                continue;
+            }
+            let same = |name: &str| name.as_bytes().eq_ignore_ascii_case(pattern);
+            if let Some(place) = open.iter().position(|(name, _)| same(name)) {
+                report(pattern, open.remove(place).1);
+            } else if let Some(place) = hidden.iter().position(|id| same(id.spec().name)) {
+                report(pattern, hidden.remove(place));
             }
         }
         found
@@ -154,8 +163,16 @@ impl Config {
     }
 }
 
+fn is_hidden(id: &OptionId) -> bool {
+    id.spec().visibility == Visibility::Hidden
+}
+
 fn open_names() -> impl Iterator<Item = (&'static str, OptionId)> {
     OptionId::all()
-        .filter(|id| id.spec().visibility != Visibility::Hidden)
+        .filter(|id| !is_hidden(id))
         .flat_map(|id| id.spec().names().map(move |name| (name, id)))
+}
+
+fn hidden() -> impl Iterator<Item = OptionId> {
+    OptionId::all().filter(is_hidden)
 }

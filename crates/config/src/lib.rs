@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside all of them: [config]
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside all of them: \[config\]
 //!
 //! This crate is what an operator can tell the server: one constant table of options, and the
 //! values that hold. It owns the reading of TOML files, of redis.conf's syntax and of the command

@@ -152,8 +152,12 @@ fn parse_memory_or_percent(word: &[u8]) -> Result<Value, ValueError> {
     }
 }
 
-/// Reads `64`, `64k` (1000), `64kb` (1024) and so on to `g` and `gb`, in any case.
+/// Reads `64`, `64k` (1000), `64kb` (1024) and so on to `g` and `gb`, in any case. Redis takes the
+/// empty word as 0, too.
 pub(crate) fn memory_size(word: &[u8]) -> Option<u64> {
+    if word.is_empty() {
+        return Some(0);
+    }
     let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, unit) = word.split_at(digits);
     let factor: u64 = match unit.to_ascii_lowercase().as_slice() {

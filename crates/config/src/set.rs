@@ -72,7 +72,7 @@ impl<'a> PreparedSet<'a> {
         for (&id, [name, value]) in ids.iter().zip(pairs) {
             let previous = Previous::Replace(before.values.get(id));
             let parsed = parse_argument(id.spec(), value, previous)
-                .map_err(|error| refused(name, error.to_string()))?;
+                .map_err(|error| refused(&name.to_ascii_lowercase(), error.to_string()))?;
             values.set(id, parsed);
         }
         let changed: Vec<OptionId> =

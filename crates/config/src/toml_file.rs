@@ -27,7 +27,9 @@ pub(crate) fn read(loader: &mut Loader, place: &Place, text: &[u8]) -> Result<()
     for (name, item) in table.iter().filter(|(name, _)| !is_include(name)) {
         let place = key_place(place, text, table, name);
         let words = match OptionId::find(name) {
-            Some(id) => option_words(id, item).map_err(|error| bad_value(&place, id, error))?,
+            Some(id) => {
+                option_words(text, id, item).map_err(|error| bad_value(&place, id, error))?
+            }
             None => Vec::new(),
         };
         loader.assign(&place, name, &words)?;
@@ -74,7 +76,7 @@ fn include_words(item: &Item) -> Option<Vec<Vec<u8>>> {
 }
 
 /// The words that redis.conf would hold, or why the TOML value is not of the option's type.
-fn option_words(id: OptionId, item: &Item) -> Result<Vec<Vec<u8>>, ValueError> {
+fn option_words(text: &str, id: OptionId, item: &Item) -> Result<Vec<Vec<u8>>, ValueError> {
     let kind = id.spec().kind;
     match item.as_value() {
         Some(Value::Array(array)) if kind.takes_words() => {
@@ -83,24 +85,29 @@ fn option_words(id: OptionId, item: &Item) -> Result<Vec<Vec<u8>>, ValueError> {
                 match element {
                     Value::Array(inner) => {
                         for element in inner {
-                            push_words(kind, element, &mut words)?;
+                            push_words(text, kind, element, &mut words)?;
                         }
                     }
-                    single => push_words(kind, single, &mut words)?,
+                    single => push_words(text, kind, single, &mut words)?,
                 }
             }
             Ok(if words.is_empty() { vec![Vec::new()] } else { words })
         }
         Some(value) => {
             let mut words = Vec::new();
-            push_words(kind, value, &mut words)?;
+            push_words(text, kind, value, &mut words)?;
             Ok(if words.is_empty() { vec![Vec::new()] } else { words })
         }
         None => wrong_type("a table"),
     }
 }
 
-fn push_words(kind: Kind, value: &Value, words: &mut Vec<Vec<u8>>) -> Result<(), ValueError> {
+fn push_words(
+    text: &str,
+    kind: Kind,
+    value: &Value,
+    words: &mut Vec<Vec<u8>>,
+) -> Result<(), ValueError> {
     match value {
         Value::String(text) if kind.takes_words() => {
             words
@@ -108,11 +115,11 @@ fn push_words(kind: Kind, value: &Value, words: &mut Vec<Vec<u8>>) -> Result<(),
             Ok(())
         }
         Value::String(_) if kind.is_integer() => wrong_type("a string, so leave the quotes out"),
-        Value::String(text) => one(words, text.value()),
+        Value::String(word) => one(words, word.value()),
         Value::Integer(number) if matches!(kind, Kind::Octal { .. }) => {
             // 0o700 and 700 both mean rwx------, as in redis.conf.
-            let written = number.display_repr();
-            one(words, written.strip_prefix("0o").unwrap_or(&written))
+            let written = number.span().and_then(|span| text.get(span)).unwrap_or_default();
+            one(words, written.strip_prefix("0o").unwrap_or(written))
         }
         Value::Integer(number) if kind.takes_number() => one(words, &number.value().to_string()),
         Value::Float(number) if matches!(kind, Kind::Percentiles) => {
