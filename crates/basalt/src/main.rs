@@ -1,2 +1,5 @@
 #[global_allocator]
-static A: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc; fn main(){ let _ = basalt_cold_rocks::DB::destroy; }
+static A: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+fn main() {
+    let _ = basalt_cold_rocks::DB::destroy;
+}

@@ -322,7 +322,8 @@ impl Rows {
                 let key_start = rows.keys.len();
                 row::object_key(id, database.generation, entry.key(), &mut rows.keys);
                 let start = rows.values.len();
-                let head = StringRow { expire_ms: entry.expire_ms(), form: entry.form(), value: b"" };
+                let head =
+                    StringRow { expire_ms: entry.expire_ms(), form: entry.form(), value: b"" };
                 let value = match entry.value() {
                     None => RowValue::Delete,
                     Some(StringValue::Inline(bytes)) => {

@@ -27,7 +27,7 @@ pub use engine::{DatabaseTotals, Engine, EngineError, MemoryTotals, Options};
 pub use key::Key;
 pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};
 pub use miss::Missing;
-pub use recovery::{Replay, RecoveryError, RecoveryStats};
+pub use recovery::{RecoveryError, RecoveryStats, Replay};
 pub use threads::{Background, WarmUp};
 pub use txn::{Changes, PutOptions, Txn};
 pub use view::{Object, Session, Touch, View};

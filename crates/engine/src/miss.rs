@@ -54,9 +54,9 @@ impl Engine {
     /// tier has in its cache are made resident on the way.
     #[inline]
     pub fn missing(&self, locked: &mut Locked<'_>, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
-        let complete = keys.iter().all(|key| {
-            locked.partition(key.partition).databases[usize::from(db)].is_complete()
-        });
+        let complete = keys
+            .iter()
+            .all(|key| locked.partition(key.partition).databases[usize::from(db)].is_complete());
         if complete { None } else { self.missing_slow(locked, db, keys) }
     }
 
@@ -73,8 +73,14 @@ impl Engine {
             let mut row_key = Vec::new();
             row::object_key(key.partition, generation, key.bytes, &mut row_key);
             let cold_version = partition.cold_version;
-            let miss =
-                Miss { partition: key.partition, db, generation, cold_version, hash: key.hash, row_key };
+            let miss = Miss {
+                partition: key.partition,
+                db,
+                generation,
+                cold_version,
+                hash: key.hash,
+                row_key,
+            };
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
                 Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {}

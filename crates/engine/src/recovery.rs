@@ -47,7 +47,9 @@ pub enum RecoveryError {
         error: RowError,
     },
     /// The data was written with more databases than are configured.
-    #[error("the data has {found} databases but only {configured} are configured; raise `databases`")]
+    #[error(
+        "the data has {found} databases but only {configured} are configured; raise `databases`"
+    )]
     Databases {
         /// On disk.
         found: usize,
@@ -55,7 +57,9 @@ pub enum RecoveryError {
         configured: usize,
     },
     /// The log's tail does not begin where the cold tier ends.
-    #[error("the log begins after position {first} of shard {shard}, but partition {partition} needs it from {needed}: files of the journal are missing")]
+    #[error(
+        "the log begins after position {first} of shard {shard}, but partition {partition} needs it from {needed}: files of the journal are missing"
+    )]
     Hole {
         /// Whose stream.
         shard: u16,
@@ -149,8 +153,7 @@ impl<'a> Replay<'a> {
         position: u64,
         record: &[u8],
     ) -> Result<(), RecoveryError> {
-        let error =
-            |error| RecoveryError::Record { shard: shard.number(), position, error };
+        let error = |error| RecoveryError::Record { shard: shard.number(), position, error };
         let (scope, ops) = op::decode(record).map_err(error)?;
         match scope {
             Scope::Partition(id) => {

@@ -1,0 +1,158 @@
+//! Who is connected: what CLIENT LIST shows and CLIENT KILL reaches.
+//!
+//! Each connection shares a [`ClientHandle`] with this registry. The connection's thread writes it
+//! with plain stores, once a turn rather than once a command; others read.
+
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
+
+/// What is known about one connection from outside.
+#[derive(Debug)]
+pub struct ClientHandle {
+    /// Its number, unique since the start.
+    pub id: u64,
+    /// Peer address, `ip:port`, or the path of the Unix socket and `:0`.
+    pub address: String,
+    /// Own address.
+    pub local_address: String,
+    /// File descriptor.
+    pub fd: i32,
+    /// When it connected, in unix milliseconds.
+    pub connected_ms: u64,
+    /// Names that the client gave itself.
+    pub names: Mutex<ClientNames>,
+    /// When it last sent something, in unix milliseconds.
+    pub active_ms: AtomicU64,
+    /// Selected database.
+    pub db: AtomicU8,
+    /// Protocol version, 2 or 3.
+    pub protocol: AtomicU8,
+    /// Index of its latest command plus one; 0 for none.
+    pub last_command: AtomicU16,
+    /// Bytes in its query buffer.
+    pub query_bytes: AtomicU64,
+    /// Bytes that wait to be sent to it.
+    pub output_bytes: AtomicU64,
+    /// Commands it has sent.
+    pub commands: AtomicU64,
+    /// It may not be evicted (`CLIENT NO-EVICT`).
+    pub no_evict: AtomicBool,
+    /// Its reads leave no trace (`CLIENT NO-TOUCH`).
+    pub no_touch: AtomicBool,
+    /// It waits: for the cold tier, a checkpoint, time.
+    pub parked: AtomicBool,
+    killed: AtomicBool,
+    /// Wakes the thread that it belongs to.
+    wake: Box<dyn Wake>,
+}
+
+/// Wakes a connection's thread so that it looks whether it was killed.
+pub trait Wake: Send + Sync + std::fmt::Debug {
+    /// Wakes it.
+    fn wake(&self);
+}
+
+/// Names that a client gave itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientNames {
+    /// `CLIENT SETNAME`.
+    pub name: Vec<u8>,
+    /// `CLIENT SETINFO LIB-NAME`.
+    pub lib_name: Vec<u8>,
+    /// `CLIENT SETINFO LIB-VER`.
+    pub lib_version: Vec<u8>,
+}
+
+/// What is known of a connection when it is made.
+#[derive(Debug)]
+pub struct NewClient {
+    /// Peer address.
+    pub address: String,
+    /// Own address.
+    pub local_address: String,
+    /// File descriptor.
+    pub fd: i32,
+    /// Now, in unix milliseconds.
+    pub now_ms: u64,
+    /// Wakes its thread.
+    pub wake: Box<dyn Wake>,
+}
+
+/// All connections.
+#[derive(Debug, Default)]
+pub struct Clients {
+    by_id: RwLock<BTreeMap<u64, Arc<ClientHandle>>>,
+    last_id: AtomicU64,
+}
+
+impl Clients {
+    /// Registers a connection.
+    pub fn add(&self, new: NewClient) -> Arc<ClientHandle> {
+        // Relaxed: only uniqueness matters.
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let client = Arc::new(ClientHandle {
+            id,
+            address: new.address,
+            local_address: new.local_address,
+            fd: new.fd,
+            connected_ms: new.now_ms,
+            names: Mutex::default(),
+            active_ms: AtomicU64::new(new.now_ms),
+            db: AtomicU8::new(0),
+            protocol: AtomicU8::new(2),
+            last_command: AtomicU16::new(0),
+            query_bytes: AtomicU64::new(0),
+            output_bytes: AtomicU64::new(0),
+            commands: AtomicU64::new(0),
+            no_evict: AtomicBool::new(false),
+            no_touch: AtomicBool::new(false),
+            parked: AtomicBool::new(false),
+            killed: AtomicBool::new(false),
+            wake: new.wake,
+        });
+        self.by_id.write().insert(id, Arc::clone(&client));
+        client
+    }
+
+    /// Forgets a connection.
+    pub fn remove(&self, id: u64) {
+        self.by_id.write().remove(&id);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_id.read().len()
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All, by ascending id.
+    pub fn all(&self) -> Vec<Arc<ClientHandle>> {
+        self.by_id.read().values().cloned().collect()
+    }
+
+    /// The one with this id.
+    pub fn by_id(&self, id: u64) -> Option<Arc<ClientHandle>> {
+        self.by_id.read().get(&id).cloned()
+    }
+}
+
+impl ClientHandle {
+    /// Has its thread close the connection soon.
+    pub fn kill(&self) {
+        // Release pairs with the Acquire in `is_killed`, though the flag alone matters.
+        self.killed.store(true, Ordering::Release);
+        self.wake.wake();
+    }
+
+    /// Whether it is to be closed.
+    #[inline]
+    pub fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,76 @@
+//! The command table: each family's file holds, per command, its spec and its function.
+
+pub mod connection;
+pub mod generic;
+pub mod number;
+pub mod server;
+pub mod strings;
+
+use crate::args::Args;
+use crate::dispatch::Context;
+use crate::error::CommandResult;
+use crate::session::SessionResult;
+use basalt_engine::{Txn, View};
+use basalt_resp::Reply;
+use basalt_spec::{CommandId, CommandSpec, CommandTable};
+
+/// A command: what it is and what it does.
+pub struct Entry {
+    /// What it is.
+    pub spec: CommandSpec,
+    /// What it does.
+    pub run: Run,
+}
+
+/// What a command does. The signature says what it may touch.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Reads its keys.
+    Read(fn(&View<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult),
+    /// Changes its keys.
+    Write(fn(&mut Txn<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult),
+    /// Concerns the connection or the server.
+    Session(fn(&mut Context<'_>, &Args<'_>, &mut Reply<'_>) -> SessionResult),
+}
+
+/// All families. A family is a constant slice; adding a command is adding its entry there.
+const FAMILIES: &[&[Entry]] =
+    &[strings::COMMANDS, generic::COMMANDS, connection::COMMANDS, server::COMMANDS];
+
+/// The table with its functions.
+pub struct Commands {
+    /// Names, arities, keys, documents.
+    pub table: CommandTable,
+    runs: Vec<Run>,
+}
+
+impl Commands {
+    /// Builds the table.
+    ///
+    /// # Panics
+    /// If a spec is wrong: that is a mistake in this crate, and its tests find it.
+    pub fn new() -> Commands {
+        let entries: Vec<&'static Entry> = FAMILIES.iter().copied().flatten().collect();
+        let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
+            .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
+        Commands { table, runs: entries.iter().map(|entry| entry.run).collect() }
+    }
+
+    /// What a command does.
+    #[inline]
+    pub fn run(&self, id: CommandId) -> Run {
+        self.runs[id.index()]
+    }
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Commands::new()
+    }
+}
+
+/// What a container does when it is called with a subcommand that it does not have; without one the
+/// arity has already refused it.
+pub fn container(_: &mut Context<'_>, args: &Args<'_>, _: &mut Reply<'_>) -> SessionResult {
+    Err(crate::dispatch::unknown_subcommand(args))
+}

@@ -1,0 +1,6 @@
+//! Commands of the connection family.
+
+use super::Entry;
+
+/// The family.
+pub const COMMANDS: &[Entry] = &[];

@@ -1,0 +1,58 @@
+//! Errors that a command answers. Their texts are Redis', code first.
+
+use std::borrow::Cow;
+
+/// An error reply: a code in capitals, a space, the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandError(Cow<'static, str>);
+
+/// What a command without a result of its own gives.
+pub type CommandResult = Result<(), CommandError>;
+
+impl CommandError {
+    /// The key holds a value of another type.
+    pub const WRONG_TYPE: CommandError =
+        CommandError::fixed("WRONGTYPE Operation against a key holding the wrong kind of value");
+    /// Options that contradict each other or make no sense.
+    pub const SYNTAX: CommandError = CommandError::fixed("ERR syntax error");
+    /// A number was expected.
+    pub const NOT_INTEGER: CommandError =
+        CommandError::fixed("ERR value is not an integer or out of range");
+    /// A floating point number was expected.
+    pub const NOT_FLOAT: CommandError = CommandError::fixed("ERR value is not a valid float");
+    /// A key that must exist does not.
+    pub const NO_SUCH_KEY: CommandError = CommandError::fixed("ERR no such key");
+    /// A database number beyond the configured ones.
+    pub const DB_OUT_OF_RANGE: CommandError = CommandError::fixed("ERR DB index is out of range");
+    /// An index beyond what is allowed.
+    pub const OFFSET_OUT_OF_RANGE: CommandError = CommandError::fixed("ERR offset is out of range");
+
+    /// An error with a constant text.
+    pub const fn fixed(text: &'static str) -> CommandError {
+        CommandError(Cow::Borrowed(text))
+    }
+
+    /// An error with a text made for the occasion.
+    #[cold]
+    pub fn new(text: impl Into<String>) -> CommandError {
+        CommandError(Cow::Owned(text.into()))
+    }
+
+    /// Code and text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// `ERR wrong number of arguments for '…' command`; a subcommand's name has its container's in
+    /// front: `client|list`.
+    #[cold]
+    pub fn wrong_arity(full_name: &str) -> CommandError {
+        CommandError::new(format!("ERR wrong number of arguments for '{full_name}' command"))
+    }
+
+    /// `ERR invalid expire time in '…' command`.
+    #[cold]
+    pub fn invalid_expire_time(command: &str) -> CommandError {
+        CommandError::new(format!("ERR invalid expire time in '{command}' command"))
+    }
+}

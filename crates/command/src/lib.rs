@@ -1,0 +1,20 @@
+//! bytes ▸ resp ▸ [command] ▸ engine ▸ log ▸ cold
+//!
+//! What each command does, and the one way in which every command runs. It owns the command table
+//! with a function beside each spec ([`commands`]), the state of a connection that commands see
+//! ([`session`]), what all connections share ([`server`]) and the dispatch
+//! ([`dispatch`]: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply). It must never know sockets,
+//! files or how the engine stores a key. Its one invariant: a command's signature is its permission;
+//! what gets a `&View` cannot change data, and what changes data is logged. Read `dispatch.rs` next,
+//! then a small family such as `commands/strings/counter.rs`.
+
+#![forbid(unsafe_code)]
+
+pub mod args;
+pub mod clients;
+pub mod commands;
+pub mod dispatch;
+pub mod error;
+pub mod server;
+pub mod session;
+pub mod wait;

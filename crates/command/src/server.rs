@@ -1,0 +1,131 @@
+//! What all connections share.
+
+use crate::clients::Clients;
+use crate::commands::Commands;
+use basalt_config::{Config, Settings};
+use basalt_engine::Engine;
+use basalt_observe::counters::ThreadCounters;
+use basalt_observe::slow_log::SlowLog;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// What all connections share.
+pub struct Server {
+    /// The database.
+    pub engine: Arc<Engine>,
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// The command table.
+    pub commands: Commands,
+    /// Who is connected.
+    pub clients: Clients,
+    /// The latest slow commands.
+    pub slow_log: SlowLog,
+    /// One set of counters a network thread.
+    pub counters: Vec<Arc<ThreadCounters>>,
+    /// What the process as a whole offers: memory figures, applying options, shutting down.
+    pub host: Box<dyn Host>,
+    /// When the server started.
+    pub started: Instant,
+    /// The same in unix milliseconds.
+    pub started_ms: u64,
+    /// 40 hex digits that change with every start.
+    pub run_id: String,
+    /// Connections that were refused because of `maxclients`.
+    pub rejected_connections: AtomicU64,
+    /// Bytes of memory in use, sampled a few times a second; checked against `maxmemory`.
+    pub memory_bytes_used: AtomicU64,
+    /// The highest value of that.
+    pub memory_bytes_peak: AtomicU64,
+    /// When the last checkpoint that a client asked for ended (`LASTSAVE`), in unix seconds.
+    pub last_save_s: AtomicU64,
+    /// Serialises CONFIG SET, whose effects reach outside of the configuration.
+    pub configuring: Mutex<()>,
+}
+
+/// What commands ask of the process that they run in.
+pub trait Host: Send + Sync {
+    /// Memory of the process.
+    fn memory(&self) -> HostMemory;
+
+    /// CPU time of the process so far.
+    fn cpu(&self) -> HostCpu;
+
+    /// Ends the process in an orderly way, soon: connections are closed, the log is synced.
+    fn shut_down(&self, how: Shutdown);
+
+    /// Makes options take effect that are not simply read again: `appendfsync`, `loglevel`,
+    /// `port`, `maxclients` …
+    ///
+    /// # Errors
+    /// The name of the option, and why it cannot be.
+    fn apply(&self, before: &Settings, after: &Settings) -> Result<(), (String, String)>;
+
+    /// Lines of `name:value` for INFO's persistence section about the journal.
+    fn journal_info(&self) -> Vec<(&'static str, String)>;
+
+    /// The TCP port that is listened on, 0 for none.
+    fn tcp_port(&self) -> u16;
+}
+
+/// Memory of the process, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostMemory {
+    /// Allocated by the program.
+    pub allocated: u64,
+    /// In pages with at least one allocation.
+    pub active: u64,
+    /// Physically resident, as the allocator sees it.
+    pub resident: u64,
+    /// Physically resident, as the system sees it.
+    pub rss: u64,
+    /// Of the machine.
+    pub system_total: u64,
+}
+
+/// CPU time of the process, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostCpu {
+    /// In the program.
+    pub user_s: f64,
+    /// In the kernel for it.
+    pub system_s: f64,
+    /// In the program, of ended children.
+    pub user_children_s: f64,
+    /// In the kernel, of ended children.
+    pub system_children_s: f64,
+}
+
+/// How to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shutdown {
+    /// With the log synced.
+    Normal,
+    /// With a checkpoint before.
+    Save,
+    /// At once.
+    Now,
+}
+
+impl Server {
+    /// The sum of a counter over all network threads.
+    pub fn sum(&self, counter: impl Fn(&ThreadCounters) -> u64) -> u64 {
+        self.counters.iter().map(|counters| counter(counters)).sum()
+    }
+
+    /// Memory in use is over `maxmemory`, which is not 0.
+    #[inline]
+    pub fn is_out_of_memory(&self, settings: &Settings) -> bool {
+        let limit = settings.memory.memory_bytes_max;
+        limit != 0 && self.memory_bytes_used.load(Ordering::Relaxed) > limit
+    }
+
+    /// Samples memory use; called a few times a second.
+    pub fn sample_memory(&self) {
+        let used = self.host.memory().allocated;
+        self.memory_bytes_used.store(used, Ordering::Relaxed);
+        self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+    }
+}

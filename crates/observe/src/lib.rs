@@ -1,0 +1,11 @@
+//! [observe] ▸ bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold
+//!
+//! What the server counts about itself, for every layer to use. It owns the counters of a network
+//! thread ([`counters`]) and the slow log ([`slow_log`]). It must never know what a command means or
+//! how a reply is written. Its one invariant: counting on the hot path is a plain store into memory
+//! of the counting thread; whoever reads adds up. Read `counters.rs` next.
+
+#![forbid(unsafe_code)]
+
+pub mod counters;
+pub mod slow_log;
