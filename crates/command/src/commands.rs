@@ -1,6 +1,7 @@
 //! The command table: each family's file holds, per command, its spec and its function.
 
 pub mod connection;
+pub mod expire_time;
 pub mod generic;
 pub mod number;
 pub mod server;

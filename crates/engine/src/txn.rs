@@ -82,6 +82,11 @@ impl<'e> Txn<'e> {
         self.session.db
     }
 
+    /// Largest value that a command may make, in bytes.
+    pub fn value_bytes_max(&self) -> usize {
+        self.session.value_bytes_max
+    }
+
     /// Works on another database from here on (`MOVE`, `COPY … DB`).
     pub fn select(&mut self, db: u8) {
         self.session.db = db;
