@@ -3,8 +3,10 @@
 //! Each connection shares a [`ClientHandle`] with this registry. The connection's thread writes it
 //! with plain stores, once a turn rather than once a command; others read.
 
+use crate::error::CommandError;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 
@@ -80,6 +82,37 @@ pub struct NewClient {
     pub wake: Box<dyn Wake>,
 }
 
+/// What a connection is used for. All are normal in this version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClientType {
+    /// Commands.
+    Normal,
+    /// Following a primary.
+    Replica,
+    /// Subscribed to channels.
+    Pubsub,
+    /// The primary that this server follows.
+    Master,
+}
+
+impl ClientType {
+    /// Reads the name of a type.
+    pub fn parse(word: &[u8]) -> Result<ClientType, CommandError> {
+        let types = [
+            ("normal", ClientType::Normal),
+            ("slave", ClientType::Replica),
+            ("replica", ClientType::Replica),
+            ("pubsub", ClientType::Pubsub),
+            ("master", ClientType::Master),
+        ];
+        let is_it = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        types.into_iter().find(|(name, _)| is_it(name)).map(|(_, found)| found).ok_or_else(|| {
+            let word = String::from_utf8_lossy(word);
+            CommandError::new(format!("ERR Unknown client type '{word}'"))
+        })
+    }
+}
+
 /// All connections.
 #[derive(Debug, Default)]
 pub struct Clients {
@@ -148,6 +181,18 @@ impl ClientHandle {
         // Release pairs with the Acquire in `is_killed`, though the flag alone matters.
         self.killed.store(true, Ordering::Release);
         self.wake.wake();
+    }
+
+    /// It came through the Unix socket.
+    pub fn is_unix(&self) -> bool {
+        // No TCP connection has port 0.
+        self.address.ends_with(":0")
+    }
+
+    /// It came from this machine.
+    pub fn is_local(&self) -> bool {
+        let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+        self.is_unix() || self.address.parse().as_ref().is_ok_and(is_loopback)
     }
 
     /// Whether it is to be closed.

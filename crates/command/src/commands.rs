@@ -3,6 +3,7 @@
 pub mod connection;
 pub mod expire_time;
 pub mod generic;
+pub mod help;
 pub mod number;
 pub mod server;
 pub mod strings;
@@ -73,5 +74,5 @@ impl Default for Commands {
 /// What a container does when it is called with a subcommand that it does not have; without one the
 /// arity has already refused it.
 pub fn container(_: &mut Context<'_>, args: &Args<'_>, _: &mut Reply<'_>) -> SessionResult {
-    Err(crate::dispatch::unknown_subcommand(args))
+    Err(crate::unknown::unknown_subcommand(args))
 }

@@ -8,8 +8,11 @@
 use crate::args::Args;
 use crate::commands::{Commands, Run};
 use crate::error::CommandError;
+use crate::redact::redact;
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
+use crate::silence;
+use crate::unknown::unknown;
 use crate::wait::{Afterwards, Wait};
 use basalt_change::place::PartitionId;
 use basalt_config::Settings;
@@ -26,6 +29,8 @@ use std::time::Instant;
 /// slow log asks for durations below this; they take about a microsecond.
 const ALWAYS_TIMED_BELOW_US: i64 = 1000;
 
+pub use crate::silence::finish_wait;
+
 /// What one network thread brings to every command that it runs.
 pub struct Worker {
     /// This thread's counters.
@@ -37,7 +42,7 @@ pub struct Worker {
     pub now_ms: u64,
     changes: Changes,
     /// Where replies go that nobody wants.
-    discarded: Output,
+    pub(crate) discarded: Output,
 }
 
 /// What a session command sees.
@@ -75,12 +80,17 @@ impl Worker {
     /// A turn of the event loop begins.
     pub fn begin_turn(&mut self, server: &Server) {
         self.now_ms = server.engine.clock().unix_ms();
+        self.renew_settings(server);
+        self.counters.turns.add(1);
+    }
+
+    #[inline]
+    fn renew_settings(&mut self, server: &Server) {
         let version = server.config.version();
         if version != self.settings_version {
             self.settings_version = version;
             self.settings = server.config.settings();
         }
-        self.counters.turns.add(1);
     }
 
     /// A turn of the event loop ends: the log may have something to write.
@@ -149,40 +159,9 @@ pub fn execute(
     if session.replies == Replies::On {
         return run_and_reply(server, worker, session, buffer, words, prepared, out);
     }
-    execute_silently(server, worker, session, buffer, words, prepared, out)
-}
-
-/// Runs a request of a client that has switched replies off.
-#[cold]
-fn execute_silently(
-    server: &Server,
-    worker: &mut Worker,
-    session: &mut Session,
-    buffer: &[u8],
-    words: &[Arg],
-    prepared: Prepared,
-    out: &mut Output,
-) -> Flow {
-    if session.replies == Replies::SkipNext {
-        session.replies = Replies::Skip;
-    }
-    let before = session.replies;
-    let mut discarded = std::mem::take(&mut worker.discarded);
-    let flow = run_and_reply(server, worker, session, buffer, words, prepared, &mut discarded);
-    if session.replies == Replies::On && before == Replies::Off {
-        // CLIENT REPLY ON answers for itself.
-        let mut slices = [std::io::IoSlice::new(&[]); 4];
-        let count = discarded.io_slices(&mut slices);
-        let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
-        Reply::new(out, session.protocol).raw(&bytes);
-    }
-    if before == Replies::Skip && session.replies == Replies::Skip && !matches!(flow, Flow::Wait(_))
-    {
-        session.replies = Replies::On;
-    }
-    discarded.clear();
-    worker.discarded = discarded;
-    flow
+    silence::execute(worker, session, out, |worker, session, out| {
+        run_and_reply(server, worker, session, buffer, words, prepared, out)
+    })
 }
 
 #[inline]
@@ -204,6 +183,7 @@ fn run_and_reply(
     if let Err(error) = admit(server, worker, session, command, &args) {
         return refuse(worker, Some(id), error, &mut reply);
     }
+    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let timed = !command.flags.has(Flag::Fast)
         || (0..ALWAYS_TIMED_BELOW_US).contains(&worker.settings.server.slowlog_slower_than_us);
     let start = timed.then(Instant::now);
@@ -218,7 +198,10 @@ fn run_and_reply(
             let settings = Arc::clone(&worker.settings);
             let now_ms = worker.now_ms;
             let mut context = Context { server, session, settings: &settings, now_ms };
-            run(&mut context, &args, &mut reply)
+            let result = run(&mut context, &args, &mut reply);
+            // CONFIG SET holds for the very next command.
+            worker.renew_settings(server);
+            result
         }
     };
     let counters = &worker.counters.by_command[id.index()];
@@ -233,7 +216,6 @@ fn run_and_reply(
     };
     if !runs_again(&flow) {
         counters.calls.add(1);
-        session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
         if let Some(start) = start {
             let elapsed = start.elapsed();
             counters.nanoseconds.add(elapsed.as_nanos() as u64);
@@ -261,7 +243,7 @@ fn admit(
     if !command.accepts_words(args.len()) {
         return Err(CommandError::wrong_arity(command.spec.name));
     }
-    if !session.authenticated && !command.flags.has(Flag::NoAuth) {
+    if !command.flags.has(Flag::NoAuth) && !session.is_admitted(&worker.settings) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
     }
     if command.flags.has(Flag::Denyoom) && server.is_out_of_memory(&worker.settings) {
@@ -374,7 +356,7 @@ fn with_keys<R>(
                     keys.push(engine.key(args.word(position)));
                 }
             })
-            .map_err(|error| CommandError::new(error.to_string()))?;
+            .map_err(|error| CommandError::new(format!("ERR {error}")))?;
     } else {
         let words = args.len();
         keys.extend(range.positions(words).map(|position| engine.key(args.word(position))));
@@ -403,41 +385,6 @@ pub fn log_refused(refusal: &Refusal) -> CommandError {
     CommandError::new(format!("MISCONF Errors writing to the AOF file: {refusal}"))
 }
 
-/// The error for a name that is no command, or a container with a wrong subcommand.
-#[cold]
-fn unknown(commands: &Commands, args: &Args<'_>) -> CommandError {
-    if commands.table.lookup(args.word(0)).is_some() {
-        return unknown_subcommand(args);
-    }
-    const SHOWN_BYTES_MAX: usize = 128;
-    let shown = |word: &[u8]| {
-        let word = &word[..word.len().min(SHOWN_BYTES_MAX)];
-        String::from_utf8_lossy(word).into_owned()
-    };
-    let mut arguments = String::new();
-    for word in args.from(1) {
-        if arguments.len() >= SHOWN_BYTES_MAX {
-            break;
-        }
-        let room = SHOWN_BYTES_MAX - arguments.len();
-        arguments.push_str(&format!("'{}' ", shown(&word[..word.len().min(room)])));
-    }
-    CommandError::new(format!(
-        "ERR unknown command '{}', with args beginning with: {arguments}",
-        shown(args.word(0))
-    ))
-}
-
-/// The error for a subcommand that a container does not have.
-#[cold]
-pub fn unknown_subcommand(args: &Args<'_>) -> CommandError {
-    const SHOWN_BYTES_MAX: usize = 128;
-    let sub = args.opt(1).unwrap_or_default();
-    let sub = String::from_utf8_lossy(&sub[..sub.len().min(SHOWN_BYTES_MAX)]);
-    let container = String::from_utf8_lossy(args.word(0)).to_uppercase();
-    CommandError::new(format!("ERR unknown subcommand '{sub}'. Try {container} HELP."))
-}
-
 #[cold]
 fn note_if_slow(
     server: &Server,
@@ -460,26 +407,9 @@ fn note_if_slow(
         id: 0,
         unix_s: worker.now_ms / 1000,
         duration_us,
-        arguments: slow_log::shorten(args.from(0)),
+        arguments: slow_log::shorten(redact(command.spec.name, args.from(0)).into_iter()),
         client_address: session.client.address.clone(),
         client_name: session.client.names.lock().name.clone(),
     };
     server.slow_log.push(entry, settings.slowlog_entries_max);
-}
-
-/// Answers a command that waited for more than its own rerun.
-pub fn finish_wait(
-    worker: &Worker,
-    session: &Session,
-    result: Result<(), CommandError>,
-    out: &mut Output,
-) {
-    let mut reply = Reply::new(out, session.protocol);
-    match result {
-        Ok(()) => reply.ok(),
-        Err(error) => {
-            worker.counters.count_error(error.text());
-            reply.error(error.text());
-        }
-    }
 }

@@ -2,14 +2,19 @@
 
 use crate::clients::Clients;
 use crate::commands::Commands;
+use crate::sampler::{Sampler, Totals};
 use basalt_config::{Config, Settings};
 use basalt_engine::Engine;
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log::SlowLog;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+
+/// The version of Redis whose commands and replies these are.
+pub const REDIS_VERSION: &str = "7.2.4";
+/// Our own version.
+pub const BASALT_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What all connections share.
 pub struct Server {
@@ -39,10 +44,8 @@ pub struct Server {
     pub memory_bytes_used: AtomicU64,
     /// The highest value of that.
     pub memory_bytes_peak: AtomicU64,
-    /// When the last checkpoint that a client asked for ended (`LASTSAVE`), in unix seconds.
-    pub last_save_s: AtomicU64,
-    /// Serialises CONFIG SET, whose effects reach outside of the configuration.
-    pub configuring: Mutex<()>,
+    /// Rates, and figures that are too slow to ask for on a network thread.
+    pub sampler: Sampler,
 }
 
 /// What commands ask of the process that they run in.
@@ -68,6 +71,27 @@ pub trait Host: Send + Sync {
 
     /// The TCP port that is listened on, 0 for none.
     fn tcp_port(&self) -> u16;
+
+    /// What the process is and runs on.
+    fn identity(&self) -> HostIdentity {
+        let executable = std::env::current_exe().unwrap_or_default();
+        HostIdentity {
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            allocator: "libc".to_owned(),
+            executable: executable.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// What the process is and runs on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostIdentity {
+    /// System, its version and the machine, as `uname -srm` says it.
+    pub os: String,
+    /// Name and version of the memory allocator.
+    pub allocator: String,
+    /// Path of the program.
+    pub executable: String,
 }
 
 /// Memory of the process, in bytes.
@@ -105,7 +129,7 @@ pub enum Shutdown {
     Normal,
     /// With a checkpoint before.
     Save,
-    /// At once.
+    /// With the log synced, without a grace period for clients.
     Now,
 }
 
@@ -122,10 +146,27 @@ impl Server {
         limit != 0 && self.memory_bytes_used.load(Ordering::Relaxed) > limit
     }
 
-    /// Samples memory use; called a few times a second.
-    pub fn sample_memory(&self) {
+    /// Samples memory use and rates; called ten times a second, from no network thread.
+    pub fn sample(&self) {
         let used = self.host.memory().allocated;
         self.memory_bytes_used.store(used, Ordering::Relaxed);
         self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+        let totals = Totals {
+            commands: self.sum(|counters| counters.commands.value()),
+            bytes_in: self.sum(|counters| counters.bytes_in.value()),
+            bytes_out: self.sum(|counters| counters.bytes_out.value()),
+        };
+        let engine = &*self.engine;
+        self.sampler.sample(engine.clock().monotonic_ns(), totals, || engine.cold().stats());
+    }
+
+    /// Sets what INFO counts to zero (`CONFIG RESETSTAT`).
+    pub fn reset_statistics(&self) {
+        self.counters.iter().for_each(|counters| counters.reset());
+        self.rejected_connections.store(0, Ordering::Relaxed);
+        let used = self.memory_bytes_used.load(Ordering::Relaxed);
+        self.memory_bytes_peak.store(used, Ordering::Relaxed);
+        self.engine.reset_expired_keys();
+        self.sampler.reset_rates();
     }
 }

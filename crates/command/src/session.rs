@@ -3,9 +3,11 @@
 
 use crate::clients::ClientHandle;
 use crate::error::CommandError;
+use basalt_config::Settings;
 use basalt_engine::{Gate, Touch};
 use basalt_resp::Protocol;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// One connection, as commands see it.
 pub struct Session {
@@ -15,7 +17,7 @@ pub struct Session {
     pub db: u8,
     /// The protocol that it speaks.
     pub protocol: Protocol,
-    /// Whether it may run commands that need authentication.
+    /// It has proved who it is, or did not have to when it connected.
     pub authenticated: bool,
     /// Whether its reads count as uses of keys.
     pub touch: Touch,
@@ -32,9 +34,9 @@ pub enum Replies {
     On,
     /// They are dropped.
     Off,
-    /// The reply of the command that said so is dropped, and the next one, too.
+    /// The next command's reply is dropped, the ones after it are sent.
     SkipNext,
-    /// This command's reply is dropped, the ones after it are sent.
+    /// The running command's reply is dropped.
     Skip,
 }
 
@@ -64,5 +66,27 @@ impl Session {
             replies: Replies::On,
             gate: Gate::default(),
         }
+    }
+
+    /// Selects a database.
+    pub fn select(&mut self, db: u8) {
+        self.db = db;
+        self.client.db.store(db, Ordering::Relaxed);
+    }
+
+    /// Switches to a version of the protocol.
+    pub fn speak(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+        let version = match protocol {
+            Protocol::Resp2 => 2,
+            Protocol::Resp3 => 3,
+        };
+        self.client.protocol.store(version, Ordering::Relaxed);
+    }
+
+    /// Whether it may run commands that need authentication, if a password is configured at all.
+    #[inline]
+    pub fn is_admitted(&self, settings: &Settings) -> bool {
+        self.authenticated || settings.clients.password.is_none()
     }
 }

@@ -4,7 +4,8 @@
 use crate::error::CommandError;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
-use basalt_engine::Missing;
+use basalt_engine::{CheckpointError, Engine, Missing, WarmUp};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a connection waits for.
@@ -18,6 +19,8 @@ pub enum Wait {
     LogRoom,
     /// A checkpoint; then `+OK`, or why it failed.
     Checkpoint,
+    /// A checkpoint and the forgetting of memory; then `+OK`, or why it failed.
+    Reload(WarmUp),
     /// Time; then `+OK`.
     Sleep(Duration),
 }
@@ -39,7 +42,7 @@ impl Wait {
     pub fn afterwards(&self) -> Afterwards {
         match self {
             Wait::Keys(_) | Wait::Partitions(_) | Wait::LogRoom => Afterwards::RunAgain,
-            Wait::Checkpoint | Wait::Sleep(_) => Afterwards::Reply,
+            Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
         }
     }
 
@@ -53,12 +56,33 @@ impl Wait {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }
             Wait::Checkpoint => engine.request_checkpoint(Box::new(|result| {
-                done(result.map_err(|error| CommandError::new(format!("ERR {error}"))));
+                done(result.map_err(checkpointing));
             })),
+            Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
             Wait::LogRoom | Wait::Sleep(_) => return Some(done),
         }
         None
     }
+}
+
+/// Like a restart: what memory knew is gone and comes back from the cold tier, as it is asked for
+/// and, if the server does that after a start, all of it in the background.
+fn reload(engine: Arc<Engine>, warm_up: WarmUp, done: Done) {
+    let reloaded = Arc::clone(&engine);
+    engine.request_checkpoint(Box::new(move |result| {
+        if result.is_ok() {
+            reloaded.unload();
+            if warm_up == WarmUp::Yes {
+                // A failure is logged, and met again by whoever asks for the keys.
+                reloaded.fetch_partitions(PartitionId::all().collect(), Box::new(|_| ()));
+            }
+        }
+        done(result.map_err(checkpointing));
+    }));
+}
+
+fn checkpointing(error: CheckpointError) -> CommandError {
+    CommandError::new(format!("ERR {error}"))
 }
 
 fn reading(result: Result<(), basalt_engine::EngineError>) -> Result<(), CommandError> {

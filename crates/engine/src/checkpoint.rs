@@ -27,7 +27,7 @@ use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::entry::StringValue;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -117,6 +117,11 @@ impl Engine {
     pub fn request_checkpoint(&self, done: Done) {
         self.checkpointing.requests.lock().push(done);
         self.checkpointing.requested.notify_one();
+    }
+
+    /// While the guard lives, no checkpoint runs.
+    pub(crate) fn lock_out_checkpoints(&self) -> MutexGuard<'_, ()> {
+        self.checkpointing.running.lock()
     }
 
     /// What checkpoints have done so far.

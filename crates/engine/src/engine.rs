@@ -73,6 +73,17 @@ pub struct MemoryTotals {
     pub index_bytes: u64,
 }
 
+/// What there is, all databases and kinds of memory in one walk over the partitions.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Census {
+    /// By database number.
+    pub databases: Vec<DatabaseTotals>,
+    /// What it takes of memory.
+    pub memory: MemoryTotals,
+    /// Keys, removed ones included, that the next checkpoint has to write.
+    pub keys_dirty: u64,
+}
+
 /// Why the engine cannot serve a request that was fine in itself.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineError {
@@ -82,6 +93,9 @@ pub enum EngineError {
     /// A row of the cold tier makes no sense.
     #[error("a row on disk is corrupt: {0}")]
     Row(#[from] basalt_change::row::RowError),
+    /// A partition that was walked is not in memory; fetch it and walk again.
+    #[error("a part of the data is not in memory")]
+    NotInMemory,
     /// The engine is shutting down.
     #[error("the server is shutting down")]
     Stopping,
@@ -230,25 +244,36 @@ impl Engine {
         totals
     }
 
-    /// What the keyspace takes of memory.
-    pub fn memory(&self) -> MemoryTotals {
-        let mut totals =
-            MemoryTotals { page_bytes: self.keyspace.page_bytes() as u64, ..Default::default() };
+    /// What there is. Like [`Engine::totals`], not one moment's truth.
+    pub fn census(&self) -> Census {
+        let mut census = Census::default();
+        census.databases.resize(usize::from(self.options.databases), DatabaseTotals::default());
+        census.memory.page_bytes = self.keyspace.page_bytes() as u64;
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
-            for database in &locked.partition(id).databases {
+            let partition = locked.partition(id);
+            census.keys_dirty += partition.dirty() as u64;
+            for (totals, database) in census.databases.iter_mut().zip(&partition.databases) {
                 let counts = database.table.counts();
-                totals.entry_bytes += counts.entry_bytes as u64;
-                totals.shared_bytes += counts.shared_bytes as u64;
-                totals.index_bytes += counts.index_bytes as u64;
+                totals.keys += database.keys();
+                totals.expires += counts.expiring as u64;
+                totals.keys_cold_only += database.keys_cold_only;
+                census.memory.entry_bytes += counts.entry_bytes as u64;
+                census.memory.shared_bytes += counts.shared_bytes as u64;
+                census.memory.index_bytes += counts.index_bytes as u64;
             }
         }
-        totals
+        census
     }
 
     /// Keys that were removed because they had expired.
     pub fn expired_keys(&self) -> u64 {
         self.expired_keys.load(Ordering::Relaxed)
+    }
+
+    /// Counts expired keys from zero again (`CONFIG RESETSTAT`).
+    pub fn reset_expired_keys(&self) {
+        self.expired_keys.store(0, Ordering::Relaxed);
     }
 
     /// Switches the active expiry cycle (`DEBUG SET-ACTIVE-EXPIRE`).

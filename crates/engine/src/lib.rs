@@ -20,14 +20,16 @@ mod miss;
 mod recovery;
 mod threads;
 mod txn;
+mod unload;
 mod view;
 
 pub use checkpoint::{CheckpointError, CheckpointStats};
-pub use engine::{DatabaseTotals, Engine, EngineError, MemoryTotals, Options};
+pub use engine::{Census, DatabaseTotals, Engine, EngineError, MemoryTotals, Options};
 pub use key::Key;
 pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};
 pub use miss::Missing;
 pub use recovery::{RecoveryError, RecoveryStats, Replay};
 pub use threads::{Background, WarmUp};
 pub use txn::{Changes, PutOptions, Txn};
+pub use unload::Unloaded;
 pub use view::{Object, Session, Touch, View};

@@ -7,6 +7,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub trait Clock: Send + Sync {
     /// Milliseconds since 1970-01-01 UTC. May jump when an operator or NTP sets the clock.
     fn unix_ms(&self) -> u64;
+    /// The same in microseconds, as exactly as this clock knows.
+    fn unix_us(&self) -> u64 {
+        self.unix_ms() * 1000
+    }
     /// Nanoseconds since an arbitrary start. Never goes back; stands still while the machine sleeps.
     fn monotonic_ns(&self) -> u64;
 }
@@ -34,6 +38,10 @@ impl Clock for SystemClock {
     fn unix_ms(&self) -> u64 {
         // A wall clock set before 1970 reads as 1970: better than a crash, and expiry then waits.
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+    }
+
+    fn unix_us(&self) -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
     }
 
     fn monotonic_ns(&self) -> u64 {

@@ -1,0 +1,149 @@
+//! CLIENT LIST and CLIENT INFO.
+
+use crate::args::Args;
+use crate::clients::{ClientHandle, ClientType};
+use crate::commands::number::parse_i64;
+use crate::commands::{Commands, Entry, Run};
+use crate::dispatch::Context;
+use crate::error::CommandError;
+use crate::session::{Flow, SessionResult};
+use basalt_resp::Reply;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, at};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) const CLIENT_INFO: Entry = Entry {
+    spec: CommandSpec {
+        name: "client|info",
+        group: Group::Connection,
+        flags: Flags::of(&[Flag::Noscript, Flag::Loading, Flag::Stale]),
+        since: "6.2.0",
+        complexity: "O(1)",
+        summary: "Describes the connection.",
+        examples: &["CLIENT INFO => (any)"],
+        tips: &["nondeterministic_output"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(info),
+};
+pub(super) const CLIENT_LIST: Entry = Entry {
+    spec: CommandSpec {
+        name: "client|list",
+        synopsis: "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID (client-id [client-id \
+               ...])]",
+        group: Group::Connection,
+        flags: Flags::of(&[Flag::Admin, Flag::Noscript, Flag::Loading, Flag::Stale]),
+        overrides: &[at("TYPE").since("5.0.0"), at("ID").named("id").since("6.2.0")],
+        since: "2.4.0",
+        complexity: "O(N) with N connections",
+        summary: "Describes all connections, or those of a type or with given numbers.",
+        examples: &[
+            "CLIENT LIST => (any)",
+            "CLIENT LIST TYPE normal => (any)",
+            "CLIENT LIST TYPE nosuch => (error) ERR Unknown client type 'nosuch'",
+        ],
+        tips: &["nondeterministic_output"],
+        history: &[
+            ("2.8.12", "The number of the connection."),
+            ("5.0.0", "Option TYPE."),
+            ("6.0.0", "The user."),
+            ("6.2.0", "Option ID, memory, own address and redirection."),
+            ("7.0.0", "The protocol and more memory."),
+            ("7.0.3", "Sharded subscriptions."),
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(list),
+};
+
+fn info(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    let own = Arc::clone(&ctx.session.client);
+    reply.verbatim(*b"txt", lines(ctx, &[own]).as_bytes());
+    Ok(Flow::Done)
+}
+
+fn list(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    let clients = &ctx.server.clients;
+    let chosen = if args.len() == 4 && args.is(2, "type") {
+        match ClientType::parse(args.word(3))? {
+            ClientType::Normal => clients.all(),
+            ClientType::Master | ClientType::Replica | ClientType::Pubsub => Vec::new(),
+        }
+    } else if args.len() > 3 && args.is(2, "id") {
+        let mut chosen = Vec::new();
+        for word in args.from(3) {
+            let id = parse_i64(word).ok_or(CommandError::fixed("ERR Invalid client ID"))?;
+            chosen.extend(u64::try_from(id).ok().and_then(|id| clients.by_id(id)));
+        }
+        chosen
+    } else if args.len() == 2 {
+        clients.all()
+    } else {
+        return Err(CommandError::SYNTAX);
+    };
+    reply.verbatim(*b"txt", lines(ctx, &chosen).as_bytes());
+    Ok(Flow::Done)
+}
+
+fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
+    const LINE_BYTES: usize = 360;
+    let mut text = String::with_capacity(clients.len() * LINE_BYTES);
+    for client in clients {
+        line(client, ctx.now_ms, &ctx.server.commands, &mut text);
+        text.push('\n');
+    }
+    text
+}
+
+/// All fields of Redis 7.2 in its order. What belongs to channels, transactions and tracking is as
+/// for a connection that uses none.
+fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut String) {
+    let names = client.names.lock().clone();
+    let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
+    let query_bytes = client.query_bytes.load(Relaxed);
+    let output_bytes = client.output_bytes.load(Relaxed);
+    let total_bytes = size_of::<ClientHandle>() as u64 + query_bytes + output_bytes;
+    let events = if output_bytes > 0 { "rw" } else { "r" };
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
+         multi=-1 qbuf={query_bytes} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 \
+         obl={output_bytes} oll=0 omem=0 tot-mem={total_bytes} events={events} cmd={} \
+         user=default redir=-1 resp={} lib-name={} lib-ver={}",
+        client.id,
+        client.address,
+        client.local_address,
+        client.fd,
+        name(&names.name),
+        seconds_since(client.connected_ms),
+        seconds_since(client.active_ms.load(Relaxed)),
+        flags(client),
+        client.db.load(Relaxed),
+        last_command(client, commands),
+        client.protocol.load(Relaxed),
+        name(&names.lib_name),
+        name(&names.lib_version),
+    );
+}
+
+fn flags(client: &ClientHandle) -> String {
+    let facts = [
+        (client.parked.load(Relaxed), 'b'),
+        (client.is_killed(), 'A'),
+        (client.is_unix(), 'U'),
+        (client.no_evict.load(Relaxed), 'e'),
+        (client.no_touch.load(Relaxed), 'T'),
+    ];
+    let flags: String = facts.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
+    if flags.is_empty() { "N".to_owned() } else { flags }
+}
+
+fn last_command(client: &ClientHandle, commands: &Commands) -> &'static str {
+    let number = usize::from(client.last_command.load(Relaxed));
+    let index = number.checked_sub(1);
+    let command = index.and_then(|index| commands.table.all().get(index));
+    command.map_or("NULL", |command| command.spec.name)
+}

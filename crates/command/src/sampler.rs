@@ -1,0 +1,131 @@
+//! What INFO tells that has to be watched: commands and bytes a second, and the cold tier's figures,
+//! which may take milliseconds to gather.
+
+use basalt_cold::ColdStats;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+
+/// Samples that a rate is the average of: 1.6 seconds at ten a second, as in Redis.
+const SAMPLES: usize = 16;
+/// Between two looks at the cold tier.
+const COLD_STATS_EVERY_NS: u64 = 1_000_000_000;
+
+/// See the top of the file.
+#[derive(Debug, Default)]
+pub struct Sampler {
+    state: Mutex<State>,
+}
+
+/// Counts since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Commands processed.
+    pub commands: u64,
+    /// Bytes read from clients.
+    pub bytes_in: u64,
+    /// Bytes written to clients.
+    pub bytes_out: u64,
+}
+
+/// Counts a second.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Rates {
+    /// Commands processed.
+    pub commands: f64,
+    /// Bytes read from clients.
+    pub bytes_in: f64,
+    /// Bytes written to clients.
+    pub bytes_out: f64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Moments and totals, the oldest first.
+    samples: VecDeque<(u64, Totals)>,
+    cold: ColdStats,
+    cold_at_ns: Option<u64>,
+}
+
+impl Sampler {
+    /// Notes the totals of this moment; asks for the cold tier's figures if the last are old.
+    pub fn sample(&self, now_ns: u64, totals: Totals, cold: impl FnOnce() -> ColdStats) {
+        let cold_at_ns = self.state.lock().cold_at_ns;
+        if cold_at_ns.is_none_or(|at_ns| now_ns.saturating_sub(at_ns) >= COLD_STATS_EVERY_NS) {
+            let cold = cold();
+            let mut state = self.state.lock();
+            state.cold = cold;
+            state.cold_at_ns = Some(now_ns);
+        }
+        let samples = &mut self.state.lock().samples;
+        if samples.len() > SAMPLES {
+            samples.pop_front();
+        }
+        samples.push_back((now_ns, totals));
+    }
+
+    /// Counts a second over the latest samples.
+    pub fn rates(&self) -> Rates {
+        let state = self.state.lock();
+        let (Some((from_ns, from)), Some((to_ns, to))) =
+            (state.samples.front(), state.samples.back())
+        else {
+            return Rates::default();
+        };
+        let seconds = to_ns.saturating_sub(*from_ns) as f64 / 1e9;
+        if seconds == 0.0 {
+            return Rates::default();
+        }
+        let rate = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds;
+        Rates {
+            commands: rate(from.commands, to.commands),
+            bytes_in: rate(from.bytes_in, to.bytes_in),
+            bytes_out: rate(from.bytes_out, to.bytes_out),
+        }
+    }
+
+    /// The cold tier's figures, at most about a second old.
+    pub fn cold_stats(&self) -> ColdStats {
+        self.state.lock().cold.clone()
+    }
+
+    /// Forgets the rates: the totals begin anew.
+    pub fn reset_rates(&self) {
+        self.state.lock().samples.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_averages_over_the_latest_samples() {
+        let sampler = Sampler::default();
+        assert_eq!(sampler.rates(), Rates::default());
+        for tenth in 0..100 {
+            // The first five seconds are idle.
+            let busy = u64::saturating_sub(tenth, 50);
+            let totals = Totals { commands: busy * 10, bytes_in: busy * 100, bytes_out: 0 };
+            sampler.sample(tenth * 100_000_000, totals, ColdStats::default);
+        }
+        let rates = sampler.rates();
+        assert!((rates.commands - 100.0).abs() < 1e-6, "{rates:?}");
+        assert!((rates.bytes_in - 1000.0).abs() < 1e-6, "{rates:?}");
+        sampler.reset_rates();
+        assert_eq!(sampler.rates(), Rates::default());
+    }
+
+    #[test]
+    fn the_cold_tier_is_asked_once_a_second() {
+        let sampler = Sampler::default();
+        let mut asked = 0;
+        for tenth in 0..25 {
+            sampler.sample(tenth * 100_000_000, Totals::default(), || {
+                asked += 1;
+                ColdStats { table_bytes: asked, ..ColdStats::default() }
+            });
+        }
+        assert_eq!(asked, 3);
+        assert_eq!(sampler.cold_stats().table_bytes, 3);
+    }
+}

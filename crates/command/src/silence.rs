@@ -1,0 +1,70 @@
+//! CLIENT REPLY: running commands whose replies nobody wants.
+//!
+//! ```text
+//!            SKIP                  next command begins
+//!   On ────────────▶ SkipNext ────────────────────────▶ Skip ──▶ On   when it has run
+//!   any ── OFF ──▶ Off     any ── ON ──▶ On (and +OK is sent)
+//! ```
+//! A command under `Skip` or `Off` writes its reply into a buffer that is thrown away, unless it
+//! switched replies on: then that reply is the first to be sent.
+
+use crate::dispatch::Worker;
+use crate::error::CommandError;
+use crate::session::{Flow, Replies, Session};
+use basalt_resp::{Output, Reply};
+use std::io::IoSlice;
+
+/// Runs a command of a client whose replies are not simply sent.
+#[cold]
+pub(crate) fn execute(
+    worker: &mut Worker,
+    session: &mut Session,
+    out: &mut Output,
+    run: impl FnOnce(&mut Worker, &mut Session, &mut Output) -> Flow,
+) -> Flow {
+    if session.replies == Replies::SkipNext {
+        session.replies = Replies::Skip;
+    }
+    let mut unwanted = std::mem::take(&mut worker.discarded);
+    let flow = run(worker, session, &mut unwanted);
+    if session.replies == Replies::On {
+        // What switches replies on answers in a few bytes, which are one slice.
+        let mut slices = [IoSlice::new(&[])];
+        let count = unwanted.io_slices(&mut slices);
+        let mut reply = Reply::new(out, session.protocol);
+        slices[..count].iter().for_each(|slice| reply.raw(slice));
+    }
+    if !matches!(flow, Flow::Wait(_)) {
+        end_skip(session);
+    }
+    unwanted.clear();
+    worker.discarded = unwanted;
+    flow
+}
+
+/// Answers a command that waited for more than its own rerun.
+pub fn finish_wait(
+    worker: &Worker,
+    session: &mut Session,
+    result: Result<(), CommandError>,
+    out: &mut Output,
+) {
+    if let Err(error) = &result {
+        worker.counters.count_error(error.text());
+    }
+    if session.replies != Replies::On {
+        return end_skip(session);
+    }
+    let mut reply = Reply::new(out, session.protocol);
+    match result {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error.text()),
+    }
+}
+
+/// The command whose reply was to be skipped is over.
+fn end_skip(session: &mut Session) {
+    if session.replies == Replies::Skip {
+        session.replies = Replies::On;
+    }
+}

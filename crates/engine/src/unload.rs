@@ -1,0 +1,82 @@
+//! What DEBUG asks of the engine: forgetting memory, and looking at everything.
+//!
+//! A partition without changes is in the cold tier as it is, row by row: forgetting it means an
+//! empty table and a count of keys that are to be read again. That is the state after a restart,
+//! reached without one, so that every path that reads the cold tier can be exercised at will.
+
+use crate::engine::{Engine, EngineError};
+use crate::view::{Object, live};
+use basalt_change::place::PartitionId;
+
+/// How much was forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Unloaded {
+    /// Partitions that are no longer in memory.
+    pub partitions: usize,
+    /// Partitions that had changed since the checkpoint and stay.
+    pub kept: usize,
+}
+
+impl Engine {
+    /// Forgets every partition that has no change which the cold tier lacks.
+    ///
+    /// Run a checkpoint before; what changes between the two stays in memory.
+    pub fn unload(&self) -> Unloaded {
+        // While a checkpoint runs, an entry that is clean need not have arrived yet.
+        let _no_checkpoint = self.lock_out_checkpoints();
+        let mut unloaded = Unloaded::default();
+        for id in PartitionId::all() {
+            match self.unload_partition(id) {
+                true => unloaded.partitions += 1,
+                false => unloaded.kept += 1,
+            }
+        }
+        unloaded
+    }
+
+    fn unload_partition(&self, id: PartitionId) -> bool {
+        let mut locked = self.keyspace.lock(id);
+        let partition = locked.partition_mut(id);
+        if partition.dirty() > 0 || partition.mark_stale {
+            return false;
+        }
+        let mut old = Vec::with_capacity(partition.databases.len());
+        for database in &mut partition.databases {
+            let keys = database.keys();
+            let mut empty = self.keyspace.empty_database(database.generation);
+            empty.keys_cold_only = keys;
+            old.push(std::mem::replace(database, empty));
+        }
+        // Who has read a row that was changed since in memory would now find no entry in its way.
+        partition.cold_version += 1;
+        drop(locked);
+        self.flushed.lock().append(&mut old);
+        true
+    }
+
+    /// Calls `visit` with every live object of a database, partition by partition. Only a partition
+    /// that is wholly in memory can be walked: fetch the [`Engine::incomplete`] ones first; one that
+    /// is forgotten meanwhile is an error.
+    pub fn visit_objects(
+        &self,
+        db: u8,
+        now_ms: u64,
+        visit: &mut dyn FnMut(&[u8], Object<'_>),
+    ) -> Result<(), EngineError> {
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            let database = &locked.partition(id).databases[usize::from(db)];
+            if !database.is_complete() {
+                return Err(EngineError::NotInMemory);
+            }
+            database.table.walk(0, |entry, _| {
+                if !entry.is_tombstone()
+                    && let Some(object) = live(entry, now_ms)
+                {
+                    visit(entry.key(), object);
+                }
+            });
+        }
+        Ok(())
+    }
+}
