@@ -160,6 +160,12 @@ impl Server {
         self.sampler.sample(engine.clock().monotonic_ns(), totals, || engine.cold().stats());
     }
 
+    /// When everything was last in the cold tier, in unix seconds (`LASTSAVE`); when the server
+    /// started, if that was later.
+    pub fn last_save_s(&self) -> u64 {
+        self.engine.checkpoint_stats().last_ms.max(self.started_ms) / 1000
+    }
+
     /// Sets what INFO counts to zero (`CONFIG RESETSTAT`).
     pub fn reset_statistics(&self) {
         self.counters.iter().for_each(|counters| counters.reset());

@@ -8,6 +8,7 @@ use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::clients::{Clients, NewClient, Wake};
 use basalt_command::commands::Commands;
 use basalt_command::dispatch::{self, Worker};
+use basalt_command::sampler::Sampler;
 use basalt_command::server::Server;
 use basalt_command::session::{Flow, Session};
 use basalt_command::wait::{Afterwards, Wait};
@@ -155,7 +156,7 @@ impl TestServer {
             let afterwards = wait.afterwards();
             let result = self.wait(wait);
             if afterwards == Afterwards::Reply {
-                return dispatch::finish_wait(&self.worker, &self.session, result, out);
+                return dispatch::finish_wait(&self.worker, &mut self.session, result, out);
             }
             result.expect("the cold tier can be read");
         }
@@ -223,8 +224,7 @@ fn server(engine: Arc<Engine>) -> Server {
         rejected_connections: AtomicU64::new(0),
         memory_bytes_used: AtomicU64::new(0),
         memory_bytes_peak: AtomicU64::new(0),
-        last_save_s: AtomicU64::new(START_MS / 1000),
-        configuring: Mutex::new(()),
+        sampler: Sampler::default(),
     }
 }
 

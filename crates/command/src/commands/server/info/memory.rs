@@ -1,0 +1,94 @@
+//! Section Memory.
+
+use super::Source;
+use super::lines::{Lines, ratio};
+use basalt_config::EvictionPolicy;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
+    let server = source.server;
+    let host = server.host.memory();
+    let dataset = source.census().memory;
+    let dataset_bytes = dataset.entry_bytes + dataset.shared_bytes;
+    let peak = server.memory_bytes_peak.load(Relaxed).max(host.allocated);
+    lines.put_bytes("used_memory", host.allocated);
+    lines.put_bytes("used_memory_rss", host.rss);
+    lines.put_bytes("used_memory_peak", peak);
+    lines.put("used_memory_peak_perc", percent(host.allocated, peak));
+    lines.put("used_memory_overhead", host.allocated.saturating_sub(dataset_bytes));
+    lines.put("used_memory_startup", 0);
+    lines.put("used_memory_dataset", dataset_bytes);
+    lines.put("used_memory_dataset_perc", percent(dataset_bytes, host.allocated));
+    lines.put("keyspace_page_bytes", dataset.page_bytes);
+    lines.put("keyspace_index_bytes", dataset.index_bytes);
+    lines.put("allocator_allocated", host.allocated);
+    lines.put("allocator_active", host.active);
+    lines.put("allocator_resident", host.resident);
+    lines.put_bytes("total_system_memory", host.system_total);
+    scripts(lines);
+    lines.put_bytes("maxmemory", source.settings.memory.memory_bytes_max);
+    lines.put("maxmemory_policy", policy(source.settings.memory.eviction));
+    let mut relation = |name: &str, more: u64, less: u64| {
+        lines.put(format_args!("{name}_ratio"), format_args!("{:.2}", ratio(more, less)));
+        lines.put(format_args!("{name}_bytes"), more as i64 - less as i64);
+    };
+    relation("allocator_frag", host.active, host.allocated);
+    relation("allocator_rss", host.resident, host.active);
+    relation("rss_overhead", host.rss, host.resident);
+    relation("mem_fragmentation", host.rss, host.allocated);
+    clients(source, lines);
+    lines.put("mem_allocator", server.host.identity().allocator);
+    let none = ["active_defrag_running", "lazyfree_pending_objects", "lazyfreed_objects"];
+    lines.put_all(&none, 0);
+}
+
+/// There are no scripts and no functions.
+fn scripts(lines: &mut Lines) {
+    let none = [
+        "number_of_cached_scripts",
+        "number_of_functions",
+        "number_of_libraries",
+        "used_memory_vm_eval",
+        "used_memory_scripts_eval",
+        "used_memory_vm_functions",
+        "used_memory_functions",
+    ];
+    lines.put_all(&none, 0);
+    ["used_memory_lua", "used_memory_vm_total", "used_memory_scripts"]
+        .iter()
+        .for_each(|name| lines.put_bytes(name, 0));
+}
+
+fn clients(source: &Source<'_>, lines: &mut Lines) {
+    let bytes = |client: &crate::clients::ClientHandle| {
+        client.query_bytes.load(Relaxed) + client.output_bytes.load(Relaxed)
+    };
+    let normal: u64 = source.clients().iter().map(|client| bytes(client)).sum();
+    lines.put("mem_clients_normal", normal);
+    let none = [
+        "mem_not_counted_for_evict",
+        "mem_replication_backlog",
+        "mem_total_replication_buffers",
+        "mem_clients_slaves",
+        "mem_cluster_links",
+        "mem_aof_buffer",
+    ];
+    lines.put_all(&none, 0);
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.2}%", ratio(part, whole) * 100.0)
+}
+
+fn policy(policy: EvictionPolicy) -> &'static str {
+    match policy {
+        EvictionPolicy::NoEviction => "noeviction",
+        EvictionPolicy::AllKeysLru => "allkeys-lru",
+        EvictionPolicy::AllKeysLfu => "allkeys-lfu",
+        EvictionPolicy::AllKeysRandom => "allkeys-random",
+        EvictionPolicy::VolatileLru => "volatile-lru",
+        EvictionPolicy::VolatileLfu => "volatile-lfu",
+        EvictionPolicy::VolatileRandom => "volatile-random",
+        EvictionPolicy::VolatileTtl => "volatile-ttl",
+    }
+}

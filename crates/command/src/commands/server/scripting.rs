@@ -1,0 +1,130 @@
+//! FUNCTION FLUSH and SCRIPT FLUSH. There are no functions and no scripts in this version, so there
+//! is nothing to flush; test suites and client libraries ask for it before anything else.
+
+use crate::args::Args;
+use crate::commands::help::help;
+use crate::commands::{Entry, Run, container};
+use crate::dispatch::Context;
+use crate::error::CommandError;
+use crate::session::{Flow, SessionResult};
+use crate::unknown::wrong_subcommand;
+use basalt_resp::Reply;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands, around};
+
+pub(super) const FUNCTION: Entry = Entry {
+    spec: CommandSpec {
+        name: "function",
+        group: Group::Scripting,
+        subcommands: Subcommands::Required,
+        since: "7.0.0",
+        complexity: "Depends on the subcommand",
+        summary: "The container of commands about functions.",
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(container),
+};
+pub(super) const FUNCTION_FLUSH: Entry = Entry {
+    spec: CommandSpec {
+        name: "function|flush",
+        synopsis: "[ASYNC | SYNC]",
+        group: Group::Scripting,
+        flags: Flags::of(&[Flag::Write, Flag::Noscript]),
+        overrides: &[around("ASYNC").named("async")],
+        since: "7.0.0",
+        complexity: "O(N) with N functions",
+        summary: "Deletes all functions.",
+        examples: &[
+            "FUNCTION FLUSH => OK",
+            "FUNCTION FLUSH ASYNC => OK",
+            "FUNCTION FLUSH NOW => (error) ERR ...",
+        ],
+        tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(flush_functions),
+};
+pub(super) const SCRIPT: Entry = Entry {
+    spec: CommandSpec {
+        name: "script",
+        group: Group::Scripting,
+        subcommands: Subcommands::Required,
+        since: "2.6.0",
+        complexity: "Depends on the subcommand",
+        summary: "The container of commands about scripts.",
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(container),
+};
+pub(super) const SCRIPT_FLUSH: Entry = Entry {
+    spec: CommandSpec {
+        name: "script|flush",
+        synopsis: "[ASYNC | SYNC]",
+        group: Group::Scripting,
+        flags: Flags::of(&[Flag::Noscript]),
+        overrides: &[around("ASYNC").named("async").since("6.2.0")],
+        since: "2.6.0",
+        complexity: "O(N) with N scripts",
+        summary: "Forgets all scripts.",
+        examples: &[
+            "SCRIPT FLUSH => OK",
+            "SCRIPT FLUSH SYNC => OK",
+            "SCRIPT FLUSH NOW => (error) ERR ...",
+        ],
+        tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+        history: &[("6.2.0", "Options ASYNC and SYNC.")],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(flush_scripts),
+};
+
+pub(super) const FUNCTION_HELP: Entry = Entry {
+    spec: CommandSpec {
+        name: "function|help",
+        since: "7.0.0",
+        summary: "Lists the subcommands of FUNCTION.",
+        examples: &["FUNCTION HELP => (any)"],
+        ..HELP
+    },
+    run: Run::Session(help),
+};
+
+pub(super) const SCRIPT_HELP: Entry = Entry {
+    spec: CommandSpec {
+        name: "script|help",
+        since: "5.0.0",
+        summary: "Lists the subcommands of SCRIPT.",
+        examples: &["SCRIPT HELP => (any)"],
+        ..HELP
+    },
+    run: Run::Session(help),
+};
+
+const HELP: CommandSpec = CommandSpec {
+    group: Group::Scripting,
+    flags: Flags::of(&[Flag::Loading, Flag::Stale]),
+    complexity: "O(1)",
+    ..CommandSpec::DEFAULT
+};
+
+fn flush_functions(_: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    if args.len() > 3 {
+        return Err(wrong_subcommand(args));
+    }
+    if !has_valid_mode(args) {
+        return Err(CommandError::fixed("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
+    }
+    reply.ok();
+    Ok(Flow::Done)
+}
+
+fn flush_scripts(_: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    if args.len() > 3 || !has_valid_mode(args) {
+        return Err(CommandError::fixed("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
+    }
+    reply.ok();
+    Ok(Flow::Done)
+}
+
+fn has_valid_mode(args: &Args<'_>) -> bool {
+    args.len() == 2 || args.is(2, "sync") || args.is(2, "async")
+}
