@@ -31,7 +31,6 @@ pub struct Missing {
 struct Miss {
     partition: PartitionId,
     db: u8,
-    generation: u64,
     cold_version: u64,
     hash: u64,
     row_key: Vec<u8>,
