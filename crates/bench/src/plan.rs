@@ -25,6 +25,24 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
 }
 
+/// Unanswered requests on each connection while a keyspace is filled.
+const FILL_PIPELINE: u32 = 64;
+
+impl Plan {
+    /// The same connections, but every key of the keyspace once, in order, as fast as it goes. The
+    /// workload should be one that writes.
+    pub(crate) fn into_fill(self) -> Self {
+        let requests = self.vocabulary.keyspace.div_ceil(self.workload.keys_per_request());
+        Self {
+            distribution: Distribution::Sequential,
+            pipeline: self.pipeline.max(FILL_PIPELINE),
+            load: Load::Closed(Limit::Requests(requests)),
+            warmup: Duration::ZERO,
+            ..self
+        }
+    }
+}
+
 /// Who sets the pace, and when it ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Load {

@@ -28,7 +28,7 @@ pub(crate) struct Stats {
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     pub(crate) tally: Tally,
-    /// Sum and maximum, for the progress line.
+    /// Sum, and maximum since it was last shown, for the progress line.
     pub(crate) latency_ns_sum: u64,
     pub(crate) latency_ns_max: u64,
     /// When the last reply came, in nanoseconds of the run's clock.
@@ -81,7 +81,6 @@ impl Stats {
         if self.tally.first_error.is_none() {
             self.tally.first_error.clone_from(&other.tally.first_error);
         }
-        self.latency_ns_max = self.latency_ns_max.max(other.latency_ns_max);
         self.last_reply_ns = self.last_reply_ns.max(other.last_reply_ns);
         self.client_cpu_ns += other.client_cpu_ns;
     }

@@ -236,12 +236,13 @@ impl<'a> Worker<'a> {
         true
     }
 
-    fn publish(&self) {
+    fn publish(&mut self) {
         let meter = &self.shared.meters[self.index];
         meter.completed.store(self.stats.completed, Ordering::Relaxed);
         meter.errors.store(self.stats.tally.errors, Ordering::Relaxed);
         meter.latency_ns_sum.store(self.stats.latency_ns_sum, Ordering::Relaxed);
-        meter.latency_ns_max.fetch_max(self.stats.latency_ns_max, Ordering::Relaxed);
+        let latency_ns_max = std::mem::take(&mut self.stats.latency_ns_max);
+        meter.latency_ns_max.fetch_max(latency_ns_max, Ordering::Relaxed);
     }
 }
 
