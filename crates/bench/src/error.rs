@@ -13,7 +13,9 @@ pub(crate) enum BenchError {
     /// The command line contradicts itself; the text says how.
     #[error("{0}")]
     Usage(String),
-    #[error("cannot connect to {target}: {source}; check that the server runs and the address is right")]
+    #[error(
+        "cannot connect to {target}: {source}; check that the server runs and the address is right"
+    )]
     Connect { target: String, source: io::Error },
     #[error("the server refused {command}: {reply}")]
     Handshake { command: String, reply: String },

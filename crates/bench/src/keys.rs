@@ -84,8 +84,7 @@ struct Zipf {
 
 impl Zipf {
     fn new(n: u64, theta: f64) -> Self {
-        let mut zipf =
-            Self { theta, n: n as f64, area_low: 0.0, area_high: 0.0, squeeze: 0.0 };
+        let mut zipf = Self { theta, n: n as f64, area_low: 0.0, area_high: 0.0, squeeze: 0.0 };
         zipf.area_low = zipf.area(1.5) - 1.0;
         zipf.area_high = zipf.area(zipf.n + 0.5);
         zipf.squeeze = 2.0 - zipf.area_inverse(zipf.area(2.5) - zipf.density(2.0));
@@ -149,7 +148,8 @@ mod tests {
             let stride = coprime_stride(keyspace);
             let mut seen = vec![false; keyspace as usize];
             for rank in 0..keyspace {
-                seen[(u128::from(rank) * u128::from(stride) % u128::from(keyspace)) as usize] = true;
+                seen[(u128::from(rank) * u128::from(stride) % u128::from(keyspace)) as usize] =
+                    true;
             }
             assert!(seen.iter().all(|&hit| hit), "keyspace {keyspace}");
         }

@@ -18,6 +18,8 @@ pub(crate) struct CpuTime {
     pub(crate) own_ns: u64,
     /// Its children, those that have ended included.
     pub(crate) children_ns: u64,
+    /// How long its threads were ready to run but the cpu was busy with something else.
+    pub(crate) waited_ns: u64,
 }
 
 impl CpuTime {
@@ -30,14 +32,16 @@ impl CpuTime {
             .map(|child| child.own + child.reaped_children)
             .sum();
         // The sum over threads misses those that have ended; whoever saw more is right.
-        let own_ns = threads_ns(pid).unwrap_or(0).max(ticks.own.saturating_sub(1) * TICK_NS);
-        Self { own_ns, children_ns: (ticks.reaped_children + living) * TICK_NS }
+        let (ran_ns, waited_ns) = threads_ns(pid).unwrap_or_default();
+        let own_ns = ran_ns.max(ticks.own.saturating_sub(1) * TICK_NS);
+        Self { own_ns, children_ns: (ticks.reaped_children + living) * TICK_NS, waited_ns }
     }
 
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             own_ns: self.own_ns.saturating_sub(earlier.own_ns),
             children_ns: self.children_ns.saturating_sub(earlier.children_ns),
+            waited_ns: self.waited_ns.saturating_sub(earlier.waited_ns),
         }
     }
 }
@@ -61,13 +65,21 @@ impl Ticks {
     }
 }
 
-fn threads_ns(pid: u32) -> Option<u64> {
-    let mut total = 0;
+/// Time on the cpu and time waiting for it, over all threads that live.
+fn threads_ns(pid: u32) -> Option<(u64, u64)> {
+    let (mut ran_ns, mut waited_ns) = (0, 0);
     for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
         let Ok(text) = fs::read_to_string(thread.ok()?.path().join("schedstat")) else { continue };
-        total += text.split_whitespace().next()?.parse::<u64>().ok()?;
+        let mut fields = text.split_whitespace().map(|field| field.parse::<u64>().ok());
+        ran_ns += fields.next()??;
+        waited_ns += fields.next()??;
     }
-    Some(total)
+    Some((ran_ns, waited_ns))
+}
+
+/// Whether `pid` has a living child, such as a background save.
+pub(crate) fn has_children(pid: u32) -> bool {
+    !children(pid).is_empty()
 }
 
 fn children(pid: u32) -> Vec<u32> {

@@ -115,6 +115,8 @@ pub(crate) struct TestReport {
     pub(crate) client_cpu_us_per_request: f64,
     pub(crate) server_cpu_us_per_request: Option<f64>,
     pub(crate) server_children_cpu_us_per_request: Option<f64>,
+    /// The part of the run in which server threads were ready but had no cpu, summed over threads.
+    pub(crate) server_cpu_wait_share: Option<f64>,
 }
 
 impl TestReport {
@@ -144,6 +146,8 @@ impl TestReport {
             client_cpu_us_per_request: outcome.client_cpu_us_per_request(),
             server_cpu_us_per_request: server_cpu.map(|cpu| per_request(cpu.own_ns)),
             server_children_cpu_us_per_request: server_cpu.map(|cpu| per_request(cpu.children_ns)),
+            server_cpu_wait_share: server_cpu
+                .map(|cpu| cpu.waited_ns as f64 / outcome.elapsed.as_nanos().max(1) as f64),
         }
     }
 
@@ -171,7 +175,9 @@ impl TestReport {
         if let (Some(own), Some(children)) =
             (self.server_cpu_us_per_request, self.server_children_cpu_us_per_request)
         {
-            line(format_args!("cpu per request: server {own:.3} µs, its children {children:.3} µs"));
+            line(format_args!(
+                "cpu per request: server {own:.3} µs, its children {children:.3} µs"
+            ));
         }
         text
     }

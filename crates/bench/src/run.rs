@@ -30,12 +30,6 @@ pub(crate) trait Observer {
     fn finished(&mut self) {}
 }
 
-/// An observer that does not look.
-#[derive(Debug)]
-pub(crate) struct Unobserved;
-
-impl Observer for Unobserved {}
-
 /// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -113,7 +107,9 @@ fn check(plan: &Plan) -> Result<(), BenchError> {
         return usage("the pipeline depth must be at least 1");
     }
     match plan.load {
-        Load::Open { requests_per_second, .. } if requests_per_second.is_nan() || requests_per_second <= 0.0 => {
+        Load::Open { requests_per_second, .. }
+            if requests_per_second.is_nan() || requests_per_second <= 0.0 =>
+        {
             usage("the rate must be above 0")
         }
         _ => Ok(()),

@@ -17,6 +17,10 @@ use crate::workload::Workload;
 const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
 const NAP: Duration = Duration::from_millis(300);
 
+struct Unobserved;
+
+impl Observer for Unobserved {}
+
 /// Answers one connection; naps once, before request number `nap_before`.
 fn serve(mut stream: TcpStream, nap_before: usize) {
     let mut chunk = [0; 4096];

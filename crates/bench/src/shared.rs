@@ -45,7 +45,10 @@ pub(crate) struct Issue {
 impl Shared {
     pub(crate) fn new(plan: &Plan) -> Self {
         let measure_from_ns = plan.warmup.as_nanos() as u64;
-        let after = |duration: Duration| measure_from_ns.saturating_add(duration.as_nanos() as u64);
+        let after = |duration: Duration| {
+            let ns = u64::try_from(duration.as_nanos()).unwrap_or(NEVER);
+            measure_from_ns.saturating_add(ns)
+        };
         let (requests_max, stop_at_ns) = match plan.load {
             Load::Closed(Limit::Requests(requests)) => (requests, NEVER),
             Load::Closed(Limit::Duration(duration)) => (NEVER, after(duration)),

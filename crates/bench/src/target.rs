@@ -91,7 +91,8 @@ impl Socket {
     fn open(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp { host, port } => {
-                let addresses: Vec<SocketAddr> = (host.as_str(), *port).to_socket_addrs()?.collect();
+                let addresses: Vec<SocketAddr> =
+                    (host.as_str(), *port).to_socket_addrs()?.collect();
                 let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
                 for address in addresses {
                     match TcpStream::connect_timeout(&address, HANDSHAKE_TIMEOUT) {

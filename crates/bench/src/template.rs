@@ -110,7 +110,10 @@ struct Patch {
 
 #[derive(Debug, Clone)]
 enum Segment {
-    Fixed { bytes: Vec<u8>, patches: Vec<Patch> },
+    Fixed {
+        bytes: Vec<u8>,
+        patches: Vec<Patch>,
+    },
     /// A whole bulk string whose size is drawn per request.
     Value,
 }
@@ -302,10 +305,8 @@ fn tokens(word: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = word;
     let places = [("__key__", 0), ("__rand_int__", 1), ("__data__", 2)];
-    while let Some((at, text, which)) = places
-        .iter()
-        .filter_map(|&(text, which)| rest.find(text).map(|at| (at, text, which)))
-        .min()
+    while let Some((at, text, which)) =
+        places.iter().filter_map(|&(text, which)| rest.find(text).map(|at| (at, text, which))).min()
     {
         if at > 0 {
             tokens.push(Token::Text(&rest[..at]));
