@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
 use crate::compare::server::{Contender, Server};
-use crate::compare::table::{Column, Summary, render, summarise};
+use crate::compare::table::{Quantity, Summary, render, summarise};
 use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
@@ -54,17 +54,18 @@ struct Round {
     probe_has_priority: bool,
 }
 
-const COLUMNS: &[Column] = &[
-    Column { heading: "bytes/key", decimals: 1 },
-    Column { heading: "settled B/key", decimals: 1 },
-    Column { heading: "raw settled B/key", decimals: 1 },
-    Column { heading: "start MB", decimals: 1 },
-    Column { heading: "settled MB", decimals: 1 },
-    Column { heading: "peak MB", decimals: 1 },
-    Column { heading: "load keys/s", decimals: 0 },
-    Column { heading: "load cpu µs/key", decimals: 3 },
-    Column { heading: "probe p99.9 ms", decimals: 3 },
-    Column { heading: "longest pause ms", decimals: 3 },
+const QUANTITIES: &[Quantity] = &[
+    Quantity { name: "bytes/key, loaded", decimals: 1 },
+    Quantity { name: "bytes/key, settled", decimals: 1 },
+    Quantity { name: "  with start-up", decimals: 1 },
+    Quantity { name: "start MB", decimals: 1 },
+    Quantity { name: "settled MB", decimals: 1 },
+    Quantity { name: "peak MB", decimals: 1 },
+    Quantity { name: "load keys/s", decimals: 0 },
+    Quantity { name: "load cpu µs/key", decimals: 3 },
+    Quantity { name: "server waited share", decimals: 2 },
+    Quantity { name: "probe p99.9 ms", decimals: 3 },
+    Quantity { name: "longest pause ms", decimals: 3 },
 ];
 
 pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
@@ -75,7 +76,7 @@ pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
         .iter()
         .map(|contender| (contender.name, summaries(&rounds, contender.name)))
         .collect();
-    let table = render(COLUMNS, &sides);
+    let table = render(QUANTITIES, &sides);
     arena.print(&format!("{keys} keys of 16 bytes with values of {VALUE_BYTES} bytes\n{table}"))?;
     if rounds.iter().any(|round| !round.probe_has_priority) {
         arena.print("the probe had no higher priority: pauses may be the client's own\n")?;
@@ -197,6 +198,7 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
         of(&|round| round.settled.resident_bytes_peak as f64 / 1e6),
         of(&|round| round.load.requests_per_second),
         of(&|round| round.load.server_cpu_us_per_request.unwrap_or(0.0)),
+        of(&|round| round.load.server_cpu_wait_share.unwrap_or(0.0)),
         of(&|round| round.probe.latency.p999_us / 1e3),
         of(&|round| round.probe.latency.max_us / 1e3),
     ]

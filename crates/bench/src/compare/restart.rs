@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
 use crate::compare::server::{Contender, Server};
-use crate::compare::table::{Column, Summary, render, summarise};
+use crate::compare::table::{Quantity, Summary, render, summarise};
 use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
@@ -45,12 +45,12 @@ struct Round {
     known_key_ms: f64,
 }
 
-const COLUMNS: &[Column] = &[
-    Column { heading: "PING ms", decimals: 1 },
-    Column { heading: "GET ms", decimals: 1 },
-    Column { heading: "fill s", decimals: 1 },
-    Column { heading: "on disk MB", decimals: 0 },
-    Column { heading: "in memory MB", decimals: 0 },
+const QUANTITIES: &[Quantity] = &[
+    Quantity { name: "PING ms", decimals: 1 },
+    Quantity { name: "GET ms", decimals: 1 },
+    Quantity { name: "fill s", decimals: 1 },
+    Quantity { name: "on disk MB", decimals: 0 },
+    Quantity { name: "in memory MB", decimals: 0 },
 ];
 
 pub(super) fn run(arena: &Arena<'_>, gb: f64) -> Result<(), BenchError> {
@@ -65,7 +65,7 @@ pub(super) fn run(arena: &Arena<'_>, gb: f64) -> Result<(), BenchError> {
         .iter()
         .map(|contender| (contender.name, summaries(&rounds, contender.name)))
         .collect();
-    let table = render(COLUMNS, &sides);
+    let table = render(QUANTITIES, &sides);
     arena.print(&format!(
         "{keys} keys of {KEY_BYTES} bytes with values of {VALUE_BYTES} bytes; from start to first answer\n{table}"
     ))?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::compare::Arena;
 use crate::compare::cell::{Cell, Sample};
 use crate::compare::server::Contender;
-use crate::compare::table::{Column, Summary, render, summarise};
+use crate::compare::table::{Quantity, Summary, render, summarise};
 use crate::error::BenchError;
 
 /// One life of one side.
@@ -17,17 +17,17 @@ struct Round {
     samples: Vec<(&'static str, Sample)>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column { heading: "requests/s", decimals: 0 },
-    Column { heading: "server cpu µs/req", decimals: 3 },
-    Column { heading: "children µs/req", decimals: 3 },
-    Column { heading: "deferred µs/req", decimals: 3 },
-    Column { heading: "client cpu µs/req", decimals: 3 },
-    Column { heading: "cpu wait", decimals: 2 },
-    Column { heading: "p50 ms", decimals: 3 },
-    Column { heading: "p99 ms", decimals: 3 },
-    Column { heading: "p99.9 ms", decimals: 3 },
-    Column { heading: "max ms", decimals: 3 },
+const QUANTITIES: &[Quantity] = &[
+    Quantity { name: "ops/s", decimals: 0 },
+    Quantity { name: "server cpu µs/op", decimals: 3 },
+    Quantity { name: "  its children µs/op", decimals: 3 },
+    Quantity { name: "  put off µs/op", decimals: 3 },
+    Quantity { name: "client cpu µs/op", decimals: 3 },
+    Quantity { name: "server waited share", decimals: 2 },
+    Quantity { name: "p50 ms", decimals: 3 },
+    Quantity { name: "p99 ms", decimals: 3 },
+    Quantity { name: "p99.9 ms", decimals: 3 },
+    Quantity { name: "max ms", decimals: 3 },
 ];
 
 /// Runs all rounds of `cells` and prints a table for each cell.
@@ -43,7 +43,7 @@ pub(super) fn run(arena: &Arena<'_>, cells: &[Cell]) -> Result<(), BenchError> {
             .iter()
             .map(|contender| (contender.name, summaries(&rounds, contender.name, cell.name)))
             .collect();
-        let table = render(COLUMNS, &sides);
+        let table = render(QUANTITIES, &sides);
         arena.print(&format!("{}: {}\n{table}\n", cell.name, cell.title()))?;
     }
     report_errors(arena, &rounds)?;

@@ -24,40 +24,41 @@ pub(crate) fn summarise(values: impl Iterator<Item = f64>) -> Summary {
     Summary { median, spread }
 }
 
-/// A column: its heading, and how many decimals its numbers have.
+/// A quantity: its name, and how many decimals its numbers have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
-    pub(crate) heading: &'static str,
+pub(crate) struct Quantity {
+    pub(crate) name: &'static str,
     pub(crate) decimals: usize,
 }
 
-/// Rows of medians under headings and, if there are two, their ratio.
-pub(crate) fn render(columns: &[Column], rows: &[(&str, Vec<Summary>)]) -> String {
-    let mut text = format!("  {:8}", "");
-    for column in columns {
-        text.push_str(&format!(" {:>18}", column.heading));
+/// One line for each quantity, one column for each side and, if there are two, their ratio (first
+/// by second). Each side brings its summaries in the order of the quantities.
+pub(crate) fn render(quantities: &[Quantity], sides: &[(&str, Vec<Summary>)]) -> String {
+    let mut text = format!("  {:20}", "");
+    for (name, _) in sides {
+        text.push_str(&format!(" {name:>18}"));
     }
-    for (name, cells) in rows {
-        text.push_str(&format!("\n  {name:8}"));
-        for (column, cell) in columns.iter().zip(cells) {
-            let decimals = column.decimals;
-            let number = format!("{:.decimals$} ±{:.0}%", cell.median, cell.spread * 100.0);
-            text.push_str(&format!(" {number:>18}"));
-        }
-    }
-    if let [(_, first), (_, second)] = rows {
-        text.push_str(&format!("\n  {:8}", "ratio"));
-        for (a, b) in first.iter().zip(second) {
-            let ratio = if b.median == 0.0 {
-                "-".to_owned()
-            } else {
-                format!("{:.2}x", a.median / b.median)
-            };
-            text.push_str(&format!(" {ratio:>18}"));
-        }
+    if sides.len() == 2 {
+        text.push_str(&format!(" {:>9}", "ratio"));
     }
     text.push('\n');
+    for (index, quantity) in quantities.iter().enumerate() {
+        text.push_str(&format!("  {:20}", quantity.name));
+        for (_, summaries) in sides {
+            let (summary, decimals) = (summaries[index], quantity.decimals);
+            let number = format!("{:.decimals$} ±{:2.0}%", summary.median, summary.spread * 100.0);
+            text.push_str(&format!(" {number:>18}"));
+        }
+        if let [(_, first), (_, second)] = sides {
+            text.push_str(&format!(" {:>9}", ratio(first[index].median, second[index].median)));
+        }
+        text.push('\n');
+    }
     text
+}
+
+fn ratio(first: f64, second: f64) -> String {
+    if second == 0.0 { "-".into() } else { format!("{:.2}x", first / second) }
 }
 
 #[cfg(test)]
@@ -74,9 +75,9 @@ mod tests {
 
     #[test]
     fn ratios_are_first_by_second() {
-        let columns = [Column { heading: "ops/s", decimals: 0 }];
+        let quantities = [Quantity { name: "ops/s", decimals: 0 }];
         let row = |value: f64| vec![summarise([value].into_iter())];
-        let text = render(&columns, &[("basalt", row(30.0)), ("redis", row(20.0))]);
+        let text = render(&quantities, &[("basalt", row(30.0)), ("redis", row(20.0))]);
         assert!(text.contains("1.50x"), "{text}");
     }
 }

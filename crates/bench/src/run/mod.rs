@@ -165,5 +165,4 @@ fn conduct(
 }
 
 #[cfg(test)]
-#[path = "run_tests.rs"]
 mod tests;
