@@ -45,13 +45,16 @@ struct ServerArgs {
     /// Host name or address
     #[arg(short = 'h', long, default_value = "127.0.0.1")]
     host: String,
+    /// TCP port
     #[arg(short, long, default_value_t = 6379)]
     port: u16,
     /// Unix socket, instead of host and port
     #[arg(short, long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    #[arg(long)]
+    /// Name to authenticate with
+    #[arg(long, requires = "password")]
     user: Option<String>,
+    /// Password to authenticate with
     #[arg(short = 'a', long)]
     password: Option<String>,
     /// Number of the database
@@ -86,6 +89,7 @@ struct WorkloadArgs {
     /// Bytes of a key, prefix included
     #[arg(long, default_value_t = 16, value_name = "BYTES")]
     key_size: usize,
+    /// What every key begins with
     #[arg(long, default_value = "key:")]
     key_prefix: String,
     /// Bytes of a value: a number, or a range such as 64-1024
@@ -97,6 +101,7 @@ struct WorkloadArgs {
     /// Write every key of the keyspace once before the tests
     #[arg(long = "load")]
     pub(crate) fill: bool,
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -107,6 +112,7 @@ struct LoadArgs {
     /// Connections in all
     #[arg(short = 'c', long, default_value_t = 50)]
     connections: usize,
+    /// Threads of load
     #[arg(long, default_value_t = 1)]
     threads: usize,
     /// Requests in flight on one connection

@@ -8,6 +8,8 @@
 //! Ranks are then scattered over the keyspace by a bijection (multiplication by a constant that is
 //! coprime to n), so that the hot keys are not neighbours, and every key can still be drawn.
 
+use std::fmt;
+
 use crate::random::Random;
 
 /// How keys are chosen, as the user says it.
@@ -16,6 +18,16 @@ pub(crate) enum Distribution {
     Uniform,
     Zipf { theta: f64 },
     Sequential,
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => f.write_str("uniform"),
+            Self::Zipf { theta } => write!(f, "zipf:{theta}"),
+            Self::Sequential => f.write_str("sequential"),
+        }
+    }
 }
 
 /// Draws key numbers in `0..keyspace`.

@@ -64,7 +64,7 @@ impl Settings {
             load,
             warmup_seconds: plan.warmup.as_secs_f64(),
             keyspace: plan.vocabulary.keyspace,
-            distribution: format!("{:?}", plan.distribution).to_lowercase(),
+            distribution: plan.distribution.to_string(),
             key_bytes: plan.vocabulary.key_bytes,
             value_bytes_min: plan.vocabulary.value_bytes_min,
             value_bytes_max: plan.vocabulary.value_bytes_max,
