@@ -1,0 +1,57 @@
+//! Plays the transcripts to Basalt and to redis-server.
+
+use std::path::{Path, PathBuf};
+
+use basalt_tests::server::{Kind, Server};
+use basalt_tests::transcript::{Protocol, bless_file, run_folder};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+}
+
+fn play(kind: Kind, protocol: Protocol) {
+    let server = Server::start(kind);
+    let report = run_folder(&server, protocol, &folder());
+    let (cases, steps, skipped) = (report.cases, report.steps, report.skipped);
+    eprintln!("{kind:?} {protocol:?}: {cases} cases, {steps} replies, {skipped} cases skipped");
+    assert!(cases > 0, "no transcripts in {}", folder().display());
+    let failures = &report.failures;
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn basalt_in_resp2() {
+    play(Kind::Basalt, Protocol::Resp2);
+}
+
+#[test]
+fn basalt_in_resp3() {
+    play(Kind::Basalt, Protocol::Resp3);
+}
+
+/// Both protocols in one test, because blessing rewrites the files.
+#[test]
+fn redis() {
+    if std::env::var("BASALT_BLESS").as_deref() == Ok("redis") {
+        bless();
+    }
+    play(Kind::Redis, Protocol::Resp2);
+    play(Kind::Redis, Protocol::Resp3);
+}
+
+fn bless() {
+    let server = Server::start(Kind::Redis);
+    for family in std::fs::read_dir(folder()).expect("the folder is there") {
+        let family = family.expect("it can be listed").path();
+        for file in std::fs::read_dir(&family).expect("it holds families") {
+            let path = file.expect("it can be listed").path();
+            for protocol in [Protocol::Resp2, Protocol::Resp3] {
+                let count = bless_file(&server, protocol, &path)
+                    .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                if count > 0 {
+                    eprintln!("{}: {count} replies written ({protocol:?})", path.display());
+                }
+            }
+        }
+    }
+}
