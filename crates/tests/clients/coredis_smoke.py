@@ -49,14 +49,12 @@ async def concurrent(r):
 
 
 async def main():
-    for version in (2, 3):
-        r = coredis.Redis(
-            host="127.0.0.1", port=PORT, decode_responses=True, protocol_version=version
-        )
-        async with r:
-            await r.flushdb()
-            for part in (strings, expiry, concurrent):
-                await part(r)
+    # coredis speaks RESP3 only.
+    r = coredis.Redis(host="127.0.0.1", port=PORT, decode_responses=True)
+    async with r:
+        await r.flushdb()
+        for part in (strings, expiry, concurrent):
+            await part(r)
     print("coredis: ok")
 
 

@@ -2,15 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use basalt_tests::server::{Kind, Server};
+use basalt_tests::server::{Kind, Launch, Server};
 use basalt_tests::transcript::{Protocol, bless_file, run_folder};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
 }
 
+fn start(kind: Kind) -> Server {
+    Launch::new(kind).option("enable-debug-command", "yes").start()
+}
+
 fn play(kind: Kind, protocol: Protocol) {
-    let server = Server::start(kind);
+    let server = start(kind);
     let report = run_folder(&server, protocol, &folder());
     let (cases, steps, skipped) = (report.cases, report.steps, report.skipped);
     eprintln!("{kind:?} {protocol:?}: {cases} cases, {steps} replies, {skipped} cases skipped");
@@ -40,7 +44,7 @@ fn redis() {
 }
 
 fn bless() {
-    let server = Server::start(Kind::Redis);
+    let server = start(Kind::Redis);
     for family in std::fs::read_dir(folder()).expect("the folder is there") {
         let family = family.expect("it can be listed").path();
         for file in std::fs::read_dir(&family).expect("it holds families") {
