@@ -6,8 +6,8 @@ use crate::wire::Value;
 /// Writes a reply in the notation of the transcripts; at least one line.
 pub fn render(value: &Value) -> Vec<String> {
     let line = match value {
-        Value::Simple(text) => String::from_utf8_lossy(text).into_owned(),
-        Value::Error(text) => format!("(error) {}", String::from_utf8_lossy(text)),
+        Value::Simple(text) => line_of(text),
+        Value::Error(text) => format!("(error) {}", line_of(text)),
         Value::Integer(number) => format!("(integer) {number}"),
         Value::Bulk(bytes) => quote(bytes),
         Value::Null => "(nil)".to_owned(),
@@ -41,6 +41,15 @@ pub fn sort(value: &mut Value) {
             pairs.sort_by_key(|(key, _)| render(key));
         }
         _ => {}
+    }
+}
+
+/// A line without a space at its end, which editors and people lose: that one is written `\x20`.
+fn line_of(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.strip_suffix(' ') {
+        Some(rest) => format!("{rest}\\x20"),
+        None => text.into_owned(),
     }
 }
 
@@ -97,6 +106,11 @@ mod tests {
             "3) (empty array)",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_space_at_the_end_is_shown() {
+        assert_eq!(render(&Value::Error(b"ERR with: ".to_vec())), ["(error) ERR with:\\x20"]);
     }
 
     #[test]

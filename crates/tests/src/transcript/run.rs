@@ -14,6 +14,9 @@ use crate::client::Connection;
 use crate::server::Server;
 use crate::wire::Value;
 
+/// Lines shown of a reply that was not expected.
+const SHOWN_LINES_MAX: usize = 40;
+
 /// How long an `# eventually` may take.
 const EVENTUALLY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -186,7 +189,8 @@ fn redis_version(info: &io::Result<Value>) -> Option<Version> {
 
 fn explain(name: &str, step: &Step, expected: &[String], actual: &[String]) -> String {
     let Step { line, command, .. } = step;
-    let (expected, actual) = (expected.join("\n    "), actual.join("\n    "));
+    let shown = |lines: &[String]| lines[..lines.len().min(SHOWN_LINES_MAX)].join("\n    ");
+    let (expected, actual) = (shown(expected), shown(actual));
     format!("{name}:{}: {command}\n  expected:\n    {expected}\n  got:\n    {actual}", line + 1)
 }
 
