@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::wire::{self, Value};
+use basalt_resp::{Value, decode, encode_request};
 
 /// How long a test waits for one reply before it fails: far longer than any reply should take, even on a
 /// loaded machine.
@@ -43,7 +43,7 @@ impl Connection {
     /// Sends one request.
     pub fn send(&mut self, args: &[impl AsRef<[u8]>]) -> io::Result<()> {
         let mut request = Vec::new();
-        wire::encode_request(args, &mut request);
+        encode_request(args, &mut request);
         self.stream.write_all(&request)
     }
 
@@ -56,8 +56,8 @@ impl Connection {
     pub fn receive(&mut self) -> io::Result<Value> {
         loop {
             let pending = &self.buffer[self.start..];
-            let decoded = wire::decode(pending)
-                .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            let decoded =
+                decode(pending).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
             if let Some((value, length)) = decoded {
                 self.start += length;
                 if self.start == self.buffer.len() {

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use crate::client::Connection;
 use crate::server::Server;
 use crate::transcript::Version;
-use crate::wire::Value;
+use basalt_resp::Value;
 
 /// One case of the file.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crate::client::Connection;
 use crate::random::Random;
 use crate::server::{Kind, Launch, Server};
-use crate::wire::Value;
+use basalt_resp::Value;
 
 /// Requests that a writer sends before it waits for their replies.
 const PIPELINE: u64 = 8;

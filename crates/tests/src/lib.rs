@@ -16,4 +16,3 @@ pub mod crash;
 pub mod random;
 pub mod server;
 pub mod transcript;
-pub mod wire;

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::client::Connection;
-use crate::wire::Value;
+use basalt_resp::Value;
 
 /// How long a server may take from its start to its first `PONG`.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);

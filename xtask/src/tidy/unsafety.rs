@@ -26,6 +26,7 @@ pub fn forbidden(source: &Source) -> Vec<Finding> {
 pub fn explained(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let comments: Vec<&str> = source.comments.lines().collect();
+    let mut first = None;
     for (index, line) in source.code.lines().enumerate() {
         if !has_unsafe(line) {
             continue;
@@ -40,10 +41,13 @@ pub fn explained(source: &Source) -> Vec<Finding> {
             findings
                 .push(Finding::failure(number, "unsafe without a `// SAFETY:` comment above it"));
         }
-        if !source.comments.contains("JUSTIFICATION") {
-            let text = "unsafe in a file without a JUSTIFICATION (the measurement that demands it)";
-            findings.push(Finding::failure(number, text));
+        if first.is_none() {
+            first = Some(number);
         }
+    }
+    if let Some(number) = first.filter(|_| !source.comments.contains("JUSTIFICATION")) {
+        let text = "unsafe in a file without a JUSTIFICATION (the measurement that demands it)";
+        findings.push(Finding::failure(number, text));
     }
     findings
 }

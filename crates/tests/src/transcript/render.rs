@@ -1,7 +1,7 @@
 //! A reply as the lines of a transcript.
 
 use super::quote::quote;
-use crate::wire::Value;
+use basalt_resp::Value;
 
 /// Writes a reply in the notation of the transcripts; at least one line.
 pub fn render(value: &Value) -> Vec<String> {
@@ -12,11 +12,13 @@ pub fn render(value: &Value) -> Vec<String> {
         Value::Bulk(bytes) => quote(bytes),
         Value::Null => "(nil)".to_owned(),
         Value::NullArray => "(nil array)".to_owned(),
-        Value::Double(text) => format!("(double) {text}"),
+        Value::Double(number) => format!("(double) {number}"),
         Value::Boolean(true) => "(true)".to_owned(),
         Value::Boolean(false) => "(false)".to_owned(),
-        Value::BigNumber(text) => format!("(big number) {text}"),
-        Value::Verbatim(format, bytes) => format!("(verbatim {format}) {}", quote(bytes)),
+        Value::BigNumber(text) => format!("(big number) {}", line_of(text)),
+        Value::Verbatim { format, text } => {
+            format!("(verbatim {}) {}", String::from_utf8_lossy(format), quote(text))
+        }
         Value::Array(items) => return list(items, ") ", "(empty array)"),
         Value::Set(items) => return list(items, "~ ", "(empty set)"),
         Value::Push(items) => return list(items, "> ", "(empty push)"),

@@ -12,7 +12,7 @@ use super::quote::split_args;
 use super::render::{render, sort};
 use crate::client::Connection;
 use crate::server::Server;
-use crate::wire::Value;
+use basalt_resp::Value;
 
 /// Lines shown of a reply that was not expected.
 const SHOWN_LINES_MAX: usize = 40;

@@ -1,8 +1,8 @@
 //! The protocol itself: requests in pieces, inline requests, limits and the errors that end a connection.
 
+use basalt_resp::{Value, encode_request};
 use basalt_tests::client::Connection;
 use basalt_tests::server::{Kind, Launch, Server};
-use basalt_tests::wire::{Value, encode_request};
 
 fn server() -> Server {
     Server::start(Kind::Basalt)

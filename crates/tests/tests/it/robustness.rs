@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use basalt_resp::{Value, encode_request};
 use basalt_tests::random::Random;
 use basalt_tests::server::{Kind, Server};
-use basalt_tests::wire::{Value, encode_request};
 
 /// How long another client's PING may take while one client misbehaves.
 const PING_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,0 +1,242 @@
+//! The rows of the cold tier: one per small object, and one per partition that says how far the
+//! rows go.
+//!
+//! ```text
+//! key of a partition's mark   partition:u16be 0x00
+//! key of an object            partition:u16be 0x01 generation:u64be user_key
+//!
+//! object    = head:u8 [expire_ms:u64le if EXPIRY] body
+//! head      = type (low 4 bits: 1 string) | EDITED 0x10 | EXPIRY 0x20
+//! mark      = version:u8=1 applied:u64le databases:u8 { generation:varint keys:varint }*
+//! ```
+//!
+//! A partition is one contiguous range of keys, so moving or dropping it is one range operation, and
+//! its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB a
+//! matter of a new number, and the old rows are a range to delete whenever there is time. The mark
+//! is written in the same atomic ingest as the rows, so rows and `applied` (the position in the
+//! shard's stream up to which they hold every change) can never disagree.
+
+use crate::op::StringForm;
+use crate::place::PartitionId;
+use crate::varint;
+
+const MARK: u8 = 0x00;
+const OBJECT: u8 = 0x01;
+const OBJECT_PREFIX_BYTES: usize = 11;
+
+const TYPE_MASK: u8 = 0x0F;
+const STRING: u8 = 1;
+const EDITED: u8 = 0x10;
+const EXPIRY: u8 = 0x20;
+const MARK_VERSION: u8 = 1;
+
+/// Most databases that a mark may list; a guard against garbage, not a setting.
+const DATABASES_MAX: usize = 256;
+
+/// A row that does not follow the format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RowError {
+    /// The bytes end too early, or there are too many.
+    #[error("cold row has the wrong length")]
+    Length,
+    /// The type or version is not known to this version.
+    #[error("cold row has unknown type {0}: written by a newer version?")]
+    UnknownType(u8),
+}
+
+/// A string object as a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StringRow<'a> {
+    /// Unix time in milliseconds, 0 for none.
+    pub expire_ms: u64,
+    /// How `OBJECT ENCODING` calls it.
+    pub form: StringForm,
+    /// The value.
+    pub value: &'a [u8],
+}
+
+/// How far a partition's rows go.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    /// Position in the shard's stream: the rows hold every change up to here and none after.
+    pub applied: u64,
+    /// One per database, by number.
+    pub databases: Vec<DatabaseMark>,
+}
+
+/// One database of a partition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DatabaseMark {
+    /// The generation that its live rows carry.
+    pub generation: u64,
+    /// Number of live rows.
+    pub keys: u64,
+}
+
+/// Appends the key of the partition's mark.
+pub fn mark_key(partition: PartitionId, out: &mut Vec<u8>) {
+    out.extend_from_slice(&partition.number().to_be_bytes());
+    out.push(MARK);
+}
+
+/// Appends the key of an object.
+#[inline]
+pub fn object_key(partition: PartitionId, generation: u64, key: &[u8], out: &mut Vec<u8>) {
+    out.reserve(OBJECT_PREFIX_BYTES + key.len());
+    out.extend_from_slice(&partition.number().to_be_bytes());
+    out.push(OBJECT);
+    out.extend_from_slice(&generation.to_be_bytes());
+    out.extend_from_slice(key);
+}
+
+/// The first key at or after every object of `generation`, exclusive end of its range.
+pub fn generation_end(partition: PartitionId, generation: u64, out: &mut Vec<u8>) {
+    match generation.checked_add(1) {
+        Some(next) => object_key(partition, next, b"", out),
+        None => {
+            out.extend_from_slice(&partition.number().to_be_bytes());
+            out.push(OBJECT + 1);
+        }
+    }
+}
+
+/// Takes generation and user key out of an object's key, or `None` if it is no such key.
+#[inline]
+pub fn split_object_key(row_key: &[u8]) -> Option<(u64, &[u8])> {
+    let (prefix, key) = row_key.split_at_checked(OBJECT_PREFIX_BYTES)?;
+    if prefix[2] != OBJECT {
+        return None;
+    }
+    let generation = u64::from_be_bytes(prefix[3..].try_into().ok()?);
+    Some((generation, key))
+}
+
+impl<'a> StringRow<'a> {
+    /// Appends the row's value.
+    #[inline]
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.encode_head(out);
+        out.extend_from_slice(self.value);
+    }
+
+    /// Appends what stands before the value itself.
+    #[inline]
+    pub fn encode_head(&self, out: &mut Vec<u8>) {
+        let edited = if self.form == StringForm::Edited { EDITED } else { 0 };
+        if self.expire_ms == 0 {
+            out.push(STRING | edited);
+        } else {
+            out.push(STRING | edited | EXPIRY);
+            out.extend_from_slice(&self.expire_ms.to_le_bytes());
+        }
+    }
+
+    /// Reads a row's value.
+    #[inline]
+    pub fn decode(row: &'a [u8]) -> Result<StringRow<'a>, RowError> {
+        let (&head, mut rest) = row.split_first().ok_or(RowError::Length)?;
+        if head & TYPE_MASK != STRING {
+            return Err(RowError::UnknownType(head & TYPE_MASK));
+        }
+        let mut expire_ms = 0;
+        if head & EXPIRY != 0 {
+            let (bytes, after) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
+            expire_ms = u64::from_le_bytes(*bytes);
+            rest = after;
+        }
+        let form = if head & EDITED != 0 { StringForm::Edited } else { StringForm::Whole };
+        Ok(StringRow { expire_ms, form, value: rest })
+    }
+}
+
+impl Mark {
+    /// Appends the mark's value.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(MARK_VERSION);
+        out.extend_from_slice(&self.applied.to_le_bytes());
+        out.push(self.databases.len() as u8);
+        for database in &self.databases {
+            varint::put(out, database.generation);
+            varint::put(out, database.keys);
+        }
+    }
+
+    /// Reads a mark's value.
+    pub fn decode(row: &[u8]) -> Result<Mark, RowError> {
+        let (&version, rest) = row.split_first().ok_or(RowError::Length)?;
+        if version != MARK_VERSION {
+            return Err(RowError::UnknownType(version));
+        }
+        let (applied, rest) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
+        let (&count, mut rest) = rest.split_first().ok_or(RowError::Length)?;
+        let mut databases = Vec::with_capacity(usize::from(count).min(DATABASES_MAX));
+        for _ in 0..count {
+            let generation = varint::take(&mut rest).ok_or(RowError::Length)?;
+            let keys = varint::take(&mut rest).ok_or(RowError::Length)?;
+            databases.push(DatabaseMark { generation, keys });
+        }
+        if !rest.is_empty() {
+            return Err(RowError::Length);
+        }
+        Ok(Mark { applied: u64::from_le_bytes(*applied), databases })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn partition() -> PartitionId {
+        PartitionId::new(258).unwrap()
+    }
+
+    #[test]
+    fn strings_round_trip() {
+        for expire_ms in [0, 1, u64::MAX] {
+            for form in [StringForm::Whole, StringForm::Edited] {
+                let row = StringRow { expire_ms, form, value: b"hello" };
+                let mut bytes = Vec::new();
+                row.encode(&mut bytes);
+                assert_eq!(StringRow::decode(&bytes), Ok(row));
+            }
+        }
+        assert_eq!(StringRow::decode(b""), Err(RowError::Length));
+        assert_eq!(StringRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
+        assert_eq!(StringRow::decode(&[0x0F]), Err(RowError::UnknownType(15)));
+    }
+
+    #[test]
+    fn marks_round_trip_and_cuts_are_refused() {
+        let databases = vec![
+            DatabaseMark { generation: 0, keys: 10 },
+            DatabaseMark { generation: u64::MAX, keys: 0 },
+        ];
+        let mark = Mark { applied: 12345, databases };
+        let mut bytes = Vec::new();
+        mark.encode(&mut bytes);
+        assert_eq!(Mark::decode(&bytes), Ok(mark));
+        for cut in 0..bytes.len() {
+            assert!(Mark::decode(&bytes[..cut]).is_err());
+        }
+    }
+
+    #[test]
+    fn keys_sort_mark_first_then_by_generation() {
+        let mut mark = Vec::new();
+        mark_key(partition(), &mut mark);
+        let key = |generation, key: &[u8]| {
+            let mut out = Vec::new();
+            object_key(partition(), generation, key, &mut out);
+            out
+        };
+        let mut end = Vec::new();
+        generation_end(partition(), 7, &mut end);
+        assert!(mark < key(0, b""));
+        assert!(key(7, &[0xFF; 40]) < end && end <= key(8, b""));
+        assert_eq!(split_object_key(&key(7, b"abc")), Some((7, &b"abc"[..])));
+        assert_eq!(split_object_key(&mark), None);
+        let mut last = Vec::new();
+        generation_end(partition(), u64::MAX, &mut last);
+        assert!(key(u64::MAX, &[0xFF; 9]) < last);
+    }
+}

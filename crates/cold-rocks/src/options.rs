@@ -1,0 +1,170 @@
+//! Every RocksDB option that differs from its default, with the reason.
+//!
+//! The shape of the load: no writes but ingested files; point reads by probe (from memory alone)
+//! and by a few miss threads; rare scans; a memory tier above that caches whole objects, so that
+//! RocksDB's own cache stays small.
+
+use rocksdb::{BlockBasedOptions, Cache, ChecksumType, DBCompressionType, Env, LogLevel, Options};
+
+use crate::checkpoint::FILE_BYTES_TARGET;
+
+/// Values from this size on live in blob files, apart from their keys: compaction then moves some
+/// thirty bytes instead of the value.
+pub(crate) const BLOB_BYTES_MIN: u64 = 1024;
+
+/// Bounds of the block cache. RocksDB's cache aborts the process when it cannot reserve address
+/// space, and zero bytes count as that.
+const CACHE_BYTES_MIN: usize = 1 << 20;
+const CACHE_BYTES_MAX: usize = 1 << 42;
+
+/// What the operator may choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RocksOptions {
+    /// Memory for cached data blocks, in bytes, at least 1 MiB and at most 4 TiB. Indexes and filters come on top: about two bytes
+    /// a row, see `ColdStats::index_filter_bytes`.
+    pub cache_bytes: usize,
+    /// Threads that merge files, at the lowest CPU priority. They are shared by all tiers of the
+    /// process.
+    pub background_threads: u16,
+    /// Limit of the bytes that merging writes a second; `None` for no limit. Checkpoints
+    /// themselves are not limited.
+    pub compaction_bytes_per_second: Option<u64>,
+    /// How merging reads and writes its files.
+    pub compaction_io: CompactionIo,
+}
+
+/// How merging reads and writes its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactionIo {
+    /// Through the page cache.
+    Buffered,
+    /// Around the page cache (`O_DIRECT`), so that merging does not push out what reads need. The
+    /// file system must support it.
+    Direct,
+}
+
+impl Default for RocksOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 << 20,
+            background_threads: 2,
+            compaction_bytes_per_second: None,
+            compaction_io: CompactionIo::Buffered,
+        }
+    }
+}
+
+impl RocksOptions {
+    /// The cache's limit within its bounds.
+    pub(crate) fn cache_bytes_bounded(&self) -> usize {
+        self.cache_bytes.clamp(CACHE_BYTES_MIN, CACHE_BYTES_MAX)
+    }
+}
+
+/// Options of the database.
+pub(crate) fn database_options(chosen: &RocksOptions, cache: &Cache) -> Options {
+    let mut options = table_options(cache);
+    options.create_if_missing(true);
+    set_background(&mut options, chosen);
+    set_levels(&mut options);
+    set_blobs(&mut options);
+    set_opening(&mut options);
+    set_quiet(&mut options);
+    options
+}
+
+/// Options of checkpoint files. They are soon rewritten, so they get the cheap compression even
+/// where the last level has another.
+pub(crate) fn file_options(cache: &Cache) -> Options {
+    let mut options = table_options(cache);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options
+}
+
+/// What a sorted file looks like inside.
+fn table_options(cache: &Cache) -> Options {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    // One read of a device page answers a cold GET.
+    table.set_block_size(4 << 10);
+    // Indexes and filters belong to the open file, not to the cache: they cannot be evicted, and a
+    // probe never finds them missing.
+    table.set_cache_index_and_filter_blocks(false);
+    // 1 % false positives. A ribbon filter would be 30 % smaller and cost three times the CPU.
+    table.set_bloom_filter(10.0, false);
+    table.set_whole_key_filtering(true);
+    table.set_format_version(6);
+    table.set_checksum_type(ChecksumType::XXH3);
+    let mut options = Options::default();
+    options.set_block_based_table_factory(&table);
+    options
+}
+
+fn set_background(options: &mut Options, chosen: &RocksOptions) {
+    let threads = i32::from(chosen.background_threads.max(1));
+    if let Ok(mut env) = Env::new() {
+        env.set_low_priority_background_threads(threads);
+        env.set_high_priority_background_threads(1);
+        env.lower_thread_pool_cpu_priority();
+        options.set_env(&env);
+    }
+    options.set_max_background_jobs(threads + 1);
+    if let Some(rate) = chosen.compaction_bytes_per_second {
+        let rate = i64::try_from(rate).unwrap_or(i64::MAX);
+        options.set_ratelimiter(rate, 100_000, 10);
+    }
+    options
+        .set_use_direct_io_for_flush_and_compaction(chosen.compaction_io == CompactionIo::Direct);
+    // Written pages go to the disk steadily, not all at the final sync.
+    options.set_bytes_per_sync(1 << 20);
+    options.set_compaction_readahead_size(2 << 20);
+}
+
+fn set_levels(options: &mut Options) {
+    options.set_num_levels(7);
+    options.set_level_compaction_dynamic_level_bytes(true);
+    options.set_level_zero_file_num_compaction_trigger(4);
+    options.set_target_file_size_base(FILE_BYTES_TARGET);
+    options.set_max_bytes_for_level_base(512 << 20);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_bottommost_compression_type(DBCompressionType::Zstd);
+    // Level 1 of zstd: the window size has the default's value, the strategy and the dictionary
+    // are unused.
+    options.set_bottommost_compression_options(-14, 1, 0, 0, true);
+    // No rewriting because of age alone: there is nothing that time makes obsolete.
+    options.set_ttl(0);
+    options.set_periodic_compaction_seconds(0);
+    // The memtable stays empty.
+    options.set_write_buffer_size(1 << 20);
+}
+
+fn set_blobs(options: &mut Options) {
+    options.set_enable_blob_files(true);
+    options.set_min_blob_size(BLOB_BYTES_MIN);
+    options.set_blob_file_size(256 << 20);
+    options.set_blob_compression_type(DBCompressionType::Lz4);
+    // Compaction moves what still lives in the oldest quarter of the blob files, and is started
+    // for the purpose when more than half of that is garbage.
+    options.set_enable_blob_gc(true);
+    options.set_blob_gc_age_cutoff(0.25);
+    options.set_blob_gc_force_threshold(0.5);
+}
+
+/// Opening loads every file's index and filter, with many threads, and reads nothing else.
+fn set_opening(options: &mut Options) {
+    options.set_max_open_files(-1);
+    options.set_max_file_opening_threads(16);
+    options.set_skip_stats_update_on_db_open(true);
+    // Opening replays the MANIFEST, so it is kept short.
+    options.set_max_manifest_file_size(16 << 20);
+    options.set_avoid_unnecessary_blocking_io(true);
+}
+
+/// No periodic work, and a small log of warnings.
+fn set_quiet(options: &mut Options) {
+    options.set_stats_dump_period_sec(0);
+    options.set_stats_persist_period_sec(0);
+    options.set_log_level(LogLevel::Warn);
+    options.set_max_log_file_size(1 << 20);
+    options.set_keep_log_file_num(2);
+}

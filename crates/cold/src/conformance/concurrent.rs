@@ -1,0 +1,90 @@
+//! Readers while checkpoints commit.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use super::{
+    Change::{self, DeleteRange, Put},
+    Site, all_rows, commit,
+};
+use crate::ColdTier;
+
+const KEYS: u8 = 40;
+const ROUNDS: u32 = 60;
+
+/// Every round writes its number into all rows; even rounds replace them by range deletion.
+pub(super) fn whole_checkpoints(site: &Site<'_>) {
+    let tier = site.tier();
+    write_round(&*tier, 0);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..2).map(|_| scope.spawn(|| read_rounds(&*tier, &done))).collect();
+        let probes = scope.spawn(|| probe_rounds(&*tier, &done));
+        for round in 1..=ROUNDS {
+            write_round(&*tier, round);
+        }
+        // Release is not needed: joining orders everything.
+        done.store(true, Ordering::Relaxed);
+        for reader in readers {
+            reader.join().expect("the reader saw a torn checkpoint");
+        }
+        probes.join().expect("the probe saw time go backwards");
+    });
+}
+
+fn write_round(tier: &dyn ColdTier, round: u32) {
+    let keys: Vec<[u8; 2]> = (0..KEYS).map(|i| [b'k', i]).collect();
+    let value = round.to_be_bytes();
+    let mut changes: Vec<Change<'_>> = keys.iter().map(|key| Put(key, &value)).collect();
+    if round.is_multiple_of(2) {
+        changes.push(DeleteRange(b"k", b"l"));
+    }
+    commit(tier, &changes);
+}
+
+fn read_rounds(tier: &dyn ColdTier, done: &AtomicBool) {
+    let keys: Vec<Vec<u8>> = (0..KEYS).map(|i| vec![b'k', i]).collect();
+    let mut last = Vec::new();
+    while !done.load(Ordering::Relaxed) {
+        let values = tier.read_many(&keys).expect("reads succeed");
+        let first = values[0].clone().expect("the row is never missing");
+        assert!(values.iter().all(|value| value.as_ref() == Some(&first)), "torn read_many");
+        assert!(first >= last, "read_many went back in time");
+        last = first;
+        let rows = all_rows(tier);
+        assert_eq!(rows.len(), usize::from(KEYS), "torn scan");
+        assert!(rows.iter().all(|(_, value)| *value == rows[0].1), "torn scan");
+    }
+}
+
+fn probe_rounds(tier: &dyn ColdTier, done: &AtomicBool) {
+    let mut last = Vec::new();
+    while !done.load(Ordering::Relaxed) {
+        match tier.probe(&[b'k', KEYS / 2]) {
+            crate::Probe::Absent => panic!("probe says absent for a row that always exists"),
+            crate::Probe::Present(value) => {
+                assert!(value >= last, "probe went back in time");
+                last = value;
+            }
+            crate::Probe::Unknown => {}
+        }
+    }
+}
+
+pub(super) fn scan_of_one_moment(site: &Site<'_>) {
+    let tier = site.tier();
+    write_round(&*tier, 1);
+    let mut seen = Vec::new();
+    tier.scan(b"", &super::TOP, &mut |_, value| {
+        // The commit happens in the midst of the scan, on its own thread.
+        if seen.is_empty() {
+            write_round(&*tier, 2);
+        }
+        seen.push(value.to_vec());
+        std::ops::ControlFlow::Continue(())
+    })
+    .expect("a scan must end");
+    assert_eq!(seen, vec![1u32.to_be_bytes().to_vec(); usize::from(KEYS)]);
+}

@@ -1,0 +1,372 @@
+//! HOT PATH
+//! What a write command sees: the keys that it named, under their locks, and the means to change
+//! them. Every change goes to memory and to the ChangeSet in one call, so that they cannot differ.
+
+use crate::engine::Engine;
+use crate::key::Key;
+use crate::log::Ticket;
+use crate::view::{Object, Session, access_at, live};
+use basalt_change::op::{self, Op, Origin, Put, StringForm};
+use basalt_change::place::{PartitionId, ShardId};
+use basalt_keyspace::entry::{Content, NewValue, SHARED_BYTES_MIN, StringValue};
+use basalt_keyspace::keyspace::Locked;
+use basalt_keyspace::partition::{Database, Partition};
+use basalt_keyspace::table::Found;
+use basalt_keyspace::table::bucket::{COLD, DIRTY};
+
+/// Values up to this size are logged whole when only their expiry changes: recovery then needs no
+/// read of the cold tier to apply it.
+const WHOLE_BYTES_MAX: usize = 128;
+
+/// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
+/// allocates nothing.
+#[derive(Default, Debug)]
+pub struct Changes {
+    bytes: Vec<u8>,
+    /// Where each record begins, and whose it is.
+    records: Vec<(PartitionId, usize)>,
+    /// The keys changed, by partition and hash; kept only when the log gates replies.
+    keys: Vec<(PartitionId, u64)>,
+    positions: Vec<u64>,
+    /// Keys changed, for INFO's `rdb_changes_since_last_save`.
+    count: u64,
+}
+
+/// Write access to the keys of one command.
+pub struct Txn<'e> {
+    engine: &'e Engine,
+    locked: Locked<'e>,
+    session: Session,
+    changes: &'e mut Changes,
+    gated: bool,
+}
+
+/// How a string is put.
+#[derive(Clone, Copy, Debug)]
+pub struct PutOptions {
+    /// Unix time in milliseconds, 0 for none.
+    pub expire_ms: u64,
+    /// Set whole or edited.
+    pub form: StringForm,
+}
+
+impl PutOptions {
+    /// A string set whole, with this expiry.
+    #[inline]
+    pub fn whole(expire_ms: u64) -> PutOptions {
+        PutOptions { expire_ms, form: StringForm::Whole }
+    }
+}
+
+impl<'e> Txn<'e> {
+    /// Works on keys whose partitions `locked` holds. `changes` is empty.
+    #[inline]
+    pub fn new(
+        engine: &'e Engine,
+        locked: Locked<'e>,
+        session: Session,
+        changes: &'e mut Changes,
+    ) -> Txn<'e> {
+        debug_assert!(changes.records.is_empty());
+        Txn { engine, locked, session, changes, gated: engine.log().gates_replies() }
+    }
+
+    /// Now, in unix milliseconds.
+    #[inline]
+    pub fn now_ms(&self) -> u64 {
+        self.session.now_ms
+    }
+
+    /// Number of the selected database.
+    pub fn db(&self) -> u8 {
+        self.session.db
+    }
+
+    /// Works on another database from here on (`MOVE`, `COPY … DB`).
+    pub fn select(&mut self, db: u8) {
+        self.session.db = db;
+    }
+
+    #[inline]
+    fn partition(&mut self, key: &Key<'_>) -> &mut Partition {
+        self.locked.partition_mut(key.partition)
+    }
+
+    #[inline]
+    fn database(&mut self, key: &Key<'_>) -> &mut Database {
+        let db = usize::from(self.session.db);
+        &mut self.partition(key).databases[db]
+    }
+
+    /// The live object under a key.
+    #[inline]
+    pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
+        let database =
+            &self.locked.partition(key.partition).databases[usize::from(self.session.db)];
+        let found = database.table.find(key.hash, key.bytes)?;
+        let entry = database.table.entry(found);
+        if entry.is_tombstone() { None } else { live(entry, self.session.now_ms) }
+    }
+
+    /// Brings the buckets, then the entries of some keys into the cache.
+    pub fn prefetch(&self, keys: &[Key<'_>]) {
+        let db = usize::from(self.session.db);
+        let table = |key: &Key<'_>| &self.locked.partition(key.partition).databases[db].table;
+        keys.iter().for_each(|key| table(key).prefetch_bucket(key.hash));
+        keys.iter().for_each(|key| table(key).prefetch_entry(key.hash));
+    }
+
+    /// Puts a string under a key, whatever was there.
+    #[inline]
+    pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
+        let PutOptions { expire_ms, form } = options;
+        let access = access_at(self.session.now_ms);
+        let database = self.database(key);
+        let content =
+            Content { key: key.bytes, value: NewValue::string(value, form), expire_ms, access };
+        if expire_ms != 0 {
+            database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
+        }
+        let mut origin = Origin::New;
+        match database.table.find(key.hash, key.bytes) {
+            Some(found) => {
+                if !database.table.entry(found).is_tombstone() {
+                    origin = Origin::Existing;
+                }
+                if !database.table.overwrite(found, &content) {
+                    database.table.replace(found, content, found.flags() & COLD | DIRTY);
+                }
+            }
+            None => database.table.insert(key.hash, content, DIRTY),
+        }
+        let db = self.session.db;
+        self.log(key, Op::Put(Put { db, key: key.bytes, value, expire_ms, origin, form }));
+    }
+
+    /// Removes a key; says whether it was there. A key that has expired counts as not there.
+    pub fn delete(&mut self, key: &Key<'_>) -> bool {
+        let was_live = self.get(key).is_some();
+        let database = self.database(key);
+        let Some(found) = database.table.find(key.hash, key.bytes) else { return false };
+        if database.table.entry(found).is_tombstone() {
+            return false;
+        }
+        remove(database, key, found);
+        self.log(key, Op::Delete { db: self.session.db, key: key.bytes });
+        was_live
+    }
+
+    /// Sets when a key expires, 0 for never; says whether the key was there.
+    pub fn set_expiry(&mut self, key: &Key<'_>, expire_ms: u64) -> bool {
+        let Some(object) = self.get(key) else { return false };
+        let (value, form) = (object.string(), object.form());
+        if value.bytes().len() <= WHOLE_BYTES_MAX {
+            let mut copy = [0; WHOLE_BYTES_MAX];
+            let len = value.bytes().len();
+            copy[..len].copy_from_slice(value.bytes());
+            self.put(key, &copy[..len], PutOptions { expire_ms, form });
+            return true;
+        }
+        let access = access_at(self.session.now_ms);
+        set_entry_expiry(self.database(key), key, expire_ms, access);
+        self.log(key, Op::Expire { db: self.session.db, key: key.bytes, expire_ms });
+        true
+    }
+
+    /// Overwrites or extends a string from `offset` on, filling a gap with zeros; gives its new
+    /// length. The expiry stays. A missing key begins empty.
+    pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
+        let (expire_ms, old_bytes) =
+            self.get(key).map_or((0, 0), |o| (o.expire_ms(), o.string().bytes().len()));
+        let len = old_bytes.max(offset + bytes.len());
+        if self.get(key).is_none() || len <= WHOLE_BYTES_MAX {
+            let mut whole = self.get(key).map_or(Vec::new(), |o| o.string().bytes().to_vec());
+            splice_into(&mut whole, offset, bytes);
+            self.put(key, &whole, PutOptions { expire_ms, form: StringForm::Edited });
+            return len;
+        }
+        let access = access_at(self.session.now_ms);
+        splice_entry(self.database(key), key, offset, bytes, access);
+        let db = self.session.db;
+        self.log(key, Op::Splice { db, key: key.bytes, offset: offset as u64, bytes });
+        len
+    }
+
+    /// Notes a use of the key.
+    pub fn touch(&mut self, key: &Key<'_>) {
+        let access = access_at(self.session.now_ms);
+        let database = self.database(key);
+        if let Some(found) = database.table.find(key.hash, key.bytes) {
+            database.table.touch(found, access);
+        }
+    }
+
+    #[inline]
+    fn log(&mut self, key: &Key<'_>, op: Op<'_>) {
+        let changes = &mut *self.changes;
+        changes.count += 1;
+        if changes.records.last().map(|&(partition, _)| partition) != Some(key.partition) {
+            changes.records.push((key.partition, changes.bytes.len()));
+            op::begin(&mut changes.bytes, key.partition);
+        }
+        op.encode(&mut changes.bytes);
+        if self.gated {
+            changes.keys.push((key.partition, key.hash));
+        }
+    }
+
+    /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them. Gives
+    /// the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
+    #[inline]
+    pub fn commit(mut self) -> Option<Ticket> {
+        let (partition, _) = match self.changes.records[..] {
+            [] => return None,
+            [one] => one,
+            _ => return self.commit_many(),
+        };
+        let (seq, ticket) = self.engine.log().append(partition.shard(), &self.changes.bytes);
+        self.locked.partition_mut(partition).last_seq = seq;
+        self.finish(ticket)
+    }
+
+    #[cold]
+    fn commit_many(mut self) -> Option<Ticket> {
+        let changes = &mut *self.changes;
+        let ends = changes.records.iter().skip(1).map(|&(_, start)| start);
+        let ends = ends.chain([changes.bytes.len()]);
+        let records: Vec<(ShardId, &[u8])> = changes
+            .records
+            .iter()
+            .zip(ends)
+            .map(|(&(partition, start), end)| (partition.shard(), &changes.bytes[start..end]))
+            .collect();
+        changes.positions.clear();
+        let ticket = self.engine.log().append_atomically(&records, &mut changes.positions);
+        for (&(partition, _), &seq) in changes.records.iter().zip(&changes.positions) {
+            self.locked.partition_mut(partition).last_seq = seq;
+        }
+        self.finish(ticket)
+    }
+
+    #[inline]
+    fn finish(&mut self, ticket: Ticket) -> Option<Ticket> {
+        if self.gated {
+            for &(partition, hash) in &self.changes.keys {
+                let partition = self.locked.partition_mut(partition);
+                self.engine.forget_acknowledged(partition);
+                partition.unacknowledged.push((hash, ticket.0));
+            }
+        }
+        self.changes.clear();
+        self.gated.then_some(ticket)
+    }
+
+    /// The engine, for what is not about keys.
+    pub fn engine(&self) -> &'e Engine {
+        self.engine
+    }
+}
+
+impl Changes {
+    #[inline]
+    fn clear(&mut self) {
+        const KEPT_BYTES_MAX: usize = 1 << 20;
+        self.bytes.clear();
+        if self.bytes.capacity() > KEPT_BYTES_MAX {
+            self.bytes = Vec::new();
+        }
+        self.records.clear();
+        self.keys.clear();
+    }
+
+    /// Changes of keys since the last call.
+    pub fn take_count(&mut self) -> u64 {
+        std::mem::take(&mut self.count)
+    }
+}
+
+/// Takes a live entry out, leaving a tombstone if the cold tier may have a row for the key.
+pub(crate) fn remove(database: &mut Database, key: &Key<'_>, found: Found) {
+    if found.has(COLD) {
+        let content = Content {
+            key: key.bytes,
+            value: NewValue::Tombstone,
+            expire_ms: 0,
+            access: Default::default(),
+        };
+        database.table.replace(found, content, COLD | DIRTY);
+    } else {
+        database.table.remove(key.hash, found);
+    }
+}
+
+/// Changes the expiry of a resident key.
+pub(crate) fn set_entry_expiry(
+    database: &mut Database,
+    key: &Key<'_>,
+    expire_ms: u64,
+    access: basalt_keyspace::entry::Access,
+) {
+    let Some(found) = database.table.find(key.hash, key.bytes) else { return };
+    if expire_ms != 0 {
+        database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
+    }
+    if database.table.overwrite_expiry(found, expire_ms) {
+        return;
+    }
+    let entry = database.table.entry(found);
+    let form = entry.form();
+    let flags = found.flags() & COLD | DIRTY;
+    match entry.value() {
+        Some(StringValue::Shared(shared)) => {
+            let value = NewValue::Shared(shared.to_arc(), form);
+            let content = Content { key: key.bytes, value, expire_ms, access };
+            database.table.replace(found, content, flags);
+        }
+        Some(StringValue::Inline(bytes)) => {
+            let copy = bytes.to_vec();
+            let value = NewValue::Bytes(&copy, form);
+            let content = Content { key: key.bytes, value, expire_ms, access };
+            database.table.replace(found, content, flags);
+        }
+        None => {}
+    }
+}
+
+/// Overwrites or extends a resident string.
+pub(crate) fn splice_entry(
+    database: &mut Database,
+    key: &Key<'_>,
+    offset: usize,
+    bytes: &[u8],
+    access: basalt_keyspace::entry::Access,
+) {
+    let Some(found) = database.table.find(key.hash, key.bytes) else { return };
+    let entry = database.table.entry(found);
+    let expire_ms = entry.expire_ms();
+    match entry.value() {
+        Some(StringValue::Shared(_)) => {
+            database.table.edit_shared(found, |whole| splice_into(whole, offset, bytes));
+        }
+        Some(StringValue::Inline(old)) => {
+            let mut whole = old.to_vec();
+            splice_into(&mut whole, offset, bytes);
+            let value = if whole.len() < SHARED_BYTES_MIN {
+                NewValue::Bytes(&whole, StringForm::Edited)
+            } else {
+                NewValue::Shared(std::sync::Arc::new(whole.clone()), StringForm::Edited)
+            };
+            let content = Content { key: key.bytes, value, expire_ms, access };
+            database.table.replace(found, content, found.flags() & COLD | DIRTY);
+        }
+        None => {}
+    }
+}
+
+fn splice_into(whole: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if whole.len() < end {
+        whole.resize(end, 0);
+    }
+    whole[offset..end].copy_from_slice(bytes);
+}

@@ -1,0 +1,166 @@
+//! HOT PATH
+//! What a read command sees: the keys that it named, under their locks, and nothing to change.
+
+use crate::engine::Engine;
+use crate::key::Key;
+use basalt_change::op::StringForm;
+use basalt_keyspace::entry::{Access, Entry, StringValue};
+use basalt_keyspace::keyspace::Locked;
+use basalt_keyspace::partition::Database;
+use basalt_keyspace::table::Lookup;
+use std::cell::Cell;
+
+/// For whom and when a command runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Session {
+    /// Number of the selected database.
+    pub db: u8,
+    /// Now, in unix milliseconds.
+    pub now_ms: u64,
+    /// Whether reading a key counts as using it (`CLIENT NO-TOUCH`).
+    pub touch: Touch,
+}
+
+/// Whether reading a key counts as using it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touch {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// Read access to the keys of one command.
+pub struct View<'e> {
+    pub(crate) engine: &'e Engine,
+    pub(crate) locked: Locked<'e>,
+    pub(crate) session: Session,
+    hits: Cell<u32>,
+    misses: Cell<u32>,
+}
+
+/// A live object.
+#[derive(Clone, Copy)]
+pub struct Object<'a> {
+    entry: Entry<'a>,
+}
+
+impl<'a> Object<'a> {
+    #[inline]
+    pub(crate) fn new(entry: Entry<'a>) -> Object<'a> {
+        Object { entry }
+    }
+
+    /// The string. All objects are strings in this version.
+    #[inline]
+    pub fn string(self) -> StringValue<'a> {
+        self.entry.value().expect("a live entry has a value")
+    }
+
+    /// Unix time in milliseconds when it expires, 0 for never.
+    #[inline]
+    pub fn expire_ms(self) -> u64 {
+        self.entry.expire_ms()
+    }
+
+    /// Whether the string was set whole or edited.
+    pub fn form(self) -> StringForm {
+        self.entry.form()
+    }
+
+    /// Bytes of memory that it takes, key included, index not.
+    pub fn memory_bytes(self) -> usize {
+        self.entry.bytes() + self.entry.shared_bytes()
+    }
+
+    /// When it was last used.
+    pub fn access(self) -> Access {
+        self.entry.access()
+    }
+}
+
+/// The object, unless it has expired.
+#[inline]
+pub(crate) fn live(entry: Entry<'_>, now_ms: u64) -> Option<Object<'_>> {
+    let expire_ms = entry.expire_ms();
+    (expire_ms == 0 || expire_ms > now_ms).then(|| Object::new(entry))
+}
+
+#[inline]
+pub(crate) fn access_at(now_ms: u64) -> Access {
+    Access::at((now_ms / 1000) as u32)
+}
+
+impl<'e> View<'e> {
+    /// Looks at keys whose partitions `locked` holds.
+    #[inline]
+    pub fn new(engine: &'e Engine, locked: Locked<'e>, session: Session) -> View<'e> {
+        View { engine, locked, session, hits: Cell::new(0), misses: Cell::new(0) }
+    }
+
+    /// Now, in unix milliseconds.
+    #[inline]
+    pub fn now_ms(&self) -> u64 {
+        self.session.now_ms
+    }
+
+    /// Number of the selected database.
+    pub fn db(&self) -> u8 {
+        self.session.db
+    }
+
+    #[inline]
+    fn database(&self, key: &Key<'_>) -> &Database {
+        &self.locked.partition(key.partition).databases[usize::from(self.session.db)]
+    }
+
+    /// The object under a key, counted as a hit or a miss and as a use of the key.
+    #[inline]
+    pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
+        let table = &self.database(key).table;
+        if let Some(found) = table.find(key.hash, key.bytes) {
+            let entry = table.entry(found);
+            if !entry.is_tombstone()
+                && let Some(object) = live(entry, self.session.now_ms)
+            {
+                if self.session.touch == Touch::Yes {
+                    table.touch(found, access_at(self.session.now_ms));
+                }
+                self.hits.set(self.hits.get() + 1);
+                return Some(object);
+            }
+        }
+        self.misses.set(self.misses.get() + 1);
+        None
+    }
+
+    /// The object under a key, without leaving a trace.
+    #[inline]
+    pub fn peek(&self, key: &Key<'_>) -> Option<Object<'_>> {
+        match self.database(key).table.lookup(key.hash, key.bytes) {
+            Lookup::Live(entry) => live(entry, self.session.now_ms),
+            Lookup::Tombstone | Lookup::Unknown => None,
+        }
+    }
+
+    /// Brings the buckets, then the entries of some keys into the cache: call it before walking
+    /// them.
+    pub fn prefetch(&self, keys: &[Key<'_>]) {
+        for key in keys {
+            self.database(key).table.prefetch_bucket(key.hash);
+        }
+        for key in keys {
+            self.database(key).table.prefetch_entry(key.hash);
+        }
+    }
+
+    /// Hits and misses counted so far.
+    pub fn hits_and_misses(&self) -> (u32, u32) {
+        (self.hits.get(), self.misses.get())
+    }
+
+    /// The engine, for what is not about keys.
+    pub fn engine(&self) -> &'e Engine {
+        self.engine
+    }
+}

@@ -1,0 +1,455 @@
+//! HOT PATH
+//! An entry: header, key and value of one object in one allocation.
+//!
+//! ```text
+//!  0        1        2          4            8
+//!  kind:u8  klen:u8  vlen:u16   access:u32   [expire_ms:u64] [klen:u64] key value
+//!
+//!  kind   = type (low 4 bits: 0 tombstone, 1 string) | EXPIRY 0x10 | LONG_KEY 0x20 | SHARED 0x40
+//!           | EDITED 0x80
+//!  access = seconds of the last access (24 bits, wraps) | frequency (8 bits)
+//! ```
+//! A 16-byte key with a 64-byte value takes 88 bytes and two cache lines. Keys of more than 255
+//! bytes keep their length in front of the key. Values of [`SHARED_BYTES_MIN`] and more live in an
+//! `Arc<Vec<u8>>` of their own, whose address stands where the value would: a reply or a checkpoint
+//! can then hold the value without copying it while a writer replaces it.
+//!
+//! A tombstone has a key and no value: the key is gone, but the cold tier still has a row for it.
+
+use crate::memory::slab::{Slab, cell_bytes};
+use basalt_change::op::StringForm;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Values of this size and more are shared objects of their own.
+pub const SHARED_BYTES_MIN: usize = 2048;
+
+const HEADER_BYTES: usize = 8;
+const TYPE_MASK: u8 = 0x0F;
+const TOMBSTONE: u8 = 0;
+const STRING: u8 = 1;
+const EXPIRY: u8 = 0x10;
+const LONG_KEY: u8 = 0x20;
+const SHARED: u8 = 0x40;
+const EDITED: u8 = 0x80;
+const SHORT_KEY_BYTES_MAX: usize = 255;
+
+/// What [`EntryPtr::create`] makes an entry of.
+#[derive(Clone, Debug)]
+pub struct Content<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// The value.
+    pub value: NewValue<'a>,
+    /// Unix time in milliseconds, 0 for none.
+    pub expire_ms: u64,
+    /// See [`Access`].
+    pub access: Access,
+}
+
+/// A value to be stored.
+#[derive(Clone, Debug)]
+pub enum NewValue<'a> {
+    /// None: the entry is a tombstone.
+    Tombstone,
+    /// A string, copied.
+    Bytes(&'a [u8], StringForm),
+    /// A string of [`SHARED_BYTES_MIN`] or more, taken over.
+    Shared(Arc<Vec<u8>>, StringForm),
+}
+
+impl<'a> NewValue<'a> {
+    /// A string stored the way that its size asks for.
+    pub fn string(bytes: &'a [u8], form: StringForm) -> NewValue<'a> {
+        if bytes.len() < SHARED_BYTES_MIN {
+            NewValue::Bytes(bytes, form)
+        } else {
+            NewValue::Shared(Arc::new(bytes.to_vec()), form)
+        }
+    }
+}
+
+/// When and how often an entry was used, for `OBJECT IDLETIME`, `OBJECT FREQ` and eviction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Access(u32);
+
+impl Access {
+    const SECONDS_MASK: u32 = 0x00FF_FFFF;
+
+    /// Accessed now, for the first time.
+    #[inline]
+    pub fn at(unix_seconds: u32) -> Access {
+        Access(unix_seconds & Access::SECONDS_MASK)
+    }
+
+    /// Seconds since the last access. Wraps after 194 days, as Redis' clock does.
+    pub fn idle_seconds(self, unix_seconds: u32) -> u32 {
+        unix_seconds.wrapping_sub(self.0) & Access::SECONDS_MASK
+    }
+}
+
+/// Address of an entry. A plain pointer: who holds the partition's lock may follow it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EntryPtr(NonNull<u8>);
+
+/// An entry that cannot change while this reference lives.
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
+    base: NonNull<u8>,
+    guard: std::marker::PhantomData<&'a u8>,
+}
+
+/// A string value.
+#[derive(Clone, Copy, Debug)]
+pub enum StringValue<'a> {
+    /// Stored in the entry.
+    Inline(&'a [u8]),
+    /// Stored apart.
+    Shared(SharedValue<'a>),
+}
+
+/// A value that stands apart from its entry and can outlive it.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedValue<'a> {
+    /// From `Arc::into_raw`; the entry holds one reference count.
+    ptr: *const Vec<u8>,
+    guard: std::marker::PhantomData<&'a u8>,
+}
+
+impl<'a> SharedValue<'a> {
+    /// The bytes.
+    #[inline]
+    pub fn vec(self) -> &'a Vec<u8> {
+        // SAFETY: the entry's reference count keeps the vector alive during 'a, and nobody changes
+        // it while an `Entry<'a>` exists.
+        unsafe { &*self.ptr }
+    }
+
+    /// Another owner of the value.
+    pub fn to_arc(self) -> Arc<Vec<u8>> {
+        // SAFETY: `ptr` came from `Arc::into_raw` and its count is at least one.
+        unsafe {
+            Arc::increment_strong_count(self.ptr);
+            Arc::from_raw(self.ptr)
+        }
+    }
+}
+
+impl<'a> StringValue<'a> {
+    /// The bytes.
+    #[inline]
+    pub fn bytes(self) -> &'a [u8] {
+        match self {
+            StringValue::Inline(bytes) => bytes,
+            StringValue::Shared(shared) => shared.vec(),
+        }
+    }
+}
+
+impl EntryPtr {
+    /// Allocates an entry.
+    #[inline]
+    pub fn create(slab: &mut Slab, content: Content<'_>) -> EntryPtr {
+        let Content { key, value, expire_ms, access } = content;
+        let (mut kind, value_bytes) = match &value {
+            NewValue::Tombstone => (TOMBSTONE, 0),
+            NewValue::Bytes(bytes, form) => (STRING | form_bit(*form), bytes.len()),
+            NewValue::Shared(_, form) => {
+                (STRING | SHARED | form_bit(*form), size_of::<*const Vec<u8>>())
+            }
+        };
+        debug_assert!(value_bytes < SHARED_BYTES_MIN);
+        let mut prefix_bytes = HEADER_BYTES;
+        if expire_ms != 0 {
+            kind |= EXPIRY;
+            prefix_bytes += 8;
+        }
+        if key.len() > SHORT_KEY_BYTES_MAX {
+            kind |= LONG_KEY;
+            prefix_bytes += 8;
+        }
+        let base = slab.allocate(prefix_bytes + key.len() + value_bytes);
+        let header = u64::from(kind)
+            | (key.len() as u64 & 0xFF) << 8
+            | (value_bytes as u64) << 16
+            | u64::from(access.0) << 32;
+        // SAFETY: the cell has room for the prefix, the key and the value, and is aligned to 8.
+        unsafe {
+            let mut at = base.as_ptr();
+            at.cast::<u64>().write(header.to_le());
+            at = at.add(HEADER_BYTES);
+            if expire_ms != 0 {
+                at.cast::<u64>().write(expire_ms);
+                at = at.add(8);
+            }
+            if kind & LONG_KEY != 0 {
+                at.cast::<u64>().write(key.len() as u64);
+                at = at.add(8);
+            }
+            at.copy_from_nonoverlapping(key.as_ptr(), key.len());
+            at = at.add(key.len());
+            match value {
+                NewValue::Tombstone => {}
+                NewValue::Bytes(bytes, _) => {
+                    at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+                }
+                NewValue::Shared(shared, _) => {
+                    at.cast::<*const Vec<u8>>().write_unaligned(Arc::into_raw(shared));
+                }
+            }
+        }
+        EntryPtr(base)
+    }
+
+    /// Frees the entry and its shared value.
+    ///
+    /// # Safety
+    /// The entry came from [`EntryPtr::create`] with this slab and nobody uses it any more.
+    #[inline]
+    pub unsafe fn destroy(self, slab: &mut Slab) {
+        // SAFETY: the entry is alive until `free` below.
+        unsafe {
+            let entry = self.entry();
+            let bytes = entry.bytes();
+            if entry.kind() & SHARED != 0 {
+                drop(Arc::from_raw(entry.shared_ptr()));
+            }
+            slab.free(self.0, bytes);
+        }
+    }
+
+    /// Reads the entry.
+    ///
+    /// # Safety
+    /// The entry is alive and does not change during `'a`.
+    #[inline]
+    pub unsafe fn entry<'a>(self) -> Entry<'a> {
+        Entry { base: self.0, guard: std::marker::PhantomData }
+    }
+
+    /// Overwrites the value in place if the new one fits the same cell; says whether it did.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else reads it meanwhile.
+    #[inline]
+    pub unsafe fn overwrite(self, value: &[u8], form: StringForm) -> bool {
+        // SAFETY: the caller owns the entry.
+        unsafe {
+            let entry = self.entry();
+            let kind = entry.kind();
+            if kind & (SHARED | TYPE_MASK) != STRING || value.len() >= SHARED_BYTES_MIN {
+                return false;
+            }
+            let old_bytes = entry.value_field_bytes();
+            if old_bytes != value.len() {
+                let before = entry.bytes();
+                if cell_bytes(before) != cell_bytes(before - old_bytes + value.len()) {
+                    return false;
+                }
+                self.0.as_ptr().add(2).cast::<u16>().write((value.len() as u16).to_le());
+            }
+            self.0.as_ptr().write(kind & !EDITED | form_bit(form));
+            entry.value_ptr().copy_from_nonoverlapping(value.as_ptr(), value.len());
+            true
+        }
+    }
+
+    /// The shared value, to be changed in place.
+    ///
+    /// # Safety
+    /// The entry is alive, its value is shared, and nobody else reads the entry during `'a`.
+    pub unsafe fn shared_mut<'a>(self) -> SharedMut<'a> {
+        // SAFETY: says the caller.
+        unsafe {
+            debug_assert!(self.entry().kind() & SHARED != 0);
+            SharedMut { ptr: self.entry().value_ptr(), entry: self, guard: Default::default() }
+        }
+    }
+
+    /// Changes the expiry in place if the entry has room for it; says whether it did.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else reads it meanwhile.
+    #[inline]
+    pub unsafe fn overwrite_expiry(self, expire_ms: u64) -> bool {
+        // SAFETY: the caller owns the entry.
+        unsafe {
+            let has = self.entry().kind() & EXPIRY != 0;
+            if has && expire_ms != 0 {
+                self.0.as_ptr().add(HEADER_BYTES).cast::<u64>().write(expire_ms);
+                return true;
+            }
+            !has && expire_ms == 0
+        }
+    }
+
+    /// Notes an access.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else writes it meanwhile.
+    #[inline]
+    pub unsafe fn touch(self, access: Access) {
+        // SAFETY: the access field is the second half of the header.
+        unsafe {
+            let field = self.0.as_ptr().add(4).cast::<u32>();
+            // Once a second a key: a hit must not write a cache line that others read.
+            if field.read() != access.0 {
+                field.write(access.0);
+            }
+        }
+    }
+
+    /// The address, 48 bits, the lowest three of them zero.
+    #[inline]
+    pub fn addr(self) -> NonNull<u8> {
+        self.0
+    }
+
+    /// The entry at an address that [`EntryPtr::addr`] gave.
+    #[inline]
+    pub fn from_addr(addr: NonNull<u8>) -> EntryPtr {
+        EntryPtr(addr)
+    }
+}
+
+/// Exclusive access to a shared value; puts the reference back when dropped.
+pub struct SharedMut<'a> {
+    ptr: *mut u8,
+    entry: EntryPtr,
+    guard: std::marker::PhantomData<&'a mut u8>,
+}
+
+impl SharedMut<'_> {
+    /// Changes the bytes: in place if nobody else holds them, else in a copy.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
+        let slot = self.ptr.cast::<*const Vec<u8>>();
+        // SAFETY: the field holds a pointer from `Arc::into_raw`; it is taken out, changed and put
+        // back. `change` cannot unwind past this in a way that leaves the entry alive: the release
+        // profile aborts, and in tests a panic under a partition lock ends the test.
+        unsafe {
+            let mut shared = Arc::from_raw(slot.read_unaligned());
+            change(Arc::make_mut(&mut shared));
+            slot.write_unaligned(Arc::into_raw(shared));
+            let kind = self.entry.entry().kind();
+            self.entry.0.as_ptr().write(kind | EDITED);
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    #[inline]
+    fn kind(self) -> u8 {
+        // SAFETY: an `Entry` is alive, says who made it.
+        unsafe { self.base.as_ptr().read() }
+    }
+
+    #[inline]
+    fn value_field_bytes(self) -> usize {
+        // SAFETY: as above; the field is aligned to 2.
+        usize::from(u16::from_le(unsafe { self.base.as_ptr().add(2).cast::<u16>().read() }))
+    }
+
+    #[inline]
+    fn key_offset_and_bytes(self) -> (usize, usize) {
+        let kind = self.kind();
+        let expiry_bytes = usize::from(kind & EXPIRY) >> 1;
+        let offset = HEADER_BYTES + expiry_bytes;
+        if kind & LONG_KEY == 0 {
+            // SAFETY: inside the header.
+            (offset, usize::from(unsafe { self.base.as_ptr().add(1).read() }))
+        } else {
+            // SAFETY: LONG_KEY says that eight bytes of length stand here.
+            let bytes = unsafe { self.base.as_ptr().add(offset).cast::<u64>().read() };
+            (offset + 8, bytes as usize)
+        }
+    }
+
+    /// Bytes that were allocated for the entry, before rounding.
+    #[inline]
+    pub fn bytes(self) -> usize {
+        let (offset, key_bytes) = self.key_offset_and_bytes();
+        offset + key_bytes + self.value_field_bytes()
+    }
+
+    /// The key.
+    #[inline]
+    pub fn key(self) -> &'a [u8] {
+        let (offset, bytes) = self.key_offset_and_bytes();
+        // SAFETY: the key stands there and does not change during 'a.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(offset), bytes) }
+    }
+
+    #[inline]
+    fn value_ptr(self) -> *mut u8 {
+        let (offset, bytes) = self.key_offset_and_bytes();
+        // SAFETY: the value stands behind the key.
+        unsafe { self.base.as_ptr().add(offset + bytes) }
+    }
+
+    #[inline]
+    fn shared_ptr(self) -> *const Vec<u8> {
+        // SAFETY: only called when SHARED is set: the value field holds this pointer.
+        unsafe { self.value_ptr().cast::<*const Vec<u8>>().read_unaligned() }
+    }
+
+    /// The value, or `None` for a tombstone.
+    #[inline]
+    pub fn value(self) -> Option<StringValue<'a>> {
+        let kind = self.kind();
+        if kind & TYPE_MASK == TOMBSTONE {
+            return None;
+        }
+        if kind & SHARED == 0 {
+            // SAFETY: the value's bytes stand there and do not change during 'a.
+            let bytes =
+                unsafe { std::slice::from_raw_parts(self.value_ptr(), self.value_field_bytes()) };
+            return Some(StringValue::Inline(bytes));
+        }
+        Some(StringValue::Shared(SharedValue { ptr: self.shared_ptr(), guard: self.guard }))
+    }
+
+    /// True for a key that is gone but still has a row in the cold tier.
+    #[inline]
+    pub fn is_tombstone(self) -> bool {
+        self.kind() & TYPE_MASK == TOMBSTONE
+    }
+
+    /// Unix time in milliseconds, 0 for none.
+    #[inline]
+    pub fn expire_ms(self) -> u64 {
+        if self.kind() & EXPIRY == 0 {
+            return 0;
+        }
+        // SAFETY: EXPIRY says that it stands here.
+        unsafe { self.base.as_ptr().add(HEADER_BYTES).cast::<u64>().read() }
+    }
+
+    /// How `OBJECT ENCODING` calls the value.
+    #[inline]
+    pub fn form(self) -> StringForm {
+        if self.kind() & EDITED != 0 { StringForm::Edited } else { StringForm::Whole }
+    }
+
+    /// When it was last used.
+    pub fn access(self) -> Access {
+        // SAFETY: inside the header.
+        Access(unsafe { self.base.as_ptr().add(4).cast::<u32>().read() })
+    }
+
+    /// Bytes of a shared value, 0 if the value is inline.
+    #[inline]
+    pub fn shared_bytes(self) -> usize {
+        match self.value() {
+            Some(StringValue::Shared(shared)) => shared.vec().capacity(),
+            _ => 0,
+        }
+    }
+}
+
+#[inline]
+fn form_bit(form: StringForm) -> u8 {
+    match form {
+        StringForm::Whole => 0,
+        StringForm::Edited => EDITED,
+    }
+}

@@ -1,0 +1,30 @@
+//! HOT PATH
+//! The key hash: rapidhash, seeded anew for every process so that no client can choose keys that
+//! collide.
+
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
+
+/// Hashes keys with one process's seed.
+#[derive(Clone)]
+pub struct KeyHasher {
+    secrets: RapidSecrets,
+}
+
+impl KeyHasher {
+    /// A hasher with this seed.
+    pub fn new(seed: u64) -> KeyHasher {
+        KeyHasher { secrets: RapidSecrets::seed(seed) }
+    }
+
+    /// The hash of a key: leading bits place it, the last eight bits are its tag.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> u64 {
+        rapidhash_v3_inline::<true, false, false>(key, &self.secrets)
+    }
+}
+
+impl std::fmt::Debug for KeyHasher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyHasher")
+    }
+}

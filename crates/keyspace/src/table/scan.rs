@@ -1,0 +1,150 @@
+//! Walking a table: by hash for SCAN, by place for the background, at random for RANDOMKEY.
+
+use super::bucket::{Bucket, COLD, DIRTY, Slot};
+use super::segment::SegmentRef;
+use super::store::Table;
+use crate::entry::Entry;
+
+impl Table {
+    /// Visits the entries, tombstones included, of at most `buckets_max` home buckets, beginning
+    /// with hash `from`, in bucket order. Gives the hash where the next call goes on, or `None` at
+    /// the end.
+    ///
+    /// Every entry whose hash is in `[from, next)` and that exists during the call is visited once;
+    /// growth between two calls does not matter.
+    pub fn scan(
+        &self,
+        from: u64,
+        buckets_max: usize,
+        mut visit: impl FnMut(Entry<'_>),
+    ) -> Option<u64> {
+        let mut from = from;
+        for _ in 0..buckets_max {
+            let segment = self.segment(from)?;
+            let home = segment.home(from);
+            self.visit_home(segment, home, from, &mut visit);
+            from = next_home(segment, from, home)?;
+        }
+        Some(from)
+    }
+
+    fn visit_home(
+        &self,
+        segment: SegmentRef,
+        home: usize,
+        from: u64,
+        visit: &mut impl FnMut(Entry<'_>),
+    ) {
+        for number in home..segment.reach(home) {
+            // SAFETY: the table is borrowed: its segments and entries are alive and unchanged.
+            let bucket = unsafe { &*segment.bucket(number) };
+            for index in bucket.occupied() {
+                // SAFETY: as above.
+                let entry = unsafe { bucket.slot(index).entry().entry() };
+                let hash = self.hasher.hash(entry.key());
+                if hash >= from && segment.home(hash) == home {
+                    visit(entry);
+                }
+            }
+            if !bucket.is_passed() {
+                return;
+            }
+        }
+    }
+
+    /// Visits every entry whose reference has all of `flags` set, in no useful order.
+    pub fn walk(&self, flags: u64, mut visit: impl FnMut(Entry<'_>, u64)) {
+        for bucket in self.buckets() {
+            // SAFETY: the table is borrowed: its buckets and entries are alive and unchanged.
+            let bucket = unsafe { &*bucket };
+            for index in bucket.occupied() {
+                let slot = bucket.slot(index);
+                if slot.has(flags) {
+                    // SAFETY: as above.
+                    visit(unsafe { slot.entry().entry() }, slot.flags());
+                }
+            }
+        }
+    }
+
+    /// The cold tier is being given every dirty entry: they are clean now, and it may have a row
+    /// for each.
+    pub fn mark_all_clean(&mut self) {
+        for bucket in self.buckets() {
+            // SAFETY: the table is borrowed mutably, so nobody else uses its buckets.
+            let bucket = unsafe { &mut *bucket };
+            for index in bucket.occupied() {
+                let slot = bucket.slot(index);
+                if slot.has(DIRTY) {
+                    bucket.set_slot(index, slot.without(DIRTY).with(COLD));
+                }
+            }
+        }
+        self.counts.dirty = 0;
+    }
+
+    /// Some live entry, each about as likely as another; `None` if there is none. `random` is any
+    /// number.
+    pub fn random(&self, random: u64) -> Option<Entry<'_>> {
+        if self.counts.live == 0 {
+            return None;
+        }
+        let mut hash = random;
+        let mut turn = random;
+        loop {
+            let segment = self.segment(hash)?;
+            let home = segment.home(hash);
+            // SAFETY: the table is borrowed.
+            let bucket = unsafe { &*segment.bucket(home) };
+            let live: Vec<Slot> = bucket
+                .occupied()
+                .map(|index| bucket.slot(index))
+                // SAFETY: as above.
+                .filter(|slot| !unsafe { slot.entry().entry() }.is_tombstone())
+                .collect();
+            if !live.is_empty() {
+                let slot = live[(turn >> 32) as usize % live.len()];
+                // SAFETY: as above.
+                return Some(unsafe { slot.entry().entry() });
+            }
+            turn = turn.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
+            // In a sparse table, go on to the neighbour; its entries are a little likelier then.
+            hash = next_home(segment, hash, home).unwrap_or(0);
+            if hash == 0 && segment.buckets() == 1 {
+                return self.first_live();
+            }
+        }
+    }
+
+    fn first_live(&self) -> Option<Entry<'_>> {
+        self.buckets().find_map(|bucket| {
+            // SAFETY: the table is borrowed: its buckets and entries are alive and unchanged.
+            let bucket = unsafe { &*bucket };
+            // SAFETY: as above.
+            let entries =
+                bucket.occupied().map(|index| unsafe { bucket.slot(index).entry().entry() });
+            entries.into_iter().find(|entry| !entry.is_tombstone())
+        })
+    }
+
+    fn buckets(&self) -> impl Iterator<Item = *mut Bucket> {
+        let mut before = None;
+        self.directory
+            .iter()
+            .copied()
+            .filter(move |&segment| before.replace(segment) != Some(segment))
+            .flat_map(|segment| {
+                (0..segment.buckets_total()).map(move |number| segment.bucket(number))
+            })
+    }
+}
+
+/// The first hash of the bucket after `home`, `None` after the last of the table.
+fn next_home(segment: SegmentRef, hash: u64, home: usize) -> Option<u64> {
+    let depth = segment.depth();
+    let prefix = if depth == 0 { 0 } else { hash >> (64 - depth) << (64 - depth) };
+    let leading = segment.first_leading(home + 1);
+    // `leading << 32` does not fit when the next bucket is past the segment's end.
+    let offset = u128::from(leading) << 32 >> depth;
+    u64::try_from(u128::from(prefix) + offset).ok()
+}

@@ -1,0 +1,127 @@
+//! HOT PATH
+//! A segment: an array of buckets ordered by hash, and the packed reference to it.
+
+use super::bucket::{Bucket, SLOTS};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// Most home buckets of a segment; a fuller one splits.
+pub const BUCKETS_MAX: usize = 1024;
+/// How far from its home bucket an entry may stand.
+const DISTANCE_MAX: usize = 8;
+/// Segments are kept below this share of their slots, in percent.
+const FILL_PERCENT_MAX: usize = 82;
+
+/// Reference to a segment: address (48 bits), home buckets - 1 (10 bits), depth (6 bits). What a
+/// lookup needs is in the reference, so that it does not touch the segment's head.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SegmentRef(u64);
+
+/// The first cache line of a segment.
+#[repr(C, align(64))]
+pub struct Head {
+    /// Slots in use, tombstones included.
+    pub used: u32,
+}
+
+impl SegmentRef {
+    /// Allocates an empty segment.
+    pub fn allocate(buckets: usize, depth: u32) -> SegmentRef {
+        assert!((1..=BUCKETS_MAX).contains(&buckets) && depth < 64);
+        let layout = layout(buckets);
+        // SAFETY: the size is not zero. Zeroed bytes are an empty head and empty buckets.
+        let base = unsafe { alloc_zeroed(layout) };
+        let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
+        let addr = base.as_ptr().expose_provenance() as u64;
+        debug_assert!(addr >> 48 == 0);
+        SegmentRef(addr | (buckets as u64 - 1) << 48 | u64::from(depth) << 58)
+    }
+
+    /// Frees the segment; the entries that it refers to are left alone.
+    ///
+    /// # Safety
+    /// Nobody uses the segment any more.
+    pub unsafe fn free(self) {
+        // SAFETY: allocated in `allocate` with this layout.
+        unsafe { dealloc(self.base(), layout(self.buckets())) };
+    }
+
+    /// Home buckets.
+    #[inline]
+    pub fn buckets(self) -> usize {
+        (self.0 >> 48 & 0x3FF) as usize + 1
+    }
+
+    /// Home buckets and the overflow buckets after them.
+    #[inline]
+    pub fn buckets_total(self) -> usize {
+        self.buckets() + overflow(self.buckets())
+    }
+
+    /// Leading hash bits that all entries of this segment share.
+    #[inline]
+    pub fn depth(self) -> u32 {
+        (self.0 >> 58) as u32
+    }
+
+    #[inline]
+    fn base(self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut((self.0 & ((1 << 48) - 1)) as usize)
+    }
+
+    /// The head.
+    #[inline]
+    pub fn head(self) -> *mut Head {
+        self.base().cast()
+    }
+
+    /// The bucket with this index, below `buckets_total()`.
+    #[inline]
+    pub fn bucket(self, index: usize) -> *mut Bucket {
+        debug_assert!(index < self.buckets_total());
+        self.base().wrapping_add(64 + index * 64).cast()
+    }
+
+    /// The bucket where an entry with this hash belongs.
+    #[inline]
+    pub fn home(self, hash: u64) -> usize {
+        let leading = (hash << self.depth()) >> 32;
+        ((leading * self.buckets() as u64) >> 32) as usize
+    }
+
+    /// The lowest 32 hash bits after the segment's prefix whose home is `bucket` or later; 2^32 if
+    /// `bucket` is past the end.
+    pub fn first_leading(self, bucket: usize) -> u64 {
+        ((bucket as u64) << 32).div_ceil(self.buckets() as u64)
+    }
+
+    /// One past the last bucket where an entry with this home may stand.
+    #[inline]
+    pub fn reach(self, home: usize) -> usize {
+        (home + DISTANCE_MAX + 1).min(self.buckets_total())
+    }
+
+    /// Slots that may be used before the segment has to grow.
+    #[inline]
+    pub fn used_max(self) -> usize {
+        used_max(self.buckets())
+    }
+}
+
+/// Home buckets for a segment that shall hold `entries` and has outgrown or underrun its size.
+pub fn buckets_for(entries: usize) -> usize {
+    let slots = entries * 4 / 3 + SLOTS;
+    (slots * 100 / FILL_PERCENT_MAX).div_ceil(SLOTS).clamp(1, BUCKETS_MAX)
+}
+
+fn used_max(buckets: usize) -> usize {
+    (buckets * SLOTS * FILL_PERCENT_MAX / 100).max(1)
+}
+
+fn overflow(buckets: usize) -> usize {
+    (1 + buckets / 16).min(DISTANCE_MAX)
+}
+
+fn layout(buckets: usize) -> Layout {
+    Layout::from_size_align((1 + buckets + overflow(buckets)) * 64, 64).expect("at most 66 KiB")
+}

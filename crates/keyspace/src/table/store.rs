@@ -1,0 +1,376 @@
+//! HOT PATH
+//! The table itself: lookup, insertion, replacement, removal, growth.
+
+use super::bucket::{DIRTY, EXPIRING, Slot, tag};
+use super::segment::SegmentRef;
+use crate::entry::{Access, Content, Entry, EntryPtr};
+use crate::hash::KeyHasher;
+use crate::memory::pages::PagePool;
+use crate::memory::slab::Slab;
+use std::sync::Arc;
+
+/// A hash table of entries. See [`crate::table`].
+pub struct Table {
+    pub(super) directory: Vec<SegmentRef>,
+    /// The directory has `1 << depth` entries, none while the table is empty.
+    pub(super) depth: u32,
+    pub(super) hasher: Arc<KeyHasher>,
+    slab: Slab,
+    pub(super) counts: Counts,
+}
+
+/// What the table holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Entries that are not tombstones.
+    pub live: usize,
+    /// Tombstones.
+    pub tombstones: usize,
+    /// Entries, tombstones included, that the cold tier has not seen.
+    pub dirty: usize,
+    /// Entries with an expiry.
+    pub expiring: usize,
+    /// Bytes of the entries, without shared values.
+    pub entry_bytes: usize,
+    /// Bytes of shared values.
+    pub shared_bytes: usize,
+    /// Bytes of segments and directory.
+    pub index_bytes: usize,
+}
+
+/// Where an entry stands. Valid until the table changes.
+#[derive(Clone, Copy)]
+pub struct Found {
+    segment: SegmentRef,
+    bucket: usize,
+    index: usize,
+    slot: Slot,
+}
+
+/// What a table knows of a key.
+pub enum Lookup<'a> {
+    /// It has this value.
+    Live(Entry<'a>),
+    /// It is gone; the cold tier's row for it is out of date.
+    Tombstone,
+    /// Nothing: it may exist in the cold tier.
+    Unknown,
+}
+
+impl Found {
+    /// The flags of the entry's reference.
+    #[inline]
+    pub fn flags(&self) -> u64 {
+        self.slot.flags()
+    }
+
+    /// All of these flags are set.
+    #[inline]
+    pub fn has(&self, flags: u64) -> bool {
+        self.slot.has(flags)
+    }
+}
+
+// SAFETY: the table owns its segments and entries; nothing in it has thread affinity.
+unsafe impl Send for Table {}
+
+impl Table {
+    /// An empty table, without memory.
+    pub fn new(pool: Arc<PagePool>, hasher: Arc<KeyHasher>) -> Table {
+        Table {
+            directory: Vec::new(),
+            depth: 0,
+            hasher,
+            slab: Slab::new(pool),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What the table holds.
+    #[inline]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The segment that covers a hash.
+    #[inline]
+    pub(super) fn segment(&self, hash: u64) -> Option<SegmentRef> {
+        if self.directory.is_empty() {
+            return None;
+        }
+        // A shift by 64 is not defined, and depth 0 means one segment.
+        Some(self.directory[(hash >> 1 >> (63 - self.depth)) as usize])
+    }
+
+    /// Brings the home bucket of a hash into the cache.
+    #[inline]
+    pub fn prefetch_bucket(&self, hash: u64) {
+        if let Some(segment) = self.segment(hash) {
+            prefetch(segment.bucket(segment.home(hash)).cast());
+        }
+    }
+
+    /// Brings the entries into the cache whose tags match the hash.
+    #[inline]
+    pub fn prefetch_entry(&self, hash: u64) {
+        let Some(segment) = self.segment(hash) else { return };
+        // SAFETY: the partition's lock is held, so the segment is alive and does not change.
+        let bucket = unsafe { &*segment.bucket(segment.home(hash)) };
+        if let Some(index) = bucket.matching(tag(hash)).next() {
+            let entry = bucket.slot(index).entry().addr().as_ptr();
+            prefetch(entry);
+            prefetch(entry.wrapping_add(64));
+        }
+    }
+
+    /// Finds the entry of a key, be it a tombstone.
+    #[inline]
+    pub fn find(&self, hash: u64, key: &[u8]) -> Option<Found> {
+        let segment = self.segment(hash)?;
+        let tag = tag(hash);
+        let home = segment.home(hash);
+        for number in home..segment.reach(home) {
+            // SAFETY: the table is borrowed, so its segments and entries are alive and unchanged.
+            let bucket = unsafe { &*segment.bucket(number) };
+            for index in bucket.matching(tag) {
+                let slot = bucket.slot(index);
+                // SAFETY: as above.
+                if unsafe { slot.entry().entry() }.key() == key {
+                    return Some(Found { segment, bucket: number, index, slot });
+                }
+            }
+            if !bucket.is_passed() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// What the table knows of a key.
+    #[inline]
+    pub fn lookup(&self, hash: u64, key: &[u8]) -> Lookup<'_> {
+        match self.find(hash, key) {
+            None => Lookup::Unknown,
+            Some(found) => {
+                let entry = self.entry(found);
+                if entry.is_tombstone() { Lookup::Tombstone } else { Lookup::Live(entry) }
+            }
+        }
+    }
+
+    /// The entry at a place.
+    #[inline]
+    pub fn entry(&self, found: Found) -> Entry<'_> {
+        // SAFETY: `found` is from this table since its last change, so the entry is alive, and it
+        // cannot change while the table is borrowed.
+        unsafe { found.slot.entry().entry() }
+    }
+
+    /// Notes an access to the entry at a place.
+    #[inline]
+    pub fn touch(&self, found: Found, access: Access) {
+        // SAFETY: the entry is alive. The access field is written although the table is only
+        // borrowed: it lies outside of every reference that `Entry` gives out, and the partition's
+        // lock, without which there is no `&Table`, keeps other threads away.
+        unsafe { found.slot.entry().touch(access) };
+    }
+
+    /// Changes the expiry in place if the entry has room for it; says whether it did. Marks the
+    /// entry dirty.
+    pub fn overwrite_expiry(&mut self, found: Found, expire_ms: u64) -> bool {
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
+        let done = unsafe { found.slot.entry().overwrite_expiry(expire_ms) };
+        if done {
+            self.mark(found, DIRTY);
+        }
+        done
+    }
+
+    /// Adds an entry for a key that has none, with these flags besides EXPIRING.
+    pub fn insert(&mut self, hash: u64, content: Content<'_>, flags: u64) {
+        let expiring = if content.expire_ms != 0 { EXPIRING } else { 0 };
+        let entry = EntryPtr::create(&mut self.slab, content);
+        let slot = Slot::new(entry, flags | expiring);
+        self.count_in(slot);
+        while !self.place(hash, slot) {
+            self.grow(hash);
+        }
+    }
+
+    /// Puts another entry for the same key in the place of the one found.
+    pub fn replace(&mut self, found: Found, content: Content<'_>, flags: u64) {
+        let expiring = if content.expire_ms != 0 { EXPIRING } else { 0 };
+        let entry = EntryPtr::create(&mut self.slab, content);
+        let slot = Slot::new(entry, flags | expiring);
+        self.count_out(found.slot);
+        self.count_in(slot);
+        self.write(found, slot);
+        // SAFETY: the table no longer refers to the old entry, and it came from this slab.
+        unsafe { found.slot.entry().destroy(&mut self.slab) };
+    }
+
+    /// Overwrites a string in place if it fits; says whether it did. Marks the entry dirty.
+    #[inline]
+    pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
+        let crate::entry::NewValue::Bytes(bytes, form) = &content.value else { return false };
+        let has_expiry = found.slot.has(EXPIRING);
+        if has_expiry != (content.expire_ms != 0) {
+            return false;
+        }
+        let entry = found.slot.entry();
+        let before = self.entry(found).bytes();
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
+        unsafe {
+            if !entry.overwrite(bytes, *form) {
+                return false;
+            }
+            if has_expiry {
+                entry.overwrite_expiry(content.expire_ms);
+            }
+            entry.touch(content.access);
+        }
+        self.counts.entry_bytes = self.counts.entry_bytes + self.entry(found).bytes() - before;
+        self.mark(found, DIRTY);
+        true
+    }
+
+    /// Changes a shared value in place. Marks the entry dirty.
+    pub fn edit_shared(&mut self, found: Found, change: impl FnOnce(&mut Vec<u8>)) {
+        self.counts.shared_bytes -= self.entry(found).shared_bytes();
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries; the caller found
+        // the value to be shared.
+        unsafe { found.slot.entry().shared_mut().edit(change) };
+        self.counts.shared_bytes += self.entry(found).shared_bytes();
+        self.mark(found, DIRTY);
+    }
+
+    /// Sets flags of the entry's reference.
+    #[inline]
+    pub fn mark(&mut self, found: Found, flags: u64) {
+        if !found.slot.has(flags) {
+            if flags & DIRTY != 0 && !found.slot.has(DIRTY) {
+                self.counts.dirty += 1;
+            }
+            self.write(found, found.slot.with(flags));
+        }
+    }
+
+    /// Takes the entry out.
+    pub fn remove(&mut self, hash: u64, found: Found) {
+        self.count_out(found.slot);
+        let home = found.segment.home(hash);
+        for number in home..found.bucket {
+            // SAFETY: the table is borrowed mutably; the buckets are alive.
+            unsafe { (*found.segment.bucket(number)).unpass() };
+        }
+        // SAFETY: as above; the old entry came from this slab and nobody refers to it any more.
+        unsafe {
+            (*found.segment.bucket(found.bucket)).clear(found.index);
+            (*found.segment.head()).used -= 1;
+            found.slot.entry().destroy(&mut self.slab);
+        }
+        self.shrink(hash);
+    }
+
+    #[inline]
+    fn write(&mut self, found: Found, slot: Slot) {
+        // SAFETY: `found` is from this table since its last change; the table is borrowed mutably.
+        unsafe { (*found.segment.bucket(found.bucket)).set_slot(found.index, slot) };
+    }
+
+    /// Stores a reference; false if the segment has to grow first.
+    fn place(&mut self, hash: u64, slot: Slot) -> bool {
+        let Some(segment) = self.segment(hash) else { return false };
+        // SAFETY: the table is borrowed mutably, so its segments are alive and nobody reads them.
+        unsafe {
+            if (*segment.head()).used as usize >= segment.used_max() {
+                return false;
+            }
+            place_in(segment, hash, slot)
+        }
+    }
+
+    #[inline]
+    fn count_in(&mut self, slot: Slot) {
+        // SAFETY: the slot's entry is alive; the table is borrowed mutably.
+        let entry = unsafe { slot.entry().entry() };
+        let counts = &mut self.counts;
+        counts.live += usize::from(!entry.is_tombstone());
+        counts.tombstones += usize::from(entry.is_tombstone());
+        counts.dirty += usize::from(slot.has(DIRTY));
+        counts.expiring += usize::from(slot.has(EXPIRING));
+        counts.entry_bytes += entry.bytes();
+        counts.shared_bytes += entry.shared_bytes();
+    }
+
+    #[inline]
+    fn count_out(&mut self, slot: Slot) {
+        // SAFETY: as above.
+        let entry = unsafe { slot.entry().entry() };
+        let counts = &mut self.counts;
+        counts.live -= usize::from(!entry.is_tombstone());
+        counts.tombstones -= usize::from(entry.is_tombstone());
+        counts.dirty -= usize::from(slot.has(DIRTY));
+        counts.expiring -= usize::from(slot.has(EXPIRING));
+        counts.entry_bytes -= entry.bytes();
+        counts.shared_bytes -= entry.shared_bytes();
+    }
+}
+
+/// Stores a reference in a segment; false if no slot is free near its home.
+///
+/// # Safety
+/// The segment is alive and nobody else uses it meanwhile.
+pub(super) unsafe fn place_in(segment: SegmentRef, hash: u64, slot: Slot) -> bool {
+    let home = segment.home(hash);
+    for number in home..segment.reach(home) {
+        // SAFETY: says the caller.
+        unsafe {
+            let bucket = &mut *segment.bucket(number);
+            if let Some(index) = bucket.vacant() {
+                bucket.set(index, tag(hash), slot);
+                (*segment.head()).used += 1;
+                for passed in home..number {
+                    (*segment.bucket(passed)).pass();
+                }
+                return true;
+            }
+        }
+    }
+    false
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        let shared = self.counts.shared_bytes > 0 || self.slab.large_bytes() > 0;
+        let mut before = None;
+        for segment in std::mem::take(&mut self.directory) {
+            if before.replace(segment) == Some(segment) {
+                continue;
+            }
+            for number in 0..if shared { segment.buckets_total() } else { 0 } {
+                // SAFETY: the table is being dropped: nobody else uses its segments and entries.
+                unsafe {
+                    let bucket = &*segment.bucket(number);
+                    for index in bucket.occupied() {
+                        bucket.slot(index).entry().destroy(&mut self.slab);
+                    }
+                }
+            }
+            // SAFETY: as above.
+            unsafe { segment.free() };
+        }
+    }
+}
+
+/// Brings a cache line in.
+#[inline]
+pub(super) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

@@ -1,0 +1,208 @@
+//! The table against a plain map, with random operations.
+
+use basalt_change::op::StringForm;
+use basalt_keyspace::entry::{Access, Content, NewValue, StringValue};
+use basalt_keyspace::hash::KeyHasher;
+use basalt_keyspace::memory::pages::PagePool;
+use basalt_keyspace::table::bucket::{COLD, DIRTY};
+use basalt_keyspace::table::{Lookup, Table};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+fn table() -> Table {
+    Table::new(Arc::new(PagePool::default()), Arc::new(KeyHasher::new(7)))
+}
+
+fn hash(key: &[u8]) -> u64 {
+    KeyHasher::new(7).hash(key)
+}
+
+fn put(table: &mut Table, key: &[u8], value: &[u8], expire_ms: u64) {
+    let content = Content {
+        key,
+        value: NewValue::string(value, StringForm::Whole),
+        expire_ms,
+        access: Access::default(),
+    };
+    match table.find(hash(key), key) {
+        Some(found) if table.overwrite(found, &content) => {}
+        Some(found) => table.replace(found, content, DIRTY),
+        None => table.insert(hash(key), content, DIRTY),
+    }
+}
+
+fn get(table: &Table, key: &[u8]) -> Option<(Vec<u8>, u64)> {
+    match table.lookup(hash(key), key) {
+        Lookup::Live(entry) => {
+            Some((entry.value().map(StringValue::bytes).unwrap().to_vec(), entry.expire_ms()))
+        }
+        Lookup::Tombstone | Lookup::Unknown => None,
+    }
+}
+
+fn remove(table: &mut Table, key: &[u8]) {
+    if let Some(found) = table.find(hash(key), key) {
+        table.remove(hash(key), found);
+    }
+}
+
+/// A scan from start to end, in steps, while `between` changes the table.
+fn scan(
+    table: &mut Table,
+    step: usize,
+    mut between: impl FnMut(&mut Table, usize),
+) -> Vec<Vec<u8>> {
+    let mut keys = Vec::new();
+    let mut from = Some(0);
+    let mut round = 0;
+    while let Some(hash) = from {
+        from = table.scan(hash, step, |entry| keys.push(entry.key().to_vec()));
+        between(table, round);
+        round += 1;
+    }
+    keys
+}
+
+#[test]
+fn a_large_table_grows_splits_and_shrinks() {
+    let keys = if cfg!(miri) { 500 } else { 40_000u32 };
+    let mut table = table();
+    for i in 0..keys {
+        put(&mut table, &i.to_be_bytes(), &vec![i as u8; i as usize % 40], 0);
+    }
+    assert_eq!(table.counts().live, keys as usize);
+    for i in 0..keys {
+        assert_eq!(get(&table, &i.to_be_bytes()), Some((vec![i as u8; i as usize % 40], 0)));
+    }
+    if !cfg!(miri) {
+        let per_key = table.counts().index_bytes as f64 / f64::from(keys);
+        assert!(per_key < 13.0, "{per_key} bytes of index a key");
+    }
+    for i in 0..keys {
+        remove(&mut table, &i.to_be_bytes());
+    }
+    assert_eq!(table.counts().live, 0);
+    assert_eq!(table.counts().entry_bytes, 0);
+}
+
+#[test]
+fn a_scan_returns_every_lasting_key_once_while_the_table_grows() {
+    let lasting = if cfg!(miri) { 100 } else { 5_000u32 };
+    let mut table = table();
+    for i in 0..lasting {
+        put(&mut table, &i.to_be_bytes(), b"v", 0);
+    }
+    let mut extra = lasting;
+    let keys = scan(&mut table, 3, |table, _| {
+        for _ in 0..7 {
+            put(table, &extra.to_be_bytes(), b"later", 0);
+            extra += 1;
+        }
+    });
+    let mut seen: HashMap<Vec<u8>, usize> = HashMap::new();
+    for key in keys {
+        *seen.entry(key).or_default() += 1;
+    }
+    for i in 0..lasting {
+        assert_eq!(seen.get(&i.to_be_bytes()[..]), Some(&1), "key {i}");
+    }
+}
+
+#[test]
+fn random_reaches_every_key() {
+    let mut table = table();
+    for i in 0..20u32 {
+        put(&mut table, &i.to_be_bytes(), b"v", 0);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let mut random = 1u64;
+    for _ in 0..5_000 {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        seen.insert(table.random(random ^ random >> 29).unwrap().key().to_vec());
+    }
+    assert_eq!(seen.len(), 20);
+}
+
+#[test]
+fn flags_are_kept_and_counted() {
+    let mut table = table();
+    for i in 0..100u32 {
+        put(&mut table, &i.to_be_bytes(), b"v", u64::from(i % 2));
+    }
+    assert_eq!((table.counts().dirty, table.counts().expiring), (100, 50));
+    table.mark_all_clean();
+    assert_eq!(table.counts().dirty, 0);
+    let mut cold = 0;
+    table.walk(COLD, |_, flags| cold += usize::from(flags & DIRTY == 0));
+    assert_eq!(cold, 100);
+    put(&mut table, &5u32.to_be_bytes(), b"w", 1);
+    assert_eq!(table.counts().dirty, 1);
+    let found = table.find(hash(&5u32.to_be_bytes()), &5u32.to_be_bytes()).unwrap();
+    assert!(found.has(COLD | DIRTY), "an overwrite keeps COLD");
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Put(u8, usize, u64),
+    Remove(u8),
+    Edit(u8, usize),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        (any::<u8>(), 0usize..5000, 0u64..3).prop_map(|(k, len, e)| Op::Put(k, len, e)),
+        (any::<u8>(), 0usize..100, 0u64..3).prop_map(|(k, len, e)| Op::Put(k, len, e)),
+        any::<u8>().prop_map(Op::Remove),
+        (any::<u8>(), 1usize..50).prop_map(|(k, len)| Op::Edit(k, len)),
+    ]
+}
+
+/// Keys of every length class: short, long, empty.
+fn key(number: u8) -> Vec<u8> {
+    match number % 4 {
+        0 => vec![number; usize::from(number / 64)],
+        1 => vec![number; 16],
+        2 => vec![number; 255 + usize::from(number % 3)],
+        _ => vec![number; 1],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 64 }, ..Default::default() })]
+    #[test]
+    fn the_table_agrees_with_a_map(ops in proptest::collection::vec(op(), 1..if cfg!(miri) { 60 } else { 600 })) {
+        let mut table = table();
+        let mut model: BTreeMap<Vec<u8>, (Vec<u8>, u64)> = BTreeMap::new();
+        for op in ops {
+            match op {
+                Op::Put(number, len, expire_ms) => {
+                    let value = vec![number ^ len as u8; len];
+                    put(&mut table, &key(number), &value, expire_ms);
+                    model.insert(key(number), (value, expire_ms));
+                }
+                Op::Remove(number) => {
+                    remove(&mut table, &key(number));
+                    model.remove(&key(number));
+                }
+                Op::Edit(number, len) => {
+                    let key = key(number);
+                    if let Some((value, _)) = model.get_mut(&key)
+                        && value.len() >= basalt_keyspace::entry::SHARED_BYTES_MIN
+                    {
+                        value.extend(std::iter::repeat_n(9, len));
+                        let found = table.find(hash(&key), &key).unwrap();
+                        table.edit_shared(found, |bytes| bytes.extend(std::iter::repeat_n(9, len)));
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(table.counts().live, model.len());
+        for number in 0..=255 {
+            prop_assert_eq!(get(&table, &key(number)), model.get(&key(number)).cloned());
+        }
+        let mut keys = scan(&mut table, 1, |_, _| {});
+        keys.sort();
+        prop_assert_eq!(keys, model.keys().cloned().collect::<Vec<_>>());
+    }
+}

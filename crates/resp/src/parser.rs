@@ -1,0 +1,367 @@
+//! HOT PATH. The request parser.
+//!
+//! A request is an array of bulk strings, or a line of words (`inline.rs`):
+//!
+//! ```text
+//! *3\r\n  $3\r\n SET \r\n  $1\r\n k \r\n  $5\r\n value \r\n          SET k value\r\n
+//! ^count  ^header ^payload
+//! ```
+//!
+//! There are two ways through this file. The fast one takes a whole request whose numbers have at most four digits and
+//! whose bytes are all there; it keeps no state. Everything else (longer numbers, errors, inline requests, and above all
+//! a request of which bytes are missing) goes the careful way, which keeps its place in the parser: a request that comes
+//! in a million pieces costs as much as one that comes at once. The two ways meet in `take_args`.
+//!
+//! As Redis does, the parser trusts the bytes that it does not need: the `\n` of a line end, and the two bytes after a
+//! payload, are skipped unseen.
+//!
+//! Positions are `usize`: with the default limits one request may come close to 512 TiB, so 32 bits cannot be argued
+//! for, and an [`Arg`] of 16 bytes costs nothing that could be measured against one of 8.
+
+use crate::line::{Search, find_end, parse_integer};
+use crate::{
+    Limits, ProtocolError, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX, inline,
+};
+
+/// A parser lets go of its list of arguments of a cut request beyond this many.
+const PENDING_ARGS_KEPT: usize = 1024;
+
+/// One argument: a range of the query buffer that was given to [`Parser::parse`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Arg {
+    /// Index of the first byte, from the start of the whole buffer.
+    pub start: usize,
+    /// Count of bytes.
+    pub len: usize,
+}
+
+impl Arg {
+    /// The argument's bytes. `buf` is the buffer that was parsed, unmoved since.
+    #[inline]
+    pub fn of<'b>(&self, buf: &'b [u8]) -> &'b [u8] {
+        &buf[self.start..self.start + self.len]
+    }
+}
+
+/// What [`Parser::parse`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Parsed {
+    /// A request of at least one argument.
+    Request {
+        /// Length of the request: the next one is at `start + consumed`.
+        consumed: usize,
+    },
+    /// A request of no argument (`\r\n`, `*0\r\n`, `*-1\r\n`), which gets no reply.
+    Empty {
+        /// Length of the request: the next one is at `start + consumed`.
+        consumed: usize,
+    },
+    /// The request is not there in full.
+    Incomplete {
+        /// How many bytes from `start` on must be there before the next call can get any further. It may be as much as
+        /// `bulk_bytes_max` and some, on the word of the client: reserve address space, not memory.
+        wanted: usize,
+    },
+}
+
+/// Takes requests off the front of a connection's query buffer. One per connection.
+///
+/// After [`Parsed::Incomplete`] the parser remembers how far it came; the next call must show it the same request, with
+/// more bytes behind. The buffer may have moved in between, so `start` may differ.
+#[derive(Debug, Default)]
+pub struct Parser {
+    /// Bytes of the request that are done with.
+    position: usize,
+    /// Bytes after `position` that are known not to end the line there.
+    scanned: usize,
+    /// Arguments still to come; 0 while the count has not been read.
+    args_left: usize,
+    /// Length of the argument whose header has been read and whose payload starts at `position`.
+    bulk_len: Option<usize>,
+    /// Arguments that have come, relative to the start of the request.
+    pending: Vec<Arg>,
+    /// Whether anything above is set.
+    resuming: bool,
+}
+
+/// Where `take_args` stopped: at an argument that is not wholly there, or that it does not understand.
+struct Stop {
+    position: usize,
+    args_left: usize,
+}
+
+impl Parser {
+    /// A parser at the start of a request.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a request has begun and is not wholly there: its end must come before anything else can be understood.
+    pub fn is_resuming(&self) -> bool {
+        self.resuming
+    }
+
+    /// Parses the request at `buf[start..]` and appends its arguments to `args`, as ranges of `buf`: those of a batch
+    /// can share one list, which the caller clears.
+    ///
+    /// Appends nothing unless it returns [`Parsed::Request`]. `buf` is changed only where an inline request is unquoted
+    /// in place. After an error the connection is to be closed.
+    #[inline]
+    pub fn parse(
+        &mut self,
+        buf: &mut [u8],
+        start: usize,
+        limits: &Limits,
+        args: &mut Vec<Arg>,
+    ) -> Result<Parsed, ProtocolError> {
+        if !self.resuming
+            && let Some(count) = short_header::<b'*'>(buf, start)
+            && count.value.wrapping_sub(1) < limits.args_max_now()
+        {
+            let args_before = args.len();
+            let cursor = Stop { position: start + count.len, args_left: count.value };
+            match take_args(buf, cursor, 0, limits.bulk_bytes_max_now(), args) {
+                Ok(end) => return Ok(Parsed::Request { consumed: end - start }),
+                Err(stop) => self.suspend(stop, start, args, args_before),
+            }
+        }
+        self.parse_carefully(buf, start, limits, args)
+    }
+
+    /// Takes over from the fast path where it stopped.
+    #[cold]
+    fn suspend(&mut self, stop: Stop, start: usize, args: &mut Vec<Arg>, args_before: usize) {
+        let relative = |arg: Arg| Arg { start: arg.start - start, len: arg.len };
+        self.pending.extend(args.drain(args_before..).map(relative));
+        self.position = stop.position - start;
+        self.args_left = stop.args_left;
+        self.resuming = true;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn parse_carefully(
+        &mut self,
+        buf: &mut [u8],
+        start: usize,
+        limits: &Limits,
+        args: &mut Vec<Arg>,
+    ) -> Result<Parsed, ProtocolError> {
+        if self.args_left == 0 {
+            match buf.get(start) {
+                None => return Ok(Parsed::Incomplete { wanted: 1 }),
+                Some(b'*') => {}
+                Some(_) => return self.parse_inline(buf, start, limits, args),
+            }
+            self.resuming = true;
+            if let Some(parsed) = self.read_count(&buf[start..], limits)? {
+                return Ok(parsed);
+            }
+        }
+        while self.args_left > 0 {
+            if let Some(wanted) = self.read_arg(&buf[start..], limits)? {
+                return Ok(Parsed::Incomplete { wanted });
+            }
+            let cursor = Stop { position: start + self.position, args_left: self.args_left };
+            let stop =
+                match take_args(buf, cursor, start, limits.bulk_bytes_max_now(), &mut self.pending)
+                {
+                    Ok(position) => Stop { position, args_left: 0 },
+                    Err(stop) => stop,
+                };
+            self.position = stop.position - start;
+            self.args_left = stop.args_left;
+        }
+        args.extend(
+            self.pending.drain(..).map(|arg| Arg { start: arg.start + start, len: arg.len }),
+        );
+        Ok(Parsed::Request { consumed: self.finish() })
+    }
+
+    /// Reads the line `*count`. Returns what to tell the caller unless arguments follow.
+    fn read_count(
+        &mut self,
+        request: &[u8],
+        limits: &Limits,
+    ) -> Result<Option<Parsed>, ProtocolError> {
+        let end = match find_end(request, b'\r', limits.line_bytes_max, &mut self.scanned) {
+            Search::Found(end) if end + 2 <= request.len() => end,
+            Search::Found(end) => return Ok(Some(Parsed::Incomplete { wanted: end + 2 })),
+            Search::Absent => return Ok(Some(Parsed::Incomplete { wanted: request.len() + 1 })),
+            Search::TooLong => return Err(ProtocolError::TooBigMultibulkCount),
+        };
+        let count = parse_integer(&request[1..end]).ok_or(ProtocolError::InvalidMultibulkLength)?;
+        let count = usize::try_from(count).unwrap_or(0);
+        if count > limits.args_max {
+            return Err(ProtocolError::InvalidMultibulkLength);
+        }
+        if count > UNAUTHENTICATED_ARGS_MAX && !limits.authenticated {
+            return Err(ProtocolError::UnauthenticatedMultibulkLength);
+        }
+        self.scanned = 0;
+        self.position = end + 2;
+        self.args_left = count;
+        Ok((count == 0).then(|| Parsed::Empty { consumed: self.finish() }))
+    }
+
+    /// Reads one argument. Returns how long the request must be to get any further, if it is too short.
+    fn read_arg(
+        &mut self,
+        request: &[u8],
+        limits: &Limits,
+    ) -> Result<Option<usize>, ProtocolError> {
+        let len = match self.bulk_len {
+            Some(len) => len,
+            None => {
+                let header = &request[self.position..];
+                let end = match find_end(header, b'\r', limits.line_bytes_max, &mut self.scanned) {
+                    Search::Found(end) if end + 2 <= header.len() => end,
+                    Search::Found(end) => return Ok(Some(self.position + end + 2)),
+                    Search::Absent => return Ok(Some(request.len() + 1)),
+                    Search::TooLong => return Err(ProtocolError::TooBigBulkCount),
+                };
+                let len = bulk_len(&header[..end + 1], limits)?;
+                self.scanned = 0;
+                self.position += end + 2;
+                *self.bulk_len.insert(len)
+            }
+        };
+        let end = self.position.saturating_add(len).saturating_add(2);
+        if end > request.len() {
+            return Ok(Some(end));
+        }
+        self.pending.push(Arg { start: self.position, len });
+        self.bulk_len = None;
+        self.position = end;
+        self.args_left -= 1;
+        Ok(None)
+    }
+
+    fn parse_inline(
+        &mut self,
+        buf: &mut [u8],
+        start: usize,
+        limits: &Limits,
+        args: &mut Vec<Arg>,
+    ) -> Result<Parsed, ProtocolError> {
+        let rest = &mut buf[start..];
+        self.resuming = true;
+        let end = match find_end(rest, b'\n', limits.line_bytes_max, &mut self.scanned) {
+            Search::Found(end) => end,
+            Search::Absent => return Ok(Parsed::Incomplete { wanted: rest.len() + 1 }),
+            Search::TooLong => return Err(ProtocolError::TooBigInline),
+        };
+        let args_before = args.len();
+        // A `\r` before the `\n` is white space like any other.
+        if let Err(error) = inline::split(&mut rest[..end], start, args) {
+            args.truncate(args_before);
+            return Err(error);
+        }
+        self.position = end + 1;
+        let consumed = self.finish();
+        match args.len() > args_before {
+            true => Ok(Parsed::Request { consumed }),
+            false => Ok(Parsed::Empty { consumed }),
+        }
+    }
+
+    /// Makes ready for the next request and returns the length of this one.
+    fn finish(&mut self) -> usize {
+        let consumed = self.position;
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.clear();
+        if pending.capacity() > PENDING_ARGS_KEPT {
+            pending = Vec::new();
+        }
+        *self = Self { pending, ..Self::default() };
+        consumed
+    }
+}
+
+/// Takes arguments from `cursor` on for as long as they are short-headed and wholly there, and pushes them with starts
+/// relative to `base`. Returns the position after the last one if all were there.
+#[inline]
+fn take_args(
+    buf: &[u8],
+    cursor: Stop,
+    base: usize,
+    bulk_bytes_max: usize,
+    args: &mut Vec<Arg>,
+) -> Result<usize, Stop> {
+    let Stop { mut position, mut args_left } = cursor;
+    while args_left > 0 {
+        let Some(header) = short_header::<b'$'>(buf, position) else {
+            return Err(Stop { position, args_left });
+        };
+        // No overflow: the position is within the buffer and the header's value has four digits.
+        let payload = position + header.len;
+        let end = payload + header.value + 2;
+        if end > buf.len() || header.value > bulk_bytes_max {
+            return Err(Stop { position, args_left });
+        }
+        args.push(Arg { start: payload - base, len: header.value });
+        position = end;
+        args_left -= 1;
+    }
+    Ok(position)
+}
+
+/// A `*count` or `$length` line.
+struct Header {
+    value: usize,
+    len: usize,
+}
+
+/// Reads the line at `position` if it is `KIND` and a number of one to four digits, and if six bytes are there, which
+/// is what the shortest argument (`$0\r\n\r\n`) takes up.
+///
+/// One predictable branch per digit beats arithmetic on the eight bytes at once: the position of the next header hangs
+/// on this value, so what counts is latency, and a predicted branch has none.
+#[inline(always)]
+fn short_header<const KIND: u8>(buf: &[u8], position: usize) -> Option<Header> {
+    let &[kind, a, b, c, d, e] = buf.get(position..)?.first_chunk()?;
+    let digit = |byte: u8| usize::from(byte.wrapping_sub(b'0'));
+    let a = digit(a);
+    if kind != KIND || a > 9 {
+        return None;
+    }
+    if b == b'\r' {
+        return Some(Header { value: a, len: 4 });
+    }
+    let b = digit(b);
+    if b > 9 || a == 0 {
+        return None;
+    }
+    let value = a * 10 + b;
+    if c == b'\r' {
+        return Some(Header { value, len: 5 });
+    }
+    let c = digit(c);
+    if c > 9 {
+        return None;
+    }
+    let value = value * 10 + c;
+    if d == b'\r' {
+        return Some(Header { value, len: 6 });
+    }
+    let d = digit(d);
+    if d > 9 || e != b'\r' {
+        return None;
+    }
+    Some(Header { value: value * 10 + d, len: 7 })
+}
+
+/// The length in a header line (`line` ends with its `\r`), checked against all limits.
+fn bulk_len(line: &[u8], limits: &Limits) -> Result<usize, ProtocolError> {
+    let [b'$', number @ .., b'\r'] = line else {
+        return Err(ProtocolError::ExpectedDollar(line[0]));
+    };
+    let len = parse_integer(number).and_then(|len| usize::try_from(len).ok());
+    let len =
+        len.filter(|&len| len <= limits.bulk_bytes_max).ok_or(ProtocolError::InvalidBulkLength)?;
+    if len > UNAUTHENTICATED_BULK_BYTES_MAX && !limits.authenticated {
+        return Err(ProtocolError::UnauthenticatedBulkLength);
+    }
+    Ok(len)
+}

@@ -1,0 +1,309 @@
+//! HOT PATH. The reply writers, in both versions of the protocol.
+//!
+//! Short headers are written as arrays of fixed length, which compile to a check of the capacity and one or two stores.
+//!
+//! It deliberately does not check that an announced array gets as many elements as announced: that is up to the
+//! command, and its tests.
+
+use crate::ProtocolError;
+use crate::double::DoubleText;
+use crate::output::{Output, SHARED_BYTES_MIN};
+use std::sync::Arc;
+
+/// The version of the protocol in which a connection wants its replies (`HELLO`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// The default: no maps, sets, doubles, booleans or pushes; these become arrays, bulk strings and integers.
+    #[default]
+    Resp2,
+    /// Everything.
+    Resp3,
+}
+
+/// Writes replies into an [`Output`].
+#[derive(Debug)]
+pub struct Reply<'a> {
+    out: &'a mut Output,
+    protocol: Protocol,
+}
+
+/// The place of a header whose count is not known yet: see [`Reply::array_deferred`].
+#[derive(Debug)]
+#[must_use = "the reply is broken until the header is written"]
+pub struct Deferred {
+    /// Length of the flat part when the header was due.
+    offset: usize,
+    /// Count of shared values before it.
+    shared_before: usize,
+}
+
+impl<'a> Reply<'a> {
+    /// Writes to `out` in `protocol`.
+    #[inline]
+    pub fn new(out: &'a mut Output, protocol: Protocol) -> Self {
+        Self { out, protocol }
+    }
+
+    /// The protocol of this connection.
+    #[inline]
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// From here on writes in `protocol` (`HELLO` answers in the protocol that it switches to).
+    pub fn set_protocol(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+    }
+
+    /// `+OK`
+    #[inline]
+    pub fn ok(&mut self) {
+        self.out.flat.extend_from_slice(b"+OK\r\n");
+    }
+
+    /// A simple string. `\r` and `\n` become spaces.
+    pub fn simple(&mut self, text: impl AsRef<[u8]>) {
+        self.put_line(b"+", text.as_ref());
+    }
+
+    /// An error, code first: `ERR syntax error`. `\r` and `\n` become spaces.
+    pub fn error(&mut self, text: impl AsRef<[u8]>) {
+        self.put_line(b"-", text.as_ref());
+    }
+
+    /// The reply to a request that could not be parsed: `-ERR Protocol error: ...`.
+    pub fn protocol_error(&mut self, error: ProtocolError) {
+        match error {
+            // The only text that holds a byte of the client's, which goes out as it came.
+            ProtocolError::ExpectedDollar(byte) => {
+                self.error(
+                    [b"ERR Protocol error: expected '$', got '", &[byte][..], b"'"].concat(),
+                );
+            }
+            other => self.error(format!("ERR {other}")),
+        }
+    }
+
+    /// A 64-bit integer.
+    #[inline]
+    pub fn integer(&mut self, value: i64) {
+        match u64::try_from(value) {
+            Ok(value) => put_header(&mut self.out.flat, b':', value),
+            Err(_) => put_negative(&mut self.out.flat, value),
+        }
+    }
+
+    /// A bulk string: any bytes.
+    #[inline]
+    pub fn bulk(&mut self, value: &[u8]) {
+        put_bulk(&mut self.out.flat, value);
+    }
+
+    /// A bulk string that is not copied, if it has at least [`SHARED_BYTES_MIN`] bytes.
+    pub fn bulk_shared(&mut self, value: Arc<Vec<u8>>) {
+        if value.len() < SHARED_BYTES_MIN {
+            return self.bulk(&value);
+        }
+        put_header(&mut self.out.flat, b'$', value.len() as u64);
+        self.out.push_shared(value);
+        self.out.flat.extend_from_slice(b"\r\n");
+    }
+
+    /// No value: `$-1` in RESP2, `_` in RESP3.
+    #[inline]
+    pub fn null(&mut self) {
+        match self.protocol {
+            Protocol::Resp2 => self.out.flat.extend_from_slice(b"$-1\r\n"),
+            Protocol::Resp3 => self.out.flat.extend_from_slice(b"_\r\n"),
+        }
+    }
+
+    /// No array: `*-1` in RESP2, `_` in RESP3.
+    #[inline]
+    pub fn null_array(&mut self) {
+        match self.protocol {
+            Protocol::Resp2 => self.out.flat.extend_from_slice(b"*-1\r\n"),
+            Protocol::Resp3 => self.out.flat.extend_from_slice(b"_\r\n"),
+        }
+    }
+
+    /// The header of an array: `count` replies follow.
+    #[inline]
+    pub fn array(&mut self, count: usize) {
+        put_header(&mut self.out.flat, b'*', count as u64);
+    }
+
+    /// The header of a map: `count` pairs of replies follow. An array of twice as many in RESP2.
+    #[inline]
+    pub fn map(&mut self, count: usize) {
+        let (kind, count) = self.map_header(count);
+        put_header(&mut self.out.flat, kind, count);
+    }
+
+    /// The header of a set: `count` replies follow. An array in RESP2.
+    #[inline]
+    pub fn set(&mut self, count: usize) {
+        let kind = self.set_kind();
+        put_header(&mut self.out.flat, kind, count as u64);
+    }
+
+    /// The header of a push, which is no reply to a request: `count` elements follow. An array in RESP2.
+    #[inline]
+    pub fn push(&mut self, count: usize) {
+        let kind = match self.protocol {
+            Protocol::Resp2 => b'*',
+            Protocol::Resp3 => b'>',
+        };
+        put_header(&mut self.out.flat, kind, count as u64);
+    }
+
+    /// A double, with the fewest digits that read back as the same. A bulk string in RESP2.
+    pub fn double(&mut self, value: f64) {
+        let text = DoubleText::new(value);
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(text.as_bytes()),
+            Protocol::Resp3 => self.put_line(b",", text.as_bytes()),
+        }
+    }
+
+    /// A boolean. 1 or 0 in RESP2.
+    pub fn boolean(&mut self, value: bool) {
+        let text = match (self.protocol, value) {
+            (Protocol::Resp2, false) => b":0\r\n",
+            (Protocol::Resp2, true) => b":1\r\n",
+            (Protocol::Resp3, false) => b"#f\r\n",
+            (Protocol::Resp3, true) => b"#t\r\n",
+        };
+        self.out.flat.extend_from_slice(text);
+    }
+
+    /// An integer of any size, in decimal. A bulk string in RESP2.
+    pub fn big_number(&mut self, digits: &str) {
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(digits.as_bytes()),
+            Protocol::Resp3 => self.put_line(b"(", digits.as_bytes()),
+        }
+    }
+
+    /// Text for people, with its format (`txt`, `mkd`). A bulk string without the format in RESP2.
+    pub fn verbatim(&mut self, format: [u8; 3], text: &[u8]) {
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(text),
+            Protocol::Resp3 => {
+                let flat = &mut self.out.flat;
+                put_header(flat, b'=', text.len() as u64 + 4);
+                flat.extend_from_slice(&format);
+                flat.push(b':');
+                flat.extend_from_slice(text);
+                flat.extend_from_slice(b"\r\n");
+            }
+        }
+    }
+
+    /// Bytes that are replies already.
+    #[inline]
+    pub fn raw(&mut self, replies: &[u8]) {
+        self.out.flat.extend_from_slice(replies);
+    }
+
+    /// Leaves out the header of an aggregate whose count is not known before its elements are written. Write these,
+    /// then the header with [`Reply::array_end`], [`Reply::map_end`] or [`Reply::set_end`], inner ones first, before
+    /// anything is sent. The header moves everything behind it once: count first if counting is cheap.
+    pub fn array_deferred(&mut self) -> Deferred {
+        Deferred { offset: self.out.flat.len(), shared_before: self.out.shared_count() }
+    }
+
+    /// Writes the header that was left out at `place`: an array of `count` elements.
+    pub fn array_end(&mut self, place: Deferred, count: usize) {
+        self.insert_header(place, b'*', count as u64);
+    }
+
+    /// Writes the header that was left out at `place`: a map of `count` pairs. An array of twice as many in RESP2.
+    pub fn map_end(&mut self, place: Deferred, count: usize) {
+        let (kind, count) = self.map_header(count);
+        self.insert_header(place, kind, count);
+    }
+
+    /// Writes the header that was left out at `place`: a set of `count` elements. An array in RESP2.
+    pub fn set_end(&mut self, place: Deferred, count: usize) {
+        self.insert_header(place, self.set_kind(), count as u64);
+    }
+
+    fn insert_header(&mut self, place: Deferred, kind: u8, count: u64) {
+        let mut header = Vec::with_capacity(HEADER_BYTES_MAX);
+        put_header(&mut header, kind, count);
+        self.out.insert(place.offset, &header, place.shared_before);
+    }
+
+    fn map_header(&self, count: usize) -> (u8, u64) {
+        match self.protocol {
+            Protocol::Resp2 => (b'*', count as u64 * 2),
+            Protocol::Resp3 => (b'%', count as u64),
+        }
+    }
+
+    fn set_kind(&self) -> u8 {
+        match self.protocol {
+            Protocol::Resp2 => b'*',
+            Protocol::Resp3 => b'~',
+        }
+    }
+
+    fn put_line(&mut self, kind: &[u8; 1], text: &[u8]) {
+        let flat = &mut self.out.flat;
+        flat.extend_from_slice(kind);
+        let start = flat.len();
+        flat.extend_from_slice(text);
+        for byte in &mut flat[start..] {
+            if matches!(byte, b'\r' | b'\n') {
+                *byte = b' ';
+            }
+        }
+        flat.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Longest header: kind, 20 digits, line end.
+const HEADER_BYTES_MAX: usize = 23;
+
+/// Writes `kind`, `value` and a line end.
+#[inline]
+pub(crate) fn put_header(out: &mut Vec<u8>, kind: u8, value: u64) {
+    let digit = |unit: u64| b'0' + (value / unit % 10) as u8;
+    if value < 10 {
+        out.extend_from_slice(&[kind, digit(1), b'\r', b'\n']);
+    } else if value < 100 {
+        out.extend_from_slice(&[kind, digit(10), digit(1), b'\r', b'\n']);
+    } else if value < 1000 {
+        out.extend_from_slice(&[kind, digit(100), digit(10), digit(1), b'\r', b'\n']);
+    } else {
+        put_long_header(out, kind, value);
+    }
+}
+
+#[inline(never)]
+fn put_long_header(out: &mut Vec<u8>, kind: u8, value: u64) {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(value).as_bytes();
+    out.reserve(HEADER_BYTES_MAX);
+    out.push(kind);
+    out.extend_from_slice(digits);
+    out.extend_from_slice(b"\r\n");
+}
+
+#[inline(never)]
+fn put_negative(out: &mut Vec<u8>, value: i64) {
+    out.extend_from_slice(b":-");
+    let mut digits = itoa::Buffer::new();
+    out.extend_from_slice(digits.format(value.unsigned_abs()).as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes a bulk string.
+#[inline]
+pub(crate) fn put_bulk(out: &mut Vec<u8>, value: &[u8]) {
+    out.reserve(value.len() + HEADER_BYTES_MAX + 2);
+    put_header(out, b'$', value.len() as u64);
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
