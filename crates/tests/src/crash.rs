@@ -114,8 +114,9 @@ fn launch(plan: &Plan, dir: &Path) -> Server {
     for (name, value) in &plan.options {
         launch = launch.option(name, value);
     }
-    // A kill in the middle of a write leaves a torn tail, which recovery cuts and reports.
-    launch.allow_log("torn tail").start()
+    // A kill in the middle of a write leaves a torn tail, which recovery cuts and reports; and a server told
+    // to acknowledge too early should say so.
+    launch.allow_log("torn tail").allow_log("debug-acknowledge-before-fsync").start()
 }
 
 /// Lets the writers write until `moment` acknowledgements have come in, and kills the server.

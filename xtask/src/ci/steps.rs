@@ -96,8 +96,9 @@ pub fn all(root: &Path) -> Vec<Step> {
 
 /// Where cargo puts the release binary; `BASALT_BIN` names another one.
 fn release_binary(root: &Path) -> PathBuf {
-    if let Some(binary) = std::env::var_os("BASALT_BIN") {
-        return PathBuf::from(binary);
+    if let Some(binary) = std::env::var_os("BASALT_BIN").map(PathBuf::from) {
+        // Tests run in their package's folder; a bare name is looked for in PATH.
+        return if binary.components().count() > 1 { root.join(binary) } else { binary };
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     root.join(target.unwrap_or_else(|| PathBuf::from("target"))).join("release/basalt")
