@@ -59,3 +59,14 @@ fn bless() {
         }
     }
 }
+
+/// The canary: what is wrong in a transcript must be found.
+#[test]
+fn a_wrong_expectation_is_found() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let text = "> SET k v\nOK\n> GET k\n\"w\"\n> GET none\n> QUIT\nOK\n> PING\nPONG\n";
+    std::fs::write(folder.path().join("wrong.txt"), text).expect("the file can be written");
+    let report = run_folder(&start(Kind::Basalt), Protocol::Resp2, folder.path());
+    let lines: Vec<_> = report.failures.iter().filter_map(|text| text.lines().next()).collect();
+    assert_eq!(lines, ["wrong.txt:3: GET k", "wrong.txt:5: GET none", "wrong.txt:8: PING"]);
+}
