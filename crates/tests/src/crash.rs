@@ -46,6 +46,8 @@ pub struct Plan {
     pub writers: u64,
     /// The moment of each kill is drawn from 1 to this many acknowledged writes.
     pub acknowledged_max: u64,
+    /// How long a round writes at least, however many writes that is.
+    pub duration_min: Duration,
     /// Where keys go.
     pub placement: Placement,
     /// The server's options, as (name, value).
@@ -137,7 +139,9 @@ fn write_and_kill(
         }
         let started = Instant::now();
         // Relaxed: the count only says when; what was acknowledged is read after joining.
-        while count.load(Ordering::Relaxed) < moment && started.elapsed() < ROUND_TIMEOUT {
+        let early =
+            || count.load(Ordering::Relaxed) < moment || started.elapsed() < plan.duration_min;
+        while early() && started.elapsed() < ROUND_TIMEOUT {
             std::thread::sleep(Duration::from_micros(100));
         }
         let killed_at = Instant::now();
