@@ -9,26 +9,25 @@
 
 #![forbid(unsafe_code)]
 
-mod absence;
 mod checkpoint;
 mod engine;
 mod expiry;
 mod flush;
 mod key;
+mod load;
 mod log;
 mod miss;
 mod recovery;
 mod threads;
 mod txn;
 mod view;
-mod warm_up;
 
-pub use absence::Absence;
 pub use checkpoint::{CheckpointError, CheckpointStats};
-pub use engine::{Engine, Options, Totals};
+pub use engine::{DatabaseTotals, Engine, EngineError, MemoryTotals, Options};
 pub use key::Key;
-pub use log::{CommitLog, LogError, Refusal, Ticket};
-pub use recovery::{Recovery, RecoveryError};
-pub use threads::Background;
-pub use txn::{Changes, Txn};
-pub use view::{Object, Session as ReadContext, View};
+pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};
+pub use miss::Missing;
+pub use recovery::{Replay, RecoveryError, RecoveryStats};
+pub use threads::{Background, WarmUp};
+pub use txn::{Changes, PutOptions, Txn};
+pub use view::{Object, Session, Touch, View};

@@ -8,10 +8,57 @@
 use basalt_change::place::ShardId;
 use std::sync::Arc;
 
-/// What a reply waits for: an acknowledgement by the log of one shard's stream. Tickets of one
-/// stream are ordered; 0 is always acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Ticket(pub u64);
+/// What a reply waits for: an acknowledgement by the log. Tickets of one stream are ordered, and an
+/// acknowledgement covers all earlier tickets of its stream; between streams there is no order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    /// Which sequence of acknowledgements: one for all shards in the journal, which acknowledges
+    /// in groups over all of them; one a shard under consensus.
+    pub stream: u16,
+    /// Position in that sequence.
+    pub position: u64,
+}
+
+/// Everything that one reply waits for.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Gate {
+    /// At most one ticket a stream; nearly always none or one.
+    tickets: Vec<Ticket>,
+}
+
+impl Gate {
+    /// Waits for this ticket, too.
+    #[inline]
+    pub fn add(&mut self, ticket: Ticket) {
+        match self.tickets.iter_mut().find(|held| held.stream == ticket.stream) {
+            Some(held) => held.position = held.position.max(ticket.position),
+            None => self.tickets.push(ticket),
+        }
+    }
+
+    /// Waits for all that `other` waits for, too.
+    pub fn merge(&mut self, other: &Gate) {
+        other.tickets.iter().for_each(|&ticket| self.add(ticket));
+    }
+
+    /// Waits for nothing.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.tickets.is_empty()
+    }
+
+    /// Forgets what the log has acknowledged; says whether nothing is left to wait for.
+    #[inline]
+    pub fn poll(&mut self, log: &dyn CommitLog) -> bool {
+        self.tickets.retain(|&ticket| !log.is_acknowledged(ticket));
+        self.tickets.is_empty()
+    }
+
+    /// Takes the tickets out.
+    pub fn take(&mut self) -> Gate {
+        std::mem::take(self)
+    }
+}
 
 /// Why the log does not take changes now.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -47,11 +94,14 @@ pub trait CommitLog: Send + Sync {
     /// except that an operator may switch it; a change takes effect with the next command.
     fn gates_replies(&self) -> bool;
 
+    /// The stream of the tickets that changes of this shard get.
+    fn ticket_stream(&self, shard: ShardId) -> u16;
+
     /// Everything that waits for this ticket may go.
     fn is_acknowledged(&self, ticket: Ticket) -> bool;
 
-    /// The ticket of the latest change of any stream.
-    fn latest(&self) -> Ticket;
+    /// Waits for every change so far, of any shard: for replies that saw the whole keyspace.
+    fn latest(&self, gate: &mut Gate);
 
     /// Whether a change may be appended now.
     fn admit(&self) -> Result<(), Refusal>;

@@ -251,10 +251,10 @@ impl<'e> Txn<'e> {
     #[inline]
     fn finish(&mut self, ticket: Ticket) -> Option<Ticket> {
         if self.gated {
-            for &(partition, hash) in &self.changes.keys {
-                let partition = self.locked.partition_mut(partition);
-                self.engine.forget_acknowledged(partition);
-                partition.unacknowledged.push((hash, ticket.0));
+            for &(id, hash) in &self.changes.keys {
+                let partition = self.locked.partition_mut(id);
+                self.engine.forget_acknowledged(id, partition);
+                partition.unacknowledged.push((hash, ticket.position));
             }
         }
         self.changes.clear();

@@ -1,7 +1,8 @@
 //! Replies, from a client's point of view: for the benchmark tool and the tests.
 //!
-//! It decodes a reply that is wholly there and starts over if it is not, so a reply that comes in many pieces is scanned
-//! many times. It deliberately does not know attributes and streamed replies, which Basalt never sends.
+//! It decodes a reply that is wholly there and starts over if it is not, so a reply that comes in
+//! many pieces is scanned many times. It deliberately does not know attributes and streamed
+//! replies, which Basalt never sends.
 
 use crate::line::parse_integer;
 use memchr::memchr;
@@ -68,8 +69,8 @@ pub enum DecodeError {
     TooDeep,
 }
 
-/// Decodes the reply at the front of `buf`: the value and the count of bytes it takes up, or `None` if bytes are
-/// missing.
+/// Decodes the reply at the front of `buf`: the value and the count of bytes it takes up, or `None`
+/// if bytes are missing.
 pub fn decode(buf: &[u8]) -> Result<Option<(Value, usize)>, DecodeError> {
     let mut decoder = Decoder { buf, at: 0 };
     match decoder.value(NESTING_MAX) {

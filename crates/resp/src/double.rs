@@ -1,19 +1,23 @@
-//! Doubles as text, as Redis 7.2 and later print them: the fewest digits that read back as the same number.
-//! (Redis 7.0 printed 17 digits: 3.2 came out as 3.2000000000000002.)
+//! Doubles as text, as Redis 7.2 and later print them: the fewest digits that read back as the same
+//! number. (Redis 7.0 printed 17 digits: 3.2 came out as 3.2000000000000002.)
 //!
 //! With the d digits that are needed, the first of which counts 10^e:
 //!
 //! - whole numbers of up to 2^62 print all their digits: `1000000000000000000`;
-//! - larger ones do so, digits that are not needed as zeros, if e < d + 7: `4611686018427390000`, else `5e+18`;
-//! - fractions print in full if at most six digits follow the point, or if -4 < e < 4: `0.000001`, `1234.000000001`;
-//! - all others are scientific, and their exponent has a sign but no padding: `1.5e-7`, `1.2345000000001e+4`.
+//! - larger ones do so, digits that are not needed as zeros, if e < d + 7: `4611686018427390000`,
+//!   else `5e+18`;
+//! - fractions print in full if at most six digits follow the point, or if -4 < e < 4: `0.000001`,
+//!   `1234.000000001`;
+//! - all others are scientific, and their exponent has a sign but no padding: `1.5e-7`,
+//!   `1.2345000000001e+4`.
 //!
-//! Where two shortest texts exist, this takes the one nearest to the number; Redis takes a short one that is rarely not
-//! the shortest or the nearest. Both read back as the same number.
+//! Where two shortest texts exist, this takes the one nearest to the number; Redis takes a short
+//! one that is rarely not the shortest or the nearest. Both read back as the same number.
 
 use std::io::Write;
 
-/// Longest text: 24 digits and a sign, or 17 digits with a sign, a point and an exponent of five bytes.
+/// Longest text: 24 digits and a sign, or 17 digits with a sign, a point and an exponent of five
+/// bytes.
 pub(crate) const DOUBLE_TEXT_BYTES_MAX: usize = 32;
 
 /// Beyond this magnitude Redis does not treat a double as an integer.

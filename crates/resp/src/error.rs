@@ -18,23 +18,27 @@ pub enum ProtocolError {
     /// An argument does not start with `$`; this byte came instead.
     #[error("Protocol error: expected '$', got '{}'", char::from(*.0))]
     ExpectedDollar(u8),
-    /// A `*count` line does not end within [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
+    /// A `*count` line does not end within
+    /// [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
     #[error("Protocol error: too big mbulk count string")]
     TooBigMultibulkCount,
-    /// A `$length` line does not end within [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
+    /// A `$length` line does not end within
+    /// [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
     #[error("Protocol error: too big bulk count string")]
     TooBigBulkCount,
-    /// An inline request does not end within [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
+    /// An inline request does not end within
+    /// [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
     #[error("Protocol error: too big inline request")]
     TooBigInline,
     /// An inline request has a quote that does not close, or that closes within a word.
     #[error("Protocol error: unbalanced quotes in request")]
     UnbalancedQuotes,
-    /// More than [`UNAUTHENTICATED_ARGS_MAX`](crate::UNAUTHENTICATED_ARGS_MAX) arguments before `AUTH`.
+    /// More than [`UNAUTHENTICATED_ARGS_MAX`](crate::UNAUTHENTICATED_ARGS_MAX) arguments before
+    /// `AUTH`.
     #[error("Protocol error: unauthenticated multibulk length")]
     UnauthenticatedMultibulkLength,
-    /// More than [`UNAUTHENTICATED_BULK_BYTES_MAX`](crate::UNAUTHENTICATED_BULK_BYTES_MAX) bytes in one argument
-    /// before `AUTH`.
+    /// More than [`UNAUTHENTICATED_BULK_BYTES_MAX`](crate::UNAUTHENTICATED_BULK_BYTES_MAX) bytes in
+    /// one argument before `AUTH`.
     #[error("Protocol error: unauthenticated bulk length")]
     UnauthenticatedBulkLength,
 }

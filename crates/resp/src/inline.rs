@@ -1,16 +1,20 @@
-//! Inline requests: a line of words, as typed into telnet, with the quoting rules of Redis' `sdssplitargs`.
+//! Inline requests: a line of words, as typed into telnet, with the quoting rules of Redis'
+//! `sdssplitargs`.
 //!
 //! - Words are parted by white space.
 //! - `"..."` knows `\n \r \t \b \a`, `\xHH`, and takes any other escaped byte as itself.
 //! - `'...'` knows only `\'`.
-//! - A quote may open within a word (`a"b c"` is `ab c`), but a closing quote must be followed by white space.
+//! - A quote may open within a word (`a"b c"` is `ab c`), but a closing quote must be followed by
+//!   white space.
 //!
-//! A word never grows by unquoting, so it is unquoted in place and arguments stay offsets into the query buffer, as for
-//! multibulk requests. Unlike in Redis, where a zero byte hides the rest of the line, it is a byte like any other.
+//! A word never grows by unquoting, so it is unquoted in place and arguments stay offsets into the
+//! query buffer, as for multibulk requests. Unlike in Redis, where a zero byte hides the rest of
+//! the line, it is a byte like any other.
 
 use crate::{Arg, ProtocolError};
 
-/// Splits `line`, which starts at `base` in the query buffer, into words and unquotes these in place.
+/// Splits `line`, which starts at `base` in the query buffer, into words and unquotes these in
+/// place.
 pub(crate) fn split(
     line: &mut [u8],
     base: usize,

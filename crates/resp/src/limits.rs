@@ -2,14 +2,15 @@
 
 /// Most arguments of a multibulk request from a client that has yet to authenticate (Redis: 10).
 pub const UNAUTHENTICATED_ARGS_MAX: usize = 10;
-/// Longest argument of a multibulk request from a client that has yet to authenticate (Redis: 16384).
+/// Longest argument of a multibulk request from a client that has yet to authenticate (Redis:
+/// 16384).
 pub const UNAUTHENTICATED_BULK_BYTES_MAX: usize = 16 * 1024;
 
 /// Limits on one request. All are inclusive: a request that reaches a limit is accepted.
 ///
-/// Redis applies the tighter limits of the unauthenticated request by request, so a client may pipeline `AUTH` and a
-/// large `SET`. A caller that parses a batch before it executes must therefore parse one request at a time for as long
-/// as `authenticated` is false.
+/// Redis applies the tighter limits of the unauthenticated request by request, so a client may
+/// pipeline `AUTH` and a large `SET`. A caller that parses a batch before it executes must
+/// therefore parse one request at a time for as long as `authenticated` is false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Most arguments in one multibulk request, the command's name included.
@@ -35,22 +36,14 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// The number of arguments from which on a request is refused, for whatever reason, less one.
-    #[inline]
-    pub(crate) fn args_max_now(&self) -> usize {
-        match self.authenticated {
-            true => self.args_max,
-            false => self.args_max.min(UNAUTHENTICATED_ARGS_MAX),
-        }
-    }
+/// Largest number of four digits.
+const SHORT_MAX: usize = 9999;
 
-    /// The length of an argument from which on a request is refused, for whatever reason, less one.
+impl Limits {
+    /// Whether an argument whose length has at most four digits is within the limits without a look
+    /// at its length.
     #[inline]
-    pub(crate) fn bulk_bytes_max_now(&self) -> usize {
-        match self.authenticated {
-            true => self.bulk_bytes_max,
-            false => self.bulk_bytes_max.min(UNAUTHENTICATED_BULK_BYTES_MAX),
-        }
+    pub(crate) fn allow_short(&self) -> bool {
+        self.authenticated && self.bulk_bytes_max >= SHORT_MAX
     }
 }

@@ -1,4 +1,5 @@
-//! Lines and numbers, the careful way: whatever the parser's fast path does not recognise ends up here.
+//! Lines and numbers, the careful way: whatever the parser's fast path does not recognise ends up
+//! here.
 
 use memchr::memchr;
 
@@ -15,8 +16,9 @@ pub(crate) enum Search {
 
 /// Looks for `end` among the first `bytes_max + 1` bytes of `rest`.
 ///
-/// `scanned` says how many bytes are known not to hold it, and is updated, so that a line that comes byte by byte is
-/// searched once. Only the position decides about `TooLong`, not how the bytes happened to arrive.
+/// `scanned` says how many bytes are known not to hold it, and is updated, so that a line that
+/// comes byte by byte is searched once. Only the position decides about `TooLong`, not how the
+/// bytes happened to arrive.
 pub(crate) fn find_end(rest: &[u8], end: u8, bytes_max: usize, scanned: &mut usize) -> Search {
     let window = &rest[..rest.len().min(bytes_max.saturating_add(1))];
     match memchr(end, &window[*scanned..]) {
@@ -34,7 +36,8 @@ pub(crate) fn find_end(rest: &[u8], end: u8, bytes_max: usize, scanned: &mut usi
     }
 }
 
-/// Reads a whole number as strictly as Redis does: no sign but `-`, no leading zero, no space, no overflow of 64 bits.
+/// Reads a whole number as strictly as Redis does: no sign but `-`, no leading zero, no space, no
+/// overflow of 64 bits.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

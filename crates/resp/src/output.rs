@@ -1,7 +1,7 @@
 //! HOT PATH. What a connection owes its client.
 //!
-//! Replies are written one after the other into one flat buffer. A big value is not copied: the buffer holds its header
-//! and its line end, and a list says which value belongs between the two.
+//! Replies are written one after the other into one flat buffer. A big value is not copied: the
+//! buffer holds its header and its line end, and a list says which value belongs between the two.
 //!
 //! ```text
 //! flat    +OK\r\n $20000\r\n \r\n :1\r\n          sent as three slices of one writev
@@ -12,20 +12,23 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::Arc;
 
-/// A value of this many bytes or more is sent from where it lives instead of being copied. Below, the copy is cheaper
-/// than a slice of its own and the reference counting.
+/// A value of this many bytes or more is sent from where it lives instead of being copied. Below,
+/// the copy is cheaper than a slice of its own and the reference counting.
 pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 
 /// Capacity that an empty output may keep for ever.
 const CAPACITY_KEPT: usize = 16 * 1024;
-/// Capacity that an empty output never keeps: at this size allocating anew is small beside filling it.
+/// Capacity that an empty output never keeps: at this size allocating anew is small beside filling
+/// it.
 const CAPACITY_NEVER_KEPT: usize = 1024 * 1024;
-/// An output between the two shrinks after having used less than a quarter of its capacity this many times running.
+/// An output between the two shrinks after having used less than a quarter of its capacity this
+/// many times running.
 const SMALL_USES_MAX: u8 = 64;
 /// Sent bytes are cut off the front of an output that is never empty, once there are this many.
 const CUT_BYTES_MIN: usize = 64 * 1024;
 
-/// Bytes to be sent, in order. Fill it through [`Reply`](crate::Reply), send what [`Output::io_slices`] shows, then
+/// Bytes to be sent, in order. Fill it through [`Reply`](crate::Reply), send what
+/// [`Output::io_slices`] shows, then
 /// [`Output::advance`] by what was sent.
 #[derive(Debug, Default)]
 pub struct Output {
@@ -81,8 +84,8 @@ impl Output {
         self.recycle();
     }
 
-    /// Fills `slices` with what is to be sent next and returns how many it filled. They hold all that is owed unless
-    /// all of `slices` were filled.
+    /// Fills `slices` with what is to be sent next and returns how many it filled. They hold all
+    /// that is owed unless all of `slices` were filled.
     pub fn io_slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut count = 0;
         let mut add = |bytes: &'a [u8]| {
@@ -140,7 +143,8 @@ impl Output {
         self.shared.push_back(Shared { offset: self.flat.len(), value });
     }
 
-    /// Puts `header` before `flat[offset]`, and thus before whatever was written since the flat part had that length.
+    /// Puts `header` before `flat[offset]`, and thus before whatever was written since the flat
+    /// part had that length.
     pub(crate) fn insert(&mut self, offset: usize, header: &[u8], shared_before: usize) {
         self.flat.splice(offset..offset, header.iter().copied());
         for shared in self.shared.iter_mut().skip(shared_before) {

@@ -1,9 +1,10 @@
 //! HOT PATH. The reply writers, in both versions of the protocol.
 //!
-//! Short headers are written as arrays of fixed length, which compile to a check of the capacity and one or two stores.
+//! Short headers are written as arrays of fixed length, which compile to a check of the capacity
+//! and one or two stores.
 //!
-//! It deliberately does not check that an announced array gets as many elements as announced: that is up to the
-//! command, and its tests.
+//! It deliberately does not check that an announced array gets as many elements as announced: that
+//! is up to the command, and its tests.
 
 use crate::ProtocolError;
 use crate::double::DoubleText;
@@ -13,7 +14,8 @@ use std::sync::Arc;
 /// The version of the protocol in which a connection wants its replies (`HELLO`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protocol {
-    /// The default: no maps, sets, doubles, booleans or pushes; these become arrays, bulk strings and integers.
+    /// The default: no maps, sets, doubles, booleans or pushes; these become arrays, bulk strings
+    /// and integers.
     #[default]
     Resp2,
     /// Everything.
@@ -147,7 +149,8 @@ impl<'a> Reply<'a> {
         put_header(&mut self.out.flat, kind, count as u64);
     }
 
-    /// The header of a push, which is no reply to a request: `count` elements follow. An array in RESP2.
+    /// The header of a push, which is no reply to a request: `count` elements follow. An array in
+    /// RESP2.
     #[inline]
     pub fn push(&mut self, count: usize) {
         let kind = match self.protocol {
@@ -206,9 +209,10 @@ impl<'a> Reply<'a> {
         self.out.flat.extend_from_slice(replies);
     }
 
-    /// Leaves out the header of an aggregate whose count is not known before its elements are written. Write these,
-    /// then the header with [`Reply::array_end`], [`Reply::map_end`] or [`Reply::set_end`], inner ones first, before
-    /// anything is sent. The header moves everything behind it once: count first if counting is cheap.
+    /// Leaves out the header of an aggregate whose count is not known before its elements are
+    /// written. Write these, then the header with [`Reply::array_end`], [`Reply::map_end`] or
+    /// [`Reply::set_end`], inner ones first, before anything is sent. The header moves everything
+    /// behind it once: count first if counting is cheap.
     pub fn array_deferred(&mut self) -> Deferred {
         Deferred { offset: self.out.flat.len(), shared_before: self.out.shared_count() }
     }
@@ -218,13 +222,15 @@ impl<'a> Reply<'a> {
         self.insert_header(place, b'*', count as u64);
     }
 
-    /// Writes the header that was left out at `place`: a map of `count` pairs. An array of twice as many in RESP2.
+    /// Writes the header that was left out at `place`: a map of `count` pairs. An array of twice as
+    /// many in RESP2.
     pub fn map_end(&mut self, place: Deferred, count: usize) {
         let (kind, count) = self.map_header(count);
         self.insert_header(place, kind, count);
     }
 
-    /// Writes the header that was left out at `place`: a set of `count` elements. An array in RESP2.
+    /// Writes the header that was left out at `place`: a set of `count` elements. An array in
+    /// RESP2.
     pub fn set_end(&mut self, place: Deferred, count: usize) {
         self.insert_header(place, self.set_kind(), count as u64);
     }
@@ -267,6 +273,9 @@ impl<'a> Reply<'a> {
 const HEADER_BYTES_MAX: usize = 23;
 
 /// Writes `kind`, `value` and a line end.
+///
+/// Small values branch on the count of digits: where the next reply goes hangs on it, and a branch
+/// can be predicted.
 #[inline]
 pub(crate) fn put_header(out: &mut Vec<u8>, kind: u8, value: u64) {
     let digit = |unit: u64| b'0' + (value / unit % 10) as u8;
@@ -276,9 +285,37 @@ pub(crate) fn put_header(out: &mut Vec<u8>, kind: u8, value: u64) {
         out.extend_from_slice(&[kind, digit(10), digit(1), b'\r', b'\n']);
     } else if value < 1000 {
         out.extend_from_slice(&[kind, digit(100), digit(10), digit(1), b'\r', b'\n']);
+    } else if value < 100_000_000 {
+        put_medium_header(out, kind, value);
     } else {
         put_long_header(out, kind, value);
     }
+}
+
+/// Writes a header of up to eight digits without a branch on their count: sixteen bytes are stored,
+/// of which the header is the front part.
+#[inline(never)]
+fn put_medium_header(out: &mut Vec<u8>, kind: u8, value: u64) {
+    let digits = eight_digits(value);
+    let zeros = digits.trailing_zeros() / 8;
+    let text = (digits | 0x3030_3030_3030_3030) >> (8 * zeros);
+    let end = u128::from(u16::from_le_bytes(*b"\r\n")) << (8 * (9 - zeros));
+    let header = u128::from(kind) | (u128::from(text) << 8) | end;
+    let header_len = out.len() + 11 - zeros as usize;
+    out.extend_from_slice(&header.to_le_bytes());
+    out.truncate(header_len);
+}
+
+/// The eight decimal digits of `value` < 10^8, one a byte, the first one lowest. Each step splits
+/// all groups of digits in two: 8, 4 + 4, 2 + 2 + 2 + 2; the multiplications are divisions by 100
+/// and 10 of numbers this small.
+#[inline]
+fn eight_digits(value: u64) -> u64 {
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
+    let hundreds = ((fours * 5243) >> 19) & 0x0000_007f_0000_007f;
+    let twos = hundreds | ((fours - hundreds * 100) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((twos - tens * 10) << 8)
 }
 
 #[inline(never)]

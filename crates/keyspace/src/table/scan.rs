@@ -83,6 +83,24 @@ impl Table {
         self.counts.dirty = 0;
     }
 
+    /// What the cold tier was given has not arrived: every entry for which it may have a row is
+    /// dirty.
+    pub fn mark_cold_dirty(&mut self) {
+        let mut dirty = 0;
+        for bucket in self.buckets() {
+            // SAFETY: the table is borrowed mutably, so nobody else uses its buckets.
+            let bucket = unsafe { &mut *bucket };
+            for index in bucket.occupied() {
+                let slot = bucket.slot(index);
+                if slot.has(COLD) {
+                    bucket.set_slot(index, slot.with(DIRTY));
+                }
+                dirty += usize::from(slot.has(DIRTY) || slot.has(COLD));
+            }
+        }
+        self.counts.dirty = dirty;
+    }
+
     /// Some live entry, each about as likely as another; `None` if there is none. `random` is any
     /// number.
     pub fn random(&self, random: u64) -> Option<Entry<'_>> {

@@ -1,9 +1,11 @@
-//! Requests: every table row is parsed whole, cut at every byte, and byte by byte, with the same outcome.
+//! Requests: every table row is parsed whole, cut at every byte, and byte by byte, with the same
+//! outcome.
 
 use basalt_resp::{Arg, Limits, Parsed, Parser, ProtocolError, encode_request};
 use proptest::prelude::*;
 
-/// What a connection made of its bytes: the requests, the error that closed it, and the bytes left over.
+/// What a connection made of its bytes: the requests, the error that closed it, and the bytes left
+/// over.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     requests: Vec<Vec<Vec<u8>>>,
@@ -11,7 +13,8 @@ struct Outcome {
     bytes_left: usize,
 }
 
-/// A connection that gets its bytes in pieces and, like a server, moves what is left to the front of its buffer.
+/// A connection that gets its bytes in pieces and, like a server, moves what is left to the front
+/// of its buffer.
 fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outcome {
     let (mut parser, mut buf, mut outcome) = (Parser::new(), Vec::new(), Outcome::default());
     for piece in pieces {

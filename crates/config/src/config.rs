@@ -1,0 +1,161 @@
+//! The live configuration: read by every thread, changed by CONFIG SET.
+//!
+//! Readers hold an `Arc<Settings>` of their own and compare [`Config::version`], one relaxed load,
+//! to notice that there is a newer one. A change builds new values and new settings beside the old
+//! ones and swaps both in under one lock, so nobody ever sees half a change.
+
+use crate::glob::{self, Case};
+use crate::option::{OptionId, Visibility};
+use crate::rewrite::{self, RewriteError};
+use crate::set::{PreparedSet, SetError, SetOrigin};
+use crate::settings::Settings;
+use crate::source::ConfigFile;
+use crate::values::Values;
+use parking_lot::{Mutex, MutexGuard, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The configuration of a running server.
+#[derive(Debug)]
+pub struct Config {
+    current: RwLock<Snapshot>,
+    /// Counts the changes. It is stored while `current` is locked for writing, after the swap, so
+    /// whoever sees the new number and then takes the lock finds the new settings: no ordering
+    /// stronger than relaxed is needed.
+    version: AtomicU64,
+    /// Lets one CONFIG SET or REWRITE through at a time. It is held while a prepared change is
+    /// carried out, which is why it is not `current`: readers never wait for it.
+    changing: Mutex<()>,
+    file: Option<ConfigFile>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    pub(crate) values: Arc<Values>,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl Snapshot {
+    pub(crate) fn of(values: Values) -> Snapshot {
+        let settings = Arc::new(Settings::from_values(&values));
+        Snapshot { values: Arc::new(values), settings }
+    }
+}
+
+/// One line of CONFIG GET's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reported {
+    /// The name: as asked for where the pattern was a plain name, the option's own otherwise.
+    pub name: Vec<u8>,
+    /// The value. It may be a password: it is for the client that asked, not for a log.
+    pub value: Vec<u8>,
+}
+
+impl Default for Config {
+    /// The configuration of a server that was given no options and no file.
+    fn default() -> Self {
+        Config::new(Values::defaults(), None)
+    }
+}
+
+impl Config {
+    pub(crate) fn new(values: Values, file: Option<ConfigFile>) -> Config {
+        Config {
+            current: RwLock::new(Snapshot::of(values)),
+            version: AtomicU64::new(0),
+            changing: Mutex::new(()),
+            file,
+        }
+    }
+
+    /// The settings of this moment. Keep them, and ask again when [`Config::version`] has changed.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.current.read().settings)
+    }
+
+    /// How often the configuration has changed: one relaxed load, for every turn of a loop.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Relaxed)
+    }
+
+    /// The configuration file, if the server was given one.
+    pub fn file(&self) -> Option<&ConfigFile> {
+        self.file.as_ref()
+    }
+
+    /// CONFIG GET: the options whose names match any of the patterns, each name once.
+    ///
+    /// As in Redis, a plain name is answered under the spelling that was asked for, and only a
+    /// plain name finds a hidden option.
+    pub fn get(&self, patterns: &[&[u8]]) -> Vec<Reported> {
+        let values = Arc::clone(&self.current.read().values);
+        let mut found: Vec<Reported> = Vec::new();
+        let mut report = |name: &[u8], id: OptionId| {
+            if !found.iter().any(|earlier| earlier.name.eq_ignore_ascii_case(name)) {
+                found.push(Reported { name: name.to_vec(), value: values.reported(id) });
+            }
+        };
+        for pattern in patterns {
+            if glob::is_pattern(pattern) {
+                for (name, id) in open_names() {
+                    if glob::matches(pattern, name.as_bytes(), Case::Ignored) {
+                        report(name.as_bytes(), id);
+                    }
+                }
+            } else if let Some(id) = std::str::from_utf8(pattern).ok().and_then(OptionId::find) {
+                report(pattern, id);
+            }
+        }
+        found
+    }
+
+    /// CONFIG SET, first half: checks `name value name value …` and builds the settings that
+    /// would result. Nothing changes until [`PreparedSet::commit`]; dropping it changes nothing.
+    ///
+    /// # Errors
+    /// The error's text is Redis' (after `ERR `). No pair takes effect when any is refused.
+    pub fn prepare_set(
+        &self,
+        arguments: &[&[u8]],
+        origin: SetOrigin,
+    ) -> Result<PreparedSet<'_>, SetError> {
+        let changing = self.changing.lock();
+        let before = self.current.read().clone();
+        PreparedSet::new(self, changing, before, arguments, origin)
+    }
+
+    /// Replaces a value that the machine does not allow (`maxclients` beyond the limit of open
+    /// files), whether or not CONFIG SET could.
+    ///
+    /// # Errors
+    /// As [`Config::prepare_set`], but for the rules of who may change what.
+    pub fn adjust(&self, name: &str, value: &str) -> Result<(), SetError> {
+        let arguments = [name.as_bytes(), value.as_bytes()];
+        self.prepare_set(&arguments, SetOrigin::Server)?.commit();
+        Ok(())
+    }
+
+    /// CONFIG REWRITE: brings the configuration file up to date, keeping its comments, its order
+    /// and every line that still says what holds.
+    ///
+    /// # Errors
+    /// [`RewriteError::NoFile`] without a file; otherwise what the file system said. The old file
+    /// stays whole in every case.
+    pub fn rewrite(&self) -> Result<(), RewriteError> {
+        let _changing = self.changing.lock();
+        let values = Arc::clone(&self.current.read().values);
+        rewrite::rewrite(self.file.as_ref().ok_or(RewriteError::NoFile)?, &values)
+    }
+
+    pub(crate) fn publish(&self, snapshot: Snapshot, _changing: &MutexGuard<'_, ()>) {
+        let mut current = self.current.write();
+        *current = snapshot;
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn open_names() -> impl Iterator<Item = (&'static str, OptionId)> {
+    OptionId::all()
+        .filter(|id| id.spec().visibility != Visibility::Hidden)
+        .flat_map(|id| id.spec().names().map(move |name| (name, id)))
+}

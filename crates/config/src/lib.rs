@@ -1,0 +1,49 @@
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside all of them: [config]
+//!
+//! This crate is what an operator can tell the server: one constant table of options, and the
+//! values that hold. It owns the reading of TOML files, of redis.conf's syntax and of the command
+//! line, CONFIG GET, SET and REWRITE, and the reference page made of the table. It must never know
+//! what an option does to sockets, memory or disks: whoever acts on a setting reads it from
+//! [`Settings`]. Its one invariant: whatever the source, a value passes the same check of its
+//! option's kind before anybody can see it, and a change becomes visible whole or not at all. Read
+//! next: `option.rs` for what an entry is, `options/` for the table, `config.rs` for the live side.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod conf_file;
+mod config;
+mod glob;
+mod load;
+mod notice;
+mod option;
+mod options;
+mod parse;
+mod parse_compound;
+mod reference;
+mod rewrite;
+mod rewrite_conf;
+mod rewrite_toml;
+mod set;
+mod settings;
+mod source;
+mod toml_file;
+mod value;
+mod values;
+mod words;
+
+pub use args::{Invocation, Loaded, from_args};
+pub use config::{Config, Reported};
+pub use option::{ChangeRule, Effect, Group, Kind, NameOrigin, OptionId, OptionSpec, Visibility};
+pub use options::OPTIONS;
+pub use options::clients::{ClientSettings, Permission};
+pub use options::memory::{EvictionPolicy, MemorySettings};
+pub use options::network::{BindAddress, NetworkSettings};
+pub use options::persistence::{ColdTierKind, Fsync, PersistenceSettings};
+pub use options::server::{LogFormat, LogLevel, ServerSettings};
+pub use reference::{help_text, reference_markdown};
+pub use rewrite::RewriteError;
+pub use set::{PreparedSet, SetError, SetOrigin};
+pub use settings::Settings;
+pub use source::{ConfigFile, LoadError, Place, Syntax, Warning};
+pub use value::{ClientClass, OutputLimit, OutputLimits, Secret};

@@ -1,0 +1,142 @@
+//! How many clients there may be, what they may hold, and what they may do.
+
+use super::{INT, LONG, MIB, PERMISSION};
+use crate::option::{Group, Kind, OptionSpec, effective};
+use crate::value::{OutputLimits, Secret};
+use crate::values::Values;
+
+const fn option(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionSpec {
+    effective(Group::Clients, name, kind, default, doc)
+}
+
+pub(super) const OPTIONS: &[OptionSpec] = &[
+    option(
+        "maxclients",
+        Kind::Int { min: 1, max: u32::MAX as i64 },
+        "10000",
+        "Most clients connected at a time; a further one is told so and disconnected.",
+    ),
+    option(
+        "timeout",
+        INT,
+        "0",
+        "Seconds after which an idle client is disconnected; 0 keeps it for ever.",
+    ),
+    option("requirepass", Kind::Text, "", "Password of the default user; empty asks for none.")
+        .secret(),
+    option(
+        "client-query-buffer-limit",
+        Kind::Memory { min: MIB, max: i64::MAX as u64 },
+        "1gb",
+        "Most bytes of requests that one client may have waiting.",
+    ),
+    option(
+        "client-output-buffer-limit",
+        Kind::OutputLimits,
+        "normal 0 0 0 slave 256mb 64mb 60 pubsub 32mb 8mb 60",
+        "Per class of clients: bytes of replies waiting at which the client is disconnected at \
+         once, bytes at which it is after some seconds, and those seconds; 0 is no limit.",
+    ),
+    option(
+        "enable-debug-command",
+        PERMISSION,
+        "local",
+        "Who may use DEBUG: nobody, everybody, or clients on this machine.",
+    )
+    .immutable(),
+    option(
+        "enable-protected-configs",
+        PERMISSION,
+        "no",
+        "Who may change protected options with CONFIG SET.",
+    )
+    .immutable(),
+    option("enable-module-command", PERMISSION, "no", "Who may use MODULE.")
+        .immutable()
+        .accepted("Basalt loads no modules"),
+    option(
+        "maxmemory-clients",
+        Kind::MemoryOrPercent,
+        "0",
+        "Memory of all clients together at which Redis disconnects the largest.",
+    )
+    .accepted("each client has its own limits instead"),
+    option(
+        "tracking-table-max-keys",
+        LONG,
+        "1000000",
+        "Keys that Redis remembers for client-side caching.",
+    )
+    .accepted("client-side caching is not offered"),
+    option("acllog-max-len", LONG, "128", "Entries kept of refused commands.")
+        .accepted("there is no ACL log"),
+    option("aclfile", Kind::Text, "", "File with the users and their rights.")
+        .immutable()
+        .accepted("users are not read from a file; set requirepass"),
+    option(
+        "acl-pubsub-default",
+        Kind::Enum(&["allchannels", "resetchannels"]),
+        "resetchannels",
+        "Channels that a new user may use.",
+    )
+    .accepted("there is only the default user"),
+    option("hide-user-data-from-log", Kind::Bool, "no", "Keep clients' data out of crash reports.")
+        .accepted("clients' data is never logged"),
+];
+
+/// Who may use something dangerous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// Nobody.
+    Nobody,
+    /// Everybody.
+    Everybody,
+    /// Clients on the loopback interface or the Unix socket.
+    Local,
+}
+
+/// The options of this file, ready to use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientSettings {
+    /// `maxclients`.
+    pub clients_max: usize,
+    /// `timeout`; 0 is none.
+    pub idle_timeout_s: u64,
+    /// `requirepass`; `None` asks for none.
+    pub password: Option<Secret>,
+    /// `client-query-buffer-limit`.
+    pub query_buffer_bytes_max: usize,
+    /// `client-output-buffer-limit`.
+    pub output_limits: OutputLimits,
+    /// `enable-debug-command`.
+    pub debug_command: Permission,
+    /// `enable-protected-configs`.
+    pub protected_configs: Permission,
+}
+
+impl ClientSettings {
+    pub(crate) fn from_values(values: &Values) -> Self {
+        ClientSettings {
+            clients_max: values.number("maxclients"),
+            idle_timeout_s: values.number("timeout"),
+            password: values.secret("requirepass"),
+            query_buffer_bytes_max: values.number("client-query-buffer-limit"),
+            output_limits: values.output_limits("client-output-buffer-limit"),
+            debug_command: permission(values.word("enable-debug-command")),
+            protected_configs: permission(values.word("enable-protected-configs")),
+        }
+    }
+}
+
+fn permission(word: &str) -> Permission {
+    match word {
+        "yes" => Permission::Everybody,
+        "local" => Permission::Local,
+        _ => Permission::Nobody,
+    }
+}

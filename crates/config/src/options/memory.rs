@@ -1,0 +1,153 @@
+//! The memory budget, and how much is done in the background.
+
+use super::{INT, INT_FROM_ONE};
+use crate::option::{Group, Kind, OptionSpec, effective};
+use crate::values::Values;
+
+const fn option(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionSpec {
+    effective(Group::Memory, name, kind, default, doc)
+}
+
+const EVICTION: &str = "what leaves memory is chosen by recency and frequency, and stays on disk";
+
+pub(super) const OPTIONS: &[OptionSpec] = &[
+    option(
+        "maxmemory",
+        Kind::Memory { min: 0, max: u64::MAX },
+        "0",
+        "Memory budget of the data, the caches and the clients' buffers; 0 sets none.",
+    ),
+    option(
+        "maxmemory-policy",
+        Kind::Enum(&[
+            "volatile-lru",
+            "volatile-lfu",
+            "volatile-random",
+            "volatile-ttl",
+            "allkeys-lru",
+            "allkeys-lfu",
+            "allkeys-random",
+            "noeviction",
+        ]),
+        "noeviction",
+        "Which keys are deleted when the budget is spent; noeviction deletes none.",
+    ),
+    option("lazyfree-lazy-eviction", Kind::Bool, "no", "Free evicted values in the background."),
+    option("lazyfree-lazy-expire", Kind::Bool, "no", "Free expired values in the background."),
+    option(
+        "lazyfree-lazy-server-del",
+        Kind::Bool,
+        "no",
+        "Free values that a command overwrites in the background.",
+    ),
+    option("lazyfree-lazy-user-del", Kind::Bool, "no", "Let DEL behave as UNLINK."),
+    option(
+        "lazyfree-lazy-user-flush",
+        Kind::Bool,
+        "no",
+        "Let FLUSHDB and FLUSHALL without an argument behave as with ASYNC.",
+    ),
+    option(
+        "active-expire-effort",
+        Kind::Int { min: 1, max: 10 },
+        "1",
+        "How much time goes into looking for expired keys, from 1 to 10.",
+    ),
+    option(
+        "hz",
+        Kind::Clamped { low: 1, high: 500 },
+        "10",
+        "Times a second that background work gets a turn.",
+    ),
+    option("maxmemory-samples", INT_FROM_ONE, "5", "Keys that Redis compares per eviction.")
+        .accepted(EVICTION),
+    option(
+        "maxmemory-eviction-tenacity",
+        Kind::Int { min: 0, max: 100 },
+        "10",
+        "How long Redis goes on evicting at a time.",
+    )
+    .accepted(EVICTION),
+    option("lfu-log-factor", INT, "10", "How fast Redis' frequency counters saturate.")
+        .accepted(EVICTION),
+    option("lfu-decay-time", INT, "1", "Minutes after which Redis' frequency counters decay.")
+        .accepted(EVICTION),
+];
+
+/// Which keys are deleted when the budget is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvictionPolicy {
+    /// None: writes are refused instead.
+    NoEviction,
+    /// Among all keys, the least recently used.
+    AllKeysLru,
+    /// Among all keys, the least frequently used.
+    AllKeysLfu,
+    /// Any key.
+    AllKeysRandom,
+    /// Among keys that expire, the least recently used.
+    VolatileLru,
+    /// Among keys that expire, the least frequently used.
+    VolatileLfu,
+    /// Any key that expires.
+    VolatileRandom,
+    /// The key that expires soonest.
+    VolatileTtl,
+}
+
+/// The options of this file, ready to use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemorySettings {
+    /// `maxmemory`; 0 is no budget.
+    pub memory_bytes_max: u64,
+    /// `maxmemory-policy`.
+    pub eviction: EvictionPolicy,
+    /// `lazyfree-lazy-eviction`.
+    pub lazy_eviction: bool,
+    /// `lazyfree-lazy-expire`.
+    pub lazy_expire: bool,
+    /// `lazyfree-lazy-server-del`.
+    pub lazy_server_del: bool,
+    /// `lazyfree-lazy-user-del`.
+    pub lazy_user_del: bool,
+    /// `lazyfree-lazy-user-flush`.
+    pub lazy_user_flush: bool,
+    /// `active-expire-effort`, 1 to 10.
+    pub expire_effort: u8,
+    /// `hz`, 1 to 500.
+    pub hz: u32,
+}
+
+impl MemorySettings {
+    pub(crate) fn from_values(values: &Values) -> Self {
+        MemorySettings {
+            memory_bytes_max: values.number("maxmemory"),
+            eviction: eviction(values.word("maxmemory-policy")),
+            lazy_eviction: values.bool("lazyfree-lazy-eviction"),
+            lazy_expire: values.bool("lazyfree-lazy-expire"),
+            lazy_server_del: values.bool("lazyfree-lazy-server-del"),
+            lazy_user_del: values.bool("lazyfree-lazy-user-del"),
+            lazy_user_flush: values.bool("lazyfree-lazy-user-flush"),
+            expire_effort: values.number("active-expire-effort"),
+            hz: values.number("hz"),
+        }
+    }
+}
+
+fn eviction(word: &str) -> EvictionPolicy {
+    match word {
+        "allkeys-lru" => EvictionPolicy::AllKeysLru,
+        "allkeys-lfu" => EvictionPolicy::AllKeysLfu,
+        "allkeys-random" => EvictionPolicy::AllKeysRandom,
+        "volatile-lru" => EvictionPolicy::VolatileLru,
+        "volatile-lfu" => EvictionPolicy::VolatileLfu,
+        "volatile-random" => EvictionPolicy::VolatileRandom,
+        "volatile-ttl" => EvictionPolicy::VolatileTtl,
+        _ => EvictionPolicy::NoEviction,
+    }
+}

@@ -1,0 +1,149 @@
+//! Where data lives on disk, and what of it is kept where.
+
+use super::{GIB, MIB};
+use crate::option::{Group, Kind, OptionSpec, effective};
+use crate::values::Values;
+use std::path::PathBuf;
+
+const fn option(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionSpec {
+    effective(Group::Persistence, name, kind, default, doc)
+}
+
+pub(super) const OPTIONS: &[OptionSpec] = &[
+    option("dir", Kind::Directory, "./data", "Directory of the database's files.").immutable(),
+    option(
+        "appendonly",
+        Kind::Bool,
+        "yes",
+        "Write every change to the journal; without it, changes since the last checkpoint are \
+         lost when the process ends.",
+    ),
+    option(
+        "appendfsync",
+        Kind::Enum(&["everysec", "always", "no"]),
+        "everysec",
+        "When the journal is synced: before the reply (always), once a second (everysec), or when \
+         the kernel likes (no).",
+    ),
+    option(
+        "checkpoint-log-size",
+        Kind::Memory { min: MIB, max: 1024 * GIB },
+        "256mb",
+        "Bytes of journal after which changes are written to the cold tier and the journal is \
+         trimmed.",
+    )
+    .own(),
+    option(
+        "journal-segment-size",
+        Kind::Memory { min: MIB, max: 4 * GIB },
+        "64mb",
+        "Size of one file of the journal.",
+    )
+    .immutable()
+    .own(),
+    option(
+        "cold-tier",
+        Kind::Enum(&["rocksdb", "memory"]),
+        "rocksdb",
+        "Where data that is not in memory is kept; `memory` keeps no files and is meant for tests.",
+    )
+    .immutable()
+    .own(),
+    option(
+        "cold-cache-size",
+        Kind::Memory { min: 0, max: i64::MAX as u64 },
+        "256mb",
+        "Memory for blocks of the cold tier's files.",
+    )
+    .immutable()
+    .own(),
+    option(
+        "miss-threads",
+        Kind::Int { min: 1, max: 256 },
+        "4",
+        "Threads that read keys that are not in memory.",
+    )
+    .immutable()
+    .own(),
+    option("warm-up", Kind::Bool, "yes", "Load keys into memory after a start, in the background.")
+        .immutable()
+        .own(),
+    option(
+        "save",
+        Kind::SavePoints,
+        "3600 1 300 100 60 10000",
+        "Seconds and changes after which Redis writes an RDB file.",
+    )
+    .accepted("checkpoints follow checkpoint-log-size"),
+];
+
+/// When the journal is synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fsync {
+    /// Before the reply.
+    Always,
+    /// Once a second.
+    EverySecond,
+    /// When the kernel likes.
+    Never,
+}
+
+/// Where data that is not in memory is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColdTierKind {
+    /// In RocksDB under `dir`.
+    RocksDb,
+    /// In memory: no files, for tests.
+    Memory,
+}
+
+/// The options of this file, ready to use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PersistenceSettings {
+    /// `dir`, absolute.
+    pub dir: PathBuf,
+    /// `appendonly`.
+    pub journal: bool,
+    /// `appendfsync`.
+    pub fsync: Fsync,
+    /// `checkpoint-log-size`.
+    pub checkpoint_log_bytes: u64,
+    /// `journal-segment-size`.
+    pub journal_segment_bytes: u64,
+    /// `cold-tier`.
+    pub cold_tier: ColdTierKind,
+    /// `cold-cache-size`.
+    pub cold_cache_bytes: u64,
+    /// `miss-threads`.
+    pub miss_threads: usize,
+    /// `warm-up`.
+    pub warm_up: bool,
+}
+
+impl PersistenceSettings {
+    pub(crate) fn from_values(values: &Values) -> Self {
+        PersistenceSettings {
+            dir: values.directory("dir"),
+            journal: values.bool("appendonly"),
+            fsync: match values.word("appendfsync") {
+                "always" => Fsync::Always,
+                "no" => Fsync::Never,
+                _ => Fsync::EverySecond,
+            },
+            checkpoint_log_bytes: values.number("checkpoint-log-size"),
+            journal_segment_bytes: values.number("journal-segment-size"),
+            cold_tier: match values.word("cold-tier") {
+                "memory" => ColdTierKind::Memory,
+                _ => ColdTierKind::RocksDb,
+            },
+            cold_cache_bytes: values.number("cold-cache-size"),
+            miss_threads: values.number("miss-threads"),
+            warm_up: values.bool("warm-up"),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The engine: what it consists of, and what concerns it as a whole.
+
+use crate::checkpoint::Checkpointing;
+use crate::key::Key;
+use crate::log::{CommitLog, Gate, Ticket};
+use crate::miss::MissQueue;
+use crate::recovery::{RecoveryError, RecoveryStats, Replay};
+use basalt_change::place::PartitionId;
+use basalt_cold::{ColdError, ColdTier};
+use basalt_env::clock::Clock;
+use basalt_keyspace::keyspace::{Keyspace, Locked};
+use basalt_keyspace::partition::{Database, Partition};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// In a partition's list of unacknowledged changes: a change of every key.
+pub(crate) const EVERY_KEY: u64 = 0;
+
+/// What does not change while the engine runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of databases (`databases`), 1 to 255.
+    pub databases: u8,
+    /// Bytes of log to replay that start a checkpoint (`checkpoint-log-size`).
+    pub checkpoint_log_bytes: u64,
+    /// Threads that read the cold tier for waiting commands (`miss-threads`).
+    pub miss_threads: usize,
+    /// Seed of the key hash.
+    pub hash_seed: u64,
+}
+
+/// A database: memory, log and cold tier together.
+pub struct Engine {
+    pub(crate) keyspace: Keyspace,
+    log: Arc<dyn CommitLog>,
+    pub(crate) cold: Arc<dyn ColdTier>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) options: Options,
+    /// The next generation of a flushed database.
+    pub(crate) next_generation: AtomicU64,
+    pub(crate) misses: MissQueue,
+    pub(crate) checkpointing: Checkpointing,
+    pub(crate) stopping: AtomicBool,
+    /// Databases that were flushed and whose memory a background thread frees.
+    pub(crate) flushed: Mutex<Vec<Database>>,
+    pub(crate) expired_keys: AtomicU64,
+    pub(crate) active_expiry: AtomicBool,
+    recovery: RecoveryStats,
+}
+
+/// What one database holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DatabaseTotals {
+    /// Keys, in memory or not.
+    pub keys: u64,
+    /// Keys in memory with an expiry.
+    pub expires: u64,
+    /// Keys in the cold tier only.
+    pub keys_cold_only: u64,
+}
+
+/// What the keyspace takes of memory, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryTotals {
+    /// Pages that hold small entries.
+    pub page_bytes: u64,
+    /// Entries, headers and keys included, without shared values.
+    pub entry_bytes: u64,
+    /// Values of their own.
+    pub shared_bytes: u64,
+    /// Tables.
+    pub index_bytes: u64,
+}
+
+/// Why the engine cannot serve a request that was fine in itself.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The cold tier could not be read.
+    #[error("reading from disk failed: {0}")]
+    Cold(#[from] ColdError),
+    /// A row of the cold tier makes no sense.
+    #[error("a row on disk is corrupt: {0}")]
+    Row(#[from] basalt_change::row::RowError),
+    /// The engine is shutting down.
+    #[error("the server is shutting down")]
+    Stopping,
+}
+
+impl Engine {
+    /// Opens the database: the cold tier as it is, then the log's tail on top of it.
+    ///
+    /// `open_log` gets, per shard, the position from which new records must go on at least, and
+    /// feeds every record that the log still has to the [`Replay`].
+    pub fn open<E>(
+        options: Options,
+        cold: Arc<dyn ColdTier>,
+        clock: Arc<dyn Clock>,
+        open_log: impl FnOnce(&[u64], &mut Replay<'_>) -> Result<Arc<dyn CommitLog>, E>,
+    ) -> Result<Engine, RecoveryError>
+    where
+        RecoveryError: From<E>,
+    {
+        let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
+        let mut replay = Replay::begin(&keyspace, &*cold, usize::from(options.databases))?;
+        let floor = replay.floor();
+        let log = open_log(&floor, &mut replay)?;
+        let (next_generation, recovery) = replay.end()?;
+        Ok(Engine {
+            keyspace,
+            log,
+            cold,
+            clock,
+            options,
+            next_generation: AtomicU64::new(next_generation),
+            misses: MissQueue::default(),
+            checkpointing: Checkpointing::default(),
+            stopping: AtomicBool::new(false),
+            flushed: Mutex::default(),
+            expired_keys: AtomicU64::new(0),
+            active_expiry: AtomicBool::new(true),
+            recovery,
+        })
+    }
+
+    /// The log.
+    #[inline]
+    pub fn log(&self) -> &dyn CommitLog {
+        &*self.log
+    }
+
+    /// The cold tier.
+    pub fn cold(&self) -> &dyn ColdTier {
+        &*self.cold
+    }
+
+    /// What recovery found.
+    pub fn recovery(&self) -> RecoveryStats {
+        self.recovery
+    }
+
+    /// Number of databases.
+    pub fn databases(&self) -> u8 {
+        self.options.databases
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// Computes what is needed to find a key.
+    #[inline]
+    pub fn key<'a>(&self, bytes: &'a [u8]) -> Key<'a> {
+        Key::new(bytes, self.keyspace.hasher())
+    }
+
+    /// Locks the partitions of these keys.
+    #[inline]
+    pub fn lock(&self, keys: &[Key<'_>]) -> Locked<'_> {
+        match keys {
+            [one] => self.keyspace.lock(one.partition),
+            _ => self.lock_set(keys),
+        }
+    }
+
+    #[inline(never)]
+    fn lock_set(&self, keys: &[Key<'_>]) -> Locked<'_> {
+        let mut set = basalt_keyspace::keyspace::PartitionSet::EMPTY;
+        keys.iter().for_each(|key| set.insert(key.partition));
+        self.keyspace.lock_many(&set)
+    }
+
+    /// Brings the bucket of a key into the cache, without waiting for its partition.
+    #[inline]
+    pub fn prefetch_bucket(&self, db: u8, hash: u64, partition: PartitionId) {
+        if let Some(locked) = self.keyspace.try_lock(partition) {
+            locked.partition(partition).databases[usize::from(db)].table.prefetch_bucket(hash);
+        }
+    }
+
+    /// Brings the entry of a key into the cache, without waiting for its partition.
+    #[inline]
+    pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) {
+        if let Some(locked) = self.keyspace.try_lock(partition) {
+            locked.partition(partition).databases[usize::from(db)].table.prefetch_entry(hash);
+        }
+    }
+
+    /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them
+    /// that a crash could still take back.
+    #[inline]
+    pub fn gate_reads(&self, locked: &Locked<'_>, keys: &[Key<'_>], gate: &mut Gate) {
+        for key in keys {
+            let partition = locked.partition(key.partition);
+            for &(hash, position) in &partition.unacknowledged {
+                let ticket = self.ticket(key.partition, position);
+                if (hash == key.hash || hash == EVERY_KEY) && !self.log.is_acknowledged(ticket) {
+                    gate.add(ticket);
+                }
+            }
+        }
+    }
+
+    /// Drops the front of a partition's unacknowledged changes as far as they are acknowledged.
+    pub(crate) fn forget_acknowledged(&self, id: PartitionId, partition: &mut Partition) {
+        let acknowledged = partition
+            .unacknowledged
+            .iter()
+            .take_while(|&&(_, position)| self.log.is_acknowledged(self.ticket(id, position)))
+            .count();
+        partition.unacknowledged.drain(..acknowledged);
+    }
+
+    fn ticket(&self, partition: PartitionId, position: u64) -> Ticket {
+        Ticket { stream: self.log.ticket_stream(partition.shard()), position }
+    }
+
+    /// Number of keys of a database. Not one moment's truth under concurrent writes: partitions are
+    /// counted one after the other.
+    pub fn totals(&self, db: u8) -> DatabaseTotals {
+        let mut totals = DatabaseTotals::default();
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            let database = &locked.partition(id).databases[usize::from(db)];
+            totals.keys += database.keys();
+            totals.expires += database.table.counts().expiring as u64;
+            totals.keys_cold_only += database.keys_cold_only;
+        }
+        totals
+    }
+
+    /// What the keyspace takes of memory.
+    pub fn memory(&self) -> MemoryTotals {
+        let mut totals =
+            MemoryTotals { page_bytes: self.keyspace.page_bytes() as u64, ..Default::default() };
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            for database in &locked.partition(id).databases {
+                let counts = database.table.counts();
+                totals.entry_bytes += counts.entry_bytes as u64;
+                totals.shared_bytes += counts.shared_bytes as u64;
+                totals.index_bytes += counts.index_bytes as u64;
+            }
+        }
+        totals
+    }
+
+    /// Keys that were removed because they had expired.
+    pub fn expired_keys(&self) -> u64 {
+        self.expired_keys.load(Ordering::Relaxed)
+    }
+
+    /// Switches the active expiry cycle (`DEBUG SET-ACTIVE-EXPIRE`).
+    pub fn set_active_expiry(&self, active: bool) {
+        self.active_expiry.store(active, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,136 @@
+//! Bringing whole partitions into memory: after a restart, in the background, so that the server
+//! answers at once and is as fast as before soon after; and at once when a command walks the
+//! keyspace.
+
+use crate::engine::{Engine, EngineError};
+use crate::key::Key;
+use crate::miss::InstallRow;
+use basalt_change::place::PartitionId;
+use basalt_change::row::{self, StringRow};
+use basalt_keyspace::table::bucket::COLD;
+use std::ops::ControlFlow;
+
+/// Rows that are made resident under one lock: about 50 µs.
+const ROWS_A_LOCK: usize = 256;
+
+/// Rows read and not yet installed, in one buffer.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    /// Ends of key and value in `bytes`.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Engine {
+    /// Makes every key of a partition resident.
+    pub(crate) fn load_partition(&self, id: PartitionId) -> Result<(), EngineError> {
+        for db in 0..self.options.databases {
+            while !self.is_complete(db, id) {
+                if self.is_stopping() {
+                    return Err(EngineError::Stopping);
+                }
+                self.load_database(db, id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass over a database's rows. Leaves it incomplete if its rows changed meanwhile.
+    fn load_database(&self, db: u8, id: PartitionId) -> Result<(), EngineError> {
+        let (generation, cold_version) = {
+            let locked = self.keyspace.lock(id);
+            let partition = locked.partition(id);
+            (partition.databases[usize::from(db)].generation, partition.cold_version)
+        };
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        row::object_key(id, generation, b"", &mut from);
+        row::generation_end(id, generation, &mut to);
+        let mut batch = Batch::default();
+        let mut outcome = Ok(true);
+        let mut install = |batch: &mut Batch| {
+            let installed = self.install_batch(db, id, generation, cold_version, batch);
+            batch.clear();
+            installed
+        };
+        self.cold.scan(&from, &to, &mut |key, value| {
+            batch.push(key, value);
+            if batch.ends.len() >= ROWS_A_LOCK {
+                outcome = install(&mut batch);
+            }
+            if matches!(outcome, Ok(true)) && !self.is_stopping() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        if outcome? && install(&mut batch)? && !self.is_stopping() {
+            self.finish_load(db, id, generation, cold_version);
+        }
+        Ok(())
+    }
+
+    /// Installs rows; false if they may be out of date.
+    fn install_batch(
+        &self,
+        db: u8,
+        id: PartitionId,
+        generation: u64,
+        cold_version: u64,
+        batch: &Batch,
+    ) -> Result<bool, EngineError> {
+        let mut locked = self.keyspace.lock(id);
+        let partition = locked.partition_mut(id);
+        let database = &mut partition.databases[usize::from(db)];
+        if database.generation != generation || partition.cold_version != cold_version {
+            return Ok(false);
+        }
+        for (row_key, value) in batch.rows() {
+            let Some((_, bytes)) = row::split_object_key(row_key) else { continue };
+            let key = Key { bytes, hash: self.keyspace.hasher().hash(bytes), partition: id };
+            if database.table.find(key.hash, key.bytes).is_none() {
+                database.install_row(key.hash, key.bytes, &StringRow::decode(value)?, COLD);
+                database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Every row has been seen: what is not resident now does not exist.
+    fn finish_load(&self, db: u8, id: PartitionId, generation: u64, cold_version: u64) {
+        let mut locked = self.keyspace.lock(id);
+        let partition = locked.partition_mut(id);
+        let database = &mut partition.databases[usize::from(db)];
+        if database.generation == generation
+            && partition.cold_version == cold_version
+            && database.keys_cold_only != 0
+        {
+            tracing::error!(
+                partition = id.number(),
+                keys = database.keys_cold_only,
+                "the cold tier has fewer rows than its mark says; the count is corrected"
+            );
+            database.keys_cold_only = 0;
+        }
+    }
+}
+
+impl Batch {
+    fn push(&mut self, key: &[u8], value: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((key_end, self.bytes.len()));
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let starts = [0].into_iter().chain(self.ends.iter().map(|&(_, end)| end));
+        starts.zip(&self.ends).map(|(start, &(key_end, end))| {
+            (&self.bytes[start..key_end], &self.bytes[key_end..end])
+        })
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+}

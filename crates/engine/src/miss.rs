@@ -1,0 +1,210 @@
+//! Keys that are not in memory: whether they may exist in the cold tier, and fetching them.
+//!
+//! A command runs only when each of its keys is resident or known to be absent. The question costs
+//! nothing while a database is complete in memory; else the cold tier's filters answer it under the
+//! lock, without disk. What they cannot answer is read by a small pool of threads while the command
+//! waits, parked, and no network thread does.
+
+use crate::engine::{Engine, EngineError};
+use crate::key::Key;
+use basalt_change::op::Origin;
+use basalt_change::place::PartitionId;
+use basalt_change::row::{self, StringRow};
+use basalt_cold::Probe;
+use basalt_keyspace::entry::{Content, NewValue};
+use basalt_keyspace::keyspace::Locked;
+use basalt_keyspace::partition::Partition;
+use basalt_keyspace::table::bucket::COLD;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+
+/// Called when a fetch is over, from a thread of the pool.
+pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
+
+/// Keys that have to be fetched before their command can run.
+#[derive(Debug)]
+pub struct Missing {
+    misses: Vec<Miss>,
+}
+
+#[derive(Debug)]
+struct Miss {
+    partition: PartitionId,
+    db: u8,
+    generation: u64,
+    cold_version: u64,
+    hash: u64,
+    row_key: Vec<u8>,
+}
+
+enum Job {
+    Keys(Missing, Done),
+    Partitions(Vec<PartitionId>, Done),
+}
+
+/// Work for the pool.
+#[derive(Default)]
+pub(crate) struct MissQueue {
+    jobs: Mutex<VecDeque<Job>>,
+    added: Condvar,
+}
+
+impl Engine {
+    /// The keys that must be fetched first, or `None` if the command can run. Keys that the cold
+    /// tier has in its cache are made resident on the way.
+    #[inline]
+    pub fn missing(&self, locked: &mut Locked<'_>, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
+        let complete = keys.iter().all(|key| {
+            locked.partition(key.partition).databases[usize::from(db)].is_complete()
+        });
+        if complete { None } else { self.missing_slow(locked, db, keys) }
+    }
+
+    #[cold]
+    fn missing_slow(&self, locked: &mut Locked<'_>, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
+        let mut misses = Vec::new();
+        for key in keys {
+            let partition = locked.partition_mut(key.partition);
+            let database = &partition.databases[usize::from(db)];
+            if database.is_complete() || database.table.find(key.hash, key.bytes).is_some() {
+                continue;
+            }
+            let generation = database.generation;
+            let mut row_key = Vec::new();
+            row::object_key(key.partition, generation, key.bytes, &mut row_key);
+            let cold_version = partition.cold_version;
+            let miss =
+                Miss { partition: key.partition, db, generation, cold_version, hash: key.hash, row_key };
+            match self.cold.probe(&miss.row_key) {
+                Probe::Absent => {}
+                Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {}
+                Probe::Present(_) | Probe::Unknown => misses.push(miss),
+            }
+        }
+        (!misses.is_empty()).then_some(Missing { misses })
+    }
+
+    /// Reads keys into memory in the background, then calls `done`.
+    pub fn fetch(&self, missing: Missing, done: Done) {
+        self.enqueue(Job::Keys(missing, done));
+    }
+
+    /// Reads whole partitions into memory in the background, then calls `done`: for commands that
+    /// walk the keyspace.
+    pub fn fetch_partitions(&self, partitions: Vec<PartitionId>, done: Done) {
+        self.enqueue(Job::Partitions(partitions, done));
+    }
+
+    /// Partitions of which a database is not wholly in memory.
+    pub fn incomplete(&self, db: u8) -> Vec<PartitionId> {
+        PartitionId::all().filter(|&id| !self.is_complete(db, id)).collect()
+    }
+
+    /// Whether a database's share of a partition is wholly in memory.
+    pub fn is_complete(&self, db: u8, id: PartitionId) -> bool {
+        self.keyspace.lock(id).partition(id).databases[usize::from(db)].is_complete()
+    }
+
+    fn enqueue(&self, job: Job) {
+        self.misses.jobs.lock().push_back(job);
+        self.misses.added.notify_one();
+    }
+
+    /// One thread of the pool. Returns when the engine stops, after answering what is queued.
+    pub(crate) fn run_miss_thread(&self) {
+        loop {
+            let mut jobs = self.misses.jobs.lock();
+            let job = loop {
+                if let Some(job) = jobs.pop_front() {
+                    break job;
+                }
+                if self.is_stopping() {
+                    return;
+                }
+                self.misses.added.wait(&mut jobs);
+            };
+            drop(jobs);
+            let (result, done) = match job {
+                Job::Keys(missing, done) => (self.read(missing), done),
+                Job::Partitions(partitions, done) => {
+                    (partitions.into_iter().try_for_each(|id| self.load_partition(id)), done)
+                }
+            };
+            if let Err(error) = &result {
+                tracing::error!(%error, "a key could not be read from the cold tier");
+            }
+            done(result);
+        }
+    }
+
+    pub(crate) fn wake_miss_threads(&self) {
+        // Taken so that no thread is between its look at `stopping` and its wait.
+        drop(self.misses.jobs.lock());
+        self.misses.added.notify_all();
+    }
+
+    fn read(&self, missing: Missing) -> Result<(), EngineError> {
+        let keys: Vec<Vec<u8>> = missing.misses.iter().map(|miss| miss.row_key.clone()).collect();
+        let rows = self.cold.read_many(&keys)?;
+        for (miss, row) in missing.misses.iter().zip(rows) {
+            let mut locked = self.keyspace.lock(miss.partition);
+            install(locked.partition_mut(miss.partition), miss, row.as_deref())?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes what was read resident, unless the key has changed since.
+fn install(partition: &mut Partition, miss: &Miss, row: Option<&[u8]>) -> Result<(), EngineError> {
+    if partition.cold_version != miss.cold_version {
+        return Ok(()); // The command will ask again.
+    }
+    let database = &mut partition.databases[usize::from(miss.db)];
+    let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return Ok(()) };
+    if database.generation != generation || database.table.find(miss.hash, key).is_some() {
+        return Ok(());
+    }
+    match row {
+        Some(row) => {
+            database.install_row(miss.hash, key, &StringRow::decode(row)?, COLD);
+            database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+        }
+        None => {
+            // The filter was wrong. A clean tombstone says so, until the next checkpoint clears it.
+            let content = Content {
+                key,
+                value: NewValue::Tombstone,
+                expire_ms: 0,
+                access: Default::default(),
+            };
+            database.table.insert(miss.hash, content, 0);
+        }
+    }
+    Ok(())
+}
+
+/// Rows becoming entries.
+pub(crate) trait InstallRow {
+    /// Makes a row resident under a key that is not.
+    fn install_row(&mut self, hash: u64, key: &[u8], row: &StringRow<'_>, flags: u64);
+}
+
+impl InstallRow for basalt_keyspace::partition::Database {
+    fn install_row(&mut self, hash: u64, key: &[u8], row: &StringRow<'_>, flags: u64) {
+        if row.expire_ms != 0 {
+            self.next_expiry_ms = self.next_expiry_ms.min(row.expire_ms);
+        }
+        let content = Content {
+            key,
+            value: NewValue::string(row.value, row.form),
+            expire_ms: row.expire_ms,
+            access: Default::default(),
+        };
+        self.table.insert(hash, content, flags);
+    }
+}
+
+/// Whether a replayed put adds a key.
+pub(crate) fn adds_key(origin: Origin) -> bool {
+    origin == Origin::New
+}

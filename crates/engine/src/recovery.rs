@@ -1,0 +1,306 @@
+//! Recovery: the cold tier as it is, then the log's tail on top of it.
+//!
+//! Each partition's mark says up to which position of its shard's stream its rows go; replay skips
+//! what is at or before it. Everything replayed becomes resident and dirty, as if it had just been
+//! written. Start-up time thus depends on the length of the log's tail, which the checkpoint bounds,
+//! and not on the amount of data. Only EXPIRE and SPLICE need the value that they change; if it is
+//! not resident, it is read from the cold tier there and then.
+
+use crate::key::Key;
+use crate::log::LogError;
+use crate::miss::{InstallRow, adds_key};
+use crate::txn;
+use basalt_change::op::{self, DecodeError, Op, Put, Scope};
+use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
+use basalt_change::row::{self, Mark, RowError, StringRow};
+use basalt_cold::{ColdError, ColdTier};
+use basalt_keyspace::entry::{Content, NewValue};
+use basalt_keyspace::keyspace::Keyspace;
+use basalt_keyspace::partition::Partition;
+use basalt_keyspace::table::bucket::{COLD, DIRTY};
+
+/// Why the database does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum RecoveryError {
+    /// The cold tier could not be read.
+    #[error("{0}")]
+    Cold(#[from] ColdError),
+    /// The log could not be opened or read.
+    #[error("{0}")]
+    Log(#[from] LogError),
+    /// A record of the log makes no sense although its checksum is right.
+    #[error("a record of shard {shard} at position {position} cannot be read: {error}")]
+    Record {
+        /// Whose stream.
+        shard: u16,
+        /// Where in it.
+        position: u64,
+        /// What is wrong.
+        error: DecodeError,
+    },
+    /// A row of the cold tier makes no sense.
+    #[error("a row of partition {partition} cannot be read: {error}")]
+    Row {
+        /// Where.
+        partition: u16,
+        /// What is wrong.
+        error: RowError,
+    },
+    /// The data was written with more databases than are configured.
+    #[error("the data has {found} databases but only {configured} are configured; raise `databases`")]
+    Databases {
+        /// On disk.
+        found: usize,
+        /// In the configuration.
+        configured: usize,
+    },
+    /// The log's tail does not begin where the cold tier ends.
+    #[error("the log begins after position {first} of shard {shard}, but partition {partition} needs it from {needed}: files of the journal are missing")]
+    Hole {
+        /// Whose stream.
+        shard: u16,
+        /// Which partition.
+        partition: u16,
+        /// The log's first record.
+        first: u64,
+        /// The first that is needed.
+        needed: u64,
+    },
+}
+
+/// What recovery found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecoveryStats {
+    /// Keys that the cold tier's marks count.
+    pub keys_in_cold_tier: u64,
+    /// Records of the log that were applied.
+    pub records_applied: u64,
+    /// Records that the cold tier already had.
+    pub records_skipped: u64,
+}
+
+/// Takes the log's records during start-up.
+pub struct Replay<'a> {
+    keyspace: &'a Keyspace,
+    cold: &'a dyn ColdTier,
+    floor: Vec<u64>,
+    generation_max: u64,
+    stats: RecoveryStats,
+}
+
+impl<'a> Replay<'a> {
+    /// Reads the marks of all partitions.
+    pub(crate) fn begin(
+        keyspace: &'a Keyspace,
+        cold: &'a dyn ColdTier,
+        databases: usize,
+    ) -> Result<Replay<'a>, RecoveryError> {
+        let mut replay = Replay {
+            keyspace,
+            cold,
+            floor: vec![0; SHARDS],
+            generation_max: databases as u64,
+            stats: RecoveryStats::default(),
+        };
+        let mut keys = Vec::with_capacity(PARTITIONS);
+        for id in PartitionId::all() {
+            let mut key = Vec::new();
+            row::mark_key(id, &mut key);
+            keys.push(key);
+        }
+        for (id, row) in PartitionId::all().zip(cold.read_many(&keys)?) {
+            if let Some(row) = row {
+                let error = |error| RecoveryError::Row { partition: id.number(), error };
+                replay.apply_mark(id, &Mark::decode(&row).map_err(error)?)?;
+            }
+        }
+        Ok(replay)
+    }
+
+    fn apply_mark(&mut self, id: PartitionId, mark: &Mark) -> Result<(), RecoveryError> {
+        let mut locked = self.keyspace.lock(id);
+        let partition = locked.partition_mut(id);
+        let configured = partition.databases.len();
+        let used = mark.databases.iter().rposition(|d| d.keys > 0).map_or(0, |last| last + 1);
+        if used > configured {
+            return Err(RecoveryError::Databases { found: used, configured });
+        }
+        partition.last_seq = mark.applied;
+        let floor = &mut self.floor[id.shard().index()];
+        *floor = (*floor).max(mark.applied);
+        for (database, mark) in partition.databases.iter_mut().zip(&mark.databases) {
+            database.generation = mark.generation;
+            database.keys_cold_only = mark.keys;
+            self.generation_max = self.generation_max.max(mark.generation);
+            self.stats.keys_in_cold_tier += mark.keys;
+        }
+        Ok(())
+    }
+
+    /// Per shard, the highest position that the cold tier has.
+    pub(crate) fn floor(&self) -> Vec<u64> {
+        self.floor.clone()
+    }
+
+    /// Applies one record. Records of a shard come in the order of their positions.
+    pub fn record(
+        &mut self,
+        shard: ShardId,
+        position: u64,
+        record: &[u8],
+    ) -> Result<(), RecoveryError> {
+        let error =
+            |error| RecoveryError::Record { shard: shard.number(), position, error };
+        let (scope, ops) = op::decode(record).map_err(error)?;
+        match scope {
+            Scope::Partition(id) => {
+                self.apply(id, position, ops, &error)?;
+            }
+            Scope::Shard => {
+                for id in shard.partitions() {
+                    self.apply(id, position, ops.clone(), &error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(
+        &mut self,
+        id: PartitionId,
+        position: u64,
+        ops: op::Ops<'_>,
+        error: &dyn Fn(DecodeError) -> RecoveryError,
+    ) -> Result<(), RecoveryError> {
+        let mut locked = self.keyspace.lock(id);
+        let partition = locked.partition_mut(id);
+        if position <= partition.last_seq {
+            self.stats.records_skipped += 1;
+            return Ok(());
+        }
+        partition.last_seq = position;
+        self.stats.records_applied += 1;
+        for op in ops {
+            let op = op.map_err(error)?;
+            if let Op::FlushDb { generation, .. } = op {
+                self.generation_max = self.generation_max.max(generation);
+            }
+            self.apply_op(id, partition, op)?;
+        }
+        Ok(())
+    }
+
+    fn apply_op(
+        &self,
+        id: PartitionId,
+        partition: &mut Partition,
+        op: Op<'_>,
+    ) -> Result<(), RecoveryError> {
+        let found = partition.databases.len();
+        let key = |bytes| Key { bytes, hash: self.keyspace.hasher().hash(bytes), partition: id };
+        let db = match op {
+            Op::Put(Put { db, .. })
+            | Op::Delete { db, .. }
+            | Op::Expire { db, .. }
+            | Op::Splice { db, .. }
+            | Op::FlushDb { db, .. }
+            | Op::SwapDb { db, .. } => usize::from(db),
+        };
+        if db >= found {
+            return Err(RecoveryError::Databases { found: db + 1, configured: found });
+        }
+        match op {
+            Op::Put(put) => apply_put(partition, &key(put.key), &put),
+            Op::Delete { key: bytes, .. } => apply_delete(partition, db, &key(bytes)),
+            Op::Expire { key: bytes, expire_ms, .. } => {
+                self.make_resident(partition, db, &key(bytes))?;
+                let database = &mut partition.databases[db];
+                txn::set_entry_expiry(database, &key(bytes), expire_ms, Default::default());
+            }
+            Op::Splice { key: bytes, offset, bytes: new, .. } => {
+                self.make_resident(partition, db, &key(bytes))?;
+                let database = &mut partition.databases[db];
+                let offset = offset as usize;
+                txn::splice_entry(database, &key(bytes), offset, new, Default::default());
+            }
+            Op::FlushDb { .. } | Op::SwapDb { .. } => {
+                let empty = |generation| self.keyspace.empty_database(generation);
+                drop(crate::flush::apply(partition, op, &empty));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a key that a change builds upon, if it is not resident.
+    fn make_resident(
+        &self,
+        partition: &mut Partition,
+        db: usize,
+        key: &Key<'_>,
+    ) -> Result<(), RecoveryError> {
+        let database = &mut partition.databases[db];
+        if database.table.find(key.hash, key.bytes).is_some() {
+            return Ok(());
+        }
+        let mut row_key = Vec::new();
+        row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
+        if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
+            let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
+            let row = StringRow::decode(&row).map_err(error)?;
+            database.install_row(key.hash, key.bytes, &row, COLD);
+            database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    /// The next generation to give out, and what was found.
+    pub(crate) fn end(self) -> Result<(u64, RecoveryStats), RecoveryError> {
+        Ok((self.generation_max + 1, self.stats))
+    }
+}
+
+fn apply_put(partition: &mut Partition, key: &Key<'_>, put: &Put<'_>) {
+    let database = &mut partition.databases[usize::from(put.db)];
+    let content = Content {
+        key: key.bytes,
+        value: NewValue::string(put.value, put.form),
+        expire_ms: put.expire_ms,
+        access: Default::default(),
+    };
+    if put.expire_ms != 0 {
+        database.next_expiry_ms = database.next_expiry_ms.min(put.expire_ms);
+    }
+    match database.table.find(key.hash, key.bytes) {
+        Some(found) => {
+            if !database.table.overwrite(found, &content) {
+                database.table.replace(found, content, found.flags() & COLD | DIRTY);
+            }
+        }
+        None if adds_key(put.origin) => database.table.insert(key.hash, content, DIRTY),
+        None => {
+            database.table.insert(key.hash, content, COLD | DIRTY);
+            database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+        }
+    }
+}
+
+fn apply_delete(partition: &mut Partition, db: usize, key: &Key<'_>) {
+    let database = &mut partition.databases[db];
+    match database.table.find(key.hash, key.bytes) {
+        Some(found) => {
+            if !database.table.entry(found).is_tombstone() {
+                txn::remove(database, key, found);
+            }
+        }
+        None => {
+            let content = Content {
+                key: key.bytes,
+                value: NewValue::Tombstone,
+                expire_ms: 0,
+                access: Default::default(),
+            };
+            database.table.insert(key.hash, content, COLD | DIRTY);
+            database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+        }
+    }
+}

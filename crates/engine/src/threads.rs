@@ -1,0 +1,94 @@
+//! The engine's own threads: checkpoint, misses, housekeeping, warm-up.
+
+use crate::engine::{Engine, EngineError};
+use crate::expiry::ExpiryCycle;
+use basalt_change::place::PartitionId;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often expiry and the freeing of flushed databases run.
+const HOUSEKEEPING_EVERY: Duration = Duration::from_millis(100);
+/// How much of that time expiry may use.
+const EXPIRY_BUDGET: Duration = Duration::from_millis(25);
+
+/// Whether keys are brought back into memory after a restart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WarmUp {
+    /// In the background, all of them.
+    Yes,
+    /// Only as they are asked for.
+    No,
+}
+
+/// The engine's threads, until stopped.
+pub struct Background {
+    engine: Arc<Engine>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn start(engine: &Arc<Engine>, warm_up: WarmUp) -> std::io::Result<Background> {
+        let mut background = Background { engine: Arc::clone(engine), threads: Vec::new() };
+        background.spawn("checkpoint", Engine::run_checkpoint_thread)?;
+        background.spawn("housekeeping", Engine::run_housekeeping_thread)?;
+        for number in 0..engine.options.miss_threads.max(1) {
+            background.spawn(&format!("miss-{number}"), Engine::run_miss_thread)?;
+        }
+        if warm_up == WarmUp::Yes {
+            background.spawn("warm-up", Engine::run_warm_up_thread)?;
+        }
+        Ok(background)
+    }
+
+    fn spawn(&mut self, name: &str, run: fn(&Engine)) -> std::io::Result<()> {
+        let engine = Arc::clone(&self.engine);
+        let thread =
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&engine))?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// Stops them and waits until they have ended.
+    pub fn stop(self) {
+        self.engine.stopping.store(true, Ordering::Release);
+        self.engine.wake_miss_threads();
+        self.engine.wake_checkpoint_thread();
+        for thread in self.threads {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                tracing::error!("a background thread had panicked");
+            }
+        }
+    }
+}
+
+impl Engine {
+    fn run_housekeeping_thread(&self) {
+        let mut expiry = ExpiryCycle::default();
+        while !self.is_stopping() {
+            let start = Instant::now();
+            expiry.run(self, EXPIRY_BUDGET);
+            self.free_flushed();
+            std::thread::park_timeout(HOUSEKEEPING_EVERY.saturating_sub(start.elapsed()));
+        }
+    }
+
+    fn run_warm_up_thread(&self) {
+        for id in PartitionId::all() {
+            match self.load_partition(id) {
+                Ok(()) => {}
+                Err(EngineError::Stopping) => return,
+                Err(error) => {
+                    tracing::error!(%error, "keys could not be brought back into memory");
+                    return;
+                }
+            }
+        }
+    }
+}
