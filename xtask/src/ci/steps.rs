@@ -86,8 +86,12 @@ pub fn all(root: &Path) -> Vec<Step> {
             Kind::Tests,
             "test --release -p basalt-cold-rocks --no-fail-fast",
         ),
-        Step::cargo("integration", Kind::Tests, "test -p basalt-tests -- --skip clients::")
-            .with_env("BASALT_BIN", &binary),
+        Step::cargo(
+            "integration",
+            Kind::Tests,
+            "test -p basalt-tests --no-fail-fast -- --skip clients::",
+        )
+        .with_env("BASALT_BIN", &binary),
         Step::cargo("clients", Kind::Tests, "test -p basalt-tests --test it clients::")
             .with_env("BASALT_BIN", &binary)
             .with_env("BASALT_PYTHON", python),
