@@ -13,6 +13,7 @@ mod checkpoint;
 mod engine;
 mod expiry;
 mod flush;
+mod journal_log;
 mod key;
 mod load;
 mod log;
@@ -24,6 +25,7 @@ mod view;
 
 pub use checkpoint::{CheckpointError, CheckpointStats};
 pub use engine::{DatabaseTotals, Engine, EngineError, MemoryTotals, Options};
+pub use journal_log::{JournalLog, Trimming};
 pub use key::Key;
 pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};
 pub use miss::Missing;

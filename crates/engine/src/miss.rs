@@ -75,7 +75,6 @@ impl Engine {
             let miss = Miss {
                 partition: key.partition,
                 db,
-                generation,
                 cold_version,
                 hash: key.hash,
                 row_key,

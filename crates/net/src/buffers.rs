@@ -57,10 +57,6 @@ impl Input {
         self.parsed == self.filled
     }
 
-    /// Memory that it takes.
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.bytes.len()
-    }
 
     /// Room to read into. `wanted` is how long the request at `parsed` is known to become, 0 if
     /// nothing is known.
@@ -148,7 +144,7 @@ mod tests {
         input.consumed = 6;
         input.parsed = 6;
         input.release(&mut pool);
-        assert_eq!((input.memory_bytes(), pool.idle.len()), (0, 1));
+        assert_eq!((input.bytes.len(), pool.idle.len()), (0, 1));
         feed(&mut input, &mut pool, b"xxxyz", 0);
         input.consumed = 3;
         input.parsed = 3;
@@ -163,7 +159,7 @@ mod tests {
         let mut total = 0;
         while total < 1 << 20 {
             let room = input.room(&mut pool, 512 << 20).len();
-            assert!(input.memory_bytes() <= 2 * total.max(BUFFER_BYTES) + BUFFER_BYTES);
+            assert!(input.bytes.len() <= 2 * total.max(BUFFER_BYTES) + BUFFER_BYTES);
             input.fill(room);
             total += room;
         }
