@@ -1,0 +1,101 @@
+//! Time. Nothing outside this file asks the operating system what time it is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A source of time.
+pub trait Clock: Send + Sync {
+    /// Milliseconds since 1970-01-01 UTC. May jump when an operator or NTP sets the clock.
+    fn unix_ms(&self) -> u64;
+    /// Nanoseconds since an arbitrary start. Never goes back; stands still while the machine sleeps.
+    fn monotonic_ns(&self) -> u64;
+}
+
+/// The operating system's clocks.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock {
+    start: Instant,
+}
+
+impl SystemClock {
+    /// A clock whose monotonic reading starts at zero now.
+    pub fn new() -> Self {
+        Self { start: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn unix_ms(&self) -> u64 {
+        // A wall clock set before 1970 reads as 1970: better than a crash, and expiry then waits.
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+}
+
+/// A clock that moves only when a test moves it.
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    unix_ms: AtomicU64,
+    monotonic_ns: AtomicU64,
+}
+
+impl ManualClock {
+    /// A clock that stands at the given wall time, with a monotonic reading of zero.
+    pub fn at_unix_ms(unix_ms: u64) -> Self {
+        Self { unix_ms: AtomicU64::new(unix_ms), monotonic_ns: AtomicU64::new(0) }
+    }
+
+    /// Lets this many milliseconds pass on both clocks.
+    pub fn advance_ms(&self, ms: u64) {
+        self.unix_ms.fetch_add(ms, Ordering::Relaxed);
+        self.monotonic_ns.fetch_add(ms * 1_000_000, Ordering::Relaxed);
+    }
+
+    /// Sets the wall clock alone, as an operator would.
+    pub fn set_unix_ms(&self, unix_ms: u64) {
+        self.unix_ms.store(unix_ms, Ordering::Relaxed);
+    }
+}
+
+// Relaxed: a test that moves the clock and another thread that reads it need their own ordering.
+impl Clock for ManualClock {
+    fn unix_ms(&self) -> u64 {
+        self.unix_ms.load(Ordering::Relaxed)
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        self.monotonic_ns.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manual_clock_moves_only_by_hand() {
+        let clock = ManualClock::at_unix_ms(1_000);
+        assert_eq!((clock.unix_ms(), clock.monotonic_ns()), (1_000, 0));
+        clock.advance_ms(5);
+        assert_eq!((clock.unix_ms(), clock.monotonic_ns()), (1_005, 5_000_000));
+        clock.set_unix_ms(7);
+        assert_eq!((clock.unix_ms(), clock.monotonic_ns()), (7, 5_000_000));
+    }
+
+    #[test]
+    fn the_system_clock_does_not_go_back() {
+        let clock = SystemClock::new();
+        let first = clock.monotonic_ns();
+        assert!(clock.monotonic_ns() >= first);
+        assert!(clock.unix_ms() > 1_600_000_000_000);
+    }
+}

@@ -1,0 +1,22 @@
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — [env lies under all of them]
+//!
+//! The outside world as traits: time, randomness and the few file operations of the journal.
+//! It owns the real implementations and the simulated ones, so that a test can stop the clock, tear a
+//! write in the middle or fill the disk.
+//! It must never know a format, a key or a command: it moves bytes and numbers.
+//! Its invariant: whatever the simulated disk lets happen in a crash, a real disk may do too.
+//! Read next: [`disk`] for the trait, `sim_disk` for what a power cut may leave behind.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod disk;
+pub mod random;
+mod real_disk;
+mod sim_disk;
+mod sim_file;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use disk::{DirectoryLock, Disk, DiskFile, is_disk_full};
+pub use random::Random;
+pub use real_disk::RealDisk;
+pub use sim_disk::{Fault, FaultKind, Operation, SimDisk};
