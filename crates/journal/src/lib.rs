@@ -33,7 +33,8 @@ mod writer;
 pub use error::{JournalError, OpenError, ReplayError};
 pub use frames::Replay;
 pub use journal::Journal;
-pub use options::HARD_STATE_BYTES_MAX;
-pub use options::{Acknowledge, FsyncPolicy, Options, RECORD_BYTES_MAX, STREAMS_MAX};
+pub use options::{
+    Acknowledge, FsyncPolicy, HARD_STATE_BYTES_MAX, Options, RECORD_BYTES_MAX, STREAMS_MAX,
+};
 pub use stats::{LATENCY_BUCKETS, Stats};
 pub use types::{Group, Health, Seq, StreamId, Wake};
