@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ engine ▸ [log] ▸ cold
+//! bytes ▸ resp ▸ command ▸ engine ▸ \[log\] ▸ cold
 //!
 //! The journal: many streams of records in one sequence of segment files, made durable by group commit.
 //! It owns the log directory, the order within each stream, and the word "durable".
