@@ -1,7 +1,9 @@
 //! The command table: each family's file holds, per command, its spec and its function.
 
 pub mod connection;
+pub mod expire_time;
 pub mod generic;
+pub mod long_double;
 pub mod number;
 pub mod server;
 pub mod strings;

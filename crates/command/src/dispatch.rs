@@ -354,7 +354,12 @@ fn write(
 
 #[inline]
 fn key_session(worker: &Worker, session: &Session) -> KeySession {
-    KeySession { db: session.db, now_ms: worker.now_ms, touch: session.touch }
+    KeySession {
+        db: session.db,
+        now_ms: worker.now_ms,
+        touch: session.touch,
+        value_bytes_max: worker.settings.network.bulk_bytes_max,
+    }
 }
 
 /// Finds the command's keys and calls `run` with them.

@@ -73,7 +73,7 @@ impl ExpiryCycle {
                 database.next_expiry_ms = u64::MAX;
             }
         }
-        let session = Session { db, now_ms, touch: Touch::No };
+        let session = Session { db, now_ms, touch: Touch::No, value_bytes_max: usize::MAX };
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
         for bytes in &*due {
             txn.delete(&Key::new(bytes, engine.keyspace.hasher()));

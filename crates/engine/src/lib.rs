@@ -19,6 +19,7 @@ mod load;
 mod log;
 mod miss;
 mod recovery;
+mod splice;
 mod threads;
 mod txn;
 mod view;

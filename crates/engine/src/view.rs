@@ -19,6 +19,8 @@ pub struct Session {
     pub now_ms: u64,
     /// Whether reading a key counts as using it (`CLIENT NO-TOUCH`).
     pub touch: Touch,
+    /// Largest value that a command may make, in bytes (`proto-max-bulk-len`).
+    pub value_bytes_max: usize,
 }
 
 /// Whether reading a key counts as using it.
@@ -107,6 +109,11 @@ impl<'e> View<'e> {
     /// Number of the selected database.
     pub fn db(&self) -> u8 {
         self.session.db
+    }
+
+    /// Largest value that a command may make, in bytes.
+    pub fn value_bytes_max(&self) -> usize {
+        self.session.value_bytes_max
     }
 
     #[inline]

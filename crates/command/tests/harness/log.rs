@@ -1,0 +1,124 @@
+//! A log in memory: it acknowledges at once and keeps its records, so that a test can replay them.
+
+use basalt_change::place::{SHARDS, ShardId};
+use basalt_engine::{CommitLog, Gate, LogError, Refusal, Ticket};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A record with its shard and its position in the shard's stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    pub shard: ShardId,
+    pub position: u64,
+    pub bytes: Vec<u8>,
+}
+
+/// The log.
+pub struct MemoryLog {
+    state: Mutex<State>,
+    tickets: AtomicU64,
+}
+
+struct State {
+    positions: Vec<u64>,
+    records: Vec<Record>,
+    keeps_records: bool,
+}
+
+impl MemoryLog {
+    /// A log whose streams go on after these positions.
+    pub fn new(floor: &[u64]) -> MemoryLog {
+        assert_eq!(floor.len(), SHARDS);
+        let state = State { positions: floor.to_vec(), records: Vec::new(), keeps_records: true };
+        MemoryLog { state: Mutex::new(state), tickets: AtomicU64::new(0) }
+    }
+
+    /// Everything appended so far, oldest first.
+    pub fn records(&self) -> Vec<Record> {
+        self.state.lock().records.clone()
+    }
+
+    /// Takes over records that another log held.
+    pub fn restore(&self, records: &[Record]) {
+        let mut state = self.state.lock();
+        for record in records {
+            let position = &mut state.positions[record.shard.index()];
+            *position = (*position).max(record.position);
+        }
+        state.records.extend_from_slice(records);
+    }
+
+    /// From here on forgets what is appended: for measurements.
+    pub fn forget_records(&self) {
+        let mut state = self.state.lock();
+        state.keeps_records = false;
+        state.records = Vec::new();
+    }
+
+    fn ticket(&self) -> Ticket {
+        Ticket { stream: 0, position: self.tickets.fetch_add(1, Ordering::Relaxed) + 1 }
+    }
+}
+
+impl State {
+    fn append(&mut self, shard: ShardId, record: &[u8]) -> u64 {
+        let position = &mut self.positions[shard.index()];
+        *position += 1;
+        let position = *position;
+        if self.keeps_records {
+            self.records.push(Record { shard, position, bytes: record.to_vec() });
+        }
+        position
+    }
+}
+
+impl CommitLog for MemoryLog {
+    fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket) {
+        (self.state.lock().append(shard, record), self.ticket())
+    }
+
+    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
+        let mut state = self.state.lock();
+        positions.extend(records.iter().map(|&(shard, record)| state.append(shard, record)));
+        self.ticket()
+    }
+
+    fn gates_replies(&self) -> bool {
+        false
+    }
+
+    fn ticket_stream(&self, _: ShardId) -> u16 {
+        0
+    }
+
+    fn is_acknowledged(&self, _: Ticket) -> bool {
+        true
+    }
+
+    fn latest(&self, _: &mut Gate) {}
+
+    fn admit(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn kick(&self) {}
+
+    fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
+
+    fn sync(&self) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    fn positions(&self) -> Vec<u64> {
+        self.state.lock().positions.clone()
+    }
+
+    fn trim(&self, through: &[u64]) {
+        self.state.lock().records.retain(|record| record.position > through[record.shard.index()]);
+    }
+
+    fn bytes_to_replay(&self) -> u64 {
+        self.state.lock().records.iter().map(|record| record.bytes.len() as u64).sum()
+    }
+}

@@ -1,0 +1,241 @@
+//! A server in this process, without a network: an engine over memory, and one connection.
+
+pub mod host;
+pub mod log;
+pub mod redis;
+
+use basalt_change::op::StringForm;
+use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
+use basalt_command::clients::{Clients, NewClient, Wake};
+use basalt_command::commands::Commands;
+use basalt_command::dispatch::{self, Worker};
+use basalt_command::server::Server;
+use basalt_command::session::{Flow, Session};
+use basalt_command::wait::{Afterwards, Wait};
+use basalt_config::{Config, SetOrigin};
+use basalt_engine::{Background, Engine, Options, RecoveryError, Touch, View, WarmUp};
+use basalt_env::clock::{Clock, ManualClock};
+use basalt_observe::counters::ThreadCounters;
+use basalt_observe::slow_log::SlowLog;
+use basalt_resp::{Arg, Limits, Output, Parsed, Parser, Value, decode, encode_request};
+use log::{MemoryLog, Record};
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+/// Longest that a command may wait for the engine's threads.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// When a test server's clock begins: 2024-01-01.
+pub const START_MS: u64 = 1_704_067_200_000;
+
+/// A server and one connection to it.
+pub struct TestServer {
+    pub server: Arc<Server>,
+    pub worker: Worker,
+    pub session: Session,
+    pub clock: Arc<ManualClock>,
+    pub log: Arc<MemoryLog>,
+    disk: Arc<MemoryDisk>,
+    background: Option<Background>,
+}
+
+/// A string as the engine has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stored {
+    pub value: Vec<u8>,
+    pub expire_ms: u64,
+    pub form: StringForm,
+}
+
+#[derive(Debug)]
+struct NoWake;
+
+impl Wake for NoWake {
+    fn wake(&self) {}
+}
+
+impl TestServer {
+    /// An empty server.
+    pub fn new() -> TestServer {
+        let clock = Arc::new(ManualClock::at_unix_ms(START_MS));
+        TestServer::open(clock, Arc::new(MemoryDisk::new()), &[])
+    }
+
+    /// The server after a crash: the cold tier as checkpoints left it, and the log replayed.
+    pub fn reopen(&self) -> TestServer {
+        TestServer::open(Arc::clone(&self.clock), Arc::clone(&self.disk), &self.log.records())
+    }
+
+    fn open(clock: Arc<ManualClock>, disk: Arc<MemoryDisk>, records: &[Record]) -> TestServer {
+        let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
+        let mut log = None;
+        let engine = Engine::open(
+            Options {
+                databases: 16,
+                checkpoint_log_bytes: u64::MAX,
+                miss_threads: 1,
+                hash_seed: 1,
+            },
+            Arc::new(tier) as Arc<dyn ColdTier>,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {
+                let opened = Arc::new(MemoryLog::new(floor));
+                for record in records {
+                    replay.record(record.shard, record.position, &record.bytes)?;
+                }
+                opened.restore(records);
+                log = Some(Arc::clone(&opened));
+                Ok(opened)
+            },
+        );
+        let engine = Arc::new(engine.expect("the log is as the engine wrote it"));
+        let background = Background::start(&engine, WarmUp::No).expect("threads");
+        let server = Arc::new(server(engine));
+        let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
+        let session = connect(&server);
+        let log = log.expect("the engine opens its log");
+        TestServer { server, worker, session, clock, log, disk, background: Some(background) }
+    }
+
+    /// Makes a setting as CONFIG SET would.
+    pub fn configure(&mut self, name: &str, value: &str) {
+        let pair = [name.as_bytes(), value.as_bytes()];
+        self.server.config.prepare_set(&pair, SetOrigin::Server).expect("an option").commit();
+    }
+
+    /// Runs one request, given as words between white space, and decodes its reply.
+    pub fn line(&mut self, line: &str) -> Value {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        self.run(&words)
+    }
+
+    /// Runs one request and decodes its reply.
+    pub fn run(&mut self, words: &[impl AsRef<[u8]>]) -> Value {
+        let bytes = self.run_for_bytes(words);
+        let (value, len) = decode(&bytes).expect("a reply").expect("a whole reply");
+        assert_eq!(len, bytes.len(), "one reply to one request");
+        value
+    }
+
+    /// Runs one request; gives the bytes of its reply.
+    pub fn run_for_bytes(&mut self, words: &[impl AsRef<[u8]>]) -> Vec<u8> {
+        let mut request = Vec::new();
+        encode_request(words, &mut request);
+        let mut args: Vec<Arg> = Vec::new();
+        let parsed = Parser::default().parse(&mut request, 0, &Limits::default(), &mut args);
+        assert!(matches!(parsed, Ok(Parsed::Request { .. })), "{parsed:?}");
+        let mut out = Output::new();
+        self.worker.begin_turn(&self.server);
+        self.execute(&request, &args, &mut out);
+        self.worker.end_turn(&self.server);
+        let mut slices = [std::io::IoSlice::new(&[]); 64];
+        let count = out.io_slices(&mut slices);
+        let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
+        assert_eq!(bytes.len(), out.len(), "a reply in more slices than this test expects");
+        bytes
+    }
+
+    /// Runs a request, again and again while it waits for something.
+    pub fn execute(&mut self, request: &[u8], args: &[Arg], out: &mut Output) {
+        loop {
+            let server = &*self.server;
+            let prepared = dispatch::prepare(&server.commands, &server.engine, request, args);
+            let flow = dispatch::execute(
+                server,
+                &mut self.worker,
+                &mut self.session,
+                request,
+                args,
+                prepared,
+                out,
+            );
+            let Flow::Wait(wait) = flow else { return };
+            let afterwards = wait.afterwards();
+            let result = self.wait(wait);
+            if afterwards == Afterwards::Reply {
+                return dispatch::finish_wait(&self.worker, &self.session, result, out);
+            }
+            result.expect("the cold tier can be read");
+        }
+    }
+
+    fn wait(&self, wait: Wait) -> Result<(), basalt_command::error::CommandError> {
+        let result = Arc::new(Mutex::new(None));
+        let place = Arc::clone(&result);
+        let done = Box::new(move |outcome| *place.lock() = Some(outcome));
+        if let Some(done) = wait.start(&self.server, done) {
+            // Time passes at once here.
+            done(Ok(()));
+        }
+        let start = Instant::now();
+        loop {
+            if let Some(outcome) = result.lock().take() {
+                return outcome;
+            }
+            assert!(start.elapsed() < WAIT_MAX, "a command waits for ever");
+            std::thread::yield_now();
+        }
+    }
+
+    /// The string under a key of database 0, without leaving a trace.
+    pub fn stored(&self, key: impl AsRef<[u8]>) -> Option<Stored> {
+        let engine = &*self.server.engine;
+        let key = engine.key(key.as_ref());
+        let locked = engine.lock(&[key]);
+        let session = basalt_engine::Session {
+            db: 0,
+            now_ms: self.clock.unix_ms(),
+            touch: Touch::No,
+            value_bytes_max: usize::MAX,
+        };
+        View::new(engine, locked, session).peek(&key).map(|object| Stored {
+            value: object.string().bytes().to_vec(),
+            expire_ms: object.expire_ms(),
+            form: object.form(),
+        })
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if let Some(background) = self.background.take() {
+            background.stop();
+        }
+    }
+}
+
+fn server(engine: Arc<Engine>) -> Server {
+    let commands = Commands::new();
+    let counters = vec![Arc::new(ThreadCounters::new(commands.table.all().len()))];
+    Server {
+        engine,
+        config: Arc::new(Config::default()),
+        commands,
+        clients: Clients::default(),
+        slow_log: SlowLog::default(),
+        counters,
+        host: Box::new(host::TestHost::default()),
+        started: Instant::now(),
+        started_ms: START_MS,
+        run_id: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+        rejected_connections: AtomicU64::new(0),
+        memory_bytes_used: AtomicU64::new(0),
+        memory_bytes_peak: AtomicU64::new(0),
+        last_save_s: AtomicU64::new(START_MS / 1000),
+        configuring: Mutex::new(()),
+    }
+}
+
+fn connect(server: &Server) -> Session {
+    let client = server.clients.add(NewClient {
+        address: "127.0.0.1:50000".to_owned(),
+        local_address: "127.0.0.1:6379".to_owned(),
+        fd: 8,
+        now_ms: START_MS,
+        wake: Box::new(NoWake),
+    });
+    Session::new(client, true)
+}

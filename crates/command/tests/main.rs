@@ -1,0 +1,6 @@
+//! The command crate's tests: requests go in as bytes, through the real dispatch, and replies come
+//! out as bytes.
+
+mod examples;
+mod harness;
+mod strings;
