@@ -59,6 +59,28 @@ pub struct Prepared {
     first_key: Option<(u64, PartitionId)>,
 }
 
+impl Context<'_> {
+    /// Asks the log before a change of whole databases: what to wait for if it is not ready for one.
+    ///
+    /// # Errors
+    /// The log takes no changes.
+    pub fn admit_change(&self) -> Result<Option<Wait>, CommandError> {
+        match self.server.engine.log().admit() {
+            Ok(()) => Ok(None),
+            Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
+            Err(refusal) => Err(log_refused(&refusal)),
+        }
+    }
+
+    /// The reply saw keys all over a database: it waits for every change so far.
+    pub fn gate_reads_of_everything(&mut self) {
+        let log = self.server.engine.log();
+        if log.gates_replies() {
+            log.latest(&mut self.session.gate);
+        }
+    }
+}
+
 impl Worker {
     /// A thread's worker.
     pub fn new(server: &Server, counters: Arc<ThreadCounters>) -> Worker {
@@ -334,6 +356,10 @@ fn write(
         // Even after an error: what has changed in memory must be in the log.
         if let Some(ticket) = txn.commit() {
             session.gate.add(ticket);
+        }
+        if let Some(missing) = worker.changes.take_missing() {
+            worker.counters.cold_reads.add(1);
+            return Ok(Flow::Wait(Wait::Keys(missing)));
         }
         result.map(|()| Flow::Done)
     })
