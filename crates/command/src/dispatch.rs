@@ -13,7 +13,7 @@ use crate::session::{Flow, Replies, Session};
 use crate::wait::{Afterwards, Wait};
 use basalt_change::place::PartitionId;
 use basalt_config::Settings;
-use basalt_engine::{Changes, Engine, Key, Refusal, Session as KeySession, Txn, View};
+use basalt_engine::{Changes, Engine, Key, Refusal, Session as KeySession, Txn, View, Walk};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log;
 use basalt_resp::{Arg, Output, Reply};
@@ -60,6 +60,11 @@ pub struct Prepared {
 }
 
 impl Context<'_> {
+    /// A walk over the selected database.
+    pub fn walk(&self) -> Walk {
+        Walk { db: self.session.db, now_ms: self.now_ms }
+    }
+
     /// Asks the log before a change of whole databases: what to wait for if it is not ready for one.
     ///
     /// # Errors
