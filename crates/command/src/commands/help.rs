@@ -1,25 +1,31 @@
-//! The HELP subcommand of every container, made from the specs of its subcommands.
+//! HELP of containers, made of the specs of their subcommands.
 
 use crate::args::Args;
 use crate::dispatch::Context;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
 
-/// Lists the subcommands of the container that was called: of each how it is called and, indented,
-/// what it does.
-pub fn help(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let table = &context.server.commands.table;
-    let container = table.lookup(args.word(0)).expect("the command that runs is in the table");
-    let mut lines = vec![format!(
-        "{} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        container.spec.name.to_uppercase()
-    )];
-    for command in table.subcommands_of(container) {
-        let name = command.spec.name.rsplit('|').next().unwrap_or_default().to_uppercase();
-        lines.push(format!("{name} {}", command.spec.synopsis).trim_end().to_owned());
-        lines.push(format!("    {}", command.spec.summary));
+/// `CLIENT HELP` and its like: a heading, then each subcommand with its arguments and its summary.
+pub fn help(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    let table = &ctx.server.commands.table;
+    let mut lines = Vec::new();
+    for sub in table.lookup(args.word(0)).into_iter().flat_map(|c| table.subcommands_of(c)) {
+        let Some((_, name)) = sub.spec.container_and_name() else { continue };
+        if name != "help" {
+            lines.push(format!("{} {}", name.to_uppercase(), sub.spec.synopsis));
+            lines.push(format!("    {}", sub.spec.summary));
+        }
     }
-    reply.array(lines.len());
-    lines.iter().for_each(|line| reply.simple(line));
+    help_lines(args, &lines, reply);
     Ok(Flow::Done)
+}
+
+/// Lines of help between Redis' heading and its end.
+pub fn help_lines(args: &Args<'_>, lines: &[impl AsRef<str>], reply: &mut Reply<'_>) {
+    let container = String::from_utf8_lossy(args.word(0)).to_uppercase();
+    reply.array(lines.len() + 3);
+    reply.simple(format!("{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
+    lines.iter().for_each(|line| reply.simple(line.as_ref().trim_end()));
+    reply.simple("HELP");
+    reply.simple("    Prints this help.");
 }
