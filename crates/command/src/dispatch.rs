@@ -13,7 +13,7 @@ use crate::session::{Flow, Replies, Session};
 use crate::wait::{Afterwards, Wait};
 use basalt_change::place::PartitionId;
 use basalt_config::Settings;
-use basalt_engine::{Changes, Engine, Key, Refusal, Session as KeySession, Txn, View};
+use basalt_engine::{Changes, Engine, Key, Refusal, Session as KeySession, Txn, View, Walk};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log;
 use basalt_resp::{Arg, Output, Reply};
@@ -59,6 +59,33 @@ pub struct Prepared {
     first_key: Option<(u64, PartitionId)>,
     /// Its time is its share of the batch's.
     shares_time: bool,
+}
+
+impl Context<'_> {
+    /// A walk over the selected database.
+    pub fn walk(&self) -> Walk {
+        Walk { db: self.session.db, now_ms: self.now_ms }
+    }
+
+    /// Asks the log before a change of whole databases: what to wait for if it is not ready for one.
+    ///
+    /// # Errors
+    /// The log takes no changes.
+    pub fn admit_change(&self) -> Result<Option<Wait>, CommandError> {
+        match self.server.engine.log().admit() {
+            Ok(()) => Ok(None),
+            Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
+            Err(refusal) => Err(log_refused(&refusal)),
+        }
+    }
+
+    /// The reply saw keys all over a database: it waits for every change so far.
+    pub fn gate_reads_of_everything(&mut self) {
+        let log = self.server.engine.log();
+        if log.gates_replies() {
+            log.latest(&mut self.session.gate);
+        }
+    }
 }
 
 impl Worker {
@@ -347,6 +374,10 @@ fn write(
         // Even after an error: what has changed in memory must be in the log.
         if let Some(ticket) = txn.commit() {
             session.gate.add(ticket);
+        }
+        if let Some(missing) = worker.changes.take_missing() {
+            worker.counters.cold_reads.add(1);
+            return Ok(Flow::Wait(Wait::Keys(missing)));
         }
         result.map(|()| Flow::Done)
     })

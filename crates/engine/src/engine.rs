@@ -5,6 +5,7 @@ use crate::key::Key;
 use crate::log::{CommitLog, Gate, Ticket};
 use crate::miss::MissQueue;
 use crate::recovery::{RecoveryError, RecoveryStats, Replay};
+use crate::retire::Retired;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
@@ -44,6 +45,7 @@ pub struct Engine {
     pub(crate) stopping: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: Mutex<Vec<Database>>,
+    pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
     recovery: RecoveryStats,
@@ -119,6 +121,7 @@ impl Engine {
             checkpointing: Checkpointing::default(),
             stopping: AtomicBool::new(false),
             flushed: Mutex::default(),
+            retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             recovery,
