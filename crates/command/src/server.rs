@@ -134,6 +134,35 @@ pub enum Shutdown {
 }
 
 impl Server {
+    /// A server over an open database.
+    pub fn new(
+        engine: Arc<Engine>,
+        config: Arc<Config>,
+        commands: Commands,
+        counters: Vec<Arc<ThreadCounters>>,
+        host: Box<dyn Host>,
+    ) -> Server {
+        let started_ms = engine.clock().unix_ms();
+        let mut random = basalt_env::Random::new(basalt_env::random::seed());
+        let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
+        Server {
+            engine,
+            config,
+            commands,
+            clients: Clients::default(),
+            slow_log: SlowLog::default(),
+            counters,
+            host,
+            started: Instant::now(),
+            started_ms,
+            run_id,
+            rejected_connections: AtomicU64::new(0),
+            memory_bytes_used: AtomicU64::new(0),
+            memory_bytes_peak: AtomicU64::new(0),
+            sampler: Sampler::default(),
+        }
+    }
+
     /// The sum of a counter over all network threads.
     pub fn sum(&self, counter: impl Fn(&ThreadCounters) -> u64) -> u64 {
         self.counters.iter().map(|counters| counter(counters)).sum()
@@ -148,7 +177,7 @@ impl Server {
 
     /// Samples memory use and rates; called ten times a second, from no network thread.
     pub fn sample(&self) {
-        let used = self.host.memory().allocated;
+        let used = self.engine.memory().bytes_used();
         self.memory_bytes_used.store(used, Ordering::Relaxed);
         self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
         let totals = Totals {

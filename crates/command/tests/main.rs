@@ -3,3 +3,4 @@
 
 mod examples;
 mod harness;
+mod strings;

@@ -5,6 +5,7 @@ use crate::key::Key;
 use crate::log::{CommitLog, Gate, Ticket};
 use crate::miss::MissQueue;
 use crate::recovery::{RecoveryError, RecoveryStats, Replay};
+use crate::retire::Retired;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
@@ -44,6 +45,7 @@ pub struct Engine {
     pub(crate) stopping: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: Mutex<Vec<Database>>,
+    pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
     recovery: RecoveryStats,
@@ -67,10 +69,19 @@ pub struct MemoryTotals {
     pub page_bytes: u64,
     /// Entries, headers and keys included, without shared values.
     pub entry_bytes: u64,
+    /// Entries too large for pages.
+    pub large_bytes: u64,
     /// Values of their own.
     pub shared_bytes: u64,
     /// Tables.
     pub index_bytes: u64,
+}
+
+impl MemoryTotals {
+    /// All of it: what is compared with `maxmemory`.
+    pub fn bytes_used(&self) -> u64 {
+        self.page_bytes + self.large_bytes + self.shared_bytes + self.index_bytes
+    }
 }
 
 /// What there is, all databases and kinds of memory in one walk over the partitions.
@@ -93,9 +104,6 @@ pub enum EngineError {
     /// A row of the cold tier makes no sense.
     #[error("a row on disk is corrupt: {0}")]
     Row(#[from] basalt_change::row::RowError),
-    /// A partition that was walked is not in memory; fetch it and walk again.
-    #[error("a part of the data is not in memory")]
-    NotInMemory,
     /// The engine is shutting down.
     #[error("the server is shutting down")]
     Stopping,
@@ -131,6 +139,7 @@ impl Engine {
             checkpointing: Checkpointing::default(),
             stopping: AtomicBool::new(false),
             flushed: Mutex::default(),
+            retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             recovery,
@@ -248,7 +257,8 @@ impl Engine {
     pub fn census(&self) -> Census {
         let mut census = Census::default();
         census.databases.resize(usize::from(self.options.databases), DatabaseTotals::default());
-        census.memory.page_bytes = self.keyspace.page_bytes() as u64;
+        let memory = &mut census.memory;
+        memory.page_bytes = self.keyspace.page_bytes() as u64;
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
             let partition = locked.partition(id);
@@ -258,12 +268,18 @@ impl Engine {
                 totals.keys += database.keys();
                 totals.expires += counts.expiring as u64;
                 totals.keys_cold_only += database.keys_cold_only;
-                census.memory.entry_bytes += counts.entry_bytes as u64;
-                census.memory.shared_bytes += counts.shared_bytes as u64;
-                census.memory.index_bytes += counts.index_bytes as u64;
+                memory.entry_bytes += counts.entry_bytes as u64;
+                memory.large_bytes += database.table.large_bytes() as u64;
+                memory.shared_bytes += counts.shared_bytes as u64;
+                memory.index_bytes += counts.index_bytes as u64;
             }
         }
         census
+    }
+
+    /// What the keyspace takes of memory.
+    pub fn memory(&self) -> MemoryTotals {
+        self.census().memory
     }
 
     /// Keys that were removed because they had expired.

@@ -31,7 +31,6 @@ pub struct Missing {
 struct Miss {
     partition: PartitionId,
     db: u8,
-    generation: u64,
     cold_version: u64,
     hash: u64,
     row_key: Vec<u8>,
@@ -73,14 +72,7 @@ impl Engine {
             let mut row_key = Vec::new();
             row::object_key(key.partition, generation, key.bytes, &mut row_key);
             let cold_version = partition.cold_version;
-            let miss = Miss {
-                partition: key.partition,
-                db,
-                generation,
-                cold_version,
-                hash: key.hash,
-                row_key,
-            };
+            let miss = Miss { partition: key.partition, db, cold_version, hash: key.hash, row_key };
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
                 Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {}

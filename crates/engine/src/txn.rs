@@ -5,10 +5,11 @@
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Ticket;
+use crate::miss::Missing;
 use crate::view::{Object, Session, access_at, live};
 use basalt_change::op::{self, Op, Origin, Put, StringForm};
 use basalt_change::place::{PartitionId, ShardId};
-use basalt_keyspace::entry::{Content, NewValue, SHARED_BYTES_MIN, StringValue};
+use basalt_keyspace::entry::{Content, NewValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::{Database, Partition};
 use basalt_keyspace::table::Found;
@@ -16,7 +17,7 @@ use basalt_keyspace::table::bucket::{COLD, DIRTY};
 
 /// Values up to this size are logged whole when only their expiry changes: recovery then needs no
 /// read of the cold tier to apply it.
-const WHOLE_BYTES_MAX: usize = 128;
+pub(crate) const WHOLE_BYTES_MAX: usize = 128;
 
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
 /// allocates nothing.
@@ -30,14 +31,16 @@ pub struct Changes {
     positions: Vec<u64>,
     /// Keys changed, for INFO's `rdb_changes_since_last_save`.
     count: u64,
+    /// What the command found that it has to wait for, having changed nothing.
+    pub(crate) missing: Option<Missing>,
 }
 
 /// Write access to the keys of one command.
 pub struct Txn<'e> {
-    engine: &'e Engine,
-    locked: Locked<'e>,
-    session: Session,
-    changes: &'e mut Changes,
+    pub(crate) engine: &'e Engine,
+    pub(crate) locked: Locked<'e>,
+    pub(crate) session: Session,
+    pub(crate) changes: &'e mut Changes,
     gated: bool,
 }
 
@@ -98,7 +101,7 @@ impl<'e> Txn<'e> {
     }
 
     #[inline]
-    fn database(&mut self, key: &Key<'_>) -> &mut Database {
+    pub(crate) fn database(&mut self, key: &Key<'_>) -> &mut Database {
         let db = usize::from(self.session.db);
         &mut self.partition(key).databases[db]
     }
@@ -106,8 +109,13 @@ impl<'e> Txn<'e> {
     /// The live object under a key.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
-        let database =
-            &self.locked.partition(key.partition).databases[usize::from(self.session.db)];
+        self.get_in(self.session.db, key)
+    }
+
+    /// The live object under a key of a database.
+    #[inline]
+    pub(crate) fn get_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {
+        let database = &self.locked.partition(key.partition).databases[usize::from(db)];
         let found = database.table.find(key.hash, key.bytes)?;
         let entry = database.table.entry(found);
         if entry.is_tombstone() { None } else { live(entry, self.session.now_ms) }
@@ -126,11 +134,20 @@ impl<'e> Txn<'e> {
     pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
-        let database = self.database(key);
         let content =
             Content { key: key.bytes, value: NewValue::string(value, form), expire_ms, access };
-        if expire_ms != 0 {
-            database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
+        let origin = self.store(key, content);
+        let db = self.session.db;
+        self.log(key, Op::Put(Put { db, key: key.bytes, value, expire_ms, origin, form }));
+    }
+
+    /// Puts an entry into memory, whatever was there; says whether it replaced a key.
+    #[inline]
+    pub(crate) fn store(&mut self, key: &Key<'_>, content: Content<'_>) -> Origin {
+        let engine = self.engine;
+        let database = self.database(key);
+        if content.expire_ms != 0 {
+            database.next_expiry_ms = database.next_expiry_ms.min(content.expire_ms);
         }
         let mut origin = Origin::New;
         match database.table.find(key.hash, key.bytes) {
@@ -139,23 +156,26 @@ impl<'e> Txn<'e> {
                     origin = Origin::Existing;
                 }
                 if !database.table.overwrite(found, &content) {
+                    engine.retire(database.table.entry(found));
                     database.table.replace(found, content, found.flags() & COLD | DIRTY);
                 }
             }
             None => database.table.insert(key.hash, content, DIRTY),
         }
-        let db = self.session.db;
-        self.log(key, Op::Put(Put { db, key: key.bytes, value, expire_ms, origin, form }));
+        origin
     }
 
     /// Removes a key; says whether it was there. A key that has expired counts as not there.
     pub fn delete(&mut self, key: &Key<'_>) -> bool {
         let was_live = self.get(key).is_some();
+        let engine = self.engine;
         let database = self.database(key);
         let Some(found) = database.table.find(key.hash, key.bytes) else { return false };
-        if database.table.entry(found).is_tombstone() {
+        let entry = database.table.entry(found);
+        if entry.is_tombstone() {
             return false;
         }
+        engine.retire(entry);
         remove(database, key, found);
         self.log(key, Op::Delete { db: self.session.db, key: key.bytes });
         was_live
@@ -178,25 +198,6 @@ impl<'e> Txn<'e> {
         true
     }
 
-    /// Overwrites or extends a string from `offset` on, filling a gap with zeros; gives its new
-    /// length. The expiry stays. A missing key begins empty.
-    pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
-        let (expire_ms, old_bytes) =
-            self.get(key).map_or((0, 0), |o| (o.expire_ms(), o.string().bytes().len()));
-        let len = old_bytes.max(offset + bytes.len());
-        if self.get(key).is_none() || len <= WHOLE_BYTES_MAX {
-            let mut whole = self.get(key).map_or(Vec::new(), |o| o.string().bytes().to_vec());
-            splice_into(&mut whole, offset, bytes);
-            self.put(key, &whole, PutOptions { expire_ms, form: StringForm::Edited });
-            return len;
-        }
-        let access = access_at(self.session.now_ms);
-        splice_entry(self.database(key), key, offset, bytes, access);
-        let db = self.session.db;
-        self.log(key, Op::Splice { db, key: key.bytes, offset: offset as u64, bytes });
-        len
-    }
-
     /// Notes a use of the key.
     pub fn touch(&mut self, key: &Key<'_>) {
         let access = access_at(self.session.now_ms);
@@ -207,7 +208,7 @@ impl<'e> Txn<'e> {
     }
 
     #[inline]
-    fn log(&mut self, key: &Key<'_>, op: Op<'_>) {
+    pub(crate) fn log(&mut self, key: &Key<'_>, op: Op<'_>) {
         let changes = &mut *self.changes;
         changes.count += 1;
         if changes.records.last().map(|&(partition, _)| partition) != Some(key.partition) {
@@ -284,6 +285,16 @@ impl Changes {
         self.keys.clear();
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// What the command has to wait for before it runs again, if it said so.
+    #[inline]
+    pub fn take_missing(&mut self) -> Option<Missing> {
+        self.missing.take()
+    }
+
     /// Changes of keys since the last call.
     pub fn take_count(&mut self) -> u64 {
         std::mem::take(&mut self.count)
@@ -336,42 +347,4 @@ pub(crate) fn set_entry_expiry(
         }
         None => {}
     }
-}
-
-/// Overwrites or extends a resident string.
-pub(crate) fn splice_entry(
-    database: &mut Database,
-    key: &Key<'_>,
-    offset: usize,
-    bytes: &[u8],
-    access: basalt_keyspace::entry::Access,
-) {
-    let Some(found) = database.table.find(key.hash, key.bytes) else { return };
-    let entry = database.table.entry(found);
-    let expire_ms = entry.expire_ms();
-    match entry.value() {
-        Some(StringValue::Shared(_)) => {
-            database.table.edit_shared(found, |whole| splice_into(whole, offset, bytes));
-        }
-        Some(StringValue::Inline(old)) => {
-            let mut whole = old.to_vec();
-            splice_into(&mut whole, offset, bytes);
-            let value = if whole.len() < SHARED_BYTES_MIN {
-                NewValue::Bytes(&whole, StringForm::Edited)
-            } else {
-                NewValue::Shared(std::sync::Arc::new(whole.clone()), StringForm::Edited)
-            };
-            let content = Content { key: key.bytes, value, expire_ms, access };
-            database.table.replace(found, content, found.flags() & COLD | DIRTY);
-        }
-        None => {}
-    }
-}
-
-fn splice_into(whole: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
-    let end = offset + bytes.len();
-    if whole.len() < end {
-        whole.resize(end, 0);
-    }
-    whole[offset..end].copy_from_slice(bytes);
 }

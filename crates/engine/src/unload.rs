@@ -1,11 +1,10 @@
-//! What DEBUG asks of the engine: forgetting memory, and looking at everything.
+//! Forgetting memory, for DEBUG RELOAD.
 //!
 //! A partition without changes is in the cold tier as it is, row by row: forgetting it means an
 //! empty table and a count of keys that are to be read again. That is the state after a restart,
 //! reached without one, so that every path that reads the cold tier can be exercised at will.
 
-use crate::engine::{Engine, EngineError};
-use crate::view::{Object, live};
+use crate::engine::Engine;
 use basalt_change::place::PartitionId;
 
 /// How much was forgotten.
@@ -52,31 +51,5 @@ impl Engine {
         drop(locked);
         self.flushed.lock().append(&mut old);
         true
-    }
-
-    /// Calls `visit` with every live object of a database, partition by partition. Only a partition
-    /// that is wholly in memory can be walked: fetch the [`Engine::incomplete`] ones first; one that
-    /// is forgotten meanwhile is an error.
-    pub fn visit_objects(
-        &self,
-        db: u8,
-        now_ms: u64,
-        visit: &mut dyn FnMut(&[u8], Object<'_>),
-    ) -> Result<(), EngineError> {
-        for id in PartitionId::all() {
-            let locked = self.keyspace.lock(id);
-            let database = &locked.partition(id).databases[usize::from(db)];
-            if !database.is_complete() {
-                return Err(EngineError::NotInMemory);
-            }
-            database.table.walk(0, |entry, _| {
-                if !entry.is_tombstone()
-                    && let Some(object) = live(entry, now_ms)
-                {
-                    visit(entry.key(), object);
-                }
-            });
-        }
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod log;
+pub mod redis;
 
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
@@ -106,7 +107,7 @@ impl TestServer {
         self.server.config.prepare_set(&pair, SetOrigin::Server).expect("an option").commit();
     }
 
-    /// Runs one request, given as a line of words in the notation of `redis-cli`'s inline requests.
+    /// Runs one request, given as words between white space, and decodes its reply.
     pub fn line(&mut self, line: &str) -> Value {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.run(&words)

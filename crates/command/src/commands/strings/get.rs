@@ -1,12 +1,12 @@
 //! HOT PATH
 //! GET.
 
+use super::reply_object;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::{Object, View};
-use basalt_keyspace::entry::StringValue;
-use basalt_resp::{Reply, SHARED_BYTES_MIN};
+use basalt_engine::View;
+use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
 pub(super) const GET: Entry = Entry {
@@ -26,20 +26,5 @@ pub(super) const GET: Entry = Entry {
 };
 
 fn get(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    match view.get(args.key(0)) {
-        Some(object) => string(object, reply),
-        None => reply.null(),
-    }
-    Ok(())
-}
-
-/// Replies with an object's string, without copying it if it is large.
-#[inline]
-pub(super) fn string(object: Object<'_>, reply: &mut Reply<'_>) {
-    match object.string() {
-        StringValue::Shared(shared) if shared.vec().len() >= SHARED_BYTES_MIN => {
-            reply.bulk_shared(shared.to_arc());
-        }
-        value => reply.bulk(value.bytes()),
-    }
+    reply_object(view.get(args.key(0)), reply)
 }

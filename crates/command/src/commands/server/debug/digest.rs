@@ -9,7 +9,7 @@ use crate::dispatch::Context;
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
-use basalt_engine::{EngineError, Key, Object, Session as KeySession, Touch, View};
+use basalt_engine::{Cursor, Key, Object, Session as KeySession, Touch, View, Walk, WalkLimits};
 use basalt_resp::Reply;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use std::sync::LazyLock;
@@ -47,7 +47,8 @@ pub(super) fn everything(ctx: &mut Context<'_>, reply: &mut Reply<'_>) -> Sessio
     let mut sum = Digest::default();
     let mut bytes = Vec::new();
     for db in 0..engine.databases() {
-        let visited = engine.visit_objects(db, ctx.now_ms, &mut |key, object| {
+        let walk = Walk { db, now_ms: ctx.now_ms };
+        let walked = engine.scan(walk, Cursor::START, WalkLimits::NONE, |key, object| {
             bytes.clear();
             bytes.push(db);
             bytes.extend_from_slice(&(key.len() as u64).to_le_bytes());
@@ -55,12 +56,8 @@ pub(super) fn everything(ctx: &mut Context<'_>, reply: &mut Reply<'_>) -> Sessio
             put_value(object, &mut bytes);
             sum.add(Digest::of(&bytes));
         });
-        match visited {
-            Ok(()) => {}
-            Err(EngineError::NotInMemory) => {
-                return Ok(Flow::Wait(Wait::Partitions(engine.incomplete(db))));
-            }
-            Err(error) => return Err(CommandError::new(format!("IOERR {error}"))),
+        if walked != Ok(Cursor::START) {
+            return Ok(Flow::Wait(Wait::Partitions(engine.incomplete(db))));
         }
     }
     reply.simple(sum.hex());

@@ -2,16 +2,13 @@
 
 use super::digest::look_at_keys;
 use crate::args::Args;
+use crate::commands::generic::encoding;
 use crate::commands::number::parse_i64;
 use crate::dispatch::Context;
 use crate::error::CommandError;
 use crate::session::SessionResult;
-use basalt_change::op::StringForm;
 use basalt_engine::Object;
 use basalt_resp::Reply;
-
-/// Longest string that Redis keeps in one piece with its header.
-const EMBEDDED_BYTES_MAX: usize = 44;
 
 pub(super) fn object(
     ctx: &mut Context<'_>,
@@ -36,23 +33,10 @@ pub(super) fn object(
 /// Redis' clock of last use has 24 bits of seconds.
 const LRU_CLOCK_MASK: u32 = 0x00FF_FFFF;
 
-fn is_integer(object: Object<'_>) -> bool {
-    object.form() == StringForm::Whole && parse_i64(object.string().bytes()).is_some()
-}
-
-fn encoding(object: Object<'_>) -> &'static str {
-    let len = object.string().bytes().len();
-    match object.form() {
-        StringForm::Whole if is_integer(object) => "int",
-        StringForm::Whole if len <= EMBEDDED_BYTES_MAX => "embstr",
-        _ => "raw",
-    }
-}
-
 /// Bytes that the value would take in an RDB file without compression.
 fn serialized_len(object: Object<'_>) -> usize {
     let bytes = object.string().bytes();
-    match parse_i64(bytes).filter(|_| is_integer(object)) {
+    match parse_i64(bytes).filter(|_| encoding(object) == "int") {
         Some(-0x80..=0x7F) => 2,
         Some(-0x8000..=0x7FFF) => 3,
         Some(-0x8000_0000..=0x7FFF_FFFF) => 5,

@@ -10,16 +10,19 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     let host = server.host.memory();
     let dataset = source.census().memory;
     let dataset_bytes = dataset.entry_bytes + dataset.shared_bytes;
-    let peak = server.memory_bytes_peak.load(Relaxed).max(host.allocated);
-    lines.put_bytes("used_memory", host.allocated);
+    // What is compared with `maxmemory`: the keyspace, without buffers of connections.
+    let used = dataset.bytes_used();
+    let peak = server.memory_bytes_peak.load(Relaxed).max(used);
+    lines.put_bytes("used_memory", used);
     lines.put_bytes("used_memory_rss", host.rss);
     lines.put_bytes("used_memory_peak", peak);
-    lines.put("used_memory_peak_perc", percent(host.allocated, peak));
-    lines.put("used_memory_overhead", host.allocated.saturating_sub(dataset_bytes));
+    lines.put("used_memory_peak_perc", percent(used, peak));
+    lines.put("used_memory_overhead", used.saturating_sub(dataset_bytes));
     lines.put("used_memory_startup", 0);
     lines.put("used_memory_dataset", dataset_bytes);
-    lines.put("used_memory_dataset_perc", percent(dataset_bytes, host.allocated));
+    lines.put("used_memory_dataset_perc", percent(dataset_bytes, used));
     lines.put("keyspace_page_bytes", dataset.page_bytes);
+    lines.put("keyspace_large_bytes", dataset.large_bytes);
     lines.put("keyspace_index_bytes", dataset.index_bytes);
     lines.put("allocator_allocated", host.allocated);
     lines.put("allocator_active", host.active);
@@ -35,11 +38,11 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     relation("allocator_frag", host.active, host.allocated);
     relation("allocator_rss", host.resident, host.active);
     relation("rss_overhead", host.rss, host.resident);
-    relation("mem_fragmentation", host.rss, host.allocated);
+    relation("mem_fragmentation", host.rss, used);
     clients(source, lines);
     lines.put("mem_allocator", server.host.identity().allocator);
-    let none = ["active_defrag_running", "lazyfree_pending_objects", "lazyfreed_objects"];
-    lines.put_all(&none, 0);
+    lines.put_all(&["active_defrag_running", "lazyfree_pending_objects", "lazyfreed_objects"], 0);
+    lines.put("lazyfree_pending_bytes", server.engine.retired_bytes());
 }
 
 /// There are no scripts and no functions.

@@ -2,7 +2,6 @@
 
 use super::Source;
 use super::lines::Lines;
-use basalt_engine::Refusal;
 
 pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     let engine = &source.server.engine;
@@ -10,7 +9,6 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     let is_ok = |ok| if ok { "ok" } else { "err" };
     let last_s =
         if checkpoints.completed == 0 { -1 } else { checkpoints.last_duration.as_secs() as i64 };
-    let accepting = !matches!(engine.log().admit(), Err(Refusal::DiskFull | Refusal::Failed(_)));
     lines.put_all(&["loading", "async_loading"], 0);
     copy_on_write(lines);
     lines.put("rdb_changes_since_last_save", source.census().keys_dirty);
@@ -27,10 +25,8 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     lines.put_all(&["aof_last_rewrite_time_sec", "aof_current_rewrite_time_sec"], -1);
     lines.put("aof_last_bgrewrite_status", is_ok(checkpoints.last_error.is_none()));
     lines.put_all(&["aof_rewrites", "aof_rewrites_consecutive_failures"], 0);
-    lines.put("aof_last_write_status", is_ok(accepting));
     lines.put("aof_last_cow_size", 0);
     lines.put_all(&["module_fork_in_progress", "module_fork_last_cow_size"], 0);
-    lines.put("aof_current_size", engine.log().bytes_to_replay());
     lines.put("checkpoint_last_rows", checkpoints.last_rows);
     lines.put("checkpoint_longest_lock_usec", checkpoints.longest_lock.as_micros());
     if let Some(error) = &checkpoints.last_error {

@@ -1,0 +1,71 @@
+//! A real Redis server to compare with, if one is installed.
+
+use basalt_resp::{decode, encode_request};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// A Redis server of this test's own, and a connection to it.
+pub struct Redis {
+    process: Child,
+    stream: UnixStream,
+    unread: Vec<u8>,
+    /// Removed with the socket in it.
+    _dir: TempDir,
+}
+
+impl Redis {
+    /// Starts a server that keeps nothing on disk. `None`, with a message, if there is no
+    /// `redis-server` to start.
+    pub fn start() -> Option<Redis> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let socket = dir.path().join("redis.sock");
+        let spawned = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
+            .arg(&socket)
+            .current_dir(dir.path())
+            .stdout(Stdio::piped())
+            .spawn();
+        let Ok(mut process) = spawned else {
+            skipped("redis-server is not installed: nothing is compared with it");
+            return None;
+        };
+        let lines = BufReader::new(process.stdout.take().expect("piped")).lines();
+        let mut lines = lines.map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("eady to accept connections")), "redis ended");
+        // What it says later must go somewhere, or it would wait for room in the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        let stream = UnixStream::connect(&socket).expect("it accepts connections");
+        Some(Redis { process, stream, unread: Vec::new(), _dir: dir })
+    }
+
+    /// Runs one request; gives the bytes of its reply.
+    pub fn run_for_bytes(&mut self, words: &[impl AsRef<[u8]>]) -> Vec<u8> {
+        let mut request = Vec::new();
+        encode_request(words, &mut request);
+        self.stream.write_all(&request).expect("redis is there");
+        loop {
+            if let Some((_, len)) = decode(&self.unread).expect("a reply") {
+                return self.unread.drain(..len).collect();
+            }
+            let mut chunk = [0; 64 * 1024];
+            let count = self.stream.read(&mut chunk).expect("redis is there");
+            assert_ne!(count, 0, "redis closed the connection");
+            self.unread.extend_from_slice(&chunk[..count]);
+        }
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        // It has nothing to lose; a failure to kill means that it is gone.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "a test that skips itself has no other voice")]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
