@@ -3,6 +3,7 @@
 pub mod connection;
 pub mod expire_time;
 pub mod generic;
+pub mod help;
 pub mod long_double;
 pub mod number;
 pub mod server;

@@ -4,13 +4,13 @@
 //! to notice that there is a newer one. A change builds new values and new settings beside the old
 //! ones and swaps both in under one lock, so nobody ever sees half a change.
 
-use crate::glob::{self, Case};
 use crate::option::{OptionId, Visibility};
 use crate::rewrite::{self, RewriteError};
 use crate::set::{PreparedSet, SetError, SetOrigin};
 use crate::settings::Settings;
 use crate::source::ConfigFile;
 use crate::values::Values;
+use basalt_stdx::glob::{self, Case, Pattern};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,9 +101,9 @@ impl Config {
         let mut hidden: Vec<OptionId> = hidden().collect();
         for pattern in patterns.iter().filter(|pattern| pattern.len() <= PATTERN_BYTES_MAX) {
             if glob::is_pattern(pattern) {
-                for (name, id) in open.extract_if(.., |(name, _)| {
-                    glob::matches(pattern, name.as_bytes(), Case::Ignored)
-                }) {
+                let pattern = Pattern::new(pattern, Case::Ignored);
+                for (name, id) in open.extract_if(.., |(name, _)| pattern.matches(name.as_bytes()))
+                {
                     report(name.as_bytes(), id);
                 }
                 continue;

@@ -13,7 +13,6 @@
 mod args;
 mod conf_file;
 mod config;
-mod glob;
 mod load;
 mod notice;
 mod option;

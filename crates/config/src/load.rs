@@ -1,7 +1,6 @@
 //! Gathers values from files, standard input and the command line, in the order in which they
 //! count: what comes later wins.
 
-use crate::glob::{self, Case};
 use crate::notice;
 use crate::option::OptionId;
 use crate::parse::{Previous, ValueError, parse_words};
@@ -9,6 +8,7 @@ use crate::reference::expected;
 use crate::source::{LoadError, Place, Syntax, Warning};
 use crate::values::Values;
 use crate::{conf_file, toml_file};
+use basalt_stdx::glob::{self, Case, Pattern};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -215,6 +215,7 @@ fn included_files(place: &Place, path: &Path) -> Result<Vec<PathBuf>, LoadError>
         path: parent.to_string_lossy().into_owned(),
         error,
     };
+    let pattern = Pattern::new(pattern, Case::Differs);
     let mut files = Vec::new();
     let entries = match std::fs::read_dir(parent) {
         Ok(entries) => entries,
@@ -223,7 +224,7 @@ fn included_files(place: &Place, path: &Path) -> Result<Vec<PathBuf>, LoadError>
     };
     for entry in entries {
         let name = entry.map_err(unreadable)?.file_name();
-        if glob::matches(pattern, name.as_bytes(), Case::Differs) {
+        if pattern.matches(name.as_bytes()) {
             files.push(parent.join(name));
         }
     }

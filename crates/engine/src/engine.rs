@@ -5,6 +5,7 @@ use crate::key::Key;
 use crate::log::{CommitLog, Gate, Ticket};
 use crate::miss::MissQueue;
 use crate::recovery::{RecoveryError, RecoveryStats, Replay};
+use crate::retire::Retired;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
@@ -44,6 +45,7 @@ pub struct Engine {
     pub(crate) stopping: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: Mutex<Vec<Database>>,
+    pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
     recovery: RecoveryStats,
@@ -67,6 +69,8 @@ pub struct MemoryTotals {
     pub page_bytes: u64,
     /// Entries, headers and keys included, without shared values.
     pub entry_bytes: u64,
+    /// Entries too large for pages.
+    pub large_bytes: u64,
     /// Values of their own.
     pub shared_bytes: u64,
     /// Tables.
@@ -117,6 +121,7 @@ impl Engine {
             checkpointing: Checkpointing::default(),
             stopping: AtomicBool::new(false),
             flushed: Mutex::default(),
+            retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             recovery,
@@ -239,6 +244,7 @@ impl Engine {
             for database in &locked.partition(id).databases {
                 let counts = database.table.counts();
                 totals.entry_bytes += counts.entry_bytes as u64;
+                totals.large_bytes += database.table.large_bytes() as u64;
                 totals.shared_bytes += counts.shared_bytes as u64;
                 totals.index_bytes += counts.index_bytes as u64;
             }

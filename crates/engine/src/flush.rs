@@ -29,6 +29,7 @@ impl Engine {
         }
         self.log_everywhere(&mut locked, &ops, gate);
         drop(locked);
+        self.log().kick();
         self.flushed.lock().append(&mut old);
     }
 
@@ -40,6 +41,8 @@ impl Engine {
             self.apply_to_database(&mut locked, id, op, &mut Vec::new());
         }
         self.log_everywhere(&mut locked, &[op], gate);
+        drop(locked);
+        self.log().kick();
     }
 
     fn apply_to_database(

@@ -47,7 +47,7 @@ impl Engine {
         row::generation_end(id, generation, &mut to);
         let mut batch = Batch::default();
         let mut outcome = Ok(true);
-        let mut install = |batch: &mut Batch| {
+        let install = |batch: &mut Batch| {
             let installed = self.install_batch(db, id, generation, cold_version, batch);
             batch.clear();
             installed

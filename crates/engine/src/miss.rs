@@ -31,7 +31,6 @@ pub struct Missing {
 struct Miss {
     partition: PartitionId,
     db: u8,
-    generation: u64,
     cold_version: u64,
     hash: u64,
     row_key: Vec<u8>,
@@ -76,7 +75,6 @@ impl Engine {
             let miss = Miss {
                 partition: key.partition,
                 db,
-                generation,
                 cold_version,
                 hash: key.hash,
                 row_key,

@@ -57,20 +57,6 @@ pub enum RecoveryError {
         /// In the configuration.
         configured: usize,
     },
-    /// The log's tail does not begin where the cold tier ends.
-    #[error(
-        "the log begins after position {first} of shard {shard}, but partition {partition} needs it from {needed}: files of the journal are missing"
-    )]
-    Hole {
-        /// Whose stream.
-        shard: u16,
-        /// Which partition.
-        partition: u16,
-        /// The log's first record.
-        first: u64,
-        /// The first that is needed.
-        needed: u64,
-    },
 }
 
 /// What recovery found.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often expiry and the freeing of flushed databases run.
+/// How often expiry and the freeing of flushed databases and big values run.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_millis(100);
 /// How much of that time expiry may use.
 const EXPIRY_BUDGET: Duration = Duration::from_millis(25);
@@ -75,6 +75,7 @@ impl Engine {
             let start = Instant::now();
             expiry.run(self, EXPIRY_BUDGET);
             self.free_flushed();
+            self.free_retired();
             std::thread::park_timeout(HOUSEKEEPING_EVERY.saturating_sub(start.elapsed()));
         }
     }

@@ -5,6 +5,7 @@
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Ticket;
+use crate::miss::Missing;
 use crate::view::{Object, Session, access_at, live};
 use basalt_change::op::{self, Op, Origin, Put, StringForm};
 use basalt_change::place::{PartitionId, ShardId};
@@ -30,14 +31,16 @@ pub struct Changes {
     positions: Vec<u64>,
     /// Keys changed, for INFO's `rdb_changes_since_last_save`.
     count: u64,
+    /// What the command found that it has to wait for, having changed nothing.
+    pub(crate) missing: Option<Missing>,
 }
 
 /// Write access to the keys of one command.
 pub struct Txn<'e> {
-    engine: &'e Engine,
-    locked: Locked<'e>,
-    session: Session,
-    changes: &'e mut Changes,
+    pub(crate) engine: &'e Engine,
+    pub(crate) locked: Locked<'e>,
+    pub(crate) session: Session,
+    pub(crate) changes: &'e mut Changes,
     gated: bool,
 }
 
@@ -106,8 +109,13 @@ impl<'e> Txn<'e> {
     /// The live object under a key.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
-        let database =
-            &self.locked.partition(key.partition).databases[usize::from(self.session.db)];
+        self.get_in(self.session.db, key)
+    }
+
+    /// The live object under a key of a database.
+    #[inline]
+    pub(crate) fn get_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {
+        let database = &self.locked.partition(key.partition).databases[usize::from(db)];
         let found = database.table.find(key.hash, key.bytes)?;
         let entry = database.table.entry(found);
         if entry.is_tombstone() { None } else { live(entry, self.session.now_ms) }
@@ -126,11 +134,20 @@ impl<'e> Txn<'e> {
     pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
-        let database = self.database(key);
         let content =
             Content { key: key.bytes, value: NewValue::string(value, form), expire_ms, access };
-        if expire_ms != 0 {
-            database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
+        let origin = self.store(key, content);
+        let db = self.session.db;
+        self.log(key, Op::Put(Put { db, key: key.bytes, value, expire_ms, origin, form }));
+    }
+
+    /// Puts an entry into memory, whatever was there; says whether it replaced a key.
+    #[inline]
+    pub(crate) fn store(&mut self, key: &Key<'_>, content: Content<'_>) -> Origin {
+        let engine = self.engine;
+        let database = self.database(key);
+        if content.expire_ms != 0 {
+            database.next_expiry_ms = database.next_expiry_ms.min(content.expire_ms);
         }
         let mut origin = Origin::New;
         match database.table.find(key.hash, key.bytes) {
@@ -139,23 +156,26 @@ impl<'e> Txn<'e> {
                     origin = Origin::Existing;
                 }
                 if !database.table.overwrite(found, &content) {
+                    engine.retire(database.table.entry(found));
                     database.table.replace(found, content, found.flags() & COLD | DIRTY);
                 }
             }
             None => database.table.insert(key.hash, content, DIRTY),
         }
-        let db = self.session.db;
-        self.log(key, Op::Put(Put { db, key: key.bytes, value, expire_ms, origin, form }));
+        origin
     }
 
     /// Removes a key; says whether it was there. A key that has expired counts as not there.
     pub fn delete(&mut self, key: &Key<'_>) -> bool {
         let was_live = self.get(key).is_some();
+        let engine = self.engine;
         let database = self.database(key);
         let Some(found) = database.table.find(key.hash, key.bytes) else { return false };
-        if database.table.entry(found).is_tombstone() {
+        let entry = database.table.entry(found);
+        if entry.is_tombstone() {
             return false;
         }
+        engine.retire(entry);
         remove(database, key, found);
         self.log(key, Op::Delete { db: self.session.db, key: key.bytes });
         was_live
@@ -263,6 +283,16 @@ impl Changes {
         }
         self.records.clear();
         self.keys.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// What the command has to wait for before it runs again, if it said so.
+    #[inline]
+    pub fn take_missing(&mut self) -> Option<Missing> {
+        self.missing.take()
     }
 
     /// Changes of keys since the last call.

@@ -150,6 +150,25 @@ impl<'e> View<'e> {
         }
     }
 
+    /// The object under a key, counted as a hit or a miss, but not as a use of the key.
+    #[inline]
+    pub fn inspect(&self, key: &Key<'_>) -> Option<Object<'_>> {
+        let object = self.peek(key);
+        let counter = if object.is_some() { &self.hits } else { &self.misses };
+        counter.set(counter.get() + 1);
+        object
+    }
+
+    /// Notes a use of a key, whatever the session says of that; says whether there is a key.
+    pub fn touch(&self, key: &Key<'_>) -> bool {
+        let is_there = self.inspect(key).is_some();
+        let table = &self.database(key).table;
+        if is_there && let Some(found) = table.find(key.hash, key.bytes) {
+            table.touch(found, access_at(self.session.now_ms));
+        }
+        is_there
+    }
+
     /// Brings the buckets, then the entries of some keys into the cache: call it before walking
     /// them.
     pub fn prefetch(&self, keys: &[Key<'_>]) {

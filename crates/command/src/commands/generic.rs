@@ -1,6 +1,58 @@
-//! Commands of the generic family.
+//! Commands on keys of any type, and on databases as a whole.
+
+pub mod database;
+
+mod copy;
+mod delete;
+mod exists;
+mod expire;
+mod flush;
+mod keys;
+mod names;
+mod object;
+mod rename;
+mod scan;
+mod ttl;
 
 use super::Entry;
+use basalt_engine::Object;
 
 /// The family.
-pub const COMMANDS: &[Entry] = &[];
+pub const COMMANDS: &[Entry] = &[
+    delete::DEL,
+    delete::UNLINK,
+    exists::EXISTS,
+    exists::TOUCH,
+    exists::TYPE,
+    expire::EXPIRE,
+    expire::PEXPIRE,
+    expire::EXPIREAT,
+    expire::PEXPIREAT,
+    expire::PERSIST,
+    ttl::TTL,
+    ttl::PTTL,
+    ttl::EXPIRETIME,
+    ttl::PEXPIRETIME,
+    rename::RENAME,
+    rename::RENAMENX,
+    copy::COPY,
+    copy::MOVE,
+    keys::KEYS,
+    keys::RANDOMKEY,
+    keys::DBSIZE,
+    scan::SCAN,
+    object::OBJECT,
+    object::OBJECT_ENCODING,
+    object::OBJECT_FREQ,
+    object::OBJECT_IDLETIME,
+    object::OBJECT_REFCOUNT,
+    object::OBJECT_HELP,
+    flush::FLUSHDB,
+    flush::FLUSHALL,
+    flush::SWAPDB,
+];
+
+/// How TYPE calls an object. All objects are strings in this version.
+fn type_name(_: Object<'_>) -> &'static str {
+    "string"
+}

@@ -109,6 +109,7 @@ impl Table {
         }
         let mut hash = random;
         let mut turn = random;
+        let mut ends_passed = 0;
         loop {
             let segment = self.segment(hash)?;
             let home = segment.home(hash);
@@ -127,8 +128,12 @@ impl Table {
             }
             turn = turn.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
             // In a sparse table, go on to the neighbour; its entries are a little likelier then.
-            hash = next_home(segment, hash, home).unwrap_or(0);
-            if hash == 0 && segment.buckets() == 1 {
+            hash = next_home(segment, hash, home).unwrap_or_else(|| {
+                ends_passed += 1;
+                0
+            });
+            // What is left stands in overflow buckets only, behind tombstones.
+            if ends_passed == 2 {
                 return self.first_live();
             }
         }

@@ -1,0 +1,56 @@
+//! DEL and UNLINK: the same here, because big values are always freed in the background.
+
+use crate::args::Args;
+use crate::commands::{Entry, Run};
+use crate::error::CommandResult;
+use basalt_engine::Txn;
+use basalt_resp::Reply;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+
+pub(super) const DEL: Entry = Entry {
+    spec: CommandSpec {
+        name: "del",
+        synopsis: "key [key ...]",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Write]),
+        keys: &[KeyUse::REMOVE],
+        since: "1.0.0",
+        complexity: "O(N) with N keys; freeing a collection takes time in proportion to its elements",
+        summary: "Deletes keys and returns how many there were.",
+        examples: &[
+            "MSET a 1 b 2 => OK",
+            "DEL a b absent => (integer) 2",
+            "EXISTS a b => (integer) 0",
+        ],
+        tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(delete),
+};
+
+pub(super) const UNLINK: Entry = Entry {
+    spec: CommandSpec {
+        name: "unlink",
+        synopsis: "key [key ...]",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Write, Flag::Fast]),
+        keys: &[KeyUse::REMOVE],
+        since: "4.0.0",
+        complexity: "O(N) with N keys",
+        summary: "Deletes keys as DEL does, and frees their memory in the background.",
+        examples: &["MSET a 1 b 2 => OK", "UNLINK a b absent => (integer) 2"],
+        tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(delete),
+};
+
+fn delete(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let keys = args.keys();
+    if keys.len() > 1 {
+        txn.prefetch(keys);
+    }
+    let deleted = keys.iter().filter(|key| txn.delete(key)).count();
+    reply.integer(deleted as i64);
+    Ok(())
+}

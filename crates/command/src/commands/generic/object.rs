@@ -1,0 +1,185 @@
+//! OBJECT: what a value is made of and how it is used.
+
+use crate::args::Args;
+use crate::commands::{Entry, Run, container, help, number};
+use crate::error::{CommandError, CommandResult};
+use basalt_change::op::StringForm;
+use basalt_engine::{Object, View};
+use basalt_resp::Reply;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Subcommands};
+
+/// Longest string that Redis embeds in its object.
+const EMBEDDED_BYTES_MAX: usize = 44;
+/// Integers below this are objects that all keys share in Redis, whose reference count is the
+/// largest there is.
+const SHARED_INTEGERS: i64 = 10_000;
+const SHARED_REFERENCES: i64 = i32::MAX as i64;
+
+pub(super) const OBJECT: Entry = Entry {
+    spec: CommandSpec {
+        name: "object",
+        group: Group::Generic,
+        subcommands: Subcommands::Required,
+        since: "2.2.3",
+        complexity: "Depends on the subcommand",
+        summary: "The container of commands that look inside a key.",
+        examples: &[
+            "OBJECT => (error) ERR wrong number of arguments for 'object' command",
+            "OBJECT nosuch k => (error) ERR unknown subcommand 'nosuch'. Try OBJECT HELP.",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(container),
+};
+
+pub(super) const OBJECT_ENCODING: Entry = Entry {
+    spec: CommandSpec {
+        name: "object|encoding",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly]),
+        keys: &[KeyUse::INSPECT],
+        since: "2.2.3",
+        complexity: "O(1)",
+        summary: "Tells how the value at a key is represented in memory.",
+        examples: &[
+            "OBJECT ENCODING k => (nil)",
+            "SET k 12 => OK",
+            r#"OBJECT ENCODING k => "int""#,
+            "SET k abc => OK",
+            r#"OBJECT ENCODING k => "embstr""#,
+        ],
+        tips: &["nondeterministic_output"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(encoding_of),
+};
+
+pub(super) const OBJECT_FREQ: Entry = Entry {
+    spec: CommandSpec {
+        name: "object|freq",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly]),
+        keys: &[KeyUse::INSPECT],
+        since: "4.0.0",
+        complexity: "O(1)",
+        summary: "Tells how often a key is used, on a logarithmic scale, where eviction goes by frequency.",
+        examples: &["OBJECT FREQ k => (nil)"],
+        tips: &["nondeterministic_output"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(freq),
+};
+
+pub(super) const OBJECT_IDLETIME: Entry = Entry {
+    spec: CommandSpec {
+        name: "object|idletime",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly]),
+        keys: &[KeyUse::INSPECT],
+        since: "2.2.3",
+        complexity: "O(1)",
+        summary: "Tells for how many seconds a key has not been used.",
+        examples: &[
+            "OBJECT IDLETIME k => (nil)",
+            "SET k v => OK",
+            "OBJECT IDLETIME k => (integer) 0",
+        ],
+        tips: &["nondeterministic_output"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(idletime),
+};
+
+pub(super) const OBJECT_REFCOUNT: Entry = Entry {
+    spec: CommandSpec {
+        name: "object|refcount",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly]),
+        keys: &[KeyUse::INSPECT],
+        since: "2.2.3",
+        complexity: "O(1)",
+        summary: "Tells how often the value at a key is referred to.",
+        examples: &[
+            "OBJECT REFCOUNT k => (nil)",
+            "SET k v => OK",
+            "OBJECT REFCOUNT k => (integer) 1",
+        ],
+        tips: &["nondeterministic_output"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(refcount),
+};
+
+pub(super) const OBJECT_HELP: Entry = Entry {
+    spec: CommandSpec {
+        name: "object|help",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Loading, Flag::Stale]),
+        since: "6.2.0",
+        complexity: "O(1)",
+        summary: "Lists the subcommands of OBJECT.",
+        examples: &["OBJECT HELP => (any)"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(help::help),
+};
+
+fn encoding_of(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    match view.inspect(args.key(0)) {
+        Some(object) => reply.bulk(encoding(object).as_bytes()),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+/// How Redis would store the string: it goes by how the string came about and by its length.
+fn encoding(object: Object<'_>) -> &'static str {
+    let bytes = object.string().bytes();
+    match object.form() {
+        StringForm::Edited => "raw",
+        StringForm::Whole if number::parse_i64(bytes).is_some() => "int",
+        StringForm::Whole if bytes.len() <= EMBEDDED_BYTES_MAX => "embstr",
+        StringForm::Whole => "raw",
+    }
+}
+
+/// Uses are not counted in this version, whatever the eviction policy.
+fn freq(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    if view.inspect(args.key(0)).is_some() {
+        return Err(CommandError::fixed(
+            "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please \
+             note that when switching between policies at runtime LRU and LFU data will take some \
+             time to adjust.",
+        ));
+    }
+    reply.null();
+    Ok(())
+}
+
+fn idletime(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let now_s = (view.now_ms() / 1000) as u32;
+    match view.inspect(args.key(0)) {
+        Some(object) => reply.integer(object.access().idle_seconds(now_s).into()),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+fn refcount(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    match view.inspect(args.key(0)) {
+        Some(object) => reply.integer(references(object)),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+fn references(object: Object<'_>) -> i64 {
+    let is_shared = encoding(object) == "int"
+        && number::parse_i64(object.string().bytes())
+            .is_some_and(|value| (0..SHARED_INTEGERS).contains(&value));
+    if is_shared { SHARED_REFERENCES } else { 1 }
+}

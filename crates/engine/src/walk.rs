@@ -1,0 +1,231 @@
+//! Walking a database: a page at a time for SCAN, whole for KEYS, one key for RANDOMKEY.
+//!
+//! ```text
+//! cursor = partition (10 bits) | leading 54 bits of the hash where the walk goes on; 0 = start, end
+//! ```
+//! A table keeps its buckets in the order of hashes, whatever its size, so a cursor is a place among
+//! hashes and needs no state here: every key that exists from the walk's first call to its last is
+//! visited, however tables grow and shrink between the calls, and a key that comes or goes meanwhile
+//! may or may not be. Hash bits below the leading 54 are no loss: the edges of buckets have none
+//! while a partition's table has fewer than 2^22 segments.
+//!
+//! One partition is locked at a time, for [`BUCKETS_A_LOCK`] buckets. A walk needs partitions that
+//! are wholly in memory; at one that is not it stops and says which.
+
+use crate::engine::Engine;
+use crate::view::{Object, live};
+use basalt_change::place::{PARTITIONS, PartitionId};
+use basalt_env::random::Random;
+use basalt_keyspace::entry::Entry;
+use basalt_keyspace::table::Table;
+
+/// Buckets that are visited under one lock: some 2,000 keys, about 100 µs.
+const BUCKETS_A_LOCK: usize = 256;
+/// Picks of a random key that may turn out to have expired before one is searched for in order.
+const PICKS_MAX: usize = 32;
+
+/// Bits of a hash that a cursor leaves out.
+const HASH_SHIFT: u32 = PARTITIONS.trailing_zeros();
+const PARTITION_SHIFT: u32 = u64::BITS - HASH_SHIFT;
+
+/// Where a walk goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cursor(u64);
+
+/// What is walked.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    /// Number of the database.
+    pub db: u8,
+    /// Now, in unix milliseconds: keys that have expired are passed over.
+    pub now_ms: u64,
+}
+
+/// After how much a step of a walk ends. The last bucket is always finished, so a step may see a few
+/// keys more.
+#[derive(Clone, Copy, Debug)]
+pub struct WalkLimits {
+    /// Keys seen, expired ones included.
+    pub keys: usize,
+    /// Buckets visited, which bounds the work in a large table that holds little.
+    pub buckets: usize,
+}
+
+/// The walk has come to a partition that is not wholly in memory: fetch it and ask again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotResident(pub PartitionId);
+
+impl Cursor {
+    /// Where a walk begins, and what it gives at its end.
+    pub const START: Cursor = Cursor(0);
+
+    /// The cursor that a client brought back. Any number is one.
+    pub fn from_number(number: u64) -> Cursor {
+        Cursor(number)
+    }
+
+    /// The number to give to a client.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
+    fn at(partition: PartitionId, hash: u64) -> Cursor {
+        debug_assert!(hash.trailing_zeros() >= HASH_SHIFT, "the edge of a bucket is a round hash");
+        Cursor(u64::from(partition.number()) << PARTITION_SHIFT | hash >> HASH_SHIFT)
+    }
+
+    fn partition(self) -> PartitionId {
+        PartitionId::new((self.0 >> PARTITION_SHIFT) as u16).expect("ten bits are a partition")
+    }
+
+    fn hash(self) -> u64 {
+        self.0 << HASH_SHIFT
+    }
+
+    /// Where the walk goes on after a visit that ended before hash `next`, or at the partition's
+    /// end.
+    fn after(self, next: Option<u64>) -> Cursor {
+        let partition = self.partition();
+        match next {
+            Some(hash) => Cursor::at(partition, hash),
+            None => PartitionId::new(partition.number() + 1)
+                .map_or(Cursor::START, |following| Cursor::at(following, 0)),
+        }
+    }
+}
+
+impl WalkLimits {
+    /// The walk goes on to the end.
+    pub const NONE: WalkLimits = WalkLimits { keys: usize::MAX, buckets: usize::MAX };
+
+    fn are_reached(self) -> bool {
+        self.keys == 0 || self.buckets == 0
+    }
+}
+
+impl Engine {
+    /// Visits live keys from `from` on, one partition's lock held. Gives where to go on, or
+    /// [`Cursor::START`] at the end.
+    ///
+    /// # Errors
+    /// The partition at `from` is not wholly in memory; nothing was visited.
+    pub fn scan(
+        &self,
+        walk: Walk,
+        from: Cursor,
+        limits: WalkLimits,
+        mut visit: impl FnMut(&[u8], Object<'_>),
+    ) -> Result<Cursor, NotResident> {
+        let mut left = limits;
+        let mut at = from;
+        loop {
+            let id = at.partition();
+            let locked = self.keyspace.lock(id);
+            let database = &locked.partition(id).databases[usize::from(walk.db)];
+            if !database.is_complete() {
+                return if at == from { Err(NotResident(id)) } else { Ok(at) };
+            }
+            let next = visit_some(&database.table, at.hash(), &mut left, |entry| {
+                if let Some(object) = live(entry, walk.now_ms) {
+                    visit(entry.key(), object);
+                }
+            });
+            drop(locked);
+            at = at.after(next);
+            if at == Cursor::START || left.are_reached() {
+                return Ok(at);
+            }
+        }
+    }
+
+    /// Some live key, each of those in memory about as likely as another; `None` if the database
+    /// has none.
+    ///
+    /// # Errors
+    /// No key is in memory, but some are in a partition that is not.
+    pub fn random_key(
+        &self,
+        walk: Walk,
+        random: &mut Random,
+    ) -> Result<Option<Vec<u8>>, NotResident> {
+        let Some(id) = self.random_partition(walk.db, random)? else { return Ok(None) };
+        let locked = self.keyspace.lock(id);
+        let table = &locked.partition(id).databases[usize::from(walk.db)].table;
+        for _ in 0..PICKS_MAX {
+            match table.random(random.next_u64()) {
+                Some(entry) if live(entry, walk.now_ms).is_some() => {
+                    return Ok(Some(entry.key().to_vec()));
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        drop(locked);
+        self.first_key(walk)
+    }
+
+    /// A partition, by its share of the keys in memory.
+    fn random_partition(
+        &self,
+        db: u8,
+        random: &mut Random,
+    ) -> Result<Option<PartitionId>, NotResident> {
+        let mut keys_so_far = 0;
+        let mut chosen = None;
+        let mut incomplete = None;
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            let database = &locked.partition(id).databases[usize::from(db)];
+            let keys = database.table.counts().live as u64;
+            keys_so_far += keys;
+            if random.below(keys_so_far) < keys {
+                chosen = Some(id);
+            }
+            if !database.is_complete() {
+                incomplete = Some(id);
+            }
+        }
+        match (chosen, incomplete) {
+            (None, Some(id)) => Err(NotResident(id)),
+            (chosen, _) => Ok(chosen),
+        }
+    }
+
+    /// The first live key: for a database whose keys have nearly all expired.
+    fn first_key(&self, walk: Walk) -> Result<Option<Vec<u8>>, NotResident> {
+        const STEP: WalkLimits = WalkLimits { keys: 256, buckets: BUCKETS_A_LOCK };
+        let mut at = Cursor::START;
+        loop {
+            let mut first = None;
+            at = self.scan(walk, at, STEP, |key, _| {
+                first.get_or_insert_with(|| key.to_vec());
+            })?;
+            if first.is_some() || at == Cursor::START {
+                return Ok(first);
+            }
+        }
+    }
+}
+
+/// Visits the entries that are not tombstones of some buckets; gives the hash where to go on.
+fn visit_some(
+    table: &Table,
+    from: u64,
+    left: &mut WalkLimits,
+    mut visit: impl FnMut(Entry<'_>),
+) -> Option<u64> {
+    let mut from = from;
+    for _ in 0..BUCKETS_A_LOCK {
+        left.buckets = left.buckets.saturating_sub(1);
+        from = table.scan(from, 1, |entry| {
+            if !entry.is_tombstone() {
+                left.keys = left.keys.saturating_sub(1);
+                visit(entry);
+            }
+        })?;
+        if left.are_reached() {
+            break;
+        }
+    }
+    Some(from)
+}
