@@ -2,4 +2,5 @@
 //! out as bytes.
 
 mod examples;
+mod generic;
 mod harness;

@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod log;
+pub mod redis;
 
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
