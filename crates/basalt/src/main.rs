@@ -1,5 +1,76 @@
+//! [bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold]
+//!
+//! The program: reads the command line and hands over. It owns the order of starting and stopping
+//! ([`serve`]), what commands ask of the process ([`host`]), the log output ([`logging`]) and the
+//! banner. It must never contain what a library could. Its one invariant: a part is started after
+//! everything that it uses and stopped before it, so that nothing acknowledged is lost on the way
+//! out. Read `serve.rs` next.
+
+mod banner;
+mod host;
+mod logging;
+mod serve;
+
+use basalt_config::Invocation;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// RocksDB is built against it, too: one allocator for the process, whose figures INFO shows.
 #[global_allocator]
-static A: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-fn main() {
-    let _ = basalt_cold_rocks::DB::destroy;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// Version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    match args.get(1).and_then(|arg| arg.to_str()) {
+        Some(tool @ ("bench" | "compare")) => run_tool(tool, &args),
+        _ => run_server(&args[1.min(args.len())..]),
+    }
+}
+
+fn run_tool(tool: &str, args: &[OsString]) -> ExitCode {
+    let mut tool_args = vec![OsString::from(format!("basalt {tool}"))];
+    tool_args.extend_from_slice(&args[2..]);
+    match tool {
+        "bench" => basalt_bench::bench(tool_args),
+        _ => basalt_bench::compare(tool_args),
+    }
+}
+
+fn run_server(args: &[OsString]) -> ExitCode {
+    let invocation = match basalt_config::from_args(args, &mut std::io::stdin()) {
+        Ok(invocation) => invocation,
+        Err(error) => return fail(&error),
+    };
+    match invocation {
+        Invocation::Help => print(&format!("{}{}", TOOLS_HELP, basalt_config::help_text())),
+        Invocation::Version => print(&format!("basalt {VERSION} (redis_version {})\n", basalt_command::server::REDIS_VERSION)),
+        Invocation::Run(loaded) => match serve::serve(*loaded) {
+            Ok(code) => code,
+            Err(error) => fail(&error),
+        },
+    }
+}
+
+const TOOLS_HELP: &str = "\
+basalt [server] [FILE] [--OPTION VALUE]...   serve (FILE in TOML or redis.conf syntax)
+basalt bench --help                          load a server and report
+basalt compare --help                        compare with an installed redis-server
+
+";
+
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn fail(error: &dyn std::error::Error) -> ExitCode {
+    // Nowhere is left to report it if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "basalt: {error}");
+    ExitCode::FAILURE
 }

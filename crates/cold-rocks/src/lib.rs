@@ -16,5 +16,5 @@ mod options;
 mod staging;
 mod tier;
 
-pub use options::{CompactionIo, RocksOptions};
+pub use options::{CompactionIo, LastLevel, RocksOptions};
 pub use tier::RocksTier;

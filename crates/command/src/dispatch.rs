@@ -20,7 +20,7 @@ use basalt_resp::{Arg, Output, Reply};
 use basalt_spec::{Command, CommandId, Flag, Found, KeyFlag};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if the
 /// slow log asks for durations below this; they take about a microsecond.
@@ -57,6 +57,8 @@ pub struct Context<'a> {
 pub struct Prepared {
     command: Option<CommandId>,
     first_key: Option<(u64, PartitionId)>,
+    /// Its time is its share of the batch's.
+    shares_time: bool,
 }
 
 impl Context<'_> {
@@ -110,6 +112,11 @@ impl Worker {
         self.counters.turns.add(1);
     }
 
+    #[inline]
+    fn times_every_command(&self) -> bool {
+        (0..ALWAYS_TIMED_BELOW_US).contains(&self.settings.server.slowlog_slower_than_us)
+    }
+
     /// A turn of the event loop ends: the log may have something to write.
     pub fn end_turn(&mut self, server: &Server) {
         let changes = self.changes.take_count();
@@ -125,7 +132,7 @@ impl Worker {
 pub fn prepare(commands: &Commands, engine: &Engine, buffer: &[u8], words: &[Arg]) -> Prepared {
     let second = words.get(1).map(|word| word.of(buffer));
     let Found::Command(command) = commands.table.resolve(words[0].of(buffer), second) else {
-        return Prepared { command: None, first_key: None };
+        return Prepared { command: None, first_key: None, shares_time: false };
     };
     let first = command.key_range.first;
     let first_key = match words.get(first as usize) {
@@ -135,7 +142,8 @@ pub fn prepare(commands: &Commands, engine: &Engine, buffer: &[u8], words: &[Arg
         }
         _ => None,
     };
-    Prepared { command: Some(command.id), first_key }
+    let shares_time = command.flags.has(Flag::Fast);
+    Prepared { command: Some(command.id), first_key, shares_time }
 }
 
 impl Prepared {
@@ -155,9 +163,15 @@ impl Prepared {
         }
     }
 
-    /// Index of the command, if it was found.
-    pub fn command_index(&self) -> Option<usize> {
-        self.command.map(CommandId::index)
+    /// Counts the time of a command that was not timed by itself.
+    #[inline]
+    pub fn count_time(&self, worker: &Worker, share: Duration) {
+        if let Some(id) = self.command
+            && self.shares_time
+            && !worker.times_every_command()
+        {
+            worker.counters.by_command[id.index()].nanoseconds.add(share.as_nanos() as u64);
+        }
     }
 }
 
@@ -231,8 +245,7 @@ fn run_and_reply(
     if let Err(error) = admit(server, worker, session, command, &args) {
         return refuse(worker, Some(id), error, &mut reply);
     }
-    let timed = !command.flags.has(Flag::Fast)
-        || (0..ALWAYS_TIMED_BELOW_US).contains(&worker.settings.server.slowlog_slower_than_us);
+    let timed = !prepared.shares_time || worker.times_every_command();
     let start = timed.then(Instant::now);
     let result = match server.commands.run(id) {
         Run::Read(run) => read(server, worker, session, command, &args, prepared, |view, args| {

@@ -109,7 +109,40 @@ pub enum Shutdown {
     Now,
 }
 
+/// The Redis version whose commands and replies the server has, for clients and tools that ask.
+pub const REDIS_VERSION: &str = "7.2.4";
+
 impl Server {
+    /// A server over an open database.
+    pub fn new(
+        engine: Arc<Engine>,
+        config: Arc<Config>,
+        commands: Commands,
+        counters: Vec<Arc<ThreadCounters>>,
+        host: Box<dyn Host>,
+    ) -> Server {
+        let started_ms = engine.clock().unix_ms();
+        let mut random = basalt_env::Random::new(basalt_env::random::seed());
+        let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
+        Server {
+            engine,
+            config,
+            commands,
+            clients: Clients::default(),
+            slow_log: SlowLog::default(),
+            counters,
+            host,
+            started: Instant::now(),
+            started_ms,
+            run_id,
+            rejected_connections: AtomicU64::new(0),
+            memory_bytes_used: AtomicU64::new(0),
+            memory_bytes_peak: AtomicU64::new(0),
+            last_save_s: AtomicU64::new(started_ms / 1000),
+            configuring: Mutex::default(),
+        }
+    }
+
     /// The sum of a counter over all network threads.
     pub fn sum(&self, counter: impl Fn(&ThreadCounters) -> u64) -> u64 {
         self.counters.iter().map(|counters| counter(counters)).sum()
@@ -122,9 +155,10 @@ impl Server {
         limit != 0 && self.memory_bytes_used.load(Ordering::Relaxed) > limit
     }
 
-    /// Samples memory use; called a few times a second.
-    pub fn sample_memory(&self) {
-        let used = self.host.memory().allocated;
+    /// Samples what is sampled; called ten times a second.
+    pub fn sample(&self) {
+        let memory = self.engine.memory();
+        let used = memory.page_bytes + memory.large_bytes + memory.shared_bytes + memory.index_bytes;
         self.memory_bytes_used.store(used, Ordering::Relaxed);
         self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
     }

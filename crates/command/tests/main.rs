@@ -4,3 +4,4 @@
 mod examples;
 mod generic;
 mod harness;
+mod strings;

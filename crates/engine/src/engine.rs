@@ -69,6 +69,8 @@ pub struct MemoryTotals {
     pub page_bytes: u64,
     /// Entries, headers and keys included, without shared values.
     pub entry_bytes: u64,
+    /// Entries too large for pages.
+    pub large_bytes: u64,
     /// Values of their own.
     pub shared_bytes: u64,
     /// Tables.
@@ -242,6 +244,7 @@ impl Engine {
             for database in &locked.partition(id).databases {
                 let counts = database.table.counts();
                 totals.entry_bytes += counts.entry_bytes as u64;
+                totals.large_bytes += database.table.large_bytes() as u64;
                 totals.shared_bytes += counts.shared_bytes as u64;
                 totals.index_bytes += counts.index_bytes as u64;
             }

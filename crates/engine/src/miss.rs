@@ -72,7 +72,13 @@ impl Engine {
             let mut row_key = Vec::new();
             row::object_key(key.partition, generation, key.bytes, &mut row_key);
             let cold_version = partition.cold_version;
-            let miss = Miss { partition: key.partition, db, cold_version, hash: key.hash, row_key };
+            let miss = Miss {
+                partition: key.partition,
+                db,
+                cold_version,
+                hash: key.hash,
+                row_key,
+            };
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
                 Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {}

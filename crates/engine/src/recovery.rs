@@ -9,6 +9,7 @@
 use crate::key::Key;
 use crate::log::LogError;
 use crate::miss::{InstallRow, adds_key};
+use crate::splice;
 use crate::txn;
 use basalt_change::op::{self, DecodeError, Op, Put, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
@@ -55,20 +56,6 @@ pub enum RecoveryError {
         found: usize,
         /// In the configuration.
         configured: usize,
-    },
-    /// The log's tail does not begin where the cold tier ends.
-    #[error(
-        "the log begins after position {first} of shard {shard}, but partition {partition} needs it from {needed}: files of the journal are missing"
-    )]
-    Hole {
-        /// Whose stream.
-        shard: u16,
-        /// Which partition.
-        partition: u16,
-        /// The log's first record.
-        first: u64,
-        /// The first that is needed.
-        needed: u64,
     },
 }
 
@@ -224,7 +211,7 @@ impl<'a> Replay<'a> {
                 self.make_resident(partition, db, &key(bytes))?;
                 let database = &mut partition.databases[db];
                 let offset = offset as usize;
-                txn::splice_entry(database, &key(bytes), offset, new, Default::default());
+                splice::splice_entry(database, &key(bytes), offset, new, Default::default());
             }
             Op::FlushDb { .. } | Op::SwapDb { .. } => {
                 let empty = |generation| self.keyspace.empty_database(generation);

@@ -9,7 +9,7 @@ use crate::miss::Missing;
 use crate::view::{Object, Session, access_at, live};
 use basalt_change::op::{self, Op, Origin, Put, StringForm};
 use basalt_change::place::{PartitionId, ShardId};
-use basalt_keyspace::entry::{Content, NewValue, SHARED_BYTES_MIN, StringValue};
+use basalt_keyspace::entry::{Content, NewValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::{Database, Partition};
 use basalt_keyspace::table::Found;
@@ -17,7 +17,7 @@ use basalt_keyspace::table::bucket::{COLD, DIRTY};
 
 /// Values up to this size are logged whole when only their expiry changes: recovery then needs no
 /// read of the cold tier to apply it.
-const WHOLE_BYTES_MAX: usize = 128;
+pub(crate) const WHOLE_BYTES_MAX: usize = 128;
 
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
 /// allocates nothing.
@@ -101,7 +101,7 @@ impl<'e> Txn<'e> {
     }
 
     #[inline]
-    fn database(&mut self, key: &Key<'_>) -> &mut Database {
+    pub(crate) fn database(&mut self, key: &Key<'_>) -> &mut Database {
         let db = usize::from(self.session.db);
         &mut self.partition(key).databases[db]
     }
@@ -196,25 +196,6 @@ impl<'e> Txn<'e> {
         set_entry_expiry(self.database(key), key, expire_ms, access);
         self.log(key, Op::Expire { db: self.session.db, key: key.bytes, expire_ms });
         true
-    }
-
-    /// Overwrites or extends a string from `offset` on, filling a gap with zeros; gives its new
-    /// length. The expiry stays. A missing key begins empty.
-    pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
-        let (expire_ms, old_bytes) =
-            self.get(key).map_or((0, 0), |o| (o.expire_ms(), o.string().bytes().len()));
-        let len = old_bytes.max(offset + bytes.len());
-        if self.get(key).is_none() || len <= WHOLE_BYTES_MAX {
-            let mut whole = self.get(key).map_or(Vec::new(), |o| o.string().bytes().to_vec());
-            splice_into(&mut whole, offset, bytes);
-            self.put(key, &whole, PutOptions { expire_ms, form: StringForm::Edited });
-            return len;
-        }
-        let access = access_at(self.session.now_ms);
-        splice_entry(self.database(key), key, offset, bytes, access);
-        let db = self.session.db;
-        self.log(key, Op::Splice { db, key: key.bytes, offset: offset as u64, bytes });
-        len
     }
 
     /// Notes a use of the key.
@@ -366,42 +347,4 @@ pub(crate) fn set_entry_expiry(
         }
         None => {}
     }
-}
-
-/// Overwrites or extends a resident string.
-pub(crate) fn splice_entry(
-    database: &mut Database,
-    key: &Key<'_>,
-    offset: usize,
-    bytes: &[u8],
-    access: basalt_keyspace::entry::Access,
-) {
-    let Some(found) = database.table.find(key.hash, key.bytes) else { return };
-    let entry = database.table.entry(found);
-    let expire_ms = entry.expire_ms();
-    match entry.value() {
-        Some(StringValue::Shared(_)) => {
-            database.table.edit_shared(found, |whole| splice_into(whole, offset, bytes));
-        }
-        Some(StringValue::Inline(old)) => {
-            let mut whole = old.to_vec();
-            splice_into(&mut whole, offset, bytes);
-            let value = if whole.len() < SHARED_BYTES_MIN {
-                NewValue::Bytes(&whole, StringForm::Edited)
-            } else {
-                NewValue::Shared(std::sync::Arc::new(whole.clone()), StringForm::Edited)
-            };
-            let content = Content { key: key.bytes, value, expire_ms, access };
-            database.table.replace(found, content, found.flags() & COLD | DIRTY);
-        }
-        None => {}
-    }
-}
-
-fn splice_into(whole: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
-    let end = offset + bytes.len();
-    if whole.len() < end {
-        whole.resize(end, 0);
-    }
-    whole[offset..end].copy_from_slice(bytes);
 }

@@ -111,24 +111,20 @@ impl SimDisk {
     /// Cuts the power and restores it: see the head of this file.
     pub fn crash(&self, seed: u64) {
         let mut random = Random::new(seed);
-        let mut guard = self.shared.state.lock();
-        let state = &mut *guard;
+        let mut state = self.shared.state.lock();
         let kept = random.below(state.names_pending.len() as u64 + 1) as usize;
-        for change in state.names_pending.drain(..).take(kept) {
-            change.apply(&mut state.names_durable);
-        }
-        state.names.clone_from(&state.names_durable);
-        let names = &state.names;
-        state.inodes.retain(|inode, _| names.values().any(|named| named == inode));
         let now = state.stamp;
-        for inode in state.inodes.values_mut() {
-            inode.crash(&mut random, now);
-        }
-        state.boot += 1;
-        state.faults.clear();
-        state.locked_dirs.clear();
-        state.syncs_held = false;
-        drop(guard);
+        state.restart(kept, |inode| inode.crash(&mut random, now));
+        drop(state);
+        self.shared.syncs_released.notify_all();
+    }
+
+    /// Kills the program and not the machine: everything written is still there, synced or not.
+    pub fn kill(&self) {
+        let mut state = self.shared.state.lock();
+        let kept = state.names_pending.len();
+        state.restart(kept, SimInode::sync);
+        drop(state);
         self.shared.syncs_released.notify_all();
     }
 
@@ -211,6 +207,21 @@ impl State {
 
     fn inode_mut(&mut self, inode: u64) -> io::Result<&mut SimInode> {
         self.inodes.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Begins a new boot with the first `kept` of the unsynced name changes.
+    fn restart(&mut self, kept: usize, end: impl FnMut(&mut SimInode)) {
+        for change in self.names_pending.drain(..).take(kept) {
+            change.apply(&mut self.names_durable);
+        }
+        self.names.clone_from(&self.names_durable);
+        let names = &self.names;
+        self.inodes.retain(|inode, _| names.values().any(|named| named == inode));
+        self.inodes.values_mut().for_each(end);
+        self.boot += 1;
+        self.faults.clear();
+        self.locked_dirs.clear();
+        self.syncs_held = false;
     }
 
     fn used_bytes(&self) -> u64 {

@@ -106,7 +106,7 @@ impl TestServer {
         self.server.config.prepare_set(&pair, SetOrigin::Server).expect("an option").commit();
     }
 
-    /// Runs one request, given as a line of words in the notation of `redis-cli`'s inline requests.
+    /// Runs one request, given as words between white space, and decodes its reply.
     pub fn line(&mut self, line: &str) -> Value {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.run(&words)

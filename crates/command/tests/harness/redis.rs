@@ -1,63 +1,77 @@
-//! A real redis-server to compare with, where one is installed.
+//! A real Redis server to compare with, if one is installed.
 
 use basalt_resp::{Value, decode, encode_request};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
 
-/// A redis-server and one connection to it. It ends with the test.
+/// A Redis server of this test's own, and a connection to it.
 pub struct Redis {
     process: Child,
     stream: UnixStream,
-    /// Kept open: the server writes to it.
-    _log: BufReader<ChildStdout>,
-    _dir: tempfile::TempDir,
+    unread: Vec<u8>,
+    /// Removed with the socket in it.
+    _dir: TempDir,
 }
 
 impl Redis {
-    /// Starts one; `None` where redis-server is not installed.
+    /// Starts a server that keeps nothing on disk. `None`, with a message, if there is no
+    /// `redis-server` to start.
     pub fn start() -> Option<Redis> {
         let dir = tempfile::tempdir().expect("a directory");
         let socket = dir.path().join("redis.sock");
-        let mut process = Command::new("redis-server")
+        let spawned = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
             .arg(&socket)
-            .arg("--dir")
-            .arg(dir.path())
+            .current_dir(dir.path())
             .stdout(Stdio::piped())
-            .spawn()
-            .ok()?;
-        let mut log = BufReader::new(process.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        while !line.contains("ready to accept connections at") {
-            line.clear();
-            assert_ne!(log.read_line(&mut line).expect("text"), 0, "redis-server has ended");
-        }
-        let stream = UnixStream::connect(socket).expect("it listens");
-        Some(Redis { process, stream, _log: log, _dir: dir })
+            .spawn();
+        let Ok(mut process) = spawned else {
+            skipped("redis-server is not installed: nothing is compared with it");
+            return None;
+        };
+        let lines = BufReader::new(process.stdout.take().expect("piped")).lines();
+        let mut lines = lines.map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("eady to accept connections")), "redis ended");
+        // What it says later must go somewhere, or it would wait for room in the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        let stream = UnixStream::connect(&socket).expect("it accepts connections");
+        Some(Redis { process, stream, unread: Vec::new(), _dir: dir })
     }
 
-    /// Runs one request.
+    /// Runs one request and decodes its reply.
     pub fn run(&mut self, words: &[impl AsRef<[u8]>]) -> Value {
+        let bytes = self.run_for_bytes(words);
+        decode(&bytes).expect("a reply").expect("a whole reply").0
+    }
+
+    /// Runs one request; gives the bytes of its reply.
+    pub fn run_for_bytes(&mut self, words: &[impl AsRef<[u8]>]) -> Vec<u8> {
         let mut request = Vec::new();
         encode_request(words, &mut request);
-        self.stream.write_all(&request).expect("redis-server runs");
-        let mut reply = Vec::new();
+        self.stream.write_all(&request).expect("redis is there");
         loop {
-            if let Some((value, _)) = decode(&reply).expect("RESP") {
-                return value;
+            if let Some((_, len)) = decode(&self.unread).expect("a reply") {
+                return self.unread.drain(..len).collect();
             }
-            let mut chunk = [0; 16 << 10];
-            let read = self.stream.read(&mut chunk).expect("redis-server runs");
-            assert_ne!(read, 0, "redis-server has closed the connection");
-            reply.extend_from_slice(&chunk[..read]);
+            let mut chunk = [0; 64 * 1024];
+            let count = self.stream.read(&mut chunk).expect("redis is there");
+            assert_ne!(count, 0, "redis closed the connection");
+            self.unread.extend_from_slice(&chunk[..count]);
         }
     }
 }
 
 impl Drop for Redis {
     fn drop(&mut self) {
+        // It has nothing to lose; a failure to kill means that it is gone.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+#[allow(clippy::print_stderr, reason = "a test that skips itself has no other voice")]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
 }

@@ -20,8 +20,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "appendonly",
         Kind::Bool,
         "yes",
-        "Write every change to the journal; without it, changes since the last checkpoint are \
-         lost when the process ends.",
+        "Sync the journal as appendfsync says. With `no` the journal is still written, as with \
+         `appendfsync no`: nothing is lost when the process ends, but when the power fails.",
     ),
     option(
         "appendfsync",
@@ -30,6 +30,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "When the journal is synced: before the reply (always), once a second (everysec), or when \
          the kernel likes (no).",
     ),
+    option(
+        "debug-acknowledge-before-fsync",
+        Kind::Bool,
+        "no",
+        "For the crash test's canary only: acknowledge changes before they are synced, and write \
+         them late, so that the test can show that it notices.",
+    )
+    .immutable()
+    .own(),
     option(
         "checkpoint-log-size",
         Kind::Memory { min: MIB, max: 1024 * GIB },
@@ -111,6 +120,8 @@ pub struct PersistenceSettings {
     pub journal: bool,
     /// `appendfsync`.
     pub fsync: Fsync,
+    /// `debug-acknowledge-before-fsync`.
+    pub acknowledge_before_fsync: bool,
     /// `checkpoint-log-size`.
     pub checkpoint_log_bytes: u64,
     /// `journal-segment-size`.
@@ -135,6 +146,7 @@ impl PersistenceSettings {
                 "no" => Fsync::Never,
                 _ => Fsync::EverySecond,
             },
+            acknowledge_before_fsync: values.bool("debug-acknowledge-before-fsync"),
             checkpoint_log_bytes: values.number("checkpoint-log-size"),
             journal_segment_bytes: values.number("journal-segment-size"),
             cold_tier: match values.word("cold-tier") {

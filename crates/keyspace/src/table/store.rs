@@ -92,6 +92,11 @@ impl Table {
         self.counts
     }
 
+    /// Bytes of entries too large for a slab.
+    pub fn large_bytes(&self) -> usize {
+        self.slab.large_bytes()
+    }
+
     /// The segment that covers a hash.
     #[inline]
     pub(super) fn segment(&self, hash: u64) -> Option<SegmentRef> {

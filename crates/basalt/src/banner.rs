@@ -1,0 +1,53 @@
+//! What a person sees when the server starts.
+
+use basalt_command::server::REDIS_VERSION;
+use basalt_config::{Fsync, Settings};
+use basalt_engine::RecoveryStats;
+use std::time::Duration;
+
+/// What has been found out at start.
+pub struct Start<'a> {
+    /// The settings.
+    pub settings: &'a Settings,
+    /// Where the server listens.
+    pub addresses: &'a [String],
+    /// What recovery found.
+    pub recovery: RecoveryStats,
+    /// How long opening took.
+    pub opened_in: Duration,
+    /// Network threads.
+    pub threads: usize,
+}
+
+/// One screen.
+pub fn text(start: &Start<'_>) -> String {
+    let persistence = &start.settings.persistence;
+    let durability = match (persistence.journal, persistence.fsync) {
+        (true, Fsync::Always) => "always: a reply means that the change is on disk",
+        (true, Fsync::EverySecond) => "everysec: a power cut loses at most the last second",
+        _ => "no: the system decides when changes reach the disk",
+    };
+    let recovery = start.recovery;
+    format!(
+        "
+        ▄▄
+     ▗▟████▙▖      basalt {version}, redis_version {redis}
+     ███▀▀███      listening on  {addresses}
+     ██▛  ▜██      data in       {dir}
+     ███▄▄███      appendfsync   {durability}
+     ▝▜████▛▘      threads       {threads}
+        ▀▀
+     {keys} keys on disk, {records} changes replayed, open in {ms} ms; process {pid}
+
+",
+        version = crate::VERSION,
+        redis = REDIS_VERSION,
+        addresses = start.addresses.join(", "),
+        dir = persistence.dir.display(),
+        threads = start.threads,
+        keys = recovery.keys_in_cold_tier,
+        records = recovery.records_applied,
+        ms = start.opened_in.as_millis(),
+        pid = std::process::id(),
+    )
+}

@@ -1,0 +1,297 @@
+//! Starting and stopping the server.
+//!
+//! ```text
+//! logging ▸ listeners ▸ cold tier ▸ journal replay ▸ background threads ▸ network threads ▸ accept
+//! ```
+//! and the same backwards. Listeners come early, so that a taken port is found before a gigabyte is
+//! opened, and nobody is accepted before the data is there.
+
+use crate::banner;
+use crate::host::{Process, fsync_policy};
+use crate::logging;
+use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
+use basalt_command::commands::Commands;
+use basalt_command::server::{Server, Shutdown};
+use basalt_config::{ColdTierKind, Loaded, Settings};
+use basalt_engine::{Background, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp};
+use basalt_env::{RealDisk, clock::SystemClock};
+use basalt_journal::Acknowledge;
+use basalt_net::{Acceptor, ListenError, Listener, NetThreads, StopMode, listen};
+use basalt_observe::counters::ThreadCounters;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How often memory and rates are sampled.
+const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+/// File descriptors that are not for clients: files of the cold tier, the journal, the process.
+const OWN_DESCRIPTORS: u64 = 2048;
+
+/// Why the server did not start or did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The directory for the data cannot be used.
+    #[error("cannot use the data directory {dir}: {error}")]
+    Directory {
+        /// Its path.
+        dir: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// No place to listen.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The data cannot be opened.
+    #[error("cannot open the data: {0}")]
+    Recovery(#[from] RecoveryError),
+    /// The cold tier cannot be opened.
+    #[error("cannot open the data: {0}")]
+    Cold(#[from] basalt_cold::ColdError),
+    /// The system refused something.
+    #[error("cannot start: {0}")]
+    System(#[from] io::Error),
+    /// This program was built without it.
+    #[cfg(not(feature = "rocksdb"))]
+    #[error("this program was built without RocksDB: start it with --cold-tier memory")]
+    NoRocksDb,
+}
+
+/// Runs the server until it is told to end.
+///
+/// # Errors
+/// If it cannot start.
+pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
+    let config = Arc::new(loaded.config);
+    let settings = config.settings();
+    let log_level = logging::start(&settings.server)?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
+    fit_clients_to_descriptors(&config);
+    let dir = &settings.persistence.dir;
+    let directory = |error| ServeError::Directory { dir: dir.display().to_string(), error };
+    std::fs::create_dir_all(dir).map_err(directory)?;
+    let listeners = listen(&settings.network)?;
+    let addresses: Vec<String> = listeners.iter().map(address).collect();
+    let port = listeners.iter().find_map(port).unwrap_or(0);
+
+    let opening = Instant::now();
+    let cold = open_cold(&settings, dir)?;
+    let (engine, journal) = open_engine(&settings, dir, cold)?;
+    let opened_in = opening.elapsed();
+    let engine = Arc::new(engine);
+    let warm_up = if settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
+    let background = Background::start(&engine, warm_up)?;
+
+    let (shutdown, shutdowns) = channel();
+    watch_signals(shutdown.clone())?;
+    let threads = settings.network.io_threads;
+    let host = Process { journal, log_level, shutdown, port };
+    let server = Arc::new(new_server(&engine, config, host, threads));
+    let net = NetThreads::start(&server)?;
+    let acceptor = Acceptor::start(listeners, &server, &net)?;
+    write_pid_file(&settings);
+    let recovery = engine.recovery();
+    let start =
+        banner::Start { settings: &settings, addresses: &addresses, recovery, opened_in, threads };
+    show(&banner::text(&start), &settings);
+    tracing::info!(port, "ready to accept connections");
+
+    let how = wait(&server, &shutdowns);
+    tracing::info!(?how, "shutting down");
+    acceptor.stop();
+    net.stop(StopMode::Drain);
+    Ok(close(&server, background, how, &settings))
+}
+
+fn open_cold(settings: &Settings, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+    match settings.persistence.cold_tier {
+        ColdTierKind::Memory => {
+            let disk = Arc::new(MemoryDisk::new());
+            Ok(Arc::new(MemoryTier::open(&disk, dir, Residency::Cached)))
+        }
+        ColdTierKind::RocksDb => open_rocks(settings, dir),
+    }
+}
+
+#[cfg(feature = "rocksdb")]
+fn open_rocks(settings: &Settings, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+    let options = basalt_cold_rocks::RocksOptions {
+        cache_bytes: usize::try_from(settings.persistence.cold_cache_bytes).unwrap_or(usize::MAX),
+        ..basalt_cold_rocks::RocksOptions::default()
+    };
+    Ok(Arc::new(basalt_cold_rocks::RocksTier::open(&dir.join("cold"), &options)?))
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn open_rocks(_: &Settings, _: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+    Err(ServeError::NoRocksDb)
+}
+
+fn open_engine(
+    settings: &Settings,
+    dir: &Path,
+    cold: Arc<dyn ColdTier>,
+) -> Result<(Engine, Arc<JournalLog>), ServeError> {
+    let persistence = &settings.persistence;
+    let options = Options {
+        databases: u8::try_from(settings.server.databases).unwrap_or(u8::MAX),
+        checkpoint_log_bytes: persistence.checkpoint_log_bytes,
+        miss_threads: persistence.miss_threads,
+        hash_seed: basalt_env::random::seed(),
+    };
+    let trimming = match persistence.cold_tier {
+        ColdTierKind::RocksDb => Trimming::AfterCheckpoint,
+        ColdTierKind::Memory => Trimming::Never,
+    };
+    let journal_options = journal_options(settings);
+    let mut journal = None;
+    let engine = Engine::open(options, cold, Arc::new(SystemClock::new()), |floor, replay| {
+        let disk = Arc::new(RealDisk);
+        let log = JournalLog::open(
+            disk,
+            &dir.join("journal"),
+            journal_options,
+            trimming,
+            floor,
+            replay,
+        )?;
+        let log = Arc::new(log);
+        journal = Some(Arc::clone(&log));
+        Ok::<_, RecoveryError>(log as Arc<dyn basalt_engine::CommitLog>)
+    })?;
+    Ok((engine, journal.expect("the engine has opened its log")))
+}
+
+fn journal_options(settings: &Settings) -> basalt_journal::Options {
+    let mut options = basalt_journal::Options {
+        segment_bytes: settings.persistence.journal_segment_bytes,
+        policy: fsync_policy(settings),
+        ..basalt_journal::Options::default()
+    };
+    if settings.persistence.acknowledge_before_fsync {
+        tracing::warn!("debug-acknowledge-before-fsync is set: acknowledged changes will be lost");
+        options.acknowledge = Acknowledge::BeforeSyncForCrashTest;
+    }
+    options
+}
+
+fn new_server(
+    engine: &Arc<Engine>,
+    config: Arc<basalt_config::Config>,
+    host: Process,
+    threads: usize,
+) -> Server {
+    let commands = Commands::new();
+    let count = commands.table.all().len();
+    let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
+    Server::new(Arc::clone(engine), config, commands, counters, Box::new(host))
+}
+
+/// Waits for the end, sampling meanwhile.
+fn wait(server: &Server, shutdowns: &Receiver<Shutdown>) -> Shutdown {
+    loop {
+        match shutdowns.recv_timeout(SAMPLE_EVERY) {
+            Ok(how) => return how,
+            Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
+            Err(RecvTimeoutError::Timeout) => server.sample(),
+        }
+    }
+}
+
+/// Everybody has gone: saves what is to be saved and closes the files.
+fn close(server: &Server, background: Background, how: Shutdown, settings: &Settings) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    if how == Shutdown::Save
+        && let Err(error) = server.engine.checkpoint()
+    {
+        tracing::error!(%error, "the checkpoint at shutdown failed; the journal has the changes");
+    }
+    background.stop();
+    if let Err(error) = server.engine.log().sync() {
+        tracing::error!(%error, "the journal could not be synced: the latest changes may be lost");
+        code = ExitCode::FAILURE;
+    }
+    server.engine.cold().close();
+    if let Some(path) = &settings.server.pid_file {
+        // It may have been removed by hand.
+        let _ = std::fs::remove_file(path);
+    }
+    tracing::info!("bye");
+    code
+}
+
+/// The first signal ends the server in order, the second at once.
+fn watch_signals(shutdown: std::sync::mpsc::Sender<Shutdown>) -> io::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut received = 0;
+        for signal in signals.forever() {
+            received += 1;
+            if received > 1 {
+                tracing::warn!(signal, "second signal: ending at once");
+                std::process::exit(1);
+            }
+            tracing::info!(signal, "signal received: finishing; a second one ends at once");
+            // The main thread has gone only when the process is ending anyway.
+            let _ = shutdown.send(Shutdown::Normal);
+        }
+    })?;
+    Ok(())
+}
+
+/// Raises the limit of open files as far as `maxclients` needs, or lowers `maxclients`.
+fn fit_clients_to_descriptors(config: &basalt_config::Config) {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let wanted = config.settings().clients.clients_max as u64 + OWN_DESCRIPTORS;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(limit.maximum.map_or(wanted, |maximum| maximum.min(wanted)));
+        // If it is refused, the limit stays, and what it allows is looked at below.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+    let Some(current) = getrlimit(Resource::Nofile).current else { return };
+    if current < wanted {
+        let clients = current.saturating_sub(OWN_DESCRIPTORS).max(32);
+        tracing::warn!(clients, "maxclients is lowered to what the limit of open files allows");
+        if let Err(error) = config.adjust("maxclients", &clients.to_string()) {
+            tracing::warn!(%error, "maxclients could not be lowered");
+        }
+    }
+}
+
+fn write_pid_file(settings: &Settings) {
+    if let Some(path) = &settings.server.pid_file
+        && let Err(error) = std::fs::write(path, format!("{}\n", std::process::id()))
+    {
+        tracing::warn!(%error, path = %path.display(), "the pid file could not be written");
+    }
+}
+
+fn address(listener: &Listener) -> String {
+    match listener {
+        Listener::Tcp(_, address) => address.to_string(),
+        Listener::Unix(_, file) => file.0.display().to_string(),
+    }
+}
+
+fn port(listener: &Listener) -> Option<u16> {
+    match listener {
+        Listener::Tcp(_, address) => Some(address.port()),
+        Listener::Unix(..) => None,
+    }
+}
+
+/// Shows the banner, unless the log goes to a file or is for machines.
+fn show(banner: &str, settings: &Settings) {
+    let for_people = settings.server.log_file.is_none()
+        && settings.server.log_format == basalt_config::LogFormat::Text;
+    if for_people {
+        // A closed standard output is no reason not to serve.
+        let _ = io::stdout().write_all(banner.as_bytes());
+    }
+}

@@ -1,0 +1,164 @@
+//! The command line of `basalt compare`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::compare::server::Contender;
+use crate::error::BenchError;
+use crate::template::split_words;
+
+/// Runs Basalt and redis-server in turn on this machine and prints the ratios.
+///
+/// One server is alive at a time, started in an empty directory on a free port of 127.0.0.1; a
+/// round is one such life of each, and the order changes from round to round. Medians are shown.
+#[derive(Debug, Parser)]
+#[command(name = "compare")]
+pub(crate) struct CompareArgs {
+    #[command(subcommand)]
+    pub(crate) suite: Suite,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Suite {
+    /// Throughput, latency and server CPU time per request, appendfsync everysec
+    Cpu {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Requests of a pipelined test; unpipelined ones have a tenth, MGET of 1000 keys a 500th
+        #[arg(long, default_value_t = 3_000_000)]
+        requests: u64,
+        #[arg(long, default_value_t = 1_000_000)]
+        keys: u64,
+        /// Only tests whose name contains this, such as get-p50
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+    },
+    /// SET with appendfsync always from 256 connections, pipeline 1 (not pinned by default)
+    Always {
+        #[command(flatten)]
+        common: CommonArgs,
+        #[arg(long, default_value_t = 100_000)]
+        requests: u64,
+        #[arg(long, default_value_t = 1_000_000)]
+        keys: u64,
+    },
+    /// Resident bytes of a key, and the longest pause while loading
+    Memory {
+        #[command(flatten)]
+        common: CommonArgs,
+        #[arg(long, default_value_t = 10_000_000)]
+        keys: u64,
+    },
+    /// Time to serve again after kill -9 under load (not pinned, Basalt alone by default)
+    Restart {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Gigabytes (10^9) of keys and values to fill before
+        #[arg(long, default_value_t = 2.0)]
+        gb: f64,
+    },
+}
+
+/// Options of all suites.
+#[derive(Debug, Args)]
+pub(crate) struct CommonArgs {
+    /// Rounds
+    #[arg(long, default_value_t = 5)]
+    pub(crate) runs: usize,
+    /// Basalt's executable [default: this one, with the subcommand server]
+    #[arg(long, value_name = "PATH")]
+    basalt: Option<PathBuf>,
+    /// More arguments for Basalt, in one string
+    #[arg(long, value_name = "ARGS", default_value = "", allow_hyphen_values = true)]
+    basalt_args: String,
+    #[arg(long, value_name = "PATH", default_value = "redis-server")]
+    redis: PathBuf,
+    /// More arguments for redis-server, in one string
+    #[arg(long, value_name = "ARGS", default_value = "", allow_hyphen_values = true)]
+    redis_args: String,
+    /// Which servers to run
+    #[arg(long, value_delimiter = ',')]
+    sides: Vec<Side>,
+    /// Whether server and load are pinned to one cpu each
+    #[arg(long, default_value = "auto")]
+    pin: Pinning,
+    #[arg(long, default_value_t = 0)]
+    server_cpu: usize,
+    #[arg(long, default_value_t = 1)]
+    load_cpu: usize,
+    /// Where the servers' temporary directories are made [default: the system's]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// Write all rounds as JSON to this file, or to the standard output (-)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Show progress even if the standard error output is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Side {
+    Basalt,
+    Redis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Pinning {
+    /// As the suite says
+    Auto,
+    On,
+    Off,
+}
+
+/// The cpus of a pinned comparison.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pins {
+    pub(crate) server_cpu: usize,
+    pub(crate) load_cpu: usize,
+}
+
+/// What a suite does when neither `--pin` nor `--sides` is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Defaults {
+    pub(crate) pinned: bool,
+    pub(crate) sides: &'static [Side],
+}
+
+impl CommonArgs {
+    pub(crate) fn pins(&self, defaults: Defaults) -> Option<Pins> {
+        let pins = Pins { server_cpu: self.server_cpu, load_cpu: self.load_cpu };
+        let pinned = match self.pin {
+            Pinning::Auto => defaults.pinned,
+            Pinning::On => true,
+            Pinning::Off => false,
+        };
+        pinned.then_some(pins)
+    }
+
+    pub(crate) fn contenders(&self, defaults: Defaults) -> Result<Vec<Contender>, BenchError> {
+        if self.runs == 0 {
+            return Err(BenchError::Usage("at least one round is needed".into()));
+        }
+        let sides = if self.sides.is_empty() { defaults.sides } else { &self.sides };
+        sides.iter().map(|side| self.contender(*side)).collect()
+    }
+
+    fn contender(&self, side: Side) -> Result<Contender, BenchError> {
+        let (name, program, lead, extra) = match (side, &self.basalt) {
+            (Side::Redis, _) => ("redis", self.redis.clone(), Vec::new(), &self.redis_args),
+            (Side::Basalt, Some(path)) => ("basalt", path.clone(), Vec::new(), &self.basalt_args),
+            (Side::Basalt, None) => {
+                let program = std::env::current_exe()?;
+                ("basalt", program, vec![OsString::from("server")], &self.basalt_args)
+            }
+        };
+        Ok(Contender { name, program, lead, extra: split_words(extra)? })
+    }
+
+    pub(crate) fn base_dir(&self) -> PathBuf {
+        self.dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}

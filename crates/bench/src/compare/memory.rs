@@ -1,0 +1,209 @@
+//! `compare memory`: what a key costs, and how long the server pauses while keys are loaded.
+//!
+//! A probe on a connection of its own sends PING and GET in turn, one each millisecond, and counts
+//! from the moment at which each was due. It runs at a higher priority than the load, since both are
+//! on one cpu, and the question is how long the server paused and not how long the probe slept.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::compare::Arena;
+use crate::compare::cell::vocabulary;
+use crate::compare::server::{Contender, Server};
+use crate::compare::table::{Quantity, Summary, render, summarise};
+use crate::error::BenchError;
+use crate::keys::Distribution;
+use crate::plan::{Limit, Load, Plan};
+use crate::process::Memory;
+use crate::progress::Watch;
+use crate::report::TestReport;
+use crate::run::{Observer, run as run_plan};
+use crate::shared::Shared;
+use crate::target::Client;
+use crate::workload::Workload;
+
+const VALUE_BYTES: usize = 64;
+/// Few connections with a moderate pipeline: enough to saturate the server, and a short queue, so
+/// that the probe sees pauses and not the queue.
+const LOAD_CONNECTIONS: usize = 8;
+const LOAD_PIPELINE: u32 = 32;
+const PROBES_PER_SECOND: f64 = 1000.0;
+/// Probes that may be unanswered before further ones wait in the client.
+const PROBE_PIPELINE: u32 = 10_000;
+/// Enough to be scheduled before the load. Not more: the kernel divides a group's share among the
+/// cpus by the weight of what runs there, and at -20 the few wake-ups of the probe draw so much of it
+/// to the cpu of the load that the server is starved when the machine has other work (measured: a
+/// third of the throughput).
+const PROBE_NICE: i32 = -5;
+
+/// One life of one side.
+#[derive(Debug, Serialize)]
+struct Round {
+    round: usize,
+    side: &'static str,
+    keys: u64,
+    at_start: Memory,
+    /// Right after the last key.
+    loaded: Memory,
+    /// When background work had come to rest.
+    settled: Memory,
+    /// What the server itself says (`used_memory`).
+    used_memory_bytes: u64,
+    load: TestReport,
+    probe: TestReport,
+    /// Whether the probe got its higher priority.
+    probe_has_priority: bool,
+}
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity { name: "bytes/key, loaded", decimals: 1 },
+    Quantity { name: "bytes/key, settled", decimals: 1 },
+    Quantity { name: "  with start-up", decimals: 1 },
+    Quantity { name: "start MB", decimals: 1 },
+    Quantity { name: "settled MB", decimals: 1 },
+    Quantity { name: "peak MB", decimals: 1 },
+    Quantity { name: "load keys/s", decimals: 0 },
+    Quantity { name: "load cpu µs/key", decimals: 3 },
+    Quantity { name: "server waited share", decimals: 2 },
+    Quantity { name: "probe p99.9 ms", decimals: 3 },
+    Quantity { name: "longest pause ms", decimals: 3 },
+];
+
+pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
+    let servers = arena.introduce()?;
+    let rounds = arena.rounds(|round, contender| one_life(arena, keys, round, contender))?;
+    let sides: Vec<(&str, Vec<Summary>)> = arena
+        .contenders
+        .iter()
+        .map(|contender| (contender.name, summaries(&rounds, contender.name)))
+        .collect();
+    let table = render(QUANTITIES, &sides);
+    arena.print(&format!("{keys} keys of 16 bytes with values of {VALUE_BYTES} bytes\n{table}"))?;
+    if rounds.iter().any(|round| !round.probe_has_priority) {
+        arena.print("the probe had no higher priority: pauses may be the client's own\n")?;
+    }
+    arena.write_json(servers, &rounds)
+}
+
+fn one_life(
+    arena: &Arena<'_>,
+    keys: u64,
+    round: usize,
+    contender: &Contender,
+) -> Result<Round, BenchError> {
+    let life = arena.start(contender)?;
+    let server = &life.server;
+    server.wait_quiet();
+    let at_start = Memory::of(server.pid());
+    let stop = AtomicBool::new(false);
+    let (load, probe) = thread::scope(|scope| {
+        let probe = scope.spawn(|| probe(server, keys, &stop));
+        let load = load(arena, server, keys);
+        // The probe looks at this ten times a second and needs nothing else of ours to be visible.
+        stop.store(true, Ordering::Relaxed);
+        (load, probe.join().expect("the probe reports errors and does not panic"))
+    });
+    let (probe, probe_has_priority) = probe?;
+    let loaded = Memory::of(server.pid());
+    server.wait_quiet();
+    let settled = Memory::of(server.pid());
+    let used_memory_bytes = used_memory(server)?;
+    let (load, side) = (load?, contender.name);
+    life.server.stop()?;
+    Ok(Round {
+        round,
+        side,
+        keys,
+        at_start,
+        loaded,
+        settled,
+        used_memory_bytes,
+        load,
+        probe,
+        probe_has_priority,
+    })
+}
+
+fn load(arena: &Arena<'_>, server: &Server, keys: u64) -> Result<TestReport, BenchError> {
+    let vocabulary = vocabulary(keys, VALUE_BYTES, 1);
+    let plan = Plan {
+        target: server.target(),
+        workload: Workload::named("set", &vocabulary)?,
+        vocabulary,
+        distribution: Distribution::Sequential,
+        connections: LOAD_CONNECTIONS,
+        threads: 1,
+        pipeline: LOAD_PIPELINE,
+        load: Load::Closed(Limit::Requests(keys)),
+        warmup: Duration::ZERO,
+        seed: 1,
+    };
+    let mut watch = Watch::new("loading", arena.display, Some(server.pid()));
+    let outcome = run_plan(&plan, &mut watch)?;
+    Ok(TestReport::new(&plan, &outcome, watch.server_cpu))
+}
+
+fn probe(server: &Server, keys: u64, stop: &AtomicBool) -> Result<(TestReport, bool), BenchError> {
+    // On Linux this concerns the calling thread and those that it starts, not the whole process.
+    let has_priority = rustix::process::setpriority_process(None, PROBE_NICE).is_ok();
+    let vocabulary = vocabulary(keys, VALUE_BYTES, 1);
+    let commands = [("PING", 1), ("GET __key__", 1)];
+    let plan = Plan {
+        target: server.target(),
+        workload: Workload::mixed("probe".into(), &commands, &vocabulary)?,
+        vocabulary,
+        distribution: Distribution::Uniform,
+        connections: 1,
+        threads: 1,
+        pipeline: PROBE_PIPELINE,
+        load: Load::Open { requests_per_second: PROBES_PER_SECOND, duration: Duration::MAX },
+        warmup: Duration::ZERO,
+        seed: 2,
+    };
+    let outcome = run_plan(&plan, &mut UntilStopped { stop })?;
+    Ok((TestReport::new(&plan, &outcome, None), has_priority))
+}
+
+struct UntilStopped<'a> {
+    stop: &'a AtomicBool,
+}
+
+impl Observer for UntilStopped<'_> {
+    fn tick(&mut self, shared: &Shared) {
+        if self.stop.load(Ordering::Relaxed) {
+            shared.stop();
+        }
+    }
+}
+
+fn used_memory(server: &Server) -> Result<u64, BenchError> {
+    let info = Client::connect(&server.target())?.text(&["INFO", "memory"])?;
+    let field = info.lines().find_map(|line| line.strip_prefix("used_memory:"));
+    Ok(field.and_then(|text| text.trim().parse().ok()).unwrap_or(0))
+}
+
+fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
+    let of = |quantity: &dyn Fn(&Round) -> f64| {
+        summarise(rounds.iter().filter(|round| round.side == side).map(quantity))
+    };
+    let per_key = |round: &Round, memory: Memory| {
+        memory.resident_bytes.saturating_sub(round.at_start.resident_bytes) as f64
+            / round.keys as f64
+    };
+    vec![
+        of(&|round| per_key(round, round.loaded)),
+        of(&|round| per_key(round, round.settled)),
+        of(&|round| round.settled.resident_bytes as f64 / round.keys as f64),
+        of(&|round| round.at_start.resident_bytes as f64 / 1e6),
+        of(&|round| round.settled.resident_bytes as f64 / 1e6),
+        of(&|round| round.settled.resident_bytes_peak as f64 / 1e6),
+        of(&|round| round.load.requests_per_second),
+        of(&|round| round.load.server_cpu_us_per_request.unwrap_or(0.0)),
+        of(&|round| round.load.server_cpu_wait_share.unwrap_or(0.0)),
+        of(&|round| round.probe.latency.p999_us / 1e3),
+        of(&|round| round.probe.latency.max_us / 1e3),
+    ]
+}

@@ -1,0 +1,191 @@
+//! Two servers, one machine, the same load: `basalt compare`.
+//!
+//! One server is alive at a time. With both alive, the background work of the one that is not being
+//! loaded (a checkpoint, a rewrite of the append-only file) would run on the core of the one that
+//! is, and they would share the cache. A *round* is one life of each side: empty directory, start,
+//! fill, wait until it is quiet, all tests, stop. Sides take turns at going first, so that a machine
+//! that gets slower or faster in the course of the comparison favours neither.
+//!
+//! The server's CPU time counts all its threads; that of its children (redis-server forks to rewrite
+//! its append-only file) is shown apart, and so is what is left to do when the load has ended.
+
+mod cell;
+mod cli;
+mod memory;
+mod restart;
+mod server;
+mod suite;
+mod table;
+
+use std::path::Path;
+
+use serde::Serialize;
+use tempfile::TempDir;
+
+pub(crate) use crate::compare::cli::CompareArgs;
+
+use crate::compare::cli::{CommonArgs, Defaults, Side, Suite};
+use crate::compare::server::{Contender, Server, Setting};
+use crate::error::BenchError;
+use crate::machine::{Machine, file_system};
+use crate::progress::Display;
+use crate::report;
+use crate::server_info::ServerInfo;
+
+const BOTH: &[Side] = &[Side::Basalt, Side::Redis];
+const PINNED: Defaults = Defaults { pinned: true, sides: BOTH };
+const FREE: Defaults = Defaults { pinned: false, sides: BOTH };
+const ALONE: Defaults = Defaults { pinned: false, sides: &[Side::Basalt] };
+
+/// Runs the suite that was asked for.
+pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
+    match &args.suite {
+        Suite::Cpu { common, requests, keys, only } => {
+            let mut cells = cell::cpu_cells(*requests, *keys);
+            cells.retain(|cell| only.as_ref().is_none_or(|name| cell.name.contains(name.as_str())));
+            suite::run(&Arena::new("cpu", common, PINNED, "everysec")?, &cells)
+        }
+        Suite::Always { common, requests, keys } => {
+            let cells = cell::always_cells(*requests, *keys);
+            suite::run(&Arena::new("always", common, FREE, "always")?, &cells)
+        }
+        Suite::Memory { common, keys } => {
+            memory::run(&Arena::new("memory", common, PINNED, "everysec")?, *keys)
+        }
+        Suite::Restart { common, gb } => {
+            restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)
+        }
+    }
+}
+
+/// What all suites have: contenders, conditions, and where the results go.
+struct Arena<'a> {
+    suite: &'static str,
+    common: &'a CommonArgs,
+    contenders: Vec<Contender>,
+    setting: Setting,
+    display: Display,
+    machine: Machine,
+}
+
+/// A fresh server in a directory of its own.
+struct Life {
+    server: Server,
+    dir: TempDir,
+}
+
+/// All that a suite has found, for machines.
+#[derive(Serialize)]
+struct Results<'a, R> {
+    suite: &'static str,
+    generator_version: &'static str,
+    machine: &'a Machine,
+    file_system: String,
+    appendfsync: &'static str,
+    server_cpu: Option<usize>,
+    load_cpu: Option<usize>,
+    servers: Vec<(&'static str, ServerInfo)>,
+    rounds: &'a [R],
+}
+
+impl<'a> Arena<'a> {
+    fn new(
+        suite: &'static str,
+        common: &'a CommonArgs,
+        defaults: Defaults,
+        appendfsync: &'static str,
+    ) -> Result<Self, BenchError> {
+        Ok(Self {
+            suite,
+            common,
+            contenders: common.contenders(defaults)?,
+            setting: Setting { appendfsync, pins: common.pins(defaults) },
+            display: Display::choose(common.progress),
+            machine: Machine::look(),
+        })
+    }
+
+    /// Calls `one_life` for every side of every round, in changing order.
+    fn rounds<R>(
+        &self,
+        mut one_life: impl FnMut(usize, &Contender) -> Result<R, BenchError>,
+    ) -> Result<Vec<R>, BenchError> {
+        let mut results = Vec::new();
+        for round in 0..self.common.runs {
+            let mut order: Vec<&Contender> = self.contenders.iter().collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for contender in order {
+                results.push(one_life(round, contender)?);
+            }
+        }
+        Ok(results)
+    }
+
+    fn temp_dir(&self) -> Result<TempDir, BenchError> {
+        Ok(tempfile::Builder::new().prefix("basalt-compare-").tempdir_in(self.common.base_dir())?)
+    }
+
+    fn start(&self, contender: &Contender) -> Result<Life, BenchError> {
+        let dir = self.temp_dir()?;
+        let server = Server::start(contender, self.setting, dir.path())?;
+        Ok(Life { server, dir })
+    }
+
+    fn text_wanted(&self) -> bool {
+        self.common.json.as_deref() != Some(Path::new("-"))
+    }
+
+    fn print(&self, text: &str) -> Result<(), BenchError> {
+        if self.text_wanted() { report::print(text) } else { Ok(()) }
+    }
+
+    /// Says what is compared, on what and how; asks each side for its version.
+    fn introduce(&self) -> Result<Vec<(&'static str, ServerInfo)>, BenchError> {
+        let pins = match self.setting.pins {
+            Some(pins) => {
+                format!("server on cpu {}, load on cpu {}", pins.server_cpu, pins.load_cpu)
+            }
+            None => "not pinned".into(),
+        };
+        self.print(&format!(
+            "machine: {}\nsuite {}: {} rounds, medians ± half the range; {pins}; appendfsync {} on {}\n",
+            self.machine.summary(),
+            self.suite,
+            self.common.runs,
+            self.setting.appendfsync,
+            file_system(&self.common.base_dir())
+        ))?;
+        let mut servers = Vec::new();
+        for contender in &self.contenders {
+            let life = self.start(contender)?;
+            let info = ServerInfo::ask(&life.server.target())?;
+            life.server.stop()?;
+            self.print(&format!("{}: {}\n", contender.name, info.summary()))?;
+            servers.push((contender.name, info));
+        }
+        self.print("\n")?;
+        Ok(servers)
+    }
+
+    fn write_json<R: Serialize>(
+        &self,
+        servers: Vec<(&'static str, ServerInfo)>,
+        rounds: &[R],
+    ) -> Result<(), BenchError> {
+        let Some(path) = &self.common.json else { return Ok(()) };
+        let results = Results {
+            suite: self.suite,
+            generator_version: env!("CARGO_PKG_VERSION"),
+            machine: &self.machine,
+            file_system: file_system(&self.common.base_dir()),
+            appendfsync: self.setting.appendfsync,
+            server_cpu: self.setting.pins.map(|pins| pins.server_cpu),
+            load_cpu: self.setting.pins.map(|pins| pins.load_cpu),
+            servers,
+            rounds,
+        };
+        report::write_json(&results, path)
+    }
+}

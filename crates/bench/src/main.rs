@@ -1,0 +1,20 @@
+//! A thin command around the library: `basalt-bench bench …` and `basalt-bench compare …`.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args: Vec<OsString> = env::args_os().collect();
+    let command = if args.len() > 1 { args.remove(1) } else { OsString::new() };
+    match command.to_str() {
+        Some("bench") => basalt_bench::bench(args),
+        Some("compare") => basalt_bench::compare(args),
+        _ => {
+            let _ = writeln!(io::stderr(), "usage: basalt-bench bench|compare [--help]");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! From a command line to a template.
+
+use super::{Patch, Segment, Slot, Template, Vocabulary};
+use crate::error::BenchError;
+
+/// Digits of `__rand_int__`.
+const NUMBER_DIGITS: usize = 12;
+
+/// A piece of one word of a command.
+enum Token<'a> {
+    Text(&'a str),
+    Key,
+    Number,
+    Data,
+}
+
+pub(super) fn compile(command: &str, vocabulary: &Vocabulary) -> Result<Template, BenchError> {
+    let words = expand(split_words(command)?, vocabulary.keys_per_request);
+    let Some(name) = words.first().map(|word| word.to_uppercase()) else {
+        return Err(BenchError::Usage("the command is empty".into()));
+    };
+    let mut compiler = Compiler { vocabulary, segments: Vec::new(), keys: 0 };
+    compiler.fixed().0.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
+    for word in &words {
+        compiler.word(word)?;
+    }
+    Ok(Template { name, keys: compiler.keys, segments: compiler.segments })
+}
+
+/// The template under construction.
+struct Compiler<'a> {
+    vocabulary: &'a Vocabulary,
+    segments: Vec<Segment>,
+    keys: u64,
+}
+
+impl Compiler<'_> {
+    fn fixed(&mut self) -> (&mut Vec<u8>, &mut Vec<Patch>) {
+        if !matches!(self.segments.last(), Some(Segment::Fixed { .. })) {
+            self.segments.push(Segment::Fixed { bytes: Vec::new(), patches: Vec::new() });
+        }
+        match self.segments.last_mut() {
+            Some(Segment::Fixed { bytes, patches }) => (bytes, patches),
+            _ => unreachable!("a fixed segment was pushed above"),
+        }
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), BenchError> {
+        let tokens = tokens(word);
+        let vocabulary = self.vocabulary;
+        let has_data = tokens.iter().any(|token| matches!(token, Token::Data));
+        if has_data && vocabulary.value_bytes_min != vocabulary.value_bytes_max {
+            if tokens.len() > 1 {
+                return Err(BenchError::Usage(format!(
+                    "with a range of value sizes, __data__ must be a whole argument, not {word:?}"
+                )));
+            }
+            self.segments.push(Segment::Value);
+            return Ok(());
+        }
+        let len: usize = tokens
+            .iter()
+            .map(|token| match token {
+                Token::Text(text) => text.len(),
+                Token::Key => vocabulary.key_bytes,
+                Token::Number => NUMBER_DIGITS,
+                Token::Data => vocabulary.value_bytes_max,
+            })
+            .sum();
+        self.fixed().0.extend_from_slice(format!("${len}\r\n").as_bytes());
+        for token in &tokens {
+            self.token(token);
+        }
+        self.fixed().0.extend_from_slice(b"\r\n");
+        Ok(())
+    }
+
+    fn token(&mut self, token: &Token<'_>) {
+        let vocabulary = self.vocabulary;
+        let (text, slot) = match token {
+            Token::Text(text) => (text.as_bytes().to_vec(), None),
+            Token::Data => {
+                let bytes = vocabulary.value_bytes_max;
+                (vec![b'x'; bytes], Some(Slot::Value { bytes }))
+            }
+            Token::Key => (vocabulary.key(0).into_bytes(), Some(self.number())),
+            Token::Number => (vec![b'0'; NUMBER_DIGITS], Some(self.number())),
+        };
+        let (bytes, patches) = self.fixed();
+        bytes.extend_from_slice(&text);
+        if let Some(slot) = slot {
+            let width = match slot {
+                Slot::Number { digits } => digits,
+                Slot::Value { bytes } => bytes,
+            };
+            patches.push(Patch { offset: bytes.len() - width, slot });
+        }
+    }
+
+    /// The zeros in front of the largest key number never change, so they are not patched.
+    fn number(&mut self) -> Slot {
+        self.keys += 1;
+        Slot::Number { digits: self.vocabulary.digits_needed().min(NUMBER_DIGITS) }
+    }
+}
+
+fn expand(words: Vec<String>, keys_per_request: usize) -> Vec<String> {
+    let mut expanded = Vec::with_capacity(words.len());
+    for word in words {
+        let unit: &[&str] = match word.as_str() {
+            "__keys__" => &["__key__"],
+            "__pairs__" => &["__key__", "__data__"],
+            _ => {
+                expanded.push(word);
+                continue;
+            }
+        };
+        for _ in 0..keys_per_request {
+            expanded.extend(unit.iter().map(ToString::to_string));
+        }
+    }
+    expanded
+}
+
+fn tokens(word: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = word;
+    let places = [("__key__", 0), ("__rand_int__", 1), ("__data__", 2)];
+    while let Some((at, text, which)) =
+        places.iter().filter_map(|&(text, which)| rest.find(text).map(|at| (at, text, which))).min()
+    {
+        if at > 0 {
+            tokens.push(Token::Text(&rest[..at]));
+        }
+        tokens.push(match which {
+            0 => Token::Key,
+            1 => Token::Number,
+            _ => Token::Data,
+        });
+        rest = &rest[at + text.len()..];
+    }
+    if !rest.is_empty() {
+        tokens.push(Token::Text(rest));
+    }
+    tokens
+}
+
+/// Splits at blanks outside quotes. Quotes do not nest and there are no escapes.
+pub(crate) fn split_words(line: &str) -> Result<Vec<String>, BenchError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for character in line.chars() {
+        match quote {
+            Some(open) if character == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(character),
+            None if character == '"' || character == '\'' => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            None if character.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(character),
+        }
+    }
+    if quote.is_some() {
+        return Err(BenchError::Usage(format!("unbalanced quotes in {line:?}")));
+    }
+    words.extend(word);
+    Ok(words)
+}

@@ -1,0 +1,68 @@
+use super::*;
+use crate::keys::Distribution;
+
+fn vocabulary() -> Vocabulary {
+    Vocabulary {
+        key_prefix: "key:".into(),
+        key_bytes: 16,
+        keyspace: 1000,
+        value_bytes_min: 3,
+        value_bytes_max: 3,
+        keys_per_request: 2,
+    }
+}
+
+fn encode(command: &str, vocabulary: &Vocabulary) -> String {
+    let template = Template::compile(command, vocabulary).expect("the command is valid");
+    let keys = KeyDraw::new(Distribution::Sequential, vocabulary.keyspace);
+    let mut draws = Draws::new(vocabulary, keys, Random::new(1, 0));
+    draws.pool.fill(b'v');
+    draws.sequence = 7;
+    let mut out = Vec::new();
+    template.encode(&mut draws, &mut out);
+    String::from_utf8(out).expect("all bytes are ASCII here")
+}
+
+#[test]
+fn set_is_encoded() {
+    assert_eq!(
+        encode("set __key__ __data__", &vocabulary()),
+        "*3\r\n$3\r\nset\r\n$16\r\nkey:000000000007\r\n$3\r\nvvv\r\n"
+    );
+}
+
+#[test]
+fn several_keys_are_drawn_separately() {
+    assert_eq!(
+        encode("MSET __pairs__", &vocabulary()),
+        "*5\r\n$4\r\nMSET\r\n$16\r\nkey:000000000007\r\n$3\r\nvvv\r\n$16\r\nkey:000000000008\r\n$3\r\nvvv\r\n"
+    );
+}
+
+#[test]
+fn placeholders_inside_words_and_quotes() {
+    assert_eq!(
+        encode("LPUSH 'my list' a:__rand_int__:b", &vocabulary()),
+        "*3\r\n$5\r\nLPUSH\r\n$7\r\nmy list\r\n$16\r\na:000000000007:b\r\n"
+    );
+}
+
+#[test]
+fn value_sizes_in_a_range_carry_their_own_length() {
+    let vocabulary = Vocabulary { value_bytes_min: 0, value_bytes_max: 12, ..vocabulary() };
+    let text = encode("SET __key__ __data__", &vocabulary);
+    let (head, tail) = text.split_once("key:000000000007\r\n$").expect("the key is there");
+    assert_eq!(head, "*3\r\n$3\r\nSET\r\n$16\r\n");
+    let (len, value) = tail.split_once("\r\n").expect("the length is there");
+    assert_eq!(value.len(), len.parse::<usize>().expect("it is a number") + 2);
+    assert!(Template::compile("SET a b__data__", &vocabulary).is_err());
+}
+
+#[test]
+fn mistakes_are_refused() {
+    assert!(Template::compile("", &vocabulary()).is_err());
+    assert!(Template::compile("SET 'a", &vocabulary()).is_err());
+    assert!(Vocabulary { key_bytes: 6, ..vocabulary() }.check().is_err());
+    assert!(Vocabulary { keyspace: 0, ..vocabulary() }.check().is_err());
+    assert!(Vocabulary { key_bytes: 7, ..vocabulary() }.check().is_ok());
+}

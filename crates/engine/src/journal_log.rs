@@ -1,0 +1,196 @@
+//! HOT PATH
+//! The journal as the engine's log: one process, nobody to agree with.
+//!
+//! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is a
+//! group's number. Replies wait for it only under `appendfsync always`.
+
+use crate::log::{CommitLog, Gate, LogError, Refusal, Ticket};
+use crate::recovery::{RecoveryError, Replay};
+use basalt_change::place::ShardId;
+use basalt_env::Disk;
+use basalt_journal::{
+    FsyncPolicy, Health, Journal, OpenError, Options, ReplayError, Seq, Stats, StreamId,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Whether checkpoints cut the journal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trimming {
+    /// They do.
+    AfterCheckpoint,
+    /// The cold tier does not survive the process, so that the journal must keep everything.
+    Never,
+}
+
+/// See the head of this file.
+pub struct JournalLog {
+    journal: Journal,
+    trimming: Trimming,
+    gates: AtomicBool,
+    /// The highest group that any append got; kept only while replies are gated.
+    latest: AtomicU64,
+}
+
+impl JournalLog {
+    /// Opens the journal and replays it. Shards go on behind `floor` at least.
+    ///
+    /// # Errors
+    /// If the journal or a record of it cannot be read.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        options: Options,
+        trimming: Trimming,
+        floor: &[u64],
+        replay: &mut Replay<'_>,
+    ) -> Result<JournalLog, RecoveryError> {
+        let policy = options.policy;
+        let mut refused = None;
+        let mut record = |stream: StreamId, seq: Seq, bytes: &[u8]| {
+            let Some(shard) = ShardId::new(stream.0) else {
+                let reason = "there is no such shard".to_owned();
+                return Err(ReplayError::Record { stream, seq, reason });
+            };
+            replay.record(shard, seq.0, bytes).map_err(|error| {
+                let reason = error.to_string();
+                refused = Some(error);
+                ReplayError::Record { stream, seq, reason }
+            })
+        };
+        let journal = match Journal::open(disk, dir, options, &mut record) {
+            Ok(journal) => journal,
+            Err(OpenError::Replay(error)) => return Err(refused.unwrap_or_else(|| log_error(error))),
+            Err(error) => return Err(log_error(error)),
+        };
+        for ((shard, &floor), position) in ShardId::all().zip(floor).zip(journal.positions()) {
+            if position.0 < floor {
+                tracing::error!(
+                    shard = shard.number(),
+                    journal_ends_at = position.0,
+                    cold_tier_ends_at = floor,
+                    "the journal ends before the cold tier: journal files are missing, and changes \
+                     may be lost"
+                );
+                journal.raise_stream(StreamId(shard.number()), Seq(floor));
+            }
+        }
+        let gates = AtomicBool::new(policy == FsyncPolicy::Always);
+        Ok(JournalLog { journal, trimming, gates, latest: AtomicU64::new(0) })
+    }
+
+    /// Changes when groups are synced (`CONFIG SET appendfsync`).
+    pub fn set_policy(&self, policy: FsyncPolicy) {
+        self.journal.set_policy(policy);
+        self.gates.store(policy == FsyncPolicy::Always, Ordering::Release);
+    }
+
+    /// Numbers for the operator.
+    pub fn stats(&self) -> Stats {
+        self.journal.stats()
+    }
+
+    /// Whether the journal can take and keep records.
+    pub fn health(&self) -> Health {
+        self.journal.health()
+    }
+
+    #[inline]
+    fn ticket(&self, group: u64) -> Ticket {
+        if self.gates_replies() {
+            self.latest.fetch_max(group, Ordering::Relaxed);
+        }
+        Ticket { stream: 0, position: group }
+    }
+}
+
+fn log_error(error: impl std::fmt::Display) -> RecoveryError {
+    RecoveryError::Log(LogError(error.to_string()))
+}
+
+impl CommitLog for JournalLog {
+    #[inline]
+    fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket) {
+        let (seq, group) = self.journal.append(StreamId(shard.number()), &[record]);
+        (seq.0, self.ticket(group.0))
+    }
+
+    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
+        let records: Vec<(StreamId, &[u8])> =
+            records.iter().map(|&(shard, record)| (StreamId(shard.number()), record)).collect();
+        let mut seqs = Vec::with_capacity(records.len());
+        let group = self.journal.append_atomically(&records, &mut seqs);
+        positions.extend(seqs.iter().map(|seq| seq.0));
+        self.ticket(group.0)
+    }
+
+    #[inline]
+    fn gates_replies(&self) -> bool {
+        // Relaxed: a change of policy takes effect with some command soon after.
+        self.gates.load(Ordering::Relaxed)
+    }
+
+    fn ticket_stream(&self, _: ShardId) -> u16 {
+        0
+    }
+
+    #[inline]
+    fn is_acknowledged(&self, ticket: Ticket) -> bool {
+        self.journal.durable().0 >= ticket.position || !self.gates_replies()
+    }
+
+    fn latest(&self, gate: &mut Gate) {
+        let position = self.latest.load(Ordering::Relaxed);
+        gate.add(Ticket { stream: 0, position });
+    }
+
+    #[inline]
+    fn admit(&self) -> Result<(), Refusal> {
+        if self.journal.accepting() { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    fn kick(&self) {
+        self.journal.kick();
+    }
+
+    fn subscribe(&self, wake: Arc<dyn Fn() + Send + Sync>) {
+        self.journal.subscribe(wake);
+    }
+
+    fn sync(&self) -> Result<(), LogError> {
+        self.journal.sync().map(|_| ()).map_err(|error| LogError(error.to_string()))
+    }
+
+    fn positions(&self) -> Vec<u64> {
+        self.journal.positions().iter().map(|seq| seq.0).collect()
+    }
+
+    fn trim(&self, through: &[u64]) {
+        if self.trimming == Trimming::Never {
+            return;
+        }
+        let through: Vec<Seq> = through.iter().map(|&position| Seq(position)).collect();
+        if let Err(error) = self.journal.trim(&through) {
+            tracing::warn!(%error, "the journal could not be trimmed");
+        }
+    }
+
+    fn bytes_to_replay(&self) -> u64 {
+        match self.trimming {
+            Trimming::AfterCheckpoint => self.journal.bytes_since_trim(),
+            Trimming::Never => 0,
+        }
+    }
+}
+
+impl JournalLog {
+    #[cold]
+    fn refusal(&self) -> Refusal {
+        match self.journal.health() {
+            Health::Ok => Refusal::Busy,
+            Health::DiskFull => Refusal::DiskFull,
+            Health::Failed(reason) => Refusal::Failed(reason),
+        }
+    }
+}

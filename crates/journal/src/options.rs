@@ -1,0 +1,92 @@
+//! What the caller chooses, and the limits that nobody chooses.
+
+use std::time::Duration;
+
+use crate::error::OpenError;
+use crate::format::PAGE_BYTES;
+
+/// Most streams that a journal can have.
+pub const STREAMS_MAX: u16 = 1024;
+/// Longest record. Appending a longer one is a bug of the caller and panics.
+pub const RECORD_BYTES_MAX: usize = 2 << 30;
+/// Longest hard state of a stream: every segment's header carries a copy of each.
+pub const HARD_STATE_BYTES_MAX: usize = 4096;
+
+/// When a written group is forced to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FsyncPolicy {
+    /// After every group. Callers end each turn with [`Journal::kick`](crate::Journal::kick).
+    Always,
+    /// Once per `sync_interval`, on a thread of its own, so that writes go on.
+    EverySecond,
+    /// When the operating system likes, when a segment is full, and on request.
+    Never,
+}
+
+/// When a group is announced as durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// When it is on disk: the truth.
+    AfterSync,
+    /// When it is written but not yet synced: a lie. It exists for one purpose, the canary of the crash
+    /// tests: a test that does not catch this journal losing acknowledged records tests nothing.
+    BeforeSyncForCrashTest,
+}
+
+/// How a journal is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Number of streams, 1 to [`STREAMS_MAX`]; fixed when the journal is created.
+    pub streams: u16,
+    /// Size of a segment file; rounded up to whole pages of 4 KiB, and to one header and one page more.
+    pub segment_bytes: u64,
+    /// When to sync; can be changed later.
+    pub policy: FsyncPolicy,
+    /// Under `EverySecond` and `Never`: how long the writer lets records gather. It bounds what a killed
+    /// process loses.
+    pub idle_write_delay: Duration,
+    /// Under `EverySecond`: how long a written group waits for its sync at most.
+    pub sync_interval: Duration,
+    /// Above this many bytes not yet handed to the kernel, `accepting` is false.
+    pub buffered_bytes_max: u64,
+    /// How many trimmed segment files are kept for reuse; the others are deleted.
+    pub recycle_files_max: usize,
+    /// Leave at `AfterSync`.
+    pub acknowledge: Acknowledge,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            streams: 64,
+            segment_bytes: 64 << 20,
+            policy: FsyncPolicy::EverySecond,
+            idle_write_delay: Duration::from_millis(2),
+            sync_interval: Duration::from_secs(1),
+            buffered_bytes_max: 64 << 20,
+            recycle_files_max: 4,
+            acknowledge: Acknowledge::AfterSync,
+        }
+    }
+}
+
+impl Options {
+    /// Checks the limits and rounds the segment size.
+    pub(crate) fn checked(mut self) -> Result<Self, OpenError> {
+        if self.streams == 0 || self.streams > STREAMS_MAX {
+            return Err(OpenError::Options("choose 1 to 1024 streams"));
+        }
+        if self.segment_bytes > 1 << 40 {
+            return Err(OpenError::Options("choose a segment size of at most 1 TiB"));
+        }
+        self.segment_bytes = self.segment_bytes.max(4 * PAGE_BYTES).next_multiple_of(PAGE_BYTES);
+        Ok(self)
+    }
+
+    /// A stream reports its growth in steps of this size, so that appends share no counter: small enough
+    /// that all streams together cannot hide more than a quarter of the limit.
+    pub(crate) fn account_step(&self) -> usize {
+        let share = self.buffered_bytes_max / (4 * u64::from(self.streams));
+        share.clamp(1, 64 * 1024) as usize
+    }
+}

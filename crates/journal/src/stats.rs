@@ -1,0 +1,72 @@
+//! Numbers for the operator.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Number of buckets in [`Stats::fsync_us_buckets`].
+pub const LATENCY_BUCKETS: usize = 24;
+
+/// What the journal has done since it was opened, and what it holds now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Segments in the log, the current one included.
+    pub segments: u64,
+    /// Bytes of log in them: what a recovery would read.
+    pub log_bytes: u64,
+    /// Segment files that stand ready.
+    pub prepared_files: u64,
+    /// Groups written.
+    pub groups: u64,
+    /// Bytes of groups written, padding not counted.
+    pub written_bytes: u64,
+    /// Bytes not yet handed to the kernel; known to within a step per stream.
+    pub buffered_bytes: u64,
+    /// Calls of `fdatasync` for data.
+    pub fsyncs: u64,
+    /// Duration of the last one, in microseconds.
+    pub fsync_us_last: u64,
+    /// Duration of the longest one, in microseconds.
+    pub fsync_us_max: u64,
+    /// Durations by power of two: bucket 0 counts those below 1 µs, bucket `i` those below `2^i` µs; the
+    /// last one counts all longer ones too.
+    pub fsync_us_buckets: [u64; LATENCY_BUCKETS],
+}
+
+/// The counters behind [`Stats`]. Relaxed: each is a number of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) groups: AtomicU64,
+    pub(crate) written_bytes: AtomicU64,
+    fsyncs: AtomicU64,
+    fsync_us_last: AtomicU64,
+    fsync_us_max: AtomicU64,
+    fsync_us_buckets: [AtomicU64; LATENCY_BUCKETS],
+}
+
+impl Counters {
+    pub(crate) fn group_written(&self, bytes: u64) {
+        self.groups.fetch_add(1, Ordering::Relaxed);
+        self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn synced(&self, duration_ns: u64) {
+        let us = duration_ns / 1_000;
+        self.fsyncs.fetch_add(1, Ordering::Relaxed);
+        self.fsync_us_last.store(us, Ordering::Relaxed);
+        self.fsync_us_max.fetch_max(us, Ordering::Relaxed);
+        let bucket = (u64::BITS - us.leading_zeros()) as usize;
+        self.fsync_us_buckets[bucket.min(LATENCY_BUCKETS - 1)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn snapshot(&self) -> Stats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Stats {
+            groups: read(&self.groups),
+            written_bytes: read(&self.written_bytes),
+            fsyncs: read(&self.fsyncs),
+            fsync_us_last: read(&self.fsync_us_last),
+            fsync_us_max: read(&self.fsync_us_max),
+            fsync_us_buckets: std::array::from_fn(|i| read(&self.fsync_us_buckets[i])),
+            ..Stats::default()
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! HOT PATH
+//!
+//! The buffer of one stream: records gather here, already in the form in which they go to disk, until
+//! the writer's next cut takes the whole buffer and leaves an empty one.
+
+use crate::format::FRAME_HEADER_BYTES;
+use crate::frames::{FrameHeader, FrameKind, push_varint};
+use crate::options::RECORD_BYTES_MAX;
+
+/// A buffer that a burst made larger than this is given back after the burst.
+const BUFFER_KEEP_BYTES: usize = 256 * 1024;
+/// Longest varint of a record length.
+const VARINT_BYTES_MAX: usize = 5;
+
+/// One stream's records since the last cut. Lives behind the stream's lock.
+#[derive(Debug)]
+pub(crate) struct StreamBuffer {
+    stream: u16,
+    bytes: Vec<u8>,
+    /// Where the header of the frame that still takes records begins.
+    open_frame: Option<usize>,
+    open_count: u32,
+    /// The last sequence number given out.
+    last: u64,
+    /// The group that the next cut will make of this buffer. It is kept here, not in a shared counter,
+    /// because the lock has brought this line to the core already.
+    group: u64,
+    /// The length at which the stream reports its growth next, and what it has reported.
+    report_at: usize,
+    reported: usize,
+    hard_state: Vec<u8>,
+    changes: Changes,
+}
+
+/// What a group did to a stream, apart from the bytes.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) last: u64,
+    /// Highest sequence number of a record in the group, 0 if there is none.
+    pub(crate) highest: u64,
+    /// Lowest position from which records were taken back.
+    pub(crate) truncated_from: Option<u64>,
+    pub(crate) raised_to: Option<u64>,
+    pub(crate) hard_state: Option<Vec<u8>>,
+}
+
+/// One stream's part of a group, in the hands of the writer.
+#[derive(Debug, Default)]
+pub(crate) struct StreamCut {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) reported: usize,
+    pub(crate) changes: Changes,
+}
+
+impl StreamBuffer {
+    pub(crate) fn new(
+        stream: u16,
+        last: u64,
+        hard_state: Vec<u8>,
+        group: u64,
+        step: usize,
+    ) -> Self {
+        Self {
+            stream,
+            bytes: Vec::new(),
+            open_frame: None,
+            open_count: 0,
+            last,
+            group,
+            report_at: step,
+            reported: 0,
+            hard_state,
+            changes: Changes::default(),
+        }
+    }
+
+    /// Appends one record; returns its sequence number.
+    #[inline]
+    pub(crate) fn push(&mut self, parts: &[&[u8]]) -> u64 {
+        let record_bytes = parts.iter().map(|part| part.len()).sum::<usize>();
+        assert!(record_bytes <= RECORD_BYTES_MAX, "a record is at most {RECORD_BYTES_MAX} bytes");
+        if self.open_frame.is_none() {
+            self.begin_frame();
+        }
+        self.bytes.reserve(VARINT_BYTES_MAX + record_bytes);
+        push_varint(&mut self.bytes, record_bytes);
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        self.open_count += 1;
+        self.last += 1;
+        self.last
+    }
+
+    #[inline]
+    pub(crate) fn group(&self) -> u64 {
+        self.group
+    }
+
+    #[inline]
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    pub(crate) fn hard_state(&self) -> &[u8] {
+        &self.hard_state
+    }
+
+    /// Whether the buffer has grown enough to say so.
+    #[inline]
+    pub(crate) fn owes_report(&self) -> bool {
+        self.bytes.len() >= self.report_at
+    }
+
+    /// By how much the buffer has grown since the last report.
+    pub(crate) fn report(&mut self, step: usize) -> usize {
+        let grown = self.bytes.len() - self.reported;
+        self.reported = self.bytes.len();
+        self.report_at = self.bytes.len() + step;
+        grown
+    }
+
+    /// Takes back all records from `from` on. Nothing happens if there are none.
+    pub(crate) fn truncate_suffix(&mut self, from: u64) {
+        if from > self.last {
+            return;
+        }
+        self.end_frame();
+        self.push_frame(FrameKind::Truncate, from, &[]);
+        self.last = from.saturating_sub(1);
+        let lowest = self.changes.truncated_from.unwrap_or(from).min(from);
+        self.changes.truncated_from = Some(lowest);
+        self.changes.raised_to = self.changes.raised_to.map(|raised| raised.min(self.last));
+    }
+
+    /// Lets the stream go on after `last`. Nothing happens if it is there already.
+    pub(crate) fn raise(&mut self, last: u64) {
+        if last <= self.last {
+            return;
+        }
+        self.end_frame();
+        self.push_frame(FrameKind::Raise, last, &[]);
+        self.last = last;
+        self.changes.raised_to = Some(last);
+    }
+
+    pub(crate) fn set_hard_state(&mut self, state: &[u8]) {
+        self.end_frame();
+        self.push_frame(FrameKind::HardState, 0, state);
+        self.hard_state.clear();
+        self.hard_state.extend_from_slice(state);
+        self.changes.hard_state = Some(state.to_vec());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Hands everything to the writer in exchange for its empty buffer, and opens the next group.
+    pub(crate) fn cut(&mut self, cut: &mut StreamCut, group: u64, step: usize) {
+        debug_assert!(cut.bytes.is_empty(), "the writer has done with its last group");
+        self.group = group;
+        if self.bytes.is_empty() {
+            return;
+        }
+        self.end_frame();
+        self.changes.last = self.last;
+        std::mem::swap(&mut self.bytes, &mut cut.bytes);
+        cut.changes = std::mem::take(&mut self.changes);
+        cut.reported = std::mem::take(&mut self.reported);
+        self.report_at = step;
+    }
+
+    /// Drops what can never be written any more: the journal has failed and memory must not grow.
+    pub(crate) fn discard(&mut self) {
+        self.bytes = Vec::new();
+        self.open_frame = None;
+        self.open_count = 0;
+        self.reported = 0;
+    }
+
+    #[cold]
+    fn begin_frame(&mut self) {
+        self.open_frame = Some(self.bytes.len());
+        self.open_count = 0;
+        self.push_frame(FrameKind::Records, self.last + 1, &[]);
+    }
+
+    /// Completes the header of the open frame, now that its count and length are known.
+    fn end_frame(&mut self) {
+        let Some(at) = self.open_frame.take() else { return };
+        let payload_bytes = (self.bytes.len() - at - FRAME_HEADER_BYTES) as u64;
+        let first = self.last + 1 - u64::from(self.open_count);
+        let header = FrameHeader {
+            kind: FrameKind::Records,
+            stream: self.stream,
+            count: self.open_count,
+            seq: first,
+            payload_bytes,
+        };
+        self.bytes[at..at + FRAME_HEADER_BYTES].copy_from_slice(&header.encode());
+        self.changes.highest = self.changes.highest.max(self.last);
+    }
+
+    fn push_frame(&mut self, kind: FrameKind, seq: u64, payload: &[u8]) {
+        let payload_bytes = payload.len() as u64;
+        let header = FrameHeader { kind, stream: self.stream, count: 0, seq, payload_bytes };
+        self.bytes.extend_from_slice(&header.encode());
+        self.bytes.extend_from_slice(payload);
+    }
+}
+
+impl StreamCut {
+    /// Makes the buffer ready for the next cut.
+    pub(crate) fn recycle(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(BUFFER_KEEP_BYTES);
+        self.reported = 0;
+        self.changes = Changes::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::{FrameVisitor, visit_frames};
+
+    #[derive(Default)]
+    struct Log(Vec<String>);
+
+    impl FrameVisitor for Log {
+        type Error = std::convert::Infallible;
+
+        fn records(&mut self, header: &FrameHeader, payload: &[u8]) -> Result<(), Self::Error> {
+            let (seq, count) = (header.seq, header.count);
+            self.0.push(format!("{count} records from {seq}: {}", payload.escape_ascii()));
+            Ok(())
+        }
+
+        fn control(&mut self, header: &FrameHeader, payload: &[u8]) -> Result<(), Self::Error> {
+            self.0.push(format!("{:?} {} {payload:?}", header.kind, header.seq));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_cut_holds_frames_in_the_order_of_calls() {
+        let mut buffer = StreamBuffer::new(3, 10, vec![], 1, 1_000);
+        assert_eq!(buffer.push(&[b"a", b"b"]), 11);
+        assert_eq!(buffer.push(&[b"c"]), 12);
+        buffer.truncate_suffix(12);
+        buffer.truncate_suffix(50);
+        assert_eq!(buffer.push(&[b"d"]), 12);
+        buffer.set_hard_state(&[9]);
+        buffer.raise(20);
+        buffer.raise(5);
+        assert_eq!(buffer.push(&[]), 21);
+        let mut cut = StreamCut::default();
+        buffer.cut(&mut cut, 2, 1_000);
+        let mut log = Log::default();
+        assert_eq!(visit_frames(&cut.bytes, &mut log).expect("own bytes"), 6);
+        let expected = [
+            r"2 records from 11: \x02ab\x01c",
+            "Truncate 12 []",
+            r"1 records from 12: \x01d",
+            "HardState 0 [9]",
+            "Raise 20 []",
+            r"1 records from 21: \x00",
+        ];
+        assert_eq!(log.0, expected);
+        let changes = Changes {
+            last: 21,
+            highest: 21,
+            truncated_from: Some(12),
+            raised_to: Some(20),
+            hard_state: Some(vec![9]),
+        };
+        assert_eq!(cut.changes, changes);
+        assert_eq!((buffer.group(), buffer.is_empty()), (2, true));
+    }
+}

@@ -1,0 +1,184 @@
+//! `fdatasync`: who calls it, and what may be announced afterwards.
+//!
+//! Under `Always` the writer syncs after each group. Otherwise the syncer thread does, once per interval,
+//! or when a segment is complete; and a caller that wants certainty does it on its own thread. All go
+//! through [`sync_files`] one at a time: the kernel reports a lost write once, to one caller only, and
+//! nobody may announce a group after another was told that it is lost.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use basalt_env::{Clock, DiskFile};
+use parking_lot::{Condvar, Mutex};
+
+use crate::error::JournalError;
+use crate::options::{Acknowledge, FsyncPolicy};
+use crate::shared::Shared;
+
+/// Files with groups that may not be on disk yet, oldest first.
+#[derive(Default)]
+pub(crate) struct SyncState {
+    turn: Mutex<()>,
+    files: Mutex<VecDeque<UnsyncedFile>>,
+    /// What the syncer thread waits for.
+    request: Mutex<Request>,
+    requested: Condvar,
+    /// Whether the syncer knows already that there is something to sync.
+    dirty: AtomicBool,
+}
+
+#[derive(Clone)]
+struct UnsyncedFile {
+    segment: u64,
+    file: Arc<dyn DiskFile>,
+    last_group: u64,
+}
+
+#[derive(Default)]
+struct Request {
+    written: bool,
+    segment_complete: bool,
+}
+
+/// How much to sync.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SyncScope {
+    /// Everything written so far.
+    All,
+    /// Complete segments, not the one being written.
+    CompleteSegments,
+}
+
+impl SyncState {
+    /// The writer has written a group to this file.
+    fn note(&self, segment: u64, file: &Arc<dyn DiskFile>, group: u64) {
+        let mut files = self.files.lock();
+        match files.back_mut() {
+            Some(newest) if newest.segment == segment => newest.last_group = group,
+            _ => {
+                files.push_back(UnsyncedFile { segment, file: Arc::clone(file), last_group: group })
+            }
+        }
+    }
+
+    /// Files to sync, and whether the last of them is left out.
+    fn pending(&self, scope: SyncScope) -> Vec<UnsyncedFile> {
+        let files = self.files.lock();
+        let count = match scope {
+            SyncScope::All => files.len(),
+            SyncScope::CompleteSegments => files.len().saturating_sub(1),
+        };
+        files.iter().take(count).cloned().collect()
+    }
+
+    fn forget_through(&self, group: u64) {
+        let mut files = self.files.lock();
+        while files.front().is_some_and(|file| file.last_group <= group) {
+            files.pop_front();
+        }
+    }
+
+    pub(crate) fn wake(&self) {
+        drop(self.request.lock());
+        self.requested.notify_all();
+    }
+
+    /// Asks for a sync of everything when the interval is over.
+    pub(crate) fn ask(&self) {
+        self.request.lock().written = true;
+        self.requested.notify_all();
+    }
+
+    /// The writer has gone on to the next segment.
+    pub(crate) fn segment_complete(&self) {
+        self.request.lock().segment_complete = true;
+        self.requested.notify_all();
+    }
+}
+
+/// Publishes a written group.
+pub(crate) fn note_written(shared: &Shared, segment: u64, file: &Arc<dyn DiskFile>, group: u64) {
+    shared.sync.note(segment, file, group);
+    shared.marks.written.store(group, Ordering::Release);
+    if shared.options.acknowledge == Acknowledge::BeforeSyncForCrashTest {
+        shared.marks.durable.store(group, Ordering::Release);
+    }
+    if shared.policy() == FsyncPolicy::EverySecond
+        && !shared.sync.dirty.swap(true, Ordering::Relaxed)
+    {
+        shared.sync.ask();
+    }
+}
+
+/// Syncs and announces; a failure poisons the journal.
+pub(crate) fn sync_files(shared: &Shared, scope: SyncScope) -> Result<(), JournalError> {
+    let turn = shared.sync.turn.lock();
+    if let Some(failure) = shared.failure() {
+        return Err(failure);
+    }
+    let pending = shared.sync.pending(scope);
+    let Some(through) = pending.last().map(|file| file.last_group) else { return Ok(()) };
+    if let Err(reason) = sync_each(shared, &pending) {
+        // Poisoned before the next caller's turn, announced after ours: no lock is held meanwhile.
+        let failure = shared.poison(reason);
+        drop(turn);
+        shared.announce_failure();
+        return Err(failure);
+    }
+    shared.sync.forget_through(through);
+    shared.marks.synced.store(through, Ordering::Release);
+    shared.marks.durable.fetch_max(through, Ordering::Release);
+    drop(turn);
+    shared.announce();
+    Ok(())
+}
+
+fn sync_each(shared: &Shared, files: &[UnsyncedFile]) -> Result<(), String> {
+    for unsynced in files {
+        let start_ns = shared.clock.monotonic_ns();
+        let synced = unsynced.file.sync_data();
+        synced
+            .map_err(|error| format!("cannot sync segment {:016x}: {error}", unsynced.segment))?;
+        shared.counters.synced(shared.clock.monotonic_ns() - start_ns);
+    }
+    Ok(())
+}
+
+/// The syncer thread.
+pub(crate) fn run_syncer(shared: &Shared) {
+    let mut last_sync_ns = 0;
+    loop {
+        let due = {
+            let mut request = shared.sync.request.lock();
+            loop {
+                if shared.is_stopping() || shared.failure().is_some() {
+                    return;
+                }
+                let since = Duration::from_nanos(shared.clock.monotonic_ns() - last_sync_ns);
+                let wait = shared.options.sync_interval.saturating_sub(since);
+                if std::mem::take(&mut request.segment_complete) {
+                    break SyncScope::CompleteSegments;
+                }
+                if request.written && wait.is_zero() {
+                    request.written = false;
+                    break SyncScope::All;
+                }
+                if request.written {
+                    shared.sync.requested.wait_for(&mut request, wait);
+                } else {
+                    shared.sync.requested.wait(&mut request);
+                }
+            }
+        };
+        if due == SyncScope::All {
+            last_sync_ns = shared.clock.monotonic_ns();
+            // Before the sync: what is written from here on asks for the next one.
+            shared.sync.dirty.store(false, Ordering::Relaxed);
+        }
+        if sync_files(shared, due).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The accepting thread: takes connections, refuses those that may not come in, and gives the rest
+//! to the network thread that has the fewest.
+
+use crate::listen::Listener;
+use crate::mailbox::{Mailbox, NewConnection};
+use crate::reactor::NetThreads;
+use crate::stream::Stream;
+use basalt_command::server::Server;
+use mio::{Events, Interest, Poll, Token, Waker};
+use socket2::SockRef;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const WAKE: Token = Token(usize::MAX);
+/// After running out of file descriptors, accepting pauses for this long.
+const PAUSE: Duration = Duration::from_millis(100);
+
+const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
+const PROTECTED: &[u8] = b"-DENIED Redis is running in protected mode because protected mode is \
+enabled and no password is set for the default user. In this mode connections are only accepted \
+from the loopback interface. If you want to connect from external computers to Redis you may adopt \
+one of the following solutions: 1) Just disable protected mode sending the command 'CONFIG SET \
+protected-mode no' from the loopback interface by connecting to Redis from the same host the server \
+is running, however MAKE SURE Redis is not publicly accessible from internet if you do so. Use \
+CONFIG REWRITE to make this change permanent. 2) Alternatively you can just disable the protected \
+mode by editing the Redis configuration file, and setting the protected mode option to 'no', and \
+then restarting the server. 3) If you started the server manually just for testing, restart it with \
+the '--protected-mode no' option. 4) Set up an authentication password for the default user. NOTE: \
+You only need to do one of the above things in order for the server to start accepting connections \
+from the outside.\r\n";
+
+/// The accepting thread, until stopped.
+pub struct Acceptor {
+    stop: Arc<AtomicBool>,
+    waker: Waker,
+    thread: JoinHandle<()>,
+}
+
+struct Accepting {
+    poll: Poll,
+    listeners: Vec<Listener>,
+    server: Arc<Server>,
+    mailboxes: Vec<Arc<Mailbox>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Acceptor {
+    /// Starts accepting.
+    ///
+    /// # Errors
+    /// If the system gives no poll or no thread.
+    pub fn start(
+        mut listeners: Vec<Listener>,
+        server: &Arc<Server>,
+        net: &NetThreads,
+    ) -> io::Result<Acceptor> {
+        let poll = Poll::new()?;
+        for (index, listener) in listeners.iter_mut().enumerate() {
+            let (registry, token) = (poll.registry(), Token(index));
+            match listener {
+                Listener::Tcp(tcp, _) => registry.register(tcp, token, Interest::READABLE)?,
+                Listener::Unix(unix, _) => registry.register(unix, token, Interest::READABLE)?,
+            }
+        }
+        let waker = Waker::new(poll.registry(), WAKE)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut accepting = Accepting {
+            poll,
+            listeners,
+            server: Arc::clone(server),
+            mailboxes: net.mailboxes(),
+            stop: Arc::clone(&stop),
+        };
+        let thread =
+            std::thread::Builder::new().name("accept".to_owned()).spawn(move || accepting.run())?;
+        Ok(Acceptor { stop, waker, thread })
+    }
+
+    /// Stops accepting and closes the listeners.
+    pub fn stop(self) {
+        self.stop.store(true, Ordering::Release);
+        if let Err(error) = self.waker.wake() {
+            tracing::error!(%error, "the accepting thread could not be woken");
+        }
+        if self.thread.join().is_err() {
+            tracing::error!("the accepting thread had panicked");
+        }
+    }
+}
+
+impl Accepting {
+    fn run(&mut self) {
+        let mut events = Events::with_capacity(64);
+        while !self.stop.load(Ordering::Acquire) {
+            if let Err(error) = self.poll.poll(&mut events, None) {
+                if error.kind() != io::ErrorKind::Interrupted {
+                    tracing::error!(%error, "polling listeners failed");
+                    return;
+                }
+                continue;
+            }
+            for event in &events {
+                if event.token() != WAKE {
+                    self.accept_all(event.token().0);
+                }
+            }
+        }
+    }
+
+    fn accept_all(&mut self, index: usize) {
+        while !self.stop.load(Ordering::Acquire) {
+            match self.accept(index) {
+                Ok(Some(connection)) => NetThreads::assign(&self.mailboxes, connection),
+                Ok(None) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => {
+                    // Out of descriptors, or the client has gone. The listener is edge-triggered:
+                    // whoever still waits must be accepted now or later, here.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self, index: usize) -> io::Result<Option<NewConnection>> {
+        match &self.listeners[index] {
+            Listener::Tcp(listener, _) => {
+                let (stream, peer) = listener.accept()?;
+                let local_address = stream.local_addr()?.to_string();
+                if let Some(refusal) = self.refusal(!peer.ip().to_canonical().is_loopback()) {
+                    return Ok(refuse(stream, refusal));
+                }
+                let settings = self.server.config.settings();
+                configure(&stream, settings.network.tcp_keepalive_s)?;
+                let stream = Stream::Tcp(stream);
+                Ok(Some(NewConnection { stream, address: peer.to_string(), local_address }))
+            }
+            Listener::Unix(listener, file) => {
+                let (stream, _) = listener.accept()?;
+                if let Some(refusal) = self.refusal(false) {
+                    return Ok(refuse(stream, refusal));
+                }
+                let address = format!("{}:0", file.0.display());
+                let stream = Stream::Unix(stream);
+                Ok(Some(NewConnection { stream, address: address.clone(), local_address: address }))
+            }
+        }
+    }
+
+    /// What to tell a client that may not come in.
+    fn refusal(&self, from_outside: bool) -> Option<&'static [u8]> {
+        let settings = self.server.config.settings();
+        if self.connections() >= settings.clients.clients_max {
+            self.server.rejected_connections.fetch_add(1, Ordering::Relaxed);
+            return Some(TOO_MANY);
+        }
+        let open_door = settings.network.protected_mode && settings.clients.password.is_none();
+        (open_door && from_outside).then_some(PROTECTED)
+    }
+
+    fn connections(&self) -> usize {
+        self.mailboxes.iter().map(|mailbox| mailbox.connections.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// Tells a client why, as far as it listens, and hangs up.
+fn refuse(mut stream: impl Write, why: &[u8]) -> Option<NewConnection> {
+    // A client that has gone already does not need to know.
+    let _ = stream.write(why);
+    None
+}
+
+fn configure(stream: &mio::net::TcpStream, keepalive_s: u32) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    if keepalive_s > 0 {
+        let time = Duration::from_secs(u64::from(keepalive_s));
+        let interval = Duration::from_secs(u64::from(keepalive_s / 3).max(1));
+        let keepalive = socket2::TcpKeepalive::new().with_time(time).with_interval(interval);
+        SockRef::from(stream).set_tcp_keepalive(&keepalive)?;
+    }
+    Ok(())
+}

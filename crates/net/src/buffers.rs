@@ -1,0 +1,167 @@
+//! HOT PATH
+//! Query buffers: what a client has sent and no command has consumed.
+//!
+//! An idle connection has no buffer. A thread keeps a pool of buffers of [`BUFFER_BYTES`] and lends
+//! one to a connection when there is something to read; most are given back, empty, in the same
+//! turn. A connection that fills its buffer in one read gets a larger one next time.
+
+/// Size of a pooled buffer.
+pub(crate) const BUFFER_BYTES: usize = 16 << 10;
+/// Largest buffer that a connection keeps while it is empty.
+const KEPT_BYTES_MAX: usize = 256 << 10;
+/// Pooled buffers that a thread keeps: 4 MiB.
+const POOL_MAX: usize = 256;
+
+/// A thread's idle buffers, all of [`BUFFER_BYTES`].
+#[derive(Debug, Default)]
+pub(crate) struct BufferPool {
+    idle: Vec<Vec<u8>>,
+}
+
+/// One connection's query buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    /// All of it is initialised; `filled` bytes of it are the client's.
+    bytes: Vec<u8>,
+    filled: usize,
+    /// Where the first byte is that no command has consumed.
+    pub(crate) consumed: usize,
+    /// Where parsing goes on.
+    pub(crate) parsed: usize,
+    /// The last read filled all the room there was.
+    pub(crate) greedy: bool,
+}
+
+impl Input {
+    /// What the client has sent.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+
+    /// The same, for the parser, which unquotes inline requests in place.
+    #[inline]
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.filled]
+    }
+
+    /// Bytes not yet consumed.
+    #[inline]
+    pub(crate) fn pending(&self) -> usize {
+        self.filled - self.consumed
+    }
+
+    /// Everything has been parsed.
+    #[inline]
+    pub(crate) fn is_parsed(&self) -> bool {
+        self.parsed == self.filled
+    }
+
+
+    /// Room to read into. `wanted` is how long the request at `parsed` is known to become, 0 if
+    /// nothing is known.
+    pub(crate) fn room(&mut self, pool: &mut BufferPool, wanted: usize) -> &mut [u8] {
+        if self.bytes.is_empty() {
+            self.bytes = pool.take();
+        }
+        if self.greedy && self.bytes.len() < KEPT_BYTES_MAX {
+            self.bytes.resize(self.bytes.len() * 2, 0);
+        }
+        if self.consumed > 0 {
+            self.bytes.copy_within(self.consumed..self.filled, 0);
+            self.filled -= self.consumed;
+            self.parsed -= self.consumed;
+            self.consumed = 0;
+        }
+        if self.filled == self.bytes.len() || self.parsed + wanted > self.bytes.len() {
+            // The client's word about a length is trusted one doubling at a time.
+            let wanted = (self.parsed + wanted).clamp(self.filled + 1, self.bytes.len() * 2);
+            let target = wanted.max(self.filled + BUFFER_BYTES / 2);
+            if target > self.bytes.len() {
+                self.bytes.resize(target, 0);
+            }
+        }
+        &mut self.bytes[self.filled..]
+    }
+
+    /// The client's bytes have been read into the room.
+    #[inline]
+    pub(crate) fn fill(&mut self, bytes: usize) {
+        self.greedy = bytes == self.bytes.len() - self.filled;
+        self.filled += bytes;
+    }
+
+    /// Gives the buffer back if nothing is in it.
+    #[inline]
+    pub(crate) fn release(&mut self, pool: &mut BufferPool) {
+        if self.consumed == self.filled && !self.bytes.is_empty() {
+            self.consumed = 0;
+            self.filled = 0;
+            self.parsed = 0;
+            if self.bytes.len() == BUFFER_BYTES {
+                pool.give(std::mem::take(&mut self.bytes));
+            } else if self.bytes.len() > KEPT_BYTES_MAX {
+                self.bytes = Vec::new();
+            }
+        }
+    }
+
+    /// Gives memory back that an idle connection does not need.
+    pub(crate) fn shrink(&mut self) {
+        if self.filled == 0 {
+            self.bytes = Vec::new();
+            self.greedy = false;
+        }
+    }
+}
+
+impl BufferPool {
+    fn take(&mut self) -> Vec<u8> {
+        self.idle.pop().unwrap_or_else(|| vec![0; BUFFER_BYTES])
+    }
+
+    fn give(&mut self, buffer: Vec<u8>) {
+        if self.idle.len() < POOL_MAX {
+            self.idle.push(buffer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed(input: &mut Input, pool: &mut BufferPool, bytes: &[u8], wanted: usize) {
+        let room = input.room(pool, wanted);
+        room[..bytes.len()].copy_from_slice(bytes);
+        input.fill(bytes.len());
+    }
+
+    #[test]
+    fn an_emptied_buffer_goes_back_and_a_cut_request_moves_to_the_front() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        feed(&mut input, &mut pool, b"abcdef", 0);
+        input.consumed = 6;
+        input.parsed = 6;
+        input.release(&mut pool);
+        assert_eq!((input.bytes.len(), pool.idle.len()), (0, 1));
+        feed(&mut input, &mut pool, b"xxxyz", 0);
+        input.consumed = 3;
+        input.parsed = 3;
+        feed(&mut input, &mut pool, b"!", 0);
+        assert_eq!(input.bytes(), b"yz!");
+        assert_eq!((input.consumed, input.parsed, input.pending()), (0, 0, 3));
+    }
+
+    #[test]
+    fn a_large_claim_is_believed_one_doubling_at_a_time() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        let mut total = 0;
+        while total < 1 << 20 {
+            let room = input.room(&mut pool, 512 << 20).len();
+            assert!(input.bytes.len() <= 2 * total.max(BUFFER_BYTES) + BUFFER_BYTES);
+            input.fill(room);
+            total += room;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! HOT PATH
+//! One client's connection.
+
+use crate::buffers::{BufferPool, Input};
+use crate::stream::Stream;
+use basalt_command::session::Session;
+use basalt_command::wait::Afterwards;
+use basalt_config::OutputLimit;
+use basalt_engine::{CommitLog, Gate};
+use basalt_resp::{Limits, Output, Parsed, Parser};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Slices that one write takes.
+const SLICES_MAX: usize = 64;
+/// Bytes that a client may be owed before its further requests wait for it to read.
+pub(crate) const OWED_BYTES_PAUSE: usize = 64 << 20;
+
+/// One client's connection.
+pub(crate) struct Connection {
+    pub(crate) stream: Stream,
+    pub(crate) generation: u64,
+    pub(crate) session: Session,
+    pub(crate) parser: Parser,
+    pub(crate) input: Input,
+    /// Bytes that the request under way is known to need.
+    pub(crate) wanted: usize,
+    /// Replies of this turn.
+    pub(crate) output: Output,
+    /// Replies of earlier turns that wait for the log or for the client, oldest first.
+    owed: VecDeque<(Output, Gate)>,
+    pub(crate) state: State,
+    /// There may be something to read.
+    pub(crate) readable: bool,
+    /// The socket takes no more until it says so.
+    blocked: bool,
+    /// It is in the list of connections to be looked at in this turn.
+    pub(crate) scheduled: bool,
+    /// Since when it owes more than its soft limit.
+    over_soft_limit_since: Option<Instant>,
+}
+
+/// What a connection is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Reading and running requests.
+    Open,
+    /// A command waits; nothing is read or run until it is over.
+    Parked(Afterwards),
+    /// Nothing is read any more; it closes when everything owed is sent.
+    Closing,
+    /// It is to be closed now.
+    Dead,
+}
+
+/// What a read found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReadOutcome {
+    Bytes(usize),
+    Nothing,
+    Closed,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: Stream, generation: u64, session: Session) -> Connection {
+        Connection {
+            stream,
+            generation,
+            session,
+            parser: Parser::new(),
+            input: Input::default(),
+            wanted: 0,
+            output: Output::new(),
+            owed: VecDeque::new(),
+            state: State::Open,
+            readable: true,
+            blocked: false,
+            scheduled: false,
+            over_soft_limit_since: None,
+        }
+    }
+
+    /// Reads what the socket has, at most what fits.
+    pub(crate) fn read(&mut self, pool: &mut BufferPool) -> ReadOutcome {
+        loop {
+            let room = self.input.room(pool, self.wanted);
+            let room_bytes = room.len();
+            match self.stream.read(room) {
+                Ok(0) => return ReadOutcome::Closed,
+                Ok(bytes) => {
+                    self.input.fill(bytes);
+                    // The poll is edge-triggered; a short read means that the socket is empty.
+                    self.readable = bytes == room_bytes;
+                    return ReadOutcome::Bytes(bytes);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.readable = false;
+                    return ReadOutcome::Nothing;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return ReadOutcome::Closed,
+            }
+        }
+    }
+
+    /// Sends what may go; gives the bytes sent. The replies of this turn join those that wait if
+    /// the log has not acknowledged what they tell, or if others wait already.
+    pub(crate) fn flush(&mut self, log: &dyn CommitLog) -> usize {
+        let gated = !self.session.gate.is_open() && !self.session.gate.poll(log);
+        if !self.output.is_empty() && (gated || !self.owed.is_empty()) {
+            let output = std::mem::take(&mut self.output);
+            self.owed.push_back((output, self.session.gate.take()));
+        }
+        let mut sent = 0;
+        while !self.blocked
+            && let Some((output, gate)) = self.owed.front_mut()
+            && (gate.is_open() || gate.poll(log))
+        {
+            match send(&mut self.stream, output) {
+                Ok((bytes, blocked)) => {
+                    sent += bytes;
+                    self.blocked = blocked;
+                }
+                Err(_) => self.state = State::Dead,
+            }
+            if self.state == State::Dead || !output.is_empty() {
+                break;
+            }
+            self.owed.pop_front();
+        }
+        if self.owed.is_empty() && !self.blocked && !self.output.is_empty() {
+            match send(&mut self.stream, &mut self.output) {
+                Ok((bytes, blocked)) => {
+                    sent += bytes;
+                    self.blocked = blocked;
+                }
+                Err(_) => self.state = State::Dead,
+            }
+        }
+        if self.state == State::Closing && !self.owes() {
+            self.state = State::Dead;
+        }
+        sent
+    }
+
+    /// The socket takes bytes again.
+    pub(crate) fn unblock(&mut self) {
+        self.blocked = false;
+    }
+
+    /// Something is still to be sent.
+    pub(crate) fn owes(&self) -> bool {
+        !self.owed.is_empty() || !self.output.is_empty()
+    }
+
+    /// Something waits for the log.
+    pub(crate) fn waits_for_log(&self) -> bool {
+        self.owed.front().is_some_and(|(_, gate)| !gate.is_open())
+    }
+
+    /// Bytes that are still to be sent.
+    pub(crate) fn owed_bytes(&self) -> usize {
+        self.output.len() + self.owed.iter().map(|(output, _)| output.len()).sum::<usize>()
+    }
+
+    /// Whether the client owes us its reading for too long or too much.
+    pub(crate) fn is_over(&mut self, limit: OutputLimit) -> bool {
+        let owed = self.owed_bytes() as u64;
+        if limit.hard_bytes != 0 && owed > limit.hard_bytes as u64 {
+            return true;
+        }
+        if limit.soft_bytes == 0 || owed <= limit.soft_bytes as u64 {
+            self.over_soft_limit_since = None;
+            return false;
+        }
+        let since = *self.over_soft_limit_since.get_or_insert_with(Instant::now);
+        since.elapsed().as_secs() >= limit.soft_s as u64
+    }
+
+    /// Nothing of it is to be parsed or run now.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state != State::Open || self.owed_bytes() > OWED_BYTES_PAUSE
+    }
+
+    /// Goes back to the first request that has not run.
+    pub(crate) fn rewind(&mut self) {
+        self.input.parsed = self.input.consumed;
+        self.parser = Parser::new();
+        self.wanted = 0;
+    }
+
+    /// Passes over the request that could not be run.
+    pub(crate) fn skip_request(&mut self, limits: &Limits) {
+        self.rewind();
+        let start = self.input.consumed;
+        let parsed = self.parser.parse(self.input.bytes_mut(), start, limits, &mut Vec::new());
+        if let Ok(Parsed::Request { consumed }) = parsed {
+            self.input.consumed += consumed;
+        }
+        self.rewind();
+    }
+
+    /// What CLIENT LIST shows.
+    pub(crate) fn publish(&self, now_ms: u64) {
+        let client = &self.session.client;
+        client.active_ms.store(now_ms, Ordering::Relaxed);
+        client.db.store(self.session.db, Ordering::Relaxed);
+        client.query_bytes.store(self.input.pending() as u64, Ordering::Relaxed);
+        client.output_bytes.store(self.owed_bytes() as u64, Ordering::Relaxed);
+    }
+}
+
+/// Sends until everything is gone or the socket takes no more; gives the bytes sent and whether it
+/// takes no more.
+fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
+    let mut sent = 0;
+    while !output.is_empty() {
+        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+        let count = output.io_slices(&mut slices);
+        match stream.write_vectored(&slices[..count]) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(bytes) => {
+                output.advance(bytes);
+                sent += bytes;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok((sent, true)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((sent, false))
+}

@@ -1,0 +1,103 @@
+//! How other threads reach a network thread: messages, and one wake-up for any number of them.
+
+use crate::stream::Stream;
+use basalt_command::clients::Wake;
+use basalt_command::error::CommandError;
+use mio::Waker;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What other threads tell a network thread.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A new connection is yours.
+    Connection(NewConnection),
+    /// What a parked connection waited for has ended.
+    WaitOver { connection: ConnectionId, result: Result<(), CommandError> },
+    /// The log has acknowledged something, or takes changes again.
+    LogMoved,
+    /// Some connection was killed: look for it.
+    Sweep,
+    /// End: send what is owed, then close everything.
+    Stop,
+}
+
+/// A connection of one thread; the generation tells a new one from an old one in the same place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct ConnectionId {
+    pub(crate) index: usize,
+    pub(crate) generation: u64,
+}
+
+/// An accepted socket and what was found out about it.
+#[derive(Debug)]
+pub(crate) struct NewConnection {
+    pub(crate) stream: Stream,
+    pub(crate) address: String,
+    pub(crate) local_address: String,
+}
+
+/// A network thread's mailbox.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    messages: Mutex<Vec<Message>>,
+    waker: Waker,
+    /// The thread waits for the log: somebody's reply is held back, or a change found no room.
+    waits_for_log: AtomicBool,
+    /// Connections that the thread has, for balancing.
+    pub(crate) connections: AtomicUsize,
+}
+
+impl Mailbox {
+    pub(crate) fn new(waker: Waker) -> Mailbox {
+        Mailbox {
+            messages: Mutex::default(),
+            waker,
+            waits_for_log: AtomicBool::new(false),
+            connections: AtomicUsize::new(0),
+        }
+    }
+
+    /// Sends a message. The thread is woken only if its box was empty: it takes all at once.
+    pub(crate) fn send(&self, message: Message) {
+        let mut messages = self.messages.lock();
+        messages.push(message);
+        if messages.len() == 1
+            && let Err(error) = self.waker.wake()
+        {
+            tracing::error!(%error, "a network thread could not be woken");
+        }
+    }
+
+    /// Takes all messages.
+    pub(crate) fn take(&self) -> Vec<Message> {
+        std::mem::take(&mut *self.messages.lock())
+    }
+
+    /// From now on, wake me when the log moves. Look once more at what you wait for after this.
+    pub(crate) fn wait_for_log(&self) {
+        // SeqCst on both sides: either the log's thread sees this store, or the look after it sees
+        // what the log's thread published before it loaded the flag.
+        self.waits_for_log.store(true, Ordering::SeqCst);
+    }
+
+    /// The log has moved: called from its thread.
+    pub(crate) fn log_moved(&self) {
+        if self.waits_for_log.load(Ordering::SeqCst)
+            && self.waits_for_log.swap(false, Ordering::SeqCst)
+        {
+            self.send(Message::LogMoved);
+        }
+    }
+}
+
+/// Wakes the thread of a killed connection.
+#[derive(Debug)]
+pub(crate) struct Sweeper(pub(crate) Arc<Mailbox>);
+
+impl Wake for Sweeper {
+    fn wake(&self) {
+        self.0.send(Message::Sweep);
+    }
+}

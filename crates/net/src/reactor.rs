@@ -1,0 +1,355 @@
+//! HOT PATH
+//! A network thread: one poll, its connections, its mailbox.
+
+use crate::connection::{Connection, State};
+use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Sweeper};
+use crate::turn::{Connections, Turn};
+use basalt_command::clients::NewClient;
+use basalt_command::dispatch::{self, Worker};
+use basalt_command::error::CommandError;
+use basalt_command::server::Server;
+use basalt_command::session::Session;
+use basalt_command::wait::Afterwards;
+use basalt_resp::Limits;
+use mio::{Events, Poll, Token, Waker};
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const MAILBOX: Token = Token(usize::MAX);
+const EVENTS_A_POLL: usize = 1024;
+/// How often idle connections are looked at.
+const CARE_EVERY: Duration = Duration::from_secs(1);
+/// How long a stopping thread waits for clients to take what they are owed.
+const DRAIN_MAX: Duration = Duration::from_secs(5);
+
+/// The network threads.
+pub struct NetThreads {
+    mailboxes: Vec<Arc<Mailbox>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// How to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopMode {
+    /// Send what clients are owed first.
+    Drain,
+}
+
+struct Reactor {
+    poll: Poll,
+    mailbox: Arc<Mailbox>,
+    turn: Turn,
+    connections: Connections,
+    vacant: Vec<usize>,
+    generation: u64,
+    /// Connections with something to do.
+    ready: Vec<usize>,
+    /// Connections with replies that wait for the log.
+    gated: Vec<usize>,
+    last_care: Instant,
+    stopping: Option<Instant>,
+}
+
+impl NetThreads {
+    /// Starts one thread for each set of counters that the server has.
+    ///
+    /// # Errors
+    /// If the system gives no poll or no thread.
+    pub fn start(server: &Arc<Server>) -> io::Result<NetThreads> {
+        let mut net = NetThreads { mailboxes: Vec::new(), threads: Vec::new() };
+        for (number, counters) in server.counters.iter().enumerate() {
+            let poll = Poll::new()?;
+            let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
+            let worker = Worker::new(server, Arc::clone(counters));
+            let turn = Turn::new(Arc::clone(server), worker, Arc::clone(&mailbox));
+            let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), turn);
+            let thread = std::thread::Builder::new()
+                .name(format!("net-{number}"))
+                .spawn(move || reactor.run())?;
+            let log_wake = Arc::clone(&mailbox);
+            server.engine.log().subscribe(Arc::new(move || log_wake.log_moved()));
+            net.mailboxes.push(mailbox);
+            net.threads.push(thread);
+        }
+        Ok(net)
+    }
+
+    /// Gives a connection to the thread that has the fewest.
+    pub(crate) fn assign(mailboxes: &[Arc<Mailbox>], connection: NewConnection) {
+        use std::sync::atomic::Ordering::Relaxed;
+        if let Some(mailbox) =
+            mailboxes.iter().min_by_key(|mailbox| mailbox.connections.load(Relaxed))
+        {
+            mailbox.connections.fetch_add(1, Relaxed);
+            mailbox.send(Message::Connection(connection));
+        }
+    }
+
+    pub(crate) fn mailboxes(&self) -> Vec<Arc<Mailbox>> {
+        self.mailboxes.clone()
+    }
+
+    /// Closes all connections and ends the threads.
+    pub fn stop(self, mode: StopMode) {
+        let StopMode::Drain = mode;
+        self.mailboxes.iter().for_each(|mailbox| mailbox.send(Message::Stop));
+        for thread in self.threads {
+            if thread.join().is_err() {
+                tracing::error!("a network thread had panicked");
+            }
+        }
+    }
+}
+
+impl Reactor {
+    fn new(poll: Poll, mailbox: Arc<Mailbox>, turn: Turn) -> Reactor {
+        Reactor {
+            poll,
+            mailbox,
+            turn,
+            connections: Vec::new(),
+            vacant: Vec::new(),
+            generation: 0,
+            ready: Vec::new(),
+            gated: Vec::new(),
+            last_care: Instant::now(),
+            stopping: None,
+        }
+    }
+
+    fn run(&mut self) {
+        let mut events = Events::with_capacity(EVENTS_A_POLL);
+        while !self.has_stopped() {
+            if let Err(error) = self.poll.poll(&mut events, Some(self.timeout())) {
+                if error.kind() != io::ErrorKind::Interrupted {
+                    tracing::error!(%error, "polling sockets failed");
+                    return;
+                }
+                continue;
+            }
+            let server = Arc::clone(&self.turn.server);
+            self.turn.worker.begin_turn(&server);
+            let mut has_mail = false;
+            for event in &events {
+                match event.token() {
+                    MAILBOX => has_mail = true,
+                    Token(index) => self.note(index, event),
+                }
+            }
+            if has_mail {
+                self.read_mail();
+            }
+            self.wake_sleepers();
+            self.turn.serve(&mut self.connections, &mut self.ready);
+            self.turn.worker.end_turn(&server);
+            self.bury_and_watch();
+            self.care();
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        if !self.ready.is_empty() {
+            return Duration::ZERO;
+        }
+        let limit = if self.stopping.is_some() { Duration::from_millis(50) } else { CARE_EVERY };
+        self.turn.timers.next().map_or(limit, |next| next.min(limit))
+    }
+
+    /// An event for a connection.
+    #[inline]
+    fn note(&mut self, index: usize, event: &mio::event::Event) {
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
+        if event.is_writable() {
+            connection.unblock();
+        }
+        if event.is_readable() || event.is_read_closed() || event.is_error() {
+            connection.readable = true;
+        }
+        self.schedule(index);
+    }
+
+    #[inline]
+    fn schedule(&mut self, index: usize) {
+        if let Some(connection) = &mut self.connections[index]
+            && !connection.scheduled
+        {
+            connection.scheduled = true;
+            self.ready.push(index);
+        }
+    }
+
+    fn read_mail(&mut self) {
+        for message in self.mailbox.take() {
+            match message {
+                Message::Connection(new) => self.adopt(new),
+                Message::WaitOver { connection, result } => self.resume(connection, result),
+                Message::LogMoved => {
+                    for id in std::mem::take(&mut self.turn.waiting_for_room) {
+                        self.resume(id, Ok(()));
+                    }
+                    for index in std::mem::take(&mut self.gated) {
+                        self.schedule(index);
+                    }
+                }
+                Message::Sweep => self.sweep(),
+                Message::Stop => self.begin_stop(),
+            }
+        }
+    }
+
+    fn adopt(&mut self, new: NewConnection) {
+        let NewConnection { mut stream, address, local_address } = new;
+        let index = self.vacant.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        if let Err(error) = stream.register(self.poll.registry(), Token(index)) {
+            tracing::warn!(%error, "a connection could not be registered");
+            self.vacant.push(index);
+            return;
+        }
+        self.generation += 1;
+        let server = &self.turn.server;
+        let client = server.clients.add(NewClient {
+            address,
+            local_address,
+            fd: stream.fd(),
+            now_ms: self.turn.worker.now_ms,
+            wake: Box::new(Sweeper(Arc::clone(&self.mailbox))),
+        });
+        let authenticated = self.turn.worker.settings.clients.password.is_none();
+        let session = Session::new(client, authenticated);
+        self.connections[index] = Some(Connection::new(stream, self.generation, session));
+        self.turn.worker.counters.connections.add(1);
+        self.schedule(index);
+    }
+
+    fn connection(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        let connection = self.connections.get_mut(id.index)?.as_mut()?;
+        (connection.generation == id.generation).then_some(connection)
+    }
+
+    /// What a parked connection waited for is over.
+    fn resume(&mut self, id: ConnectionId, result: Result<(), CommandError>) {
+        let Some(connection) = self.connection(id) else { return };
+        let State::Parked(afterwards) = connection.state else { return };
+        connection.state = State::Open;
+        // A read that failed ends the command; what was read lets it run again.
+        let answered = afterwards == Afterwards::Reply || result.is_err();
+        if answered {
+            let Some(connection) = &mut self.connections[id.index] else { return };
+            let worker = &self.turn.worker;
+            dispatch::finish_wait(worker, &connection.session, result, &mut connection.output);
+            if afterwards == Afterwards::RunAgain {
+                connection.skip_request(&Limits::default());
+            }
+        }
+        self.schedule(id.index);
+    }
+
+    fn wake_sleepers(&mut self) {
+        while let Some(id) = self.turn.timers.pop_due() {
+            self.resume(id, Ok(()));
+        }
+    }
+
+    /// Closes what is dead, and has the log wake this thread if somebody waits for it.
+    fn bury_and_watch(&mut self) {
+        for index in std::mem::take(&mut self.turn.touched) {
+            self.after_turn(index);
+        }
+        if self.gated.is_empty() && self.turn.waiting_for_room.is_empty() {
+            return;
+        }
+        self.mailbox.wait_for_log();
+        // The log may have moved before it was asked to wake.
+        let log_admits = self.turn.server.engine.log().admit().is_ok();
+        if log_admits {
+            for id in std::mem::take(&mut self.turn.waiting_for_room) {
+                self.resume(id, Ok(()));
+            }
+        }
+        let mut still_gated = Vec::new();
+        for index in std::mem::take(&mut self.gated) {
+            self.turn.finish(&mut self.connections, index);
+            match &self.connections[index] {
+                Some(connection) if connection.waits_for_log() => still_gated.push(index),
+                Some(connection) if connection.state == State::Dead => self.bury(index),
+                _ => {}
+            }
+        }
+        self.gated = still_gated;
+    }
+
+    fn after_turn(&mut self, index: usize) {
+        let Some(Some(connection)) = self.connections.get(index) else { return };
+        if connection.state == State::Dead || connection.session.client.is_killed() {
+            self.bury(index);
+        } else if connection.waits_for_log() && !self.gated.contains(&index) {
+            self.gated.push(index);
+        }
+    }
+
+    fn bury(&mut self, index: usize) {
+        let Some(mut connection) = self.connections[index].take() else { return };
+        connection.stream.deregister(self.poll.registry());
+        self.turn.server.clients.remove(connection.session.client.id);
+        self.mailbox.connections.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        self.ready.retain(|&ready| ready != index);
+        self.gated.retain(|&gated| gated != index);
+        self.vacant.push(index);
+    }
+
+    fn sweep(&mut self) {
+        for index in 0..self.connections.len() {
+            if let Some(connection) = &self.connections[index]
+                && connection.session.client.is_killed()
+            {
+                self.bury(index);
+            }
+        }
+    }
+
+    /// Once a second: clients that have been silent for too long, memory that lies idle.
+    fn care(&mut self) {
+        if self.last_care.elapsed() < CARE_EVERY {
+            return;
+        }
+        self.last_care = Instant::now();
+        let now_ms = self.turn.worker.now_ms;
+        let timeout_ms = self.turn.worker.settings.clients.idle_timeout_s * 1000;
+        for index in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[index] else { continue };
+            let active_ms =
+                connection.session.client.active_ms.load(std::sync::atomic::Ordering::Relaxed);
+            let idle_ms = now_ms.saturating_sub(active_ms);
+            if idle_ms > 2000 {
+                connection.input.shrink();
+            }
+            if timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open {
+                self.bury(index);
+            } else if connection.owes() {
+                self.turn.finish(&mut self.connections, index);
+                self.after_turn(index);
+            }
+        }
+    }
+
+    fn begin_stop(&mut self) {
+        self.stopping = Some(Instant::now());
+        for index in 0..self.connections.len() {
+            if let Some(connection) = &mut self.connections[index] {
+                connection.state = State::Closing;
+                self.schedule(index);
+            }
+        }
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.stopping.is_some_and(|since| {
+            self.connections.iter().all(Option::is_none) || since.elapsed() > DRAIN_MAX
+        })
+    }
+}

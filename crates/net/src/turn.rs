@@ -1,0 +1,307 @@
+//! HOT PATH
+//! One turn's work: requests of all ready connections, in batches.
+//!
+//! ```text
+//! read a socket ▸ parse a request, find its command, hash its key     until the batch is full
+//!                 ▸ fetch the buckets ▸ fetch the entries ▸ run each  then the next batch
+//! ```
+//! A batch mixes requests of several connections, so that fifty clients with one request each gain
+//! from the fetching ahead as much as one client with fifty.
+
+use crate::buffers::BufferPool;
+use crate::connection::{Connection, ReadOutcome, State};
+use crate::mailbox::{ConnectionId, Mailbox, Message};
+use crate::timers::Timers;
+use basalt_command::dispatch::{self, Prepared, Worker};
+use basalt_command::error::CommandError;
+use basalt_command::server::Server;
+use basalt_command::session::Flow;
+use basalt_command::wait::Wait;
+use basalt_config::ClientClass;
+use basalt_resp::{Arg, Limits, Parsed, Reply};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A turn of one connection ends after this time, whatever it still has.
+const TURN_MAX: Duration = Duration::from_micros(100);
+
+/// A parsed request.
+struct Request {
+    connection: usize,
+    /// Its words, a range of `words`.
+    first_word: usize,
+    words: usize,
+    /// Where it ends in the connection's buffer.
+    end: usize,
+    prepared: Prepared,
+}
+
+/// What a thread needs to run requests.
+pub(crate) struct Turn {
+    pub(crate) server: Arc<Server>,
+    pub(crate) worker: Worker,
+    pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) pool: BufferPool,
+    pub(crate) timers: Timers,
+    /// Connections whose command found no room in the log.
+    pub(crate) waiting_for_room: Vec<ConnectionId>,
+    /// Connections that were served in this turn.
+    pub(crate) touched: Vec<usize>,
+    requests: Vec<Request>,
+    words: Vec<Arg>,
+}
+
+/// The connections of a thread.
+pub(crate) type Connections = Vec<Option<Connection>>;
+
+impl Turn {
+    pub(crate) fn new(server: Arc<Server>, worker: Worker, mailbox: Arc<Mailbox>) -> Turn {
+        Turn {
+            server,
+            worker,
+            mailbox,
+            pool: BufferPool::default(),
+            timers: Timers::default(),
+            waiting_for_room: Vec::new(),
+            touched: Vec::new(),
+            requests: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    /// Serves the connections in `ready`; leaves those in it that have more to do.
+    pub(crate) fn serve(&mut self, connections: &mut Connections, ready: &mut Vec<usize>) {
+        let batch_max = self.worker.settings.network.batch_commands_max;
+        for &index in &*ready {
+            self.read(connections, index);
+            let start = Instant::now();
+            let mut left = self.worker.settings.network.turn_commands_max;
+            // Connections with one request each share a batch; one with many fills several.
+            while left > 0 && self.parse(connections, index, &mut left, batch_max) {
+                self.run(connections);
+                if start.elapsed() > TURN_MAX {
+                    break;
+                }
+            }
+        }
+        self.run(connections);
+        for &index in &*ready {
+            self.finish(connections, index);
+        }
+        self.touched.extend_from_slice(ready);
+        ready.retain(|&index| {
+            let Some(connection) = &mut connections[index] else { return false };
+            let open = connection.state == State::Open && !connection.is_idle();
+            connection.scheduled = open
+                && (connection.readable || !connection.input.is_parsed() && connection.wanted == 0);
+            connection.scheduled
+        });
+    }
+
+    fn read(&mut self, connections: &mut Connections, index: usize) {
+        let Some(connection) = &mut connections[index] else { return };
+        if connection.is_idle() || !connection.readable {
+            return;
+        }
+        if !connection.input.is_parsed() && connection.wanted == 0 {
+            return; // What has been read goes first.
+        }
+        match connection.read(&mut self.pool) {
+            ReadOutcome::Bytes(bytes) => {
+                self.worker.counters.bytes_in.add(bytes as u64);
+                connection.wanted = 0;
+            }
+            ReadOutcome::Nothing => {}
+            // It may have shut down only its sending side: what it is owed is still sent.
+            ReadOutcome::Closed if connection.owes() => connection.state = State::Closing,
+            ReadOutcome::Closed => connection.state = State::Dead,
+        }
+    }
+
+    /// Adds requests of a connection to the batch; true if the batch is full and there may be more.
+    fn parse(
+        &mut self,
+        connections: &mut Connections,
+        index: usize,
+        left: &mut usize,
+        batch_max: usize,
+    ) -> bool {
+        let Some(connection) = &mut connections[index] else { return false };
+        if connection.is_idle() {
+            return false;
+        }
+        let settings = &self.worker.settings;
+        let limits = Limits {
+            args_max: settings.network.multibulk_args_max,
+            bulk_bytes_max: settings.network.bulk_bytes_max,
+            line_bytes_max: settings.network.inline_bytes_max,
+            authenticated: connection.session.authenticated,
+        };
+        while !connection.input.is_parsed() {
+            // The limits of a client that has not said who it is depend on what it says next.
+            let full = self.requests.len() >= batch_max
+                || *left == 0
+                || !limits.authenticated && !self.requests.is_empty();
+            if full {
+                return true;
+            }
+            let start = connection.input.parsed;
+            let first_word = self.words.len();
+            let parsed = connection.parser.parse(
+                connection.input.bytes_mut(),
+                start,
+                &limits,
+                &mut self.words,
+            );
+            match parsed {
+                Ok(Parsed::Request { consumed }) => {
+                    connection.input.parsed += consumed;
+                    *left -= 1;
+                    let words = &self.words[first_word..];
+                    let bytes = connection.input.bytes();
+                    let server = &*self.server;
+                    let prepared =
+                        dispatch::prepare(&server.commands, &server.engine, bytes, words);
+                    self.requests.push(Request {
+                        connection: index,
+                        first_word,
+                        words: words.len(),
+                        end: connection.input.parsed,
+                        prepared,
+                    });
+                }
+                Ok(Parsed::Empty { consumed }) => {
+                    connection.input.parsed += consumed;
+                    self.run(connections);
+                    let Some(connection) = &mut connections[index] else { return false };
+                    if connection.state == State::Open {
+                        connection.input.consumed = connection.input.parsed;
+                    }
+                    return *left > 0;
+                }
+                Ok(Parsed::Incomplete { wanted }) => {
+                    connection.wanted = wanted.max(1);
+                    return self.check_query_limit(connections, index);
+                }
+                Err(error) => {
+                    // What came before it is answered first.
+                    self.run(connections);
+                    let Some(connection) = &mut connections[index] else { return false };
+                    if connection.state == State::Open {
+                        Reply::new(&mut connection.output, connection.session.protocol)
+                            .protocol_error(error);
+                        connection.state = State::Closing;
+                    }
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    #[cold]
+    fn check_query_limit(&mut self, connections: &mut Connections, index: usize) -> bool {
+        let Some(connection) = &mut connections[index] else { return false };
+        let limit = self.worker.settings.clients.query_buffer_bytes_max;
+        if connection.input.pending() > limit {
+            self.worker.counters.buffer_limit_disconnections.add(1);
+            tracing::debug!(client = connection.session.client.id, "query buffer over its limit");
+            connection.state = State::Dead;
+        }
+        false
+    }
+
+    /// Runs the batch.
+    fn run(&mut self, connections: &mut Connections) {
+        if self.requests.is_empty() {
+            return;
+        }
+        let engine = &*self.server.engine;
+        if self.requests.len() > 1 {
+            for request in &self.requests {
+                if let Some(connection) = &connections[request.connection] {
+                    request.prepared.prefetch_bucket(engine, connection.session.db);
+                }
+            }
+            for request in &self.requests {
+                if let Some(connection) = &connections[request.connection] {
+                    request.prepared.prefetch_entry(engine, connection.session.db);
+                }
+            }
+        }
+        let start = Instant::now();
+        for number in 0..self.requests.len() {
+            let Request { connection: index, first_word, words, end, prepared } =
+                self.requests[number];
+            let Some(connection) = &mut connections[index] else { continue };
+            if connection.state != State::Open {
+                continue;
+            }
+            let words = &self.words[first_word..first_word + words];
+            let Connection { input, session, output, .. } = connection;
+            let flow = dispatch::execute(
+                &self.server,
+                &mut self.worker,
+                session,
+                input.bytes(),
+                words,
+                prepared,
+                output,
+            );
+            match flow {
+                Flow::Done => connection.input.consumed = end,
+                Flow::Close => {
+                    connection.input.consumed = end;
+                    connection.state = State::Closing;
+                }
+                Flow::Wait(wait) => self.park(connections, index, end, wait),
+            }
+        }
+        let share = start.elapsed() / self.requests.len().max(1) as u32;
+        for request in &self.requests {
+            request.prepared.count_time(&self.worker, share);
+        }
+        self.requests.clear();
+        self.words.clear();
+    }
+
+    /// A command has to wait: the rest of its connection's requests wait with it.
+    #[cold]
+    fn park(&mut self, connections: &mut Connections, index: usize, end: usize, wait: Wait) {
+        let Some(connection) = &mut connections[index] else { return };
+        let afterwards = wait.afterwards();
+        if afterwards == basalt_command::wait::Afterwards::Reply {
+            connection.input.consumed = end;
+        }
+        connection.state = State::Parked(afterwards);
+        connection.rewind();
+        let id = ConnectionId { index, generation: connection.generation };
+        match wait {
+            Wait::Sleep(time) => self.timers.add(time, id),
+            Wait::LogRoom => self.waiting_for_room.push(id),
+            wait => {
+                let mailbox = Arc::clone(&self.mailbox);
+                let done = move |result: Result<(), CommandError>| {
+                    mailbox.send(Message::WaitOver { connection: id, result });
+                };
+                wait.start(&self.server, Box::new(done));
+            }
+        }
+    }
+
+    /// Sends what a connection is owed and tidies it up.
+    pub(crate) fn finish(&mut self, connections: &mut Connections, index: usize) {
+        let Some(connection) = &mut connections[index] else { return };
+        let sent = connection.flush(self.server.engine.log());
+        self.worker.counters.bytes_out.add(sent as u64);
+        connection.input.release(&mut self.pool);
+        connection.publish(self.worker.now_ms);
+        if connection.owes() {
+            let limit = self.worker.settings.clients.output_limits.of(ClientClass::Normal);
+            if connection.is_over(limit) {
+                self.worker.counters.buffer_limit_disconnections.add(1);
+                connection.state = State::Dead;
+            }
+        }
+    }
+}

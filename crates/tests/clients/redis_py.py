@@ -1,0 +1,134 @@
+"""Smoke test with redis-py: what an application does first. Usage: redis_py.py PORT"""
+
+import sys
+import threading
+import time
+
+import redis
+
+PORT = int(sys.argv[1])
+
+
+def client(**options):
+    return redis.Redis(host="127.0.0.1", port=PORT, **options)
+
+
+def equal(actual, expected):
+    assert actual == expected, f"expected {expected!r}, got {actual!r}"
+
+
+def wait_until(condition, seconds=5):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.005)
+
+
+def strings(r):
+    equal(r.set("k", "v"), True)
+    equal(r.get("k"), "v")
+    equal(r.set("k", "w", nx=True), None)
+    equal(r.set("k", "w", xx=True, get=True), "v")
+    equal(r.getdel("k"), "w")
+    equal(r.get("k"), None)
+    equal(r.mset({"a": 1, "b": 2}), True)
+    equal(r.mget("a", "b", "none"), ["1", "2", None])
+    equal(r.incrby("a", 41), 42)
+    equal(r.incrbyfloat("f", 1.5), 1.5)
+    equal(r.append("b", "xyz"), 4)
+    equal(r.getrange("b", 1, -1), "xyz")
+    equal(r.setrange("b", 1, "ABC"), 4)
+    equal(r.strlen("b"), 4)
+    equal(r.delete("a", "b", "f", "none"), 3)
+    for wrong in (lambda: r.execute_command("SET", "k"), lambda: r.execute_command("NOSUCH")):
+        try:
+            wrong()
+        except redis.ResponseError:
+            continue
+        raise AssertionError("an error was expected")
+
+
+def binary():
+    r = client()
+    everything = bytes(range(256)) * 100
+    r.set(b"\x00\xff", everything)
+    equal(r.get(b"\x00\xff"), everything)
+    equal(r.delete(b"\x00\xff"), 1)
+
+
+def pipelines(r):
+    pipe = r.pipeline(transaction=False)
+    for number in range(1000):
+        pipe.set(f"p:{number}", number)
+        pipe.incr(f"p:{number}")
+    results = pipe.execute()
+    equal(results[1::2], list(range(1, 1001)))
+    equal(r.unlink(*[f"p:{number}" for number in range(1000)]), 1000)
+
+
+def expiry(r):
+    r.set("e", "v", px=30)
+    wait_until(lambda: r.get("e") is None)
+    r.set("e", "v", ex=100)
+    assert 98 <= r.ttl("e") <= 100
+    equal(r.persist("e"), True)
+    equal(r.ttl("e"), -1)
+    equal(r.expire("e", 100, gt=True), False)
+    equal(r.pexpireat("e", int(time.time() * 1000) + 50_000), True)
+    assert 48_000 <= r.pttl("e") <= 50_000
+    equal(r.getex("e", persist=True), "v")
+    r.delete("e")
+
+
+def scanning(r):
+    r.mset({f"scan:{number}": number for number in range(500)})
+    found = set(r.scan_iter(match="scan:*", count=50))
+    equal(found, {f"scan:{number}" for number in range(500)})
+    equal(set(r.keys("scan:1?")), {f"scan:1{digit}" for digit in range(10)})
+    equal(r.dbsize(), 500)
+    equal(r.flushdb(), True)
+    equal(r.dbsize(), 0)
+
+
+def server(r):
+    assert r.ping()
+    assert "redis_version" in r.info()
+    assert r.config_get("maxmemory")
+    assert r.client_id() > 0
+    r.client_setname("smoke")
+    equal(r.client_getname(), "smoke")
+    assert any(entry["name"] == "smoke" for entry in r.client_list())
+    assert r.command_count() > 50
+    assert len(r.time()) == 2
+
+
+def pooled():
+    pool = redis.ConnectionPool(host="127.0.0.1", port=PORT, max_connections=8)
+    shared = redis.Redis(connection_pool=pool)
+    shared.delete("n")
+    # redis-py's pool raises when it is exhausted, so there are as many threads as connections.
+    threads = [
+        threading.Thread(target=lambda: [shared.incr("n") for _ in range(200)]) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(int(shared.get("n")), 1600)
+    shared.delete("n")
+
+
+def main():
+    for protocol in (2, 3):
+        for database in (0, 3):
+            r = client(decode_responses=True, protocol=protocol, db=database)
+            r.flushdb()
+            for part in (strings, pipelines, expiry, scanning, server):
+                part(r)
+            r.close()
+    binary()
+    pooled()
+    print("redis-py: ok")
+
+
+main()

@@ -1,0 +1,110 @@
+//! A blocking connection: one request, one reply, or raw bytes where a test wants to misbehave.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use basalt_resp::{Value, decode, encode_request};
+
+/// How long a test waits for one reply before it fails: far longer than any reply should take, even on a
+/// loaded machine.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One TCP connection to a server.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    /// Received and not yet decoded, from `start`.
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Connection {
+    /// Connects; the protocol is RESP2 until `HELLO` says otherwise.
+    pub fn open(address: SocketAddr) -> io::Result<Connection> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+        stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
+        Ok(Connection { stream, buffer: Vec::new(), start: 0 })
+    }
+
+    /// Sends one request and waits for one reply.
+    pub fn call(&mut self, args: &[impl AsRef<[u8]>]) -> io::Result<Value> {
+        self.send(args)?;
+        self.receive()
+    }
+
+    /// Splits `line` at spaces, sends it as one request and waits for one reply.
+    pub fn run(&mut self, line: &str) -> io::Result<Value> {
+        self.call(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// Sends one request.
+    pub fn send(&mut self, args: &[impl AsRef<[u8]>]) -> io::Result<()> {
+        let mut request = Vec::new();
+        encode_request(args, &mut request);
+        self.stream.write_all(&request)
+    }
+
+    /// Sends bytes as they are.
+    pub fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)
+    }
+
+    /// Waits for one reply. The end of the stream is `UnexpectedEof`; what is no reply is `InvalidData`.
+    pub fn receive(&mut self) -> io::Result<Value> {
+        loop {
+            let pending = &self.buffer[self.start..];
+            let decoded =
+                decode(pending).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            if let Some((value, length)) = decoded {
+                self.start += length;
+                if self.start == self.buffer.len() {
+                    self.buffer.clear();
+                    self.start = 0;
+                }
+                return Ok(value);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads more, at least as much again as is pending: decoding anew is then linear in total.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let goal = self.buffer.len() * 2;
+        let mut chunk = vec![0; 64 * 1024];
+        loop {
+            let length = self.stream.read(&mut chunk)?;
+            if length == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            self.buffer.extend_from_slice(&chunk[..length]);
+            // A short read means that the socket is empty now: what is here may be the whole reply.
+            if self.buffer.len() >= goal || length < chunk.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads everything up to the end of the stream, which a reset is too.
+    pub fn receive_to_end(&mut self) -> io::Result<Vec<u8>> {
+        let mut rest = self.buffer.split_off(self.start);
+        match self.stream.read_to_end(&mut rest) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => Err(error),
+            _ => Ok(rest),
+        }
+    }
+
+    /// Tells the server that nothing more will be sent.
+    pub fn finish_sending(&self) -> io::Result<()> {
+        self.stream.shutdown(std::net::Shutdown::Write)
+    }
+
+    /// A second handle on the same socket, to send from another thread.
+    pub fn sender(&self) -> io::Result<TcpStream> {
+        self.stream.try_clone()
+    }
+}

@@ -1,0 +1,264 @@
+//! Starts servers for tests: on a free port, in a folder of their own, with their log kept and checked.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::client::Connection;
+use basalt_resp::Value;
+
+/// How long a server may take from its start to its first `PONG`.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often a start is tried anew when another process took the free port first.
+const START_ATTEMPTS_MAX: usize = 3;
+
+/// Which program to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What `BASALT_BIN` names (a redis-server too, to test the tests), or the release build.
+    Basalt,
+    /// The machine's `redis-server`, to compare with.
+    Redis,
+}
+
+/// How to start a server.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    kind: Kind,
+    args: Vec<String>,
+    dir: Option<PathBuf>,
+    allowed: Vec<String>,
+}
+
+impl Launch {
+    /// A server with an empty data folder and default options.
+    pub fn new(kind: Kind) -> Launch {
+        Launch { kind, args: Vec::new(), dir: None, allowed: Vec::new() }
+    }
+
+    /// Adds an option, as on the command line: `--name value`.
+    pub fn option(mut self, name: &str, value: &str) -> Launch {
+        self.args.extend([format!("--{name}"), value.to_owned()]);
+        self
+    }
+
+    /// Uses a folder that outlives the server, as for a restart.
+    pub fn dir(mut self, dir: &Path) -> Launch {
+        self.dir = Some(dir.to_owned());
+        self
+    }
+
+    /// Expects warnings or errors in the log that contain `text`.
+    pub fn allow_log(mut self, text: &str) -> Launch {
+        self.allowed.push(text.to_owned());
+        self
+    }
+
+    /// Starts the server and waits until it answers.
+    pub fn start(self) -> Server {
+        let mut failures = String::new();
+        for _ in 0..START_ATTEMPTS_MAX {
+            match self.try_start() {
+                Ok(server) => return server,
+                Err(error) => failures.push_str(&format!("\n{error}")),
+            }
+        }
+        panic!("cannot start {}:{failures}", program(self.kind).display());
+    }
+
+    fn try_start(&self) -> io::Result<Server> {
+        let own_dir = match self.dir {
+            Some(_) => None,
+            None => Some(tempfile::Builder::new().prefix("basalt-test-").tempdir()?),
+        };
+        let dir = match (&self.dir, &own_dir) {
+            (Some(dir), _) => dir.clone(),
+            (None, Some(own)) => own.path().to_owned(),
+            (None, None) => unreachable!("one of the two was just made"),
+        };
+        let port = free_port()?;
+        let log_path = dir.join("server.log");
+        let log = File::options().create(true).append(true).open(&log_path)?;
+        let log_start = log.metadata()?.len();
+        let child = Command::new(program(self.kind))
+            .args(["--bind", "127.0.0.1", "--save", "", "--dir"])
+            .arg(&dir)
+            .args(["--port", &port.to_string()])
+            .args(&self.args)
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let allowed = self.allowed.clone();
+        let is_redis = is_redis(self.kind);
+        let mut server =
+            Server { child, address, log_path, log_start, allowed, is_redis, _own_dir: own_dir };
+        server.wait_ready()?;
+        Ok(server)
+    }
+}
+
+/// A running server; killed when dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    address: SocketAddr,
+    log_path: PathBuf,
+    /// Where this run's part of the log begins: a restart appends.
+    log_start: u64,
+    allowed: Vec<String>,
+    is_redis: bool,
+    _own_dir: Option<tempfile::TempDir>,
+}
+
+impl Server {
+    /// Starts a server with default options.
+    pub fn start(kind: Kind) -> Server {
+        Launch::new(kind).start()
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whether the program is redis-server, whatever kind was asked for.
+    pub fn is_redis(&self) -> bool {
+        self.is_redis
+    }
+
+    /// A new connection.
+    pub fn connect(&self) -> Connection {
+        match Connection::open(self.address) {
+            Ok(connection) => connection,
+            Err(error) => panic!("cannot connect: {error}\nlog:\n{}", self.log()),
+        }
+    }
+
+    /// What it has logged since it was started.
+    pub fn log(&self) -> String {
+        let bytes = fs::read(&self.log_path).unwrap_or_default();
+        let start = usize::try_from(self.log_start).unwrap_or(0).min(bytes.len());
+        String::from_utf8_lossy(&bytes[start..]).into_owned()
+    }
+
+    /// Ends the process at once, as `kill -9` does, and waits until it is gone.
+    pub fn kill(&mut self) {
+        // Both fail only if the process is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Panics if the log has a warning or an error that was not expected.
+    pub fn check_log(&self) {
+        if !self.is_redis {
+            let found = complaints(&self.log(), &self.allowed);
+            assert!(found.is_empty(), "unexpected in the server's log:\n{}", found.join("\n"));
+        }
+    }
+
+    fn wait_ready(&mut self) -> io::Result<()> {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Err(io::Error::other(format!("{status}; log:\n{}", self.log())));
+            }
+            if answers(self.address) {
+                return Ok(());
+            }
+            if started.elapsed() > READY_TIMEOUT {
+                self.kill();
+                return Err(io::Error::other(format!("not ready in time; log:\n{}", self.log())));
+            }
+            // The kernel cannot be asked to tell when somebody listens; so knock, and knock again.
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            let log = self.log();
+            let tail: Vec<&str> = log.lines().rev().take(30).collect();
+            let tail: Vec<&str> = tail.into_iter().rev().collect();
+            // Captured by the test harness and shown with the failure.
+            #[allow(clippy::print_stderr)]
+            {
+                eprintln!("end of the server's log:\n{}", tail.join("\n"));
+            }
+        } else {
+            self.check_log();
+        }
+    }
+}
+
+fn answers(address: SocketAddr) -> bool {
+    let Ok(mut connection) = Connection::open(address) else { return false };
+    match connection.call(&["PING"]) {
+        Ok(Value::Error(text)) => !text.starts_with(b"LOADING"),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+/// Asks the kernel for a port that is free now.
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// The program of a kind.
+pub fn program(kind: Kind) -> PathBuf {
+    if kind == Kind::Redis {
+        return PathBuf::from("redis-server");
+    }
+    if let Some(binary) = std::env::var_os("BASALT_BIN") {
+        return PathBuf::from(binary);
+    }
+    // Test binaries are in TARGET/debug/deps.
+    let own = std::env::current_exe().unwrap_or_default();
+    let target = own.ancestors().nth(3).map(Path::to_path_buf).unwrap_or_default();
+    let binary = target.join("release/basalt");
+    assert!(
+        binary.exists(),
+        "no server to test: set BASALT_BIN, or cargo build --release -p basalt"
+    );
+    binary
+}
+
+/// Whether a kind's program is redis-server.
+pub fn is_redis(kind: Kind) -> bool {
+    let path = program(kind);
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("redis-server"))
+}
+
+/// The lines of a log that are warnings or errors and contain none of the `allowed` texts.
+fn complaints(log: &str, allowed: &[String]) -> Vec<String> {
+    let bad = ["WARN", "ERROR", "panicked"];
+    log.lines()
+        .filter(|line| line.split([' ', '"', '[', ']', ':']).any(|word| bad.contains(&word)))
+        .filter(|line| !allowed.iter().any(|text| line.contains(text)))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaints;
+
+    #[test]
+    fn a_warning_is_found_unless_it_was_expected() {
+        let log =
+            "1 INFO ready\n2 WARN disk slow\n{\"level\":\"ERROR\"}\nthread 'a' panicked at x\n";
+        assert_eq!(complaints(log, &[]).len(), 3);
+        assert_eq!(complaints(log, &["disk slow".to_owned()]).len(), 2);
+        assert!(complaints("1 INFO WARNINGS: 0\n", &[]).is_empty());
+    }
+}

@@ -1,0 +1,89 @@
+//! Kill -9 and restart: what was acknowledged is there.
+//!
+//! `BASALT_CRASH_ROUNDS` sets the number of rounds; `BASALT_SEED` reproduces their moments.
+
+use std::time::Duration;
+
+use basalt_tests::crash::{self, Outcome, Placement, Plan};
+use basalt_tests::random::Random;
+use basalt_tests::server::{Kind, is_redis};
+
+const ROUNDS_IN_CI: u64 = 5;
+
+const ALWAYS: &[(&str, &str)] = &[("appendonly", "yes"), ("appendfsync", "always")];
+const EVERYSEC: &[(&str, &str)] = &[("appendonly", "yes"), ("appendfsync", "everysec")];
+
+/// Under `everysec` a second may be lost; a machine under load may be late by as much again.
+const EVERYSEC_AGE_MAX: Duration = Duration::from_secs(2);
+
+fn plan(placement: Placement, options: &[(&str, &str)]) -> Plan {
+    let rounds = std::env::var("BASALT_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    Plan {
+        rounds: rounds.unwrap_or(ROUNDS_IN_CI),
+        writers: 6,
+        acknowledged_max: 4_000,
+        duration_min: Duration::ZERO,
+        placement,
+        options: options.iter().map(own).collect(),
+        seed: Random::from_environment().seed(),
+    }
+}
+
+fn run(plan: &Plan) -> Outcome {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let outcome = crash::run(plan, dir.path());
+    eprintln!(
+        "{:?}: {} rounds, {} acknowledged, {} lost (BASALT_SEED={})",
+        plan.options,
+        plan.rounds,
+        outcome.acknowledged,
+        outcome.losses.len(),
+        plan.seed
+    );
+    assert!(outcome.acknowledged >= plan.rounds, "the writers wrote nothing: {outcome:?}");
+    outcome
+}
+
+#[test]
+fn always_loses_nothing() {
+    let outcome = run(&plan(Placement::Spread, ALWAYS));
+    assert!(outcome.losses.is_empty(), "{:?}", outcome.losses);
+}
+
+#[test]
+fn always_loses_nothing_of_one_slot() {
+    let outcome = run(&plan(Placement::OneSlot, ALWAYS));
+    assert!(outcome.losses.is_empty(), "{:?}", outcome.losses);
+}
+
+#[test]
+fn everysec_leaves_no_hole() {
+    let outcome = run(&plan(Placement::OneSlot, EVERYSEC));
+    let holes: Vec<_> = outcome.losses.iter().filter(|loss| loss.hole).collect();
+    assert!(holes.is_empty(), "{holes:?}");
+}
+
+/// Few rounds, but longer than what may be lost.
+#[test]
+fn everysec_loses_the_last_moments_only() {
+    let mut plan = plan(Placement::OneSlot, EVERYSEC);
+    plan.rounds = plan.rounds.div_ceil(5);
+    plan.writers = 1;
+    plan.duration_min = EVERYSEC_AGE_MAX * 2;
+    let outcome = run(&plan);
+    let old: Vec<_> = outcome.losses.iter().filter(|loss| loss.age > EVERYSEC_AGE_MAX).collect();
+    assert!(old.is_empty(), "{} of them, the oldest {:?}", old.len(), old[0]);
+}
+
+/// The canary: a server that acknowledges too early must be found out, or the tests above prove nothing.
+#[test]
+fn a_server_that_acknowledges_too_early_is_caught() {
+    // Redis has no such option; without a log at all it is as careless.
+    let careless: &[(&str, &str)] = match is_redis(Kind::Basalt) {
+        true => &[("appendonly", "no")],
+        false => &[("appendfsync", "always"), ("debug-acknowledge-before-fsync", "yes")],
+    };
+    let outcome = run(&plan(Placement::Spread, careless));
+    assert!(!outcome.losses.is_empty(), "the crash test did not notice lost writes");
+}

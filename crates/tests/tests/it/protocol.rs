@@ -1,0 +1,153 @@
+//! The protocol itself: requests in pieces, inline requests, limits and the errors that end a connection.
+
+use basalt_resp::{Value, encode_request};
+use basalt_tests::client::Connection;
+use basalt_tests::server::{Kind, Launch, Server};
+
+fn server() -> Server {
+    Server::start(Kind::Basalt)
+}
+
+/// Sends bytes and returns everything up to the end of the stream, which the server must cause.
+fn last_words(mut connection: Connection, bytes: &[u8]) -> String {
+    // The server may hang up before it has read everything.
+    let _ = connection.send_raw(bytes);
+    let rest = connection.receive_to_end().unwrap_or_else(|error| {
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]);
+        panic!("the server does not end the connection after {start:?}: {error}")
+    });
+    String::from_utf8_lossy(&rest).into_owned()
+}
+
+fn simple(text: &str) -> Value {
+    Value::Simple(text.as_bytes().to_vec())
+}
+
+fn bulk(text: &str) -> Value {
+    Value::Bulk(text.as_bytes().to_vec())
+}
+
+#[test]
+fn a_request_may_arrive_split_anywhere() {
+    let server = server();
+    let mut requests = Vec::new();
+    encode_request(&["SET", "key", "a\r\nb"], &mut requests);
+    requests.extend_from_slice(b"GET key\r\n");
+    encode_request(&["STRLEN", "key"], &mut requests);
+    for cut in 1..requests.len() {
+        let mut connection = server.connect();
+        connection.send_raw(&requests[..cut]).expect("the first part is sent");
+        // The answer from another connection shows that the server has had its turn with the first part.
+        server.connect().run("PING").expect("the server answers");
+        connection.send_raw(&requests[cut..]).expect("the second part is sent");
+        let replies = [(); 3].map(|()| connection.receive().expect("three replies"));
+        assert_eq!(replies, [simple("OK"), bulk("a\r\nb"), Value::Integer(4)], "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_request_may_arrive_byte_by_byte() {
+    let server = server();
+    let mut connection = server.connect();
+    let mut request = Vec::new();
+    encode_request(&["ECHO", &"x".repeat(300)], &mut request);
+    for byte in request {
+        connection.send_raw(&[byte]).expect("a byte is sent");
+    }
+    assert_eq!(connection.receive().expect("a reply"), bulk(&"x".repeat(300)));
+}
+
+#[test]
+fn inline_requests_are_understood() {
+    let server = server();
+    let mut connection = server.connect();
+    let cases: [(&str, Value); 7] = [
+        ("PING\r\n", simple("PONG")),
+        ("PING\n", simple("PONG")),
+        ("  ECHO   spaced  \r\n", bulk("spaced")),
+        ("\r\n\r\nECHO \"a b\\x41\\n\"\r\n", bulk("a bA\n")),
+        ("ECHO 'it\\'s'\r\n", bulk("it's")),
+        ("ECHO \"\"\r\n", bulk("")),
+        ("*0\r\n*-1\r\nPING\r\n", simple("PONG")),
+    ];
+    for (line, expected) in cases {
+        connection.send_raw(line.as_bytes()).expect("a line is sent");
+        assert_eq!(connection.receive().expect("a reply"), expected, "{line:?}");
+    }
+}
+
+#[test]
+fn a_broken_request_is_answered_and_ends_the_connection() {
+    let server = server();
+    let long = "x".repeat(70_000);
+    let cases: [(String, &str); 13] = [
+        ("*x\r\n".into(), "invalid multibulk length"),
+        ("*2147483648\r\n".into(), "invalid multibulk length"),
+        ("*99999999999999999999\r\n".into(), "invalid multibulk length"),
+        ("*1\r\n+PING\r\n".into(), "expected '$', got '+'"),
+        ("*1\r\nPING\r\n".into(), "expected '$', got 'P'"),
+        ("*1\r\n$x\r\n".into(), "invalid bulk length"),
+        ("*1\r\n$-1\r\n".into(), "invalid bulk length"),
+        ("*2\r\n$4\r\nECHO\r\n$536870913\r\n".into(), "invalid bulk length"),
+        ("ECHO \"a\r\n".into(), "unbalanced quotes in request"),
+        ("ECHO 'a'b\r\n".into(), "unbalanced quotes in request"),
+        (long.clone(), "too big inline request"),
+        (format!("*{long}"), "too big mbulk count string"),
+        (format!("*1\r\n${long}"), "too big bulk count string"),
+    ];
+    for (request, text) in cases {
+        let start = &request[..request.len().min(40)];
+        let reply = last_words(server.connect(), request.as_bytes());
+        assert_eq!(reply, format!("-ERR Protocol error: {text}\r\n"), "{start:?}");
+    }
+    assert_eq!(server.connect().run("PING").expect("the server lives"), simple("PONG"));
+}
+
+#[test]
+fn what_came_before_a_broken_request_is_answered() {
+    let server = server();
+    let reply = last_words(server.connect(), b"PING\r\n*1\r\n$4\r\nPING\r\n*1\r\n!\r\n");
+    assert_eq!(reply, "+PONG\r\n+PONG\r\n-ERR Protocol error: expected '$', got '!'\r\n");
+}
+
+#[test]
+fn limits_are_tight_before_authentication() {
+    let server = Launch::new(Kind::Basalt).option("requirepass", "secret").start();
+    let many = last_words(server.connect(), b"*11\r\n");
+    assert_eq!(many, "-ERR Protocol error: unauthenticated multibulk length\r\n");
+    let big = last_words(server.connect(), b"*2\r\n$4\r\nECHO\r\n$16385\r\n");
+    assert_eq!(big, "-ERR Protocol error: unauthenticated bulk length\r\n");
+    let mut connection = server.connect();
+    let refused = connection.run("GET k").expect("a reply");
+    assert_eq!(refused, Value::Error(b"NOAUTH Authentication required.".to_vec()));
+    assert_eq!(connection.run("AUTH secret").expect("a reply"), simple("OK"));
+    let mut request: Vec<Vec<u8>> = vec![b"DEL".to_vec()];
+    request.extend((0..1_000).map(|index| format!("key{index}").into_bytes()));
+    assert_eq!(connection.call(&request).expect("a reply"), Value::Integer(0));
+}
+
+#[test]
+fn a_request_may_have_very_many_arguments() {
+    let server = server();
+    let mut connection = server.connect();
+    let keys: Vec<String> = (0..200_000).map(|index| format!("key:{index}")).collect();
+    let mut set = vec!["MSET"];
+    set.extend(keys.iter().flat_map(|key| [key.as_str(), "v"]));
+    assert_eq!(connection.call(&set).expect("a reply"), simple("OK"));
+    let mut exists = vec!["EXISTS"];
+    exists.extend(keys.iter().map(String::as_str));
+    assert_eq!(connection.call(&exists).expect("a reply"), Value::Integer(200_000));
+}
+
+#[test]
+fn a_value_may_be_large() {
+    let server = server();
+    let mut connection = server.connect();
+    let large: Vec<u8> = (0..8 * 1024 * 1024).map(|index: usize| (index % 251) as u8).collect();
+    let set = connection.call(&[b"SET".to_vec(), b"k".to_vec(), large.clone()]).expect("a reply");
+    assert_eq!(set, simple("OK"));
+    assert!(
+        connection.run("GET k").expect("a reply") == Value::Bulk(large),
+        "another value came back"
+    );
+}

@@ -1,0 +1,48 @@
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold · [xtask]
+//!
+//! The project's own chores, run as `cargo xtask CHORE`.
+//! It owns `tidy` (the house rules that a machine can check) and `ci` (the one list of steps that decide
+//! whether a commit is good).
+//! It must never know how the product works inside: it reads sources as text and runs programs.
+//! Its one invariant is that a rule or a step that did not run is reported, never counted as passed.
+//! Read `tidy/mod.rs` next for the rules, `ci/steps.rs` for the steps.
+
+#![forbid(unsafe_code)]
+// A chore talks to the person who started it; there is no server log here to go to.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod ci;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  tidy              check the house rules over all sources
+  ci [STEP...]      run all CI steps, or only the named ones
+  ci --list         print the steps
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let root = workspace_root();
+    let good = match args.first().map(String::as_str) {
+        Some("tidy") => tidy::run(&root),
+        Some("ci") => ci::run(&root, &args[1..]),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The folder that holds the workspace's `Cargo.toml`: the parent of this package.
+fn workspace_root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    package.parent().map(Path::to_path_buf).unwrap_or_else(|| PathBuf::from("."))
+}
