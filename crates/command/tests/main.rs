@@ -2,5 +2,6 @@
 //! out as bytes.
 
 mod examples;
+mod generic;
 mod harness;
 mod strings;

@@ -6,7 +6,7 @@ use basalt_resp::Value;
 use basalt_spec::Found;
 use basalt_spec::example::{self, Expected};
 
-/// Commands that examples of other commands use before they exist: the lines behind are left out.
+/// Commands that examples of other commands use before they exist; such examples end there.
 const NOT_YET: &[&str] = &["select"];
 
 #[test]

@@ -4,7 +4,7 @@ use basalt_change::place::{SHARDS, ShardId};
 use basalt_engine::{CommitLog, Gate, LogError, Refusal, Ticket};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A record with its shard and its position in the shard's stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +18,10 @@ pub struct Record {
 pub struct MemoryLog {
     state: Mutex<State>,
     tickets: AtomicU64,
+    /// Tickets up to this one are acknowledged; all of them while replies are not gated.
+    acknowledged: AtomicU64,
+    gates_replies: AtomicBool,
+    refusal: Mutex<Option<Refusal>>,
 }
 
 struct State {
@@ -31,7 +35,13 @@ impl MemoryLog {
     pub fn new(floor: &[u64]) -> MemoryLog {
         assert_eq!(floor.len(), SHARDS);
         let state = State { positions: floor.to_vec(), records: Vec::new(), keeps_records: true };
-        MemoryLog { state: Mutex::new(state), tickets: AtomicU64::new(0) }
+        MemoryLog {
+            state: Mutex::new(state),
+            tickets: AtomicU64::new(0),
+            acknowledged: AtomicU64::new(0),
+            gates_replies: AtomicBool::new(false),
+            refusal: Mutex::new(None),
+        }
     }
 
     /// Everything appended so far, oldest first.
@@ -55,6 +65,17 @@ impl MemoryLog {
         let mut state = self.state.lock();
         state.keeps_records = false;
         state.records = Vec::new();
+    }
+
+    /// From here on acknowledges nothing.
+    pub fn stop_acknowledging(&self) {
+        self.acknowledged.store(self.tickets.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.gates_replies.store(true, Ordering::Relaxed);
+    }
+
+    /// From here on refuses changes, or takes them again.
+    pub fn refuse(&self, refusal: Option<Refusal>) {
+        *self.refusal.lock() = refusal;
     }
 
     fn ticket(&self) -> Ticket {
@@ -86,21 +107,23 @@ impl CommitLog for MemoryLog {
     }
 
     fn gates_replies(&self) -> bool {
-        false
+        self.gates_replies.load(Ordering::Relaxed)
     }
 
     fn ticket_stream(&self, _: ShardId) -> u16 {
         0
     }
 
-    fn is_acknowledged(&self, _: Ticket) -> bool {
-        true
+    fn is_acknowledged(&self, ticket: Ticket) -> bool {
+        !self.gates_replies() || ticket.position <= self.acknowledged.load(Ordering::Relaxed)
     }
 
-    fn latest(&self, _: &mut Gate) {}
+    fn latest(&self, gate: &mut Gate) {
+        gate.add(Ticket { stream: 0, position: self.tickets.load(Ordering::Relaxed) });
+    }
 
     fn admit(&self) -> Result<(), Refusal> {
-        Ok(())
+        self.refusal.lock().clone().map_or(Ok(()), Err)
     }
 
     fn kick(&self) {}

@@ -1,6 +1,6 @@
 //! A real Redis server to compare with, if one is installed.
 
-use basalt_resp::{decode, encode_request};
+use basalt_resp::{Value, decode, encode_request};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -38,6 +38,12 @@ impl Redis {
         std::thread::spawn(move || lines.for_each(drop));
         let stream = UnixStream::connect(&socket).expect("it accepts connections");
         Some(Redis { process, stream, unread: Vec::new(), _dir: dir })
+    }
+
+    /// Runs one request and decodes its reply.
+    pub fn run(&mut self, words: &[impl AsRef<[u8]>]) -> Value {
+        let bytes = self.run_for_bytes(words);
+        decode(&bytes).expect("a reply").expect("a whole reply").0
     }
 
     /// Runs one request; gives the bytes of its reply.

@@ -1,0 +1,5 @@
+//! The generic family: against a real Redis, SCAN's guarantee, and what is Basalt's own.
+
+mod differential;
+mod engine;
+mod scan;
