@@ -3,4 +3,5 @@
 
 mod examples;
 mod harness;
+mod server;
 mod strings;
