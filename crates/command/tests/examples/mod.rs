@@ -6,8 +6,8 @@ use basalt_resp::Value;
 use basalt_spec::Found;
 use basalt_spec::example::{self, Expected};
 
-/// Commands that examples of other commands use before they exist.
-const NOT_YET: &[&str] = &["ttl"];
+/// Commands that examples of other commands use before they exist: the lines behind are left out.
+const NOT_YET: &[&str] = &["select"];
 
 #[test]
 fn every_example_answers_what_it_says() {
@@ -23,7 +23,7 @@ fn every_example_answers_what_it_says() {
             if matches!(commands.table.resolve(&parsed.words[0], second), Found::Nothing)
                 && NOT_YET.contains(&name.as_str())
             {
-                continue;
+                break;
             }
             let value = server.run(&parsed.words);
             if !agrees(&value, &parsed.reply) {

@@ -49,7 +49,8 @@ impl MemoryLog {
         state.records.extend_from_slice(records);
     }
 
-    /// From here on forgets what is appended: for measurements.
+    /// From here on forgets what is appended.
+    #[allow(dead_code, reason = "only measurements need it")]
     pub fn forget_records(&self) {
         let mut state = self.state.lock();
         state.keeps_records = false;

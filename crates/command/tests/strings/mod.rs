@@ -3,5 +3,4 @@
 mod differential;
 mod random_commands;
 mod replay;
-mod speed;
 mod transcripts;
