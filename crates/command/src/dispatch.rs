@@ -80,7 +80,7 @@ impl Context<'_> {
         match self.server.engine.log().admit() {
             Ok(()) => Ok(None),
             Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
-            Err(refusal) => Err(log_refused(&refusal)),
+            Err(refusal) => Err(CommandError::log_refused(&refusal)),
         }
     }
 
@@ -338,7 +338,7 @@ fn write(
     match engine.log().admit() {
         Ok(()) => {}
         Err(Refusal::Busy) => return Ok(Flow::Wait(Wait::LogRoom)),
-        Err(refusal) => return Err(log_refused(&refusal)),
+        Err(refusal) => return Err(CommandError::log_refused(&refusal)),
     }
     let key_session = key_session(worker, session);
     with_keys(engine, command, args, prepared, |args| {
@@ -400,7 +400,7 @@ fn with_keys<R>(
                     keys.push(engine.key(args.word(position)));
                 }
             })
-            .map_err(|error| CommandError::new(format!("ERR {error}")))?;
+            .map_err(CommandError::because)?;
     } else {
         let words = args.len();
         keys.extend(range.positions(words).map(|position| engine.key(args.word(position))));
@@ -421,12 +421,6 @@ fn refuse(
     worker.counters.count_error(error.text());
     reply.error(error.text());
     Flow::Done
-}
-
-/// Why a change is not taken, in Redis' words where it has some.
-#[cold]
-pub fn log_refused(refusal: &Refusal) -> CommandError {
-    CommandError::new(format!("MISCONF Errors writing to the AOF file: {refusal}"))
 }
 
 #[cold]

@@ -1,5 +1,6 @@
 //! Errors that a command answers. Their texts are Redis', code first.
 
+use basalt_engine::Refusal;
 use std::borrow::Cow;
 
 /// An error reply: a code in capitals, a space, the text.
@@ -36,6 +37,18 @@ impl CommandError {
     #[cold]
     pub fn new(text: impl Into<String>) -> CommandError {
         CommandError(Cow::Owned(text.into()))
+    }
+
+    /// `ERR` and what another layer says.
+    #[cold]
+    pub fn because(error: impl std::fmt::Display) -> CommandError {
+        CommandError::new(format!("ERR {error}"))
+    }
+
+    /// Why a change is not taken, in Redis' words where it has some.
+    #[cold]
+    pub fn log_refused(refusal: &Refusal) -> CommandError {
+        CommandError::new(format!("MISCONF Errors writing to the AOF file: {refusal}"))
     }
 
     /// Code and text.

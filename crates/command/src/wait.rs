@@ -4,7 +4,7 @@
 use crate::error::CommandError;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
-use basalt_engine::{CheckpointError, Engine, Missing, WarmUp};
+use basalt_engine::{Engine, Missing, WarmUp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl Wait {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }
             Wait::Checkpoint => engine.request_checkpoint(Box::new(|result| {
-                done(result.map_err(checkpointing));
+                done(result.map_err(CommandError::because));
             })),
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
             Wait::LogRoom | Wait::Sleep(_) => return Some(done),
@@ -77,12 +77,8 @@ fn reload(engine: Arc<Engine>, warm_up: WarmUp, done: Done) {
                 reloaded.fetch_partitions(PartitionId::all().collect(), Box::new(|_| ()));
             }
         }
-        done(result.map_err(checkpointing));
+        done(result.map_err(CommandError::because));
     }));
-}
-
-fn checkpointing(error: CheckpointError) -> CommandError {
-    CommandError::new(format!("ERR {error}"))
 }
 
 fn reading(result: Result<(), basalt_engine::EngineError>) -> Result<(), CommandError> {

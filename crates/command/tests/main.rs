@@ -4,4 +4,5 @@
 mod examples;
 mod generic;
 mod harness;
+mod server;
 mod strings;

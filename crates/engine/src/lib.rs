@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod census;
 mod checkpoint;
 mod engine;
 mod expiry;
@@ -28,8 +29,9 @@ mod unload;
 mod view;
 mod walk;
 
+pub use census::{Census, DatabaseTotals, MemoryTotals};
 pub use checkpoint::{CheckpointError, CheckpointStats};
-pub use engine::{Census, DatabaseTotals, Engine, EngineError, MemoryTotals, Options};
+pub use engine::{Engine, EngineError, Options};
 pub use journal_log::{JournalLog, Trimming};
 pub use key::Key;
 pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};

@@ -101,6 +101,19 @@ impl TestServer {
         TestServer { server, worker, session, clock, log, disk, background: Some(background) }
     }
 
+    /// One more connection to the same server, to be used by another thread.
+    pub fn another_connection(&self) -> TestServer {
+        TestServer {
+            server: Arc::clone(&self.server),
+            worker: Worker::new(&self.server, Arc::clone(&self.server.counters[0])),
+            session: connect(&self.server),
+            clock: Arc::clone(&self.clock),
+            log: Arc::clone(&self.log),
+            disk: Arc::clone(&self.disk),
+            background: None,
+        }
+    }
+
     /// Makes a setting as CONFIG SET would.
     pub fn configure(&mut self, name: &str, value: &str) {
         let pair = [name.as_bytes(), value.as_bytes()];

@@ -22,7 +22,8 @@ impl Redis {
         let dir = tempfile::tempdir().expect("a directory");
         let socket = dir.path().join("redis.sock");
         let spawned = Command::new("redis-server")
-            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
+            .args(["--port", "0", "--save", "", "--appendonly", "no"])
+            .args(["--enable-debug-command", "yes", "--unixsocket"])
             .arg(&socket)
             .current_dir(dir.path())
             .stdout(Stdio::piped())
@@ -60,6 +61,21 @@ impl Redis {
             assert_ne!(count, 0, "redis closed the connection");
             self.unread.extend_from_slice(&chunk[..count]);
         }
+    }
+
+    /// Runs requests of which not all are answered; gives all bytes up to a last reply.
+    pub fn run_until(&mut self, requests: &[Vec<&str>], last: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        requests.iter().for_each(|words| encode_request(words, &mut bytes));
+        self.stream.write_all(&bytes).expect("redis is there");
+        let mut replies = Vec::new();
+        while !replies.ends_with(last) {
+            let mut chunk = [0; 64 * 1024];
+            let count = self.stream.read(&mut chunk).expect("redis is there");
+            assert_ne!(count, 0, "redis closed the connection");
+            replies.extend_from_slice(&chunk[..count]);
+        }
+        replies
     }
 }
 

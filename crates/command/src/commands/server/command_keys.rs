@@ -88,6 +88,6 @@ fn keys_of_call<'a>(
     let mut keys = Vec::new();
     command
         .visit_keys(&call[..], |position, flags| keys.push((call[position], flags)))
-        .map_err(|error| CommandError::new(format!("ERR {error}")))?;
+        .map_err(CommandError::because)?;
     Ok(keys)
 }

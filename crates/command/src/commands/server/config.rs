@@ -113,10 +113,9 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
     let is_local = ctx.session.client.is_local();
     let origin = if is_local { SetOrigin::LocalClient } else { SetOrigin::RemoteClient };
     let pairs: Vec<&[u8]> = args.from(2).collect();
-    let refused = |error| CommandError::new(format!("ERR {error}"));
-    let prepared = ctx.server.config.prepare_set(&pairs, origin).map_err(refused)?;
+    let prepared = ctx.server.config.prepare_set(&pairs, origin).map_err(CommandError::because)?;
     if let Err((name, reason)) = ctx.server.host.apply(prepared.before(), prepared.after()) {
-        return Err(refused(prepared.refuse(&name, reason)));
+        return Err(CommandError::because(prepared.refuse(&name, reason)));
     }
     for notice in prepared.notices() {
         tracing::info!("CONFIG SET: {notice}");
@@ -127,9 +126,7 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
 }
 
 fn rewrite(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    if let Err(error) = ctx.server.config.rewrite() {
-        return Err(CommandError::new(format!("ERR {error}")));
-    }
+    ctx.server.config.rewrite().map_err(CommandError::because)?;
     reply.ok();
     Ok(Flow::Done)
 }

@@ -15,7 +15,7 @@ use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use std::sync::LazyLock;
 
 static SECRETS: LazyLock<[RapidSecrets; 3]> =
-    LazyLock::new(|| [1, 2, 3].map(|seed| RapidSecrets::seed_cpp(seed)));
+    LazyLock::new(|| [1, 2, 3].map(RapidSecrets::seed_cpp));
 
 /// 160 bits.
 #[derive(Clone, Copy, Default)]

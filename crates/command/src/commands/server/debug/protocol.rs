@@ -9,6 +9,7 @@ const UNKNOWN_TYPE: CommandError = CommandError::fixed(
      null|array|set|map|attrib|push|verbatim|true|false",
 );
 
+#[expect(clippy::approx_constant, reason = "the number that Redis replies")]
 pub(super) fn protocol(args: &Args<'_>, reply: &mut Reply<'_>) -> Result<(), CommandError> {
     let kind = args.word(2).to_ascii_lowercase();
     match &kind[..] {

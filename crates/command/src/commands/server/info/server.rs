@@ -31,7 +31,7 @@ pub(super) fn server(source: &Source<'_>, lines: &mut Lines) {
     lines.put("hz", hz);
     lines.put("configured_hz", hz);
     // 24 bits of seconds, as in a key's time of last use.
-    lines.put("lru_clock", source.now_ms / 1000 & 0x00FF_FFFF);
+    lines.put("lru_clock", (source.now_ms / 1000) & 0x00FF_FFFF);
     lines.put("executable", identity.executable);
     lines.put("config_file", config_file.unwrap_or_default());
     lines.put("io_threads_active", u8::from(source.settings.network.io_threads > 1));

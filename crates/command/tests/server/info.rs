@@ -1,0 +1,94 @@
+//! INFO has the fields that Redis has, and they say what is so.
+
+use super::text;
+use crate::harness::TestServer;
+use crate::harness::redis::Redis;
+use basalt_resp::decode;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Fields of Redis 7.0 that have no counterpart here.
+const EXCEPTIONS: &[&str] = &[
+    // How Redis was built.
+    "atomicvar_api",
+    "gcc_version",
+    // There is no main thread that does all the work.
+    "used_cpu_sys_main_thread",
+    "used_cpu_user_main_thread",
+    // Reads and writes are not counted one by one; `total_event_loop_turns` says more.
+    "total_reads_processed",
+    "total_writes_processed",
+    "io_threaded_reads_processed",
+    "io_threaded_writes_processed",
+    // From the process that the server runs in (`Host::journal_info`), which tests do not have.
+    "aof_last_write_status",
+];
+
+/// Sections that list what has happened.
+const LISTS: &[&str] = &["errorstat_", "cmdstat_", "latency_percentiles_usec_"];
+
+fn parse(text: &str) -> BTreeMap<String, String> {
+    let lines = text.split("\r\n").filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| line.split_once(':').unwrap_or_else(|| panic!("no field: {line}")))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn titles(text: &str) -> Vec<&str> {
+    text.split("\r\n").filter(|line| line.starts_with('#')).collect()
+}
+
+#[test]
+fn all_fields_of_redis_are_there() {
+    let Some(mut redis) = Redis::start() else { return };
+    let mut server = TestServer::new();
+    let expected = text(&decode(&redis.run_for_bytes(&["INFO", "everything"])).unwrap().unwrap().0);
+    let actual = text(&server.line("INFO everything"));
+    let own = parse(&actual);
+    let missing: BTreeSet<String> = parse(&expected)
+        .into_keys()
+        .filter(|name| !own.contains_key(name))
+        .filter(|name| !LISTS.iter().any(|list| name.starts_with(list)))
+        .filter(|name| !EXCEPTIONS.contains(&name.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(titles(&actual), titles(&expected));
+    for words in ["INFO", "INFO all", "INFO default", "INFO keyspace server", "INFO CPU stats"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let expected = text(&decode(&redis.run_for_bytes(&words)).unwrap().unwrap().0);
+        let actual = text(&server.run(&words));
+        assert_eq!(titles(&actual), titles(&expected), "{words:?}");
+    }
+}
+
+#[test]
+fn fields_say_what_has_happened() {
+    let mut server = TestServer::new();
+    for line in ["SET a 1", "SET b 1 EX 100", "GET a", "GET none", "SET a", "NOSUCH"] {
+        server.line(line);
+    }
+    let info = parse(&text(&server.line("INFO everything")));
+    let expect = |name: &str, value: &str| {
+        assert_eq!(info.get(name).map(String::as_str), Some(value), "{name}");
+    };
+    expect("db0", "keys=2,expires=1,avg_ttl=0");
+    expect("keyspace_hits", "1");
+    expect("keyspace_misses", "1");
+    expect("rdb_changes_since_last_save", "2");
+    expect("rdb_last_bgsave_time_sec", "-1");
+    expect("errorstat_ERR", "count=2");
+    expect("total_commands_processed", "7");
+    expect("connected_clients", "1");
+    expect("role", "master");
+    assert!(info["cmdstat_set"].starts_with("calls=2,usec="), "{}", info["cmdstat_set"]);
+    assert!(info["cmdstat_set"].ends_with(",rejected_calls=1,failed_calls=0"));
+    assert!(info["used_memory_dataset"].parse::<u64>().unwrap() > 0);
+
+    server.line("SAVE");
+    server.line("CONFIG RESETSTAT");
+    let info = parse(&text(&server.line("INFO everything")));
+    assert_eq!(info["rdb_changes_since_last_save"], "0");
+    assert_eq!(info["rdb_saves"], "1");
+    assert_eq!(info["keyspace_hits"], "0");
+    assert!(!info.contains_key("errorstat_ERR") && !info.contains_key("cmdstat_set"));
+}

@@ -1,0 +1,96 @@
+//! Counting what there is: keys, memory, changes.
+//!
+//! Partitions are counted one after the other, each under its lock: under concurrent writes the sums
+//! are not one moment's truth.
+
+use crate::engine::Engine;
+use basalt_change::place::PartitionId;
+
+/// What one database holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DatabaseTotals {
+    /// Keys, in memory or not.
+    pub keys: u64,
+    /// Keys in memory with an expiry.
+    pub expires: u64,
+    /// Keys in the cold tier only.
+    pub keys_cold_only: u64,
+}
+
+/// What the keyspace takes of memory, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryTotals {
+    /// Pages that hold small entries.
+    pub page_bytes: u64,
+    /// Entries, headers and keys included, without shared values.
+    pub entry_bytes: u64,
+    /// Entries too large for pages.
+    pub large_bytes: u64,
+    /// Values of their own.
+    pub shared_bytes: u64,
+    /// Tables.
+    pub index_bytes: u64,
+}
+
+impl MemoryTotals {
+    /// All of it: what is compared with `maxmemory`.
+    pub fn bytes_used(&self) -> u64 {
+        self.page_bytes + self.large_bytes + self.shared_bytes + self.index_bytes
+    }
+}
+
+/// What there is, all databases and kinds of memory in one walk over the partitions.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Census {
+    /// By database number.
+    pub databases: Vec<DatabaseTotals>,
+    /// What it takes of memory.
+    pub memory: MemoryTotals,
+    /// Keys, removed ones included, that the next checkpoint has to write.
+    pub keys_dirty: u64,
+}
+
+impl Engine {
+    /// Number of keys of a database. Not one moment's truth under concurrent writes: partitions are
+    /// counted one after the other.
+    pub fn totals(&self, db: u8) -> DatabaseTotals {
+        let mut totals = DatabaseTotals::default();
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            let database = &locked.partition(id).databases[usize::from(db)];
+            totals.keys += database.keys();
+            totals.expires += database.table.counts().expiring as u64;
+            totals.keys_cold_only += database.keys_cold_only;
+        }
+        totals
+    }
+
+    /// What there is. Like [`Engine::totals`], not one moment's truth.
+    pub fn census(&self) -> Census {
+        let mut census = Census::default();
+        census.databases.resize(usize::from(self.options.databases), DatabaseTotals::default());
+        let memory = &mut census.memory;
+        memory.page_bytes = self.keyspace.page_bytes() as u64;
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            let partition = locked.partition(id);
+            census.keys_dirty += partition.dirty() as u64;
+            for (totals, database) in census.databases.iter_mut().zip(&partition.databases) {
+                let counts = database.table.counts();
+                totals.keys += database.keys();
+                totals.expires += counts.expiring as u64;
+                totals.keys_cold_only += database.keys_cold_only;
+                memory.entry_bytes += counts.entry_bytes as u64;
+                memory.large_bytes += database.table.large_bytes() as u64;
+                memory.shared_bytes += counts.shared_bytes as u64;
+                memory.index_bytes += counts.index_bytes as u64;
+            }
+        }
+        census
+    }
+
+    /// What the keyspace takes of memory.
+    pub fn memory(&self) -> MemoryTotals {
+        self.census().memory
+    }
+}
