@@ -1,3 +1,4 @@
 //! The engine against its model, over the cold tier in memory.
 
+mod suspicions;
 mod walk;
