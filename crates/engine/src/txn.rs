@@ -109,12 +109,12 @@ impl<'e> Txn<'e> {
     /// The live object under a key.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
-        self.get_in(self.session.db, key)
+        self.object_in(self.session.db, key)
     }
 
     /// The live object under a key of a database.
     #[inline]
-    pub(crate) fn get_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {
+    pub(crate) fn object_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {
         let database = &self.locked.partition(key.partition).databases[usize::from(db)];
         let found = database.table.find(key.hash, key.bytes)?;
         let entry = database.table.entry(found);
