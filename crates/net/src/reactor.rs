@@ -10,6 +10,7 @@ use basalt_command::error::CommandError;
 use basalt_command::server::Server;
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
+use basalt_engine::Refusal;
 use basalt_resp::Limits;
 use mio::{Events, Poll, Token, Waker};
 use std::io;
@@ -164,6 +165,7 @@ impl Reactor {
         if event.is_writable() {
             connection.unblock();
         }
+        connection.peer_closed |= event.is_read_closed();
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
         }
@@ -189,7 +191,7 @@ impl Reactor {
                     for id in std::mem::take(&mut self.turn.waiting_for_room) {
                         self.resume(id, Ok(()));
                     }
-                    for index in std::mem::take(&mut self.gated) {
+                    for index in self.take_gated() {
                         self.schedule(index);
                     }
                 }
@@ -207,6 +209,7 @@ impl Reactor {
         });
         if let Err(error) = stream.register(self.poll.registry(), Token(index)) {
             tracing::warn!(%error, "a connection could not be registered");
+            self.mailbox.connections.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
             self.vacant.push(index);
             return;
         }
@@ -264,31 +267,39 @@ impl Reactor {
             return;
         }
         self.mailbox.wait_for_log();
-        // The log may have moved before it was asked to wake.
-        let log_admits = self.turn.server.engine.log().admit().is_ok();
-        if log_admits {
+        // The log may have moved before it was asked to wake. That it refuses is an answer, too.
+        if !matches!(self.turn.server.engine.log().admit(), Err(Refusal::Busy)) {
             for id in std::mem::take(&mut self.turn.waiting_for_room) {
                 self.resume(id, Ok(()));
             }
         }
-        let mut still_gated = Vec::new();
-        for index in std::mem::take(&mut self.gated) {
+        for index in self.take_gated() {
             self.turn.finish(&mut self.connections, index);
-            match &self.connections[index] {
-                Some(connection) if connection.waits_for_log() => still_gated.push(index),
-                Some(connection) if connection.state == State::Dead => self.bury(index),
-                _ => {}
+            self.after_turn(index);
+        }
+    }
+
+    fn take_gated(&mut self) -> Vec<usize> {
+        for &index in &self.gated {
+            if let Some(connection) = &mut self.connections[index] {
+                connection.listed_as_gated = false;
             }
         }
-        self.gated = still_gated;
+        std::mem::take(&mut self.gated)
     }
 
     fn after_turn(&mut self, index: usize) {
-        let Some(Some(connection)) = self.connections.get(index) else { return };
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         if connection.state == State::Dead || connection.session.client.is_killed() {
-            self.bury(index);
-        } else if connection.waits_for_log() && !self.gated.contains(&index) {
+            return self.bury(index);
+        }
+        if connection.waits_for_log() && !connection.listed_as_gated {
+            connection.listed_as_gated = true;
             self.gated.push(index);
+        }
+        // It may have waited for its client to read, and go on now.
+        if connection.has_more() {
+            self.schedule(index);
         }
     }
 
@@ -297,8 +308,12 @@ impl Reactor {
         connection.stream.deregister(self.poll.registry());
         self.turn.server.clients.remove(connection.session.client.id);
         self.mailbox.connections.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
-        self.ready.retain(|&ready| ready != index);
-        self.gated.retain(|&gated| gated != index);
+        if connection.scheduled {
+            self.ready.retain(|&ready| ready != index);
+        }
+        if connection.listed_as_gated {
+            self.gated.retain(|&gated| gated != index);
+        }
         self.vacant.push(index);
     }
 
