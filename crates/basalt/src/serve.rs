@@ -16,7 +16,7 @@ use basalt_config::{ColdTierKind, Loaded, Settings};
 use basalt_engine::{Background, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp};
 use basalt_env::{RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
-use basalt_net::{Acceptor, ListenError, Listener, NetThreads, StopMode, listen};
+use basalt_net::{Acceptor, ListenError, Listener, NetThreads, listen};
 use basalt_observe::counters::ThreadCounters;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, Write};
@@ -104,7 +104,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let how = wait(&server, &shutdowns);
     tracing::info!(?how, "shutting down");
     acceptor.stop();
-    net.stop(StopMode::Drain);
+    net.stop();
     Ok(close(&server, background, how, &settings))
 }
 

@@ -37,7 +37,7 @@ impl ExpiryCycle {
         let partitions = PartitionId::all().len();
         for _ in 0..partitions {
             let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
-            for db in 0..engine.options.databases {
+            for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
                 while self.expire_some(engine, id, db, now_ms) && start.elapsed() < budget {}
             }
             self.next += 1;

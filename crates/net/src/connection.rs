@@ -38,6 +38,8 @@ pub(crate) struct Connection {
     blocked: bool,
     /// It is in the list of connections to be looked at in this turn.
     pub(crate) scheduled: bool,
+    /// It is in the list of connections with replies that wait for the log.
+    pub(crate) gated: bool,
     /// Since when it owes more than its soft limit.
     over_soft_limit_since: Option<Instant>,
 }
@@ -78,6 +80,7 @@ impl Connection {
             readable: true,
             blocked: false,
             scheduled: false,
+            gated: false,
             over_soft_limit_since: None,
         }
     }
@@ -168,15 +171,15 @@ impl Connection {
     /// Whether the client owes us its reading for too long or too much.
     pub(crate) fn is_over(&mut self, limit: OutputLimit) -> bool {
         let owed = self.owed_bytes() as u64;
-        if limit.hard_bytes != 0 && owed > limit.hard_bytes as u64 {
+        if limit.hard_bytes != 0 && owed > limit.hard_bytes {
             return true;
         }
-        if limit.soft_bytes == 0 || owed <= limit.soft_bytes as u64 {
+        if limit.soft_bytes == 0 || owed <= limit.soft_bytes {
             self.over_soft_limit_since = None;
             return false;
         }
         let since = *self.over_soft_limit_since.get_or_insert_with(Instant::now);
-        since.elapsed().as_secs() >= limit.soft_s as u64
+        since.elapsed().as_secs() >= limit.soft_s
     }
 
     /// Nothing of it is to be parsed or run now.
