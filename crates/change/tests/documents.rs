@@ -64,10 +64,8 @@ fn change_sets_are_as_documented() {
 fn cold_rows_are_as_documented() {
     let (mut mark_key, mut mark, mut key, mut end) = (vec![], vec![], vec![], vec![]);
     row::mark_key(partition(), &mut mark_key);
-    let databases = vec![
-        DatabaseMark { generation: 0, keys: 1 },
-        DatabaseMark { generation: 17, keys: 300 },
-    ];
+    let databases =
+        vec![DatabaseMark { generation: 0, keys: 1 }, DatabaseMark { generation: 17, keys: 300 }];
     Mark { applied: 300, databases }.encode(&mut mark);
     row::object_key(partition(), 0, b"foo", &mut key);
     row::generation_end(partition(), 0, &mut end);
