@@ -189,7 +189,7 @@ impl Connection {
 
     /// Goes back to the first request that has not run.
     pub(crate) fn rewind(&mut self) {
-        self.input.parsed = self.input.consumed;
+        self.input.rewind();
         self.parser = Parser::new();
         self.wanted = 0;
     }

@@ -140,6 +140,9 @@ impl Turn {
                 return true;
             }
             let start = connection.input.parsed;
+            if connection.input.bytes()[start] != b'*' {
+                connection.input.keep_quoted();
+            }
             let first_word = self.words.len();
             let parsed = connection.parser.parse(
                 connection.input.bytes_mut(),
@@ -181,7 +184,8 @@ impl Turn {
         false
     }
 
-    fn limits(&self, connection: &Connection) -> Limits {
+    /// What the connection's requests may be, in size.
+    pub(crate) fn limits(&self, connection: &Connection) -> Limits {
         let network = &self.worker.settings.network;
         Limits {
             args_max: network.multibulk_args_max,
