@@ -46,7 +46,7 @@ impl ExpiryCycle {
         let now_ms = engine.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
-        for db in 0..engine.options.databases {
+        for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
             while self.expire_some(engine, id, db, now_ms) && has_time() {}
         }
         self.next += 1;

@@ -4,14 +4,11 @@
 //! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is a
 //! group's number. Replies wait for it only under `appendfsync always`.
 
+mod open;
+
 use crate::log::{CommitLog, Gate, LogError, Refusal, Ticket};
-use crate::recovery::{RecoveryError, Replay};
 use basalt_change::place::ShardId;
-use basalt_env::Disk;
-use basalt_journal::{
-    FsyncPolicy, Health, Journal, OpenError, Options, ReplayError, Seq, Stats, StreamId,
-};
-use std::path::Path;
+use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -34,54 +31,6 @@ pub struct JournalLog {
 }
 
 impl JournalLog {
-    /// Opens the journal and replays it. Shards go on behind `floor` at least.
-    ///
-    /// # Errors
-    /// If the journal or a record of it cannot be read.
-    pub fn open(
-        disk: Arc<dyn Disk>,
-        dir: &Path,
-        options: Options,
-        trimming: Trimming,
-        floor: &[u64],
-        replay: &mut Replay<'_>,
-    ) -> Result<JournalLog, RecoveryError> {
-        let policy = options.policy;
-        let mut refused = None;
-        let mut record = |stream: StreamId, seq: Seq, bytes: &[u8]| {
-            let Some(shard) = ShardId::new(stream.0) else {
-                let reason = "there is no such shard".to_owned();
-                return Err(ReplayError::Record { stream, seq, reason });
-            };
-            replay.record(shard, seq.0, bytes).map_err(|error| {
-                let reason = error.to_string();
-                refused = Some(error);
-                ReplayError::Record { stream, seq, reason }
-            })
-        };
-        let journal = match Journal::open(disk, dir, options, &mut record) {
-            Ok(journal) => journal,
-            Err(OpenError::Replay(error)) => {
-                return Err(refused.unwrap_or_else(|| log_error(error)));
-            }
-            Err(error) => return Err(log_error(error)),
-        };
-        for ((shard, &floor), position) in ShardId::all().zip(floor).zip(journal.positions()) {
-            if position.0 < floor {
-                tracing::error!(
-                    shard = shard.number(),
-                    journal_ends_at = position.0,
-                    cold_tier_ends_at = floor,
-                    "the journal ends before the cold tier: journal files are missing, and changes \
-                     may be lost"
-                );
-                journal.raise_stream(StreamId(shard.number()), Seq(floor));
-            }
-        }
-        let gates = AtomicBool::new(policy == FsyncPolicy::Always);
-        Ok(JournalLog { journal, trimming, gates, latest: AtomicU64::new(0) })
-    }
-
     /// Changes when groups are synced (`CONFIG SET appendfsync`).
     pub fn set_policy(&self, policy: FsyncPolicy) {
         self.journal.set_policy(policy);
@@ -105,10 +54,6 @@ impl JournalLog {
         }
         Ticket { stream: 0, position: group }
     }
-}
-
-fn log_error(error: impl std::fmt::Display) -> RecoveryError {
-    RecoveryError::Log(LogError(error.to_string()))
 }
 
 impl CommitLog for JournalLog {
@@ -168,6 +113,7 @@ impl CommitLog for JournalLog {
         self.journal.positions().iter().map(|seq| seq.0).collect()
     }
 
+    #[cold]
     fn trim(&self, through: &[u64]) {
         if self.trimming == Trimming::Never {
             return;

@@ -33,7 +33,7 @@ impl Txn<'_> {
 
     /// Whether there is something at a destination.
     pub fn exists_at(&self, at: Destination<'_>) -> bool {
-        self.get_in(at.db, at.key).is_some()
+        self.object_in(at.db, at.key).is_some()
     }
 
     /// Puts what is under `from`, its expiry included, at a destination, whatever was there; says

@@ -3,8 +3,8 @@
 
 use crate::listen::Listener;
 use crate::mailbox::{Mailbox, NewConnection};
-use crate::reactor::NetThreads;
 use crate::stream::Stream;
+use crate::threads::NetThreads;
 use basalt_command::server::Server;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::SockRef;

@@ -34,6 +34,13 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// There may be something to read.
     pub(crate) readable: bool,
+    /// The client has ended its side: what it has sent is followed by the end.
+    pub(crate) peer_closed: bool,
+    /// Inline requests with quotes, as they came, and where they start. Parsing unquotes them in place,
+    /// and some have to be parsed again.
+    quoted: Vec<(usize, Vec<u8>)>,
+    /// It is in the list of connections whose replies wait for the log.
+    pub(crate) listed_as_gated: bool,
     /// The socket takes no more until it says so.
     blocked: bool,
     /// It is in the list of connections to be looked at in this turn.
@@ -76,6 +83,9 @@ impl Connection {
             owed: VecDeque::new(),
             state: State::Open,
             readable: true,
+            peer_closed: false,
+            quoted: Vec::new(),
+            listed_as_gated: false,
             blocked: false,
             scheduled: false,
             over_soft_limit_since: None,
@@ -91,8 +101,9 @@ impl Connection {
                 Ok(0) => return ReadOutcome::Closed,
                 Ok(bytes) => {
                     self.input.fill(bytes);
-                    // The poll is edge-triggered; a short read means that the socket is empty.
-                    self.readable = bytes == room_bytes;
+                    // The poll is edge-triggered; a short read means that the socket is empty, but
+                    // the news of the client's end may have come together with its last bytes.
+                    self.readable = bytes == room_bytes || self.peer_closed;
                     return ReadOutcome::Bytes(bytes);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -168,15 +179,15 @@ impl Connection {
     /// Whether the client owes us its reading for too long or too much.
     pub(crate) fn is_over(&mut self, limit: OutputLimit) -> bool {
         let owed = self.owed_bytes() as u64;
-        if limit.hard_bytes != 0 && owed > limit.hard_bytes as u64 {
+        if limit.hard_bytes != 0 && owed > limit.hard_bytes {
             return true;
         }
-        if limit.soft_bytes == 0 || owed <= limit.soft_bytes as u64 {
+        if limit.soft_bytes == 0 || owed <= limit.soft_bytes {
             self.over_soft_limit_since = None;
             return false;
         }
         let since = *self.over_soft_limit_since.get_or_insert_with(Instant::now);
-        since.elapsed().as_secs() >= limit.soft_s as u64
+        since.elapsed().as_secs() >= limit.soft_s
     }
 
     /// Nothing of it is to be parsed or run now.
@@ -184,8 +195,37 @@ impl Connection {
         self.state != State::Open || self.owed_bytes() > OWED_BYTES_PAUSE
     }
 
+    /// There is something to read or to run, and nothing to wait for.
+    pub(crate) fn has_more(&self) -> bool {
+        let unparsed = !self.input.is_parsed() && self.wanted == 0;
+        (self.readable || unparsed) && !self.is_idle()
+    }
+
+    /// The request at the front is inline: keeps what parsing will change of it.
+    #[cold]
+    pub(crate) fn keep_inline(&mut self) {
+        let start = self.input.parsed;
+        let rest = &self.input.bytes()[start..];
+        let Some(end) = rest.iter().position(|&byte| byte == b'\n') else { return };
+        if rest[..end].iter().any(|byte| matches!(byte, b'"' | b'\'')) {
+            self.quoted.push((start, rest[..end].to_vec()));
+        }
+    }
+
+    /// Everything that was parsed has run, or was rewound.
+    #[inline]
+    pub(crate) fn forget_inline(&mut self) {
+        if !self.quoted.is_empty() {
+            self.quoted = Vec::new();
+        }
+    }
+
     /// Goes back to the first request that has not run.
     pub(crate) fn rewind(&mut self) {
+        let consumed = self.input.consumed;
+        for (start, line) in self.quoted.drain(..).filter(|(start, _)| *start >= consumed) {
+            self.input.bytes_mut()[start..start + line.len()].copy_from_slice(&line);
+        }
         self.input.parsed = self.input.consumed;
         self.parser = Parser::new();
         self.wanted = 0;

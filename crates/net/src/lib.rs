@@ -1,7 +1,7 @@
 //! [bytes] ▸ resp ▸ command ▸ engine ▸ log ▸ cold
 //!
 //! Sockets and event loops: the way in for Redis clients. It owns the listeners ([`listen`]), the
-//! accepting thread ([`acceptor`]) and the network threads ([`reactor`]), each with its own
+//! accepting thread ([`acceptor`]) and the network threads ([`threads`](NetThreads)), each with its own
 //! connections, which never move. It must never know what a command does, nor touch a key. Its one
 //! invariant: a network thread never blocks but in `poll`; whatever takes longer than computing
 //! parks its connection and comes back as a message. Read `reactor.rs` next, then `turn.rs`.
@@ -17,11 +17,12 @@ mod buffers;
 mod connection;
 pub mod listen;
 mod mailbox;
-pub mod reactor;
+mod reactor;
 mod stream;
+mod threads;
 mod timers;
 mod turn;
 
 pub use acceptor::Acceptor;
 pub use listen::{ListenError, Listener, listen};
-pub use reactor::{NetThreads, StopMode};
+pub use threads::NetThreads;

@@ -6,7 +6,7 @@ use basalt_command::error::CommandError;
 use mio::Waker;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 /// What other threads tell a network thread.
 #[derive(Debug)]
@@ -77,15 +77,18 @@ impl Mailbox {
 
     /// From now on, wake me when the log moves. Look once more at what you wait for after this.
     pub(crate) fn wait_for_log(&self) {
-        // SeqCst on both sides: either the log's thread sees this store, or the look after it sees
-        // what the log's thread published before it loaded the flag.
-        self.waits_for_log.store(true, Ordering::SeqCst);
+        self.waits_for_log.store(true, Ordering::Relaxed);
+        // A fence on both sides, here between the flag and the look at the log's marks, in
+        // `log_moved` between the marks and the flag: either the log's thread sees the flag, or the
+        // look sees what the log's thread published.
+        fence(Ordering::SeqCst);
     }
 
     /// The log has moved: called from its thread.
     pub(crate) fn log_moved(&self) {
-        if self.waits_for_log.load(Ordering::SeqCst)
-            && self.waits_for_log.swap(false, Ordering::SeqCst)
+        fence(Ordering::SeqCst);
+        if self.waits_for_log.load(Ordering::Relaxed)
+            && self.waits_for_log.swap(false, Ordering::Relaxed)
         {
             self.send(Message::LogMoved);
         }

@@ -5,39 +5,28 @@ use crate::connection::{Connection, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Sweeper};
 use crate::turn::{Connections, Turn};
 use basalt_command::clients::NewClient;
-use basalt_command::dispatch::{self, Worker};
+use basalt_command::dispatch;
 use basalt_command::error::CommandError;
-use basalt_command::server::Server;
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
+use basalt_engine::Refusal;
 use basalt_resp::Limits;
-use mio::{Events, Poll, Token, Waker};
+use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-const MAILBOX: Token = Token(usize::MAX);
+/// The token under which the mailbox's waker is registered.
+pub(crate) const MAILBOX: Token = Token(usize::MAX);
 const EVENTS_A_POLL: usize = 1024;
 /// How often idle connections are looked at.
 const CARE_EVERY: Duration = Duration::from_secs(1);
 /// How long a stopping thread waits for clients to take what they are owed.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
-/// The network threads.
-pub struct NetThreads {
-    mailboxes: Vec<Arc<Mailbox>>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-/// How to stop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StopMode {
-    /// Send what clients are owed first.
-    Drain,
-}
-
-struct Reactor {
+/// What a network thread has.
+pub(crate) struct Reactor {
     poll: Poll,
     mailbox: Arc<Mailbox>,
     turn: Turn,
@@ -52,59 +41,8 @@ struct Reactor {
     stopping: Option<Instant>,
 }
 
-impl NetThreads {
-    /// Starts one thread for each set of counters that the server has.
-    ///
-    /// # Errors
-    /// If the system gives no poll or no thread.
-    pub fn start(server: &Arc<Server>) -> io::Result<NetThreads> {
-        let mut net = NetThreads { mailboxes: Vec::new(), threads: Vec::new() };
-        for (number, counters) in server.counters.iter().enumerate() {
-            let poll = Poll::new()?;
-            let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
-            let worker = Worker::new(server, Arc::clone(counters));
-            let turn = Turn::new(Arc::clone(server), worker, Arc::clone(&mailbox));
-            let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), turn);
-            let thread = std::thread::Builder::new()
-                .name(format!("net-{number}"))
-                .spawn(move || reactor.run())?;
-            let log_wake = Arc::clone(&mailbox);
-            server.engine.log().subscribe(Arc::new(move || log_wake.log_moved()));
-            net.mailboxes.push(mailbox);
-            net.threads.push(thread);
-        }
-        Ok(net)
-    }
-
-    /// Gives a connection to the thread that has the fewest.
-    pub(crate) fn assign(mailboxes: &[Arc<Mailbox>], connection: NewConnection) {
-        use std::sync::atomic::Ordering::Relaxed;
-        if let Some(mailbox) =
-            mailboxes.iter().min_by_key(|mailbox| mailbox.connections.load(Relaxed))
-        {
-            mailbox.connections.fetch_add(1, Relaxed);
-            mailbox.send(Message::Connection(connection));
-        }
-    }
-
-    pub(crate) fn mailboxes(&self) -> Vec<Arc<Mailbox>> {
-        self.mailboxes.clone()
-    }
-
-    /// Closes all connections and ends the threads.
-    pub fn stop(self, mode: StopMode) {
-        let StopMode::Drain = mode;
-        self.mailboxes.iter().for_each(|mailbox| mailbox.send(Message::Stop));
-        for thread in self.threads {
-            if thread.join().is_err() {
-                tracing::error!("a network thread had panicked");
-            }
-        }
-    }
-}
-
 impl Reactor {
-    fn new(poll: Poll, mailbox: Arc<Mailbox>, turn: Turn) -> Reactor {
+    pub(crate) fn new(poll: Poll, mailbox: Arc<Mailbox>, turn: Turn) -> Reactor {
         Reactor {
             poll,
             mailbox,
@@ -119,15 +57,15 @@ impl Reactor {
         }
     }
 
-    fn run(&mut self) {
+    /// Serves connections until it is told to stop.
+    pub(crate) fn run(&mut self) {
         let mut events = Events::with_capacity(EVENTS_A_POLL);
         while !self.has_stopped() {
             if let Err(error) = self.poll.poll(&mut events, Some(self.timeout())) {
-                if error.kind() != io::ErrorKind::Interrupted {
-                    tracing::error!(%error, "polling sockets failed");
-                    return;
+                if error.kind() == io::ErrorKind::Interrupted {
+                    continue;
                 }
-                continue;
+                return report_poll_failure(&error);
             }
             let server = Arc::clone(&self.turn.server);
             self.turn.worker.begin_turn(&server);
@@ -164,6 +102,7 @@ impl Reactor {
         if event.is_writable() {
             connection.unblock();
         }
+        connection.peer_closed |= event.is_read_closed();
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
         }
@@ -189,7 +128,7 @@ impl Reactor {
                     for id in std::mem::take(&mut self.turn.waiting_for_room) {
                         self.resume(id, Ok(()));
                     }
-                    for index in std::mem::take(&mut self.gated) {
+                    for index in self.take_gated() {
                         self.schedule(index);
                     }
                 }
@@ -206,7 +145,8 @@ impl Reactor {
             self.connections.len() - 1
         });
         if let Err(error) = stream.register(self.poll.registry(), Token(index)) {
-            tracing::warn!(%error, "a connection could not be registered");
+            report_unregistered(&error);
+            self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
             self.vacant.push(index);
             return;
         }
@@ -257,38 +197,47 @@ impl Reactor {
 
     /// Closes what is dead, and has the log wake this thread if somebody waits for it.
     fn bury_and_watch(&mut self) {
-        for index in std::mem::take(&mut self.turn.touched) {
-            self.after_turn(index);
-        }
+        // The lists are taken and put back, rather than made anew every turn.
+        let mut touched = std::mem::take(&mut self.turn.touched);
+        touched.drain(..).for_each(|index| self.after_turn(index));
+        self.turn.touched = touched;
         if self.gated.is_empty() && self.turn.waiting_for_room.is_empty() {
             return;
         }
         self.mailbox.wait_for_log();
-        // The log may have moved before it was asked to wake.
-        let log_admits = self.turn.server.engine.log().admit().is_ok();
-        if log_admits {
+        // The log may have moved before it was asked to wake. That it refuses is an answer, too.
+        if !matches!(self.turn.server.engine.log().admit(), Err(Refusal::Busy)) {
             for id in std::mem::take(&mut self.turn.waiting_for_room) {
                 self.resume(id, Ok(()));
             }
         }
-        let mut still_gated = Vec::new();
-        for index in std::mem::take(&mut self.gated) {
+        for index in self.take_gated() {
             self.turn.finish(&mut self.connections, index);
-            match &self.connections[index] {
-                Some(connection) if connection.waits_for_log() => still_gated.push(index),
-                Some(connection) if connection.state == State::Dead => self.bury(index),
-                _ => {}
+            self.after_turn(index);
+        }
+    }
+
+    fn take_gated(&mut self) -> Vec<usize> {
+        for &index in &self.gated {
+            if let Some(connection) = &mut self.connections[index] {
+                connection.listed_as_gated = false;
             }
         }
-        self.gated = still_gated;
+        std::mem::take(&mut self.gated)
     }
 
     fn after_turn(&mut self, index: usize) {
-        let Some(Some(connection)) = self.connections.get(index) else { return };
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         if connection.state == State::Dead || connection.session.client.is_killed() {
-            self.bury(index);
-        } else if connection.waits_for_log() && !self.gated.contains(&index) {
+            return self.bury(index);
+        }
+        if connection.waits_for_log() && !connection.listed_as_gated {
+            connection.listed_as_gated = true;
             self.gated.push(index);
+        }
+        // It may have waited for its client to read, and go on now.
+        if connection.has_more() {
+            self.schedule(index);
         }
     }
 
@@ -296,9 +245,13 @@ impl Reactor {
         let Some(mut connection) = self.connections[index].take() else { return };
         connection.stream.deregister(self.poll.registry());
         self.turn.server.clients.remove(connection.session.client.id);
-        self.mailbox.connections.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
-        self.ready.retain(|&ready| ready != index);
-        self.gated.retain(|&gated| gated != index);
+        self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
+        if connection.scheduled {
+            self.ready.retain(|&ready| ready != index);
+        }
+        if connection.listed_as_gated {
+            self.gated.retain(|&gated| gated != index);
+        }
         self.vacant.push(index);
     }
 
@@ -322,8 +275,7 @@ impl Reactor {
         let timeout_ms = self.turn.worker.settings.clients.idle_timeout_s * 1000;
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
-            let active_ms =
-                connection.session.client.active_ms.load(std::sync::atomic::Ordering::Relaxed);
+            let active_ms = connection.session.client.active_ms.load(Ordering::Relaxed);
             let idle_ms = now_ms.saturating_sub(active_ms);
             if idle_ms > 2000 {
                 connection.input.shrink();
@@ -352,4 +304,14 @@ impl Reactor {
             self.connections.iter().all(Option::is_none) || since.elapsed() > DRAIN_MAX
         })
     }
+}
+
+#[cold]
+fn report_poll_failure(error: &io::Error) {
+    tracing::error!(%error, "polling sockets failed");
+}
+
+#[cold]
+fn report_unregistered(error: &io::Error) {
+    tracing::warn!(%error, "a connection could not be registered");
 }

@@ -18,7 +18,7 @@ use basalt_command::server::Server;
 use basalt_command::session::Flow;
 use basalt_command::wait::Wait;
 use basalt_config::ClientClass;
-use basalt_resp::{Arg, Limits, Parsed, Reply};
+use basalt_resp::{Arg, Limits, Parsed, ProtocolError, Reply};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -91,9 +91,7 @@ impl Turn {
         self.touched.extend_from_slice(ready);
         ready.retain(|&index| {
             let Some(connection) = &mut connections[index] else { return false };
-            let open = connection.state == State::Open && !connection.is_idle();
-            connection.scheduled = open
-                && (connection.readable || !connection.input.is_parsed() && connection.wanted == 0);
+            connection.scheduled = connection.has_more();
             connection.scheduled
         });
     }
@@ -130,13 +128,7 @@ impl Turn {
         if connection.is_idle() {
             return false;
         }
-        let settings = &self.worker.settings;
-        let limits = Limits {
-            args_max: settings.network.multibulk_args_max,
-            bulk_bytes_max: settings.network.bulk_bytes_max,
-            line_bytes_max: settings.network.inline_bytes_max,
-            authenticated: connection.session.authenticated,
-        };
+        let limits = self.limits(connection);
         while !connection.input.is_parsed() {
             // The limits of a client that has not said who it is depend on what it says next.
             let full = self.requests.len() >= batch_max
@@ -146,6 +138,9 @@ impl Turn {
                 return true;
             }
             let start = connection.input.parsed;
+            if connection.input.bytes()[start] != b'*' {
+                connection.keep_inline();
+            }
             let first_word = self.words.len();
             let parsed = connection.parser.parse(
                 connection.input.bytes_mut(),
@@ -172,31 +167,53 @@ impl Turn {
                 }
                 Ok(Parsed::Empty { consumed }) => {
                     connection.input.parsed += consumed;
-                    self.run(connections);
-                    let Some(connection) = &mut connections[index] else { return false };
-                    if connection.state == State::Open {
-                        connection.input.consumed = connection.input.parsed;
-                    }
-                    return *left > 0;
+                    return self.pass_over_nothing(connections, index) && *left > 0;
                 }
                 Ok(Parsed::Incomplete { wanted }) => {
                     connection.wanted = wanted.max(1);
                     return self.check_query_limit(connections, index);
                 }
                 Err(error) => {
-                    // What came before it is answered first.
-                    self.run(connections);
-                    let Some(connection) = &mut connections[index] else { return false };
-                    if connection.state == State::Open {
-                        Reply::new(&mut connection.output, connection.session.protocol)
-                            .protocol_error(error);
-                        connection.state = State::Closing;
-                    }
+                    self.refuse_bytes(connections, index, error);
                     return false;
                 }
             }
         }
         false
+    }
+
+    fn limits(&self, connection: &Connection) -> Limits {
+        let network = &self.worker.settings.network;
+        Limits {
+            args_max: network.multibulk_args_max,
+            bulk_bytes_max: network.bulk_bytes_max,
+            line_bytes_max: network.inline_bytes_max,
+            authenticated: connection.session.authenticated,
+        }
+    }
+
+    /// An empty request counts as consumed when what came before it has run; false if the connection
+    /// has gone meanwhile.
+    #[cold]
+    fn pass_over_nothing(&mut self, connections: &mut Connections, index: usize) -> bool {
+        self.run(connections);
+        let Some(connection) = &mut connections[index] else { return false };
+        if connection.state == State::Open {
+            connection.input.consumed = connection.input.parsed;
+        }
+        true
+    }
+
+    /// Answers bytes that are no request, after what came before them, and hangs up.
+    #[cold]
+    fn refuse_bytes(&mut self, connections: &mut Connections, index: usize, error: ProtocolError) {
+        self.run(connections);
+        let Some(connection) = &mut connections[index] else { return };
+        if connection.state == State::Open {
+            let mut reply = Reply::new(&mut connection.output, connection.session.protocol);
+            reply.protocol_error(error);
+            connection.state = State::Closing;
+        }
     }
 
     #[cold]
@@ -294,6 +311,7 @@ impl Turn {
         let Some(connection) = &mut connections[index] else { return };
         let sent = connection.flush(self.server.engine.log());
         self.worker.counters.bytes_out.add(sent as u64);
+        connection.forget_inline();
         connection.input.release(&mut self.pool);
         connection.publish(self.worker.now_ms);
         if connection.owes() {

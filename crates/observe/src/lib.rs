@@ -1,4 +1,4 @@
-//! [observe] ▸ bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside all of them: \[observe\]
 //!
 //! What the server counts about itself, for every layer to use. It owns the counters of a network
 //! thread ([`counters`]) and the slow log ([`slow_log`]). It must never know what a command means or

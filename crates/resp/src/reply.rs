@@ -74,6 +74,7 @@ impl<'a> Reply<'a> {
     }
 
     /// The reply to a request that could not be parsed: `-ERR Protocol error: ...`.
+    #[cold]
     pub fn protocol_error(&mut self, error: ProtocolError) {
         match error {
             // The only text that holds a byte of the client's, which goes out as it came.

@@ -31,17 +31,18 @@ const LAYERS: &[(&str, u8)] = &[
     ("command", 6),
     ("http", 7),
     ("net", 7),
-    ("basalt", 8),
     ("bench", 8),
     ("sim", 8),
     ("tests", 8),
+    // The program contains the load generator as a subcommand.
+    ("basalt", 9),
 ];
 
 /// Dependency → the only crates that may name it.
 const RESERVED: &[(&str, &[&str])] = &[
     ("rocksdb", &["cold-rocks"]),
     ("basalt-cold-rocks", &["basalt"]),
-    ("mio", &["consensus", "http", "net"]),
+    ("mio", &["bench", "consensus", "http", "net"]),
     ("tokio", &["consensus", "http", "net"]),
 ];
 

@@ -83,7 +83,7 @@ impl Finding {
 
 type Rule = fn(&Source) -> Vec<Finding>;
 
-/// Every rule that looks at one file by itself. Links need the tree and are called apart.
+/// Every rule that looks at one file by itself. Links and justifications need the tree and are called apart.
 const RULES: &[Rule] = &[
     layers::dependencies,
     opening::breadcrumb,
@@ -113,6 +113,8 @@ pub fn run(root: &Path) -> bool {
     for source in &sources {
         let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(source)).collect();
         findings.extend(links::resolve(source, &|path| links::read(root, path)));
+        let root_justifies = |name: &str| unsafety::root_justifies(&sources, name);
+        findings.extend(unsafety::justified(source, &root_justifies));
         for finding in findings {
             let kind = match finding.severity {
                 Severity::Warning => "warning",

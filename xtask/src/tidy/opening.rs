@@ -11,9 +11,11 @@ pub fn breadcrumb(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let first = source.text.lines().next().unwrap_or("");
-    let route = first.strip_prefix("//! bytes ▸").or_else(|| first.strip_prefix("//! [bytes] ▸"));
+    // The whole line is in brackets in the program, which owns all of it.
+    let route = ["//! bytes ▸", "//! [bytes] ▸", "//! [bytes ▸"];
+    let begins_well = route.iter().any(|route| first.starts_with(route));
     let places = first.matches('[').count();
-    if route.is_some() && places == 1 && first.contains(']') {
+    if begins_well && places == 1 && first.contains(']') {
         return Vec::new();
     }
     let text = "first line is not the breadcrumb: `//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold` \
@@ -73,6 +75,8 @@ mod tests {
         assert!(breadcrumb(&root(GOOD)).is_empty());
         assert!(sentences(&root(GOOD)).is_empty());
         assert!(breadcrumb(&Source::new("crates/resp/src/parse.rs", "//! Parses.")).is_empty());
+        let program = Source::new("crates/basalt/src/main.rs", "//! [bytes ▸ resp ▸ command]\n");
+        assert!(breadcrumb(&program).is_empty());
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn functions(code: &str) -> Vec<Function> {
 }
 
 /// Offset just after the closing brace of the function that starts the text; nothing for a declaration.
-fn body_end(code: &str) -> Option<usize> {
+pub(super) fn body_end(code: &str) -> Option<usize> {
     let (mut braces, mut brackets) = (0_usize, 0_usize);
     for (at, char) in code.char_indices() {
         match char {

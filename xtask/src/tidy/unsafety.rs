@@ -22,11 +22,10 @@ pub fn forbidden(source: &Source) -> Vec<Finding> {
     vec![Finding::failure(1, "crate root lacks #![forbid(unsafe_code)]")]
 }
 
-/// Requires the list above each `unsafe`: the crate is on the list, SAFETY above it, JUSTIFICATION in the file.
+/// Requires of each `unsafe` that its crate is on the list and that SAFETY stands above it.
 pub fn explained(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let comments: Vec<&str> = source.comments.lines().collect();
-    let mut first = None;
     for (index, line) in source.code.lines().enumerate() {
         if !has_unsafe(line) {
             continue;
@@ -41,15 +40,30 @@ pub fn explained(source: &Source) -> Vec<Finding> {
             findings
                 .push(Finding::failure(number, "unsafe without a `// SAFETY:` comment above it"));
         }
-        if first.is_none() {
-            first = Some(number);
-        }
-    }
-    if let Some(number) = first.filter(|_| !source.comments.contains("JUSTIFICATION")) {
-        let text = "unsafe in a file without a JUSTIFICATION (the measurement that demands it)";
-        findings.push(Finding::failure(number, text));
     }
     findings
+}
+
+/// Requires that a file with `unsafe` names the measurement that demands it: JUSTIFICATION in the file itself,
+/// or, where one design demands it throughout a crate, in the crate's root, of which `root` tells whether it does.
+pub fn justified(source: &Source, root: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+    let Some(index) = source.code.lines().position(has_unsafe) else { return Vec::new() };
+    let in_root = || source.crate_name().is_some_and(root);
+    if is_justified(source) || in_root() {
+        return Vec::new();
+    }
+    let text = "unsafe without a JUSTIFICATION (the measurement that demands it) in the file or the crate's root";
+    vec![Finding::failure(index + 1, text)]
+}
+
+/// Whether the root of the crate in this folder justifies `unsafe` for all of the crate.
+pub fn root_justifies(sources: &[Source], name: &str) -> bool {
+    let roots = ["lib.rs", "main.rs"].map(|file| format!("crates/{name}/src/{file}"));
+    sources.iter().any(|source| roots.contains(&source.path) && is_justified(source))
+}
+
+fn is_justified(source: &Source) -> bool {
+    source.comments.contains("JUSTIFICATION")
 }
 
 fn is_safety(comment: &str) -> bool {
@@ -80,15 +94,28 @@ mod tests {
     #[test]
     fn finds_unsafe_without_its_comments() {
         let bare = Source::new("crates/net/src/a.rs", "fn f() { unsafe { g() } }");
-        assert_eq!(explained(&bare).len(), 2);
+        assert_eq!(explained(&bare).len(), 1);
+        assert_eq!(justified(&bare, &|_| false).len(), 1);
         let elsewhere = Source::new("crates/spec/src/a.rs", "fn f() { unsafe { g() } }");
-        assert_eq!(explained(&elsewhere).len(), 3);
+        assert_eq!(explained(&elsewhere).len(), 2);
+    }
+
+    #[test]
+    fn a_crate_root_justifies_its_own_crate_only() {
+        let roots =
+            [Source::new("crates/keyspace/src/lib.rs", "//! JUSTIFICATION: five times faster.")];
+        let justifies = |name: &str| root_justifies(&roots, name);
+        let inside = Source::new("crates/keyspace/src/a.rs", "unsafe { g() }");
+        assert!(justified(&inside, &justifies).is_empty());
+        let elsewhere = Source::new("crates/net/src/a.rs", "unsafe { g() }");
+        assert_eq!(justified(&elsewhere, &justifies).len(), 1);
     }
 
     #[test]
     fn accepts_unsafe_with_its_comments() {
         let text = "//! JUSTIFICATION: 12 % by bench x.\n// SAFETY: g is pure.\nunsafe { g() }\n";
-        assert!(explained(&Source::new("crates/net/src/a.rs", text)).is_empty());
+        let good = Source::new("crates/net/src/a.rs", text);
+        assert!(explained(&good).is_empty() && justified(&good, &|_| false).is_empty());
         let mention = "#![forbid(unsafe_code)]\n// unsafe is a word\n";
         assert!(explained(&Source::new("crates/spec/src/a.rs", mention)).is_empty());
     }

@@ -65,11 +65,12 @@ pub fn getters(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Forbids spaces and tabs at the end of a line.
+/// Forbids spaces and tabs at the end of a line. In a table of tab-separated values the last field may be empty.
 pub fn trailing_spaces(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in source.text.split('\n').enumerate() {
-        if line.ends_with([' ', '\t', '\r']) {
+        let empty_field = line.ends_with('\t') && source.path.ends_with(".tsv");
+        if line.ends_with([' ', '\t', '\r']) && !empty_field {
             findings.push(Finding::failure(index + 1, "space at the end of the line"));
         }
     }
@@ -127,6 +128,8 @@ mod tests {
     fn finds_trailing_spaces() {
         assert_eq!(trailing_spaces(&Source::new("a.md", "a \nb\t\nc\r\nd\n")).len(), 3);
         assert!(trailing_spaces(&Source::new("a.md", "a\n\nb\n")).is_empty());
+        assert!(trailing_spaces(&Source::new("a.tsv", "a\t\n")).is_empty());
+        assert_eq!(trailing_spaces(&Source::new("a.tsv", "a \n")).len(), 1);
     }
 
     #[test]

@@ -14,50 +14,15 @@ use crate::keys::KeyDraw;
 use crate::random::Random;
 
 mod compile;
+mod vocabulary;
 
 pub(crate) use compile::split_words;
+pub(crate) use vocabulary::Vocabulary;
 
 /// Values start at a random multiple of this in the pool of random bytes.
 const VALUE_ALIGN_BYTES: usize = 8;
 /// Bytes of the pool over and above the largest value.
 const POOL_BYTES: usize = 64 * 1024;
-
-/// What the placeholders stand for.
-#[derive(Debug, Clone)]
-pub(crate) struct Vocabulary {
-    pub(crate) key_prefix: String,
-    pub(crate) key_bytes: usize,
-    pub(crate) keyspace: u64,
-    pub(crate) value_bytes_min: usize,
-    pub(crate) value_bytes_max: usize,
-    pub(crate) keys_per_request: usize,
-}
-
-impl Vocabulary {
-    /// The text of key number `number`, as requests carry it.
-    pub(crate) fn key(&self, number: u64) -> String {
-        let digits = self.key_bytes - self.key_prefix.len();
-        format!("{}{number:0digits$}", self.key_prefix)
-    }
-
-    fn digits_needed(&self) -> usize {
-        (self.keyspace - 1).checked_ilog10().unwrap_or(0) as usize + 1
-    }
-
-    pub(crate) fn check(&self) -> Result<(), BenchError> {
-        if self.keyspace == 0 {
-            return Err(BenchError::Usage("the keyspace must hold at least one key".into()));
-        }
-        let bytes_min = self.key_prefix.len() + self.digits_needed();
-        if self.key_bytes < bytes_min {
-            return Err(BenchError::Usage(format!(
-                "{} keys with prefix {:?} need a key size of at least {bytes_min}",
-                self.keyspace, self.key_prefix
-            )));
-        }
-        Ok(())
-    }
-}
 
 /// The random material of one worker.
 #[derive(Debug, Clone)]

@@ -200,8 +200,12 @@ impl Page {
     }
 }
 
+/// Puts a page at the front of a list.
+///
+/// # Safety
+/// `page` and the pages of the list are live, and no other reference to them exists.
 unsafe fn link(head: &mut *mut Page, page: *mut Page) {
-    // SAFETY: the caller vouches that `head`'s list and `page` are live pages.
+    // SAFETY: the caller vouches that all of these pages are live and its own.
     unsafe {
         (*page).prev = ptr::null_mut();
         (*page).next = *head;
@@ -212,8 +216,12 @@ unsafe fn link(head: &mut *mut Page, page: *mut Page) {
     *head = page;
 }
 
+/// Takes a page out of its list.
+///
+/// # Safety
+/// `page` is in `head`'s list, the pages of the list are live, and no other reference to them exists.
 unsafe fn unlink(head: &mut *mut Page, page: *mut Page) {
-    // SAFETY: the caller vouches that `page` is in `head`'s list.
+    // SAFETY: the caller vouches that `page` and its neighbours are live and its own.
     unsafe {
         let (prev, next) = ((*page).prev, (*page).next);
         if prev.is_null() {

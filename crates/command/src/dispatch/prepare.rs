@@ -1,0 +1,67 @@
+//! HOT PATH
+//! What is found out about a request before the batch runs.
+
+use super::Worker;
+use crate::commands::Commands;
+use basalt_change::place::PartitionId;
+use basalt_engine::Engine;
+use basalt_resp::Arg;
+use basalt_spec::{CommandId, Flag, Found};
+use std::time::Duration;
+
+/// A request whose command has been found.
+#[derive(Clone, Copy)]
+pub struct Prepared {
+    pub(super) command: Option<CommandId>,
+    pub(super) first_key: Option<(u64, PartitionId)>,
+    /// Its time is its share of the batch's.
+    pub(super) shares_time: bool,
+}
+
+/// Finds a request's command and hashes its first key.
+#[inline]
+pub fn prepare(commands: &Commands, engine: &Engine, buffer: &[u8], words: &[Arg]) -> Prepared {
+    let second = words.get(1).map(|word| word.of(buffer));
+    let Found::Command(command) = commands.table.resolve(words[0].of(buffer), second) else {
+        return Prepared { command: None, first_key: None, shares_time: false };
+    };
+    let first = command.key_range.first;
+    let first_key = match words.get(first as usize) {
+        Some(word) if first > 0 => {
+            let key = engine.key(word.of(buffer));
+            Some((key.hash, key.partition))
+        }
+        _ => None,
+    };
+    let shares_time = command.flags.has(Flag::Fast);
+    Prepared { command: Some(command.id), first_key, shares_time }
+}
+
+impl Prepared {
+    /// Brings the bucket of the first key into the cache.
+    #[inline]
+    pub fn prefetch_bucket(&self, engine: &Engine, db: u8) {
+        if let Some((hash, partition)) = self.first_key {
+            engine.prefetch_bucket(db, hash, partition);
+        }
+    }
+
+    /// Brings the entry of the first key into the cache.
+    #[inline]
+    pub fn prefetch_entry(&self, engine: &Engine, db: u8) {
+        if let Some((hash, partition)) = self.first_key {
+            engine.prefetch_entry(db, hash, partition);
+        }
+    }
+
+    /// Counts the time of a command that was not timed by itself.
+    #[inline]
+    pub fn count_time(&self, worker: &Worker, share: Duration) {
+        if let Some(id) = self.command
+            && self.shares_time
+            && !worker.times_every_command()
+        {
+            worker.counters.by_command[id.index()].nanoseconds.add(share.as_nanos() as u64);
+        }
+    }
+}
