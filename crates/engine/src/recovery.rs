@@ -201,8 +201,8 @@ impl<'a> Replay<'a> {
             | Op::Delete { db, .. }
             | Op::Expire { db, .. }
             | Op::Splice { db, .. }
-            | Op::FlushDb { db, .. }
-            | Op::SwapDb { db, .. } => usize::from(db),
+            | Op::FlushDb { db, .. } => usize::from(db),
+            Op::SwapDb { db, other } => usize::from(db.max(other)),
         };
         if db >= found {
             return Err(RecoveryError::Databases { found: db + 1, configured: found });
