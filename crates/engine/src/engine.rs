@@ -156,6 +156,12 @@ impl Engine {
         self.keyspace.lock_many(&set)
     }
 
+    /// Brings the head of a key's partition into the cache.
+    #[inline]
+    pub fn prefetch_partition(&self, db: u8, partition: PartitionId) {
+        self.keyspace.prefetch(partition, db);
+    }
+
     /// Brings the bucket of a key into the cache, without waiting for its partition.
     #[inline]
     pub fn prefetch_bucket(&self, db: u8, hash: u64, partition: PartitionId) {
