@@ -83,7 +83,7 @@ impl Engine {
         RecoveryError: From<E>,
     {
         let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
-        let mut replay = Replay::begin(&keyspace, &*cold, usize::from(options.databases))?;
+        let mut replay = Replay::begin(&keyspace, &*cold)?;
         let floor = replay.floor();
         let log = open_log(&floor, &mut replay)?;
         let (next_generation, recovery) = replay.end()?;

@@ -12,6 +12,8 @@ pub struct Partition {
     pub databases: Box<[Database]>,
     /// Position of the partition's latest change in its shard's stream.
     pub last_seq: u64,
+    /// Position that the mark in the cold tier has, or that a checkpoint under way gives it.
+    pub marked_seq: u64,
     /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it
     /// saw: who read a row before and finds another number now must read again.
     pub cold_version: u64,
@@ -46,6 +48,7 @@ impl Partition {
         Partition {
             databases: (0..databases).map(database).collect(),
             last_seq: 0,
+            marked_seq: 0,
             cold_version: 0,
             mark_stale: false,
             dead_generations: Vec::new(),
