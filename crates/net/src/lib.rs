@@ -1,4 +1,4 @@
-//! [bytes] ▸ resp ▸ command ▸ engine ▸ log ▸ cold
+//! \[bytes\] ▸ resp ▸ command ▸ engine ▸ log ▸ cold
 //!
 //! Sockets and event loops: the way in for Redis clients. It owns the listeners ([`listen`]), the
 //! accepting thread ([`acceptor`]) and the network threads ([`threads`](NetThreads)), each with its own

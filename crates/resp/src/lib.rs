@@ -1,4 +1,4 @@
-//! bytes ▸ [resp] ▸ command ▸ engine ▸ log ▸ cold
+//! bytes ▸ \[resp\] ▸ command ▸ engine ▸ log ▸ cold
 //!
 //! This crate turns bytes into requests and replies into bytes: the Redis serialization protocol,
 //! versions 2 and 3. It owns the [`Parser`] with its [`Limits`], the [`Output`] that a connection

@@ -119,7 +119,7 @@ fn quick() -> Vec<Step> {
             Kind::Check,
             &format!("clippy {WITHOUT_ROCKSDB} --all-targets -- -D warnings"),
         ),
-        Step::cargo("doc", Kind::Check, &format!("doc {LIGHT} --no-deps"))
+        Step::cargo("doc", Kind::Check, &format!("doc {LIGHT} --no-deps --document-private-items"))
             .with_env("RUSTDOCFLAGS", "-D warnings"),
         Step::cargo(
             "test",
