@@ -44,9 +44,17 @@ struct State {
     samples: VecDeque<(u64, Totals)>,
     cold: ColdStats,
     cold_at_ns: Option<u64>,
+    calls: u64,
 }
 
 impl Sampler {
+    /// Whether this sample is one of every ten.
+    pub fn is_second(&self) -> bool {
+        let mut state = self.state.lock();
+        state.calls += 1;
+        state.calls % 10 == 1
+    }
+
     /// Notes the totals of this moment; asks for the cold tier's figures if the last are old.
     pub fn sample(&self, now_ns: u64, totals: Totals, cold: impl FnOnce() -> ColdStats) {
         let cold_at_ns = self.state.lock().cold_at_ns;

@@ -177,9 +177,13 @@ impl Server {
 
     /// Samples memory use and rates; called ten times a second, from no network thread.
     pub fn sample(&self) {
-        let used = self.engine.memory().bytes_used();
-        self.memory_bytes_used.store(used, Ordering::Relaxed);
-        self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+        // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
+        let limited = self.config.settings().memory.memory_bytes_max != 0;
+        if limited || self.sampler.is_second() {
+            let used = self.engine.memory().bytes_used();
+            self.memory_bytes_used.store(used, Ordering::Relaxed);
+            self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+        }
         let totals = Totals {
             commands: self.sum(|counters| counters.commands.value()),
             bytes_in: self.sum(|counters| counters.bytes_in.value()),

@@ -4,5 +4,6 @@
 mod examples;
 mod generic;
 mod harness;
+mod reference;
 mod server;
 mod strings;

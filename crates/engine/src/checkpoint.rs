@@ -41,6 +41,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How often the thread looks whether a checkpoint is due.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// How often it looks at every partition, which is 1,024 locks.
+const LOOK_AT_PARTITIONS_EVERY: Duration = Duration::from_secs(1);
+
 /// Why a checkpoint failed. The data is safe in memory and in the log; it is tried again.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CheckpointError {
@@ -269,13 +272,17 @@ impl Engine {
     /// somebody asks. Returns when the engine stops.
     pub(crate) fn run_checkpoint_thread(&self) {
         let mut not_before = Instant::now();
+        let mut looked = Instant::now();
         loop {
             let requests = self.wait_for_requests();
             if self.is_stopping() {
                 return;
             }
-            let due = self.log().bytes_to_replay() > self.options.checkpoint_log_bytes
-                || self.any_partition_is_full();
+            let mut due = self.log().bytes_to_replay() > self.options.checkpoint_log_bytes;
+            if looked.elapsed() > LOOK_AT_PARTITIONS_EVERY {
+                looked = Instant::now();
+                due |= self.any_partition_is_full();
+            }
             if requests.is_empty() && (!due || Instant::now() < not_before) {
                 continue;
             }

@@ -48,6 +48,9 @@ pub struct Engine {
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
+    /// Databases in which a key has or had an expiry, a bit each: the expiry cycle passes over the
+    /// others.
+    expiring_databases: [AtomicU64; 4],
     recovery: RecoveryStats,
 }
 
@@ -84,7 +87,7 @@ impl Engine {
         let floor = replay.floor();
         let log = open_log(&floor, &mut replay)?;
         let (next_generation, recovery) = replay.end()?;
-        Ok(Engine {
+        let engine = Engine {
             keyspace,
             log,
             cold,
@@ -98,8 +101,11 @@ impl Engine {
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
+            expiring_databases: Default::default(),
             recovery,
-        })
+        };
+        engine.note_all_expiring();
+        Ok(engine)
     }
 
     /// The log.
@@ -208,6 +214,33 @@ impl Engine {
     /// Switches the active expiry cycle (`DEBUG SET-ACTIVE-EXPIRE`).
     pub fn set_active_expiry(&self, active: bool) {
         self.active_expiry.store(active, Ordering::Relaxed);
+    }
+
+    /// A key of this database may expire.
+    #[inline]
+    pub(crate) fn note_expiring(&self, db: u8) {
+        let (word, bit) = (&self.expiring_databases[usize::from(db) / 64], 1 << (db % 64));
+        // Relaxed: the cycle may see it a round later. Loaded first, so that the line stays shared.
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a key of this database may expire.
+    pub(crate) fn may_expire(&self, db: u8) -> bool {
+        self.expiring_databases[usize::from(db) / 64].load(Ordering::Relaxed) >> (db % 64) & 1 != 0
+    }
+
+    /// After recovery, which noted nothing: finds the databases with keys that expire.
+    fn note_all_expiring(&self) {
+        for id in PartitionId::all() {
+            let locked = self.keyspace.lock(id);
+            for (db, database) in (0..).zip(&locked.partition(id).databases) {
+                if database.next_expiry_ms != u64::MAX {
+                    self.note_expiring(db);
+                }
+            }
+        }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -37,6 +37,10 @@ impl Engine {
     pub fn swap(&self, db: u8, other: u8, gate: &mut Gate) {
         let mut locked = self.keyspace.lock_many(&PartitionSet::ALL);
         let op = Op::SwapDb { db, other };
+        if self.may_expire(db) || self.may_expire(other) {
+            self.note_expiring(db);
+            self.note_expiring(other);
+        }
         for id in PartitionId::all() {
             self.apply_to_database(&mut locked, id, op, &mut Vec::new());
         }

@@ -92,6 +92,9 @@ impl Engine {
                 database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
             }
         }
+        if database.next_expiry_ms != u64::MAX {
+            self.note_expiring(db);
+        }
         Ok(true)
     }
 

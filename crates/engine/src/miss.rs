@@ -75,7 +75,9 @@ impl Engine {
             let miss = Miss { partition: key.partition, db, cold_version, hash: key.hash, row_key };
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
-                Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {}
+                Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {
+                    self.note_expiring(db);
+                }
                 Probe::Present(_) | Probe::Unknown => misses.push(miss),
             }
         }
@@ -146,7 +148,11 @@ impl Engine {
         let rows = self.cold.read_many(&keys)?;
         for (miss, row) in missing.misses.iter().zip(rows) {
             let mut locked = self.keyspace.lock(miss.partition);
-            install(locked.partition_mut(miss.partition), miss, row.as_deref())?;
+            let partition = locked.partition_mut(miss.partition);
+            install(partition, miss, row.as_deref())?;
+            if partition.databases[usize::from(miss.db)].next_expiry_ms != u64::MAX {
+                self.note_expiring(miss.db);
+            }
         }
         Ok(())
     }

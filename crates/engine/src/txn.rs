@@ -144,10 +144,11 @@ impl<'e> Txn<'e> {
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
     #[inline]
     pub(crate) fn store(&mut self, key: &Key<'_>, content: Content<'_>) -> Origin {
-        let engine = self.engine;
+        let (engine, db) = (self.engine, self.session.db);
         let database = self.database(key);
         if content.expire_ms != 0 {
             database.next_expiry_ms = database.next_expiry_ms.min(content.expire_ms);
+            engine.note_expiring(db);
         }
         let mut origin = Origin::New;
         match database.table.find(key.hash, key.bytes) {
@@ -194,6 +195,9 @@ impl<'e> Txn<'e> {
         }
         let access = access_at(self.session.now_ms);
         set_entry_expiry(self.database(key), key, expire_ms, access);
+        if expire_ms != 0 {
+            self.engine.note_expiring(self.session.db);
+        }
         self.log(key, Op::Expire { db: self.session.db, key: key.bytes, expire_ms });
         true
     }

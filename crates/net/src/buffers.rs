@@ -30,8 +30,6 @@ pub(crate) struct Input {
     pub(crate) parsed: usize,
     /// The last read filled all the room there was.
     pub(crate) greedy: bool,
-    /// Inline requests with quotes that have been parsed and not consumed: where, and as they came.
-    quoted: Vec<(usize, Box<[u8]>)>,
 }
 
 impl Input {
@@ -59,54 +57,35 @@ impl Input {
         self.parsed == self.filled
     }
 
-    /// Keeps an inline request at `parsed` that has quotes. Parsing unquotes it in place, and it may
-    /// have to be parsed again.
-    #[cold]
-    pub(crate) fn keep_quoted(&mut self) {
-        let bytes = &self.bytes[self.parsed..self.filled];
-        let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        if line.len() < bytes.len() && line.iter().any(|byte| b"\"'".contains(byte)) {
-            self.quoted.push((self.parsed, line.into()));
-        }
-    }
-
-    /// Goes back to the first byte that no command has consumed.
-    pub(crate) fn rewind(&mut self) {
-        self.parsed = self.consumed;
-        for (at, line) in self.quoted.drain(..).filter(|&(at, _)| at >= self.consumed) {
-            self.bytes[at..at + line.len()].copy_from_slice(&line);
-        }
-    }
-
     /// Room to read into. `wanted` is how long the request at `parsed` is known to become, 0 if
     /// nothing is known.
     pub(crate) fn room(&mut self, pool: &mut BufferPool, wanted: usize) -> &mut [u8] {
         if self.bytes.is_empty() {
             self.bytes = pool.take();
         }
-        // Whoever reads has run what it had parsed, or has gone back.
-        self.quoted.clear();
         if self.consumed > 0 {
             self.bytes.copy_within(self.consumed..self.filled, 0);
             self.filled -= self.consumed;
             self.parsed -= self.consumed;
             self.consumed = 0;
         }
-        // One doubling a read at most, for whichever reason.
-        let size = self.bytes.len();
-        let mut target = size;
-        if self.greedy && size < KEPT_BYTES_MAX {
-            target = size * 2;
-        }
-        if self.filled == size || self.parsed + wanted > size {
-            // The client's word about a length is trusted one doubling at a time.
-            let believed = (self.parsed + wanted).clamp(self.filled + 1, size * 2);
-            target = target.max(believed).max(self.filled + BUFFER_BYTES / 2);
-        }
-        if target > size {
+        let target = self.target_bytes(wanted);
+        if target > self.bytes.len() {
             self.bytes.resize(target, 0);
         }
         &mut self.bytes[self.filled..]
+    }
+
+    /// How large the buffer should be for the next read: at most twice what it is.
+    fn target_bytes(&self, wanted: usize) -> usize {
+        let now = self.bytes.len();
+        let end = self.parsed.saturating_add(wanted);
+        if end > now {
+            // The client's word about a length is trusted one doubling at a time.
+            return end.clamp(self.filled + BUFFER_BYTES / 2, now * 2);
+        }
+        let grows = self.filled == now || self.greedy && now < KEPT_BYTES_MAX;
+        if grows { now * 2 } else { now }
     }
 
     /// The client's bytes have been read into the room.
@@ -155,7 +134,6 @@ impl BufferPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use basalt_resp::{Limits, Parsed, Parser};
 
     fn feed(input: &mut Input, pool: &mut BufferPool, bytes: &[u8], wanted: usize) {
         let room = input.room(pool, wanted);
@@ -177,26 +155,6 @@ mod tests {
         feed(&mut input, &mut pool, b"!", 0);
         assert_eq!(input.bytes(), b"yz!");
         assert_eq!((input.consumed, input.parsed, input.pending()), (0, 0, 3));
-    }
-
-    #[test]
-    fn what_was_unquoted_is_parsed_again_as_it_came() {
-        let (mut input, mut pool) = (Input::default(), BufferPool::default());
-        let sent = b"ECHO \"a b\"\nECHO 'c d'\nECHO \"e";
-        feed(&mut input, &mut pool, sent, 0);
-        let (mut parser, limits) = (Parser::new(), Limits::default());
-        for _ in 0..2 {
-            input.keep_quoted();
-            let start = input.parsed;
-            let parsed = parser.parse(input.bytes_mut(), start, &limits, &mut Vec::new());
-            let Ok(Parsed::Request { consumed }) = parsed else { panic!("{parsed:?}") };
-            input.parsed += consumed;
-        }
-        input.consumed = 11;
-        input.keep_quoted();
-        input.rewind();
-        assert_eq!(input.bytes()[11..], sent[11..]);
-        assert_eq!((input.parsed, input.quoted.len()), (11, 0));
     }
 
     #[test]

@@ -91,9 +91,7 @@ impl Turn {
         self.touched.extend_from_slice(ready);
         ready.retain(|&index| {
             let Some(connection) = &mut connections[index] else { return false };
-            let open = connection.state == State::Open && !connection.is_idle();
-            connection.scheduled = open
-                && (connection.readable || !connection.input.is_parsed() && connection.wanted == 0);
+            connection.scheduled = connection.has_more();
             connection.scheduled
         });
     }
@@ -141,7 +139,7 @@ impl Turn {
             }
             let start = connection.input.parsed;
             if connection.input.bytes()[start] != b'*' {
-                connection.input.keep_quoted();
+                connection.keep_inline();
             }
             let first_word = self.words.len();
             let parsed = connection.parser.parse(
@@ -184,8 +182,7 @@ impl Turn {
         false
     }
 
-    /// What the connection's requests may be, in size.
-    pub(crate) fn limits(&self, connection: &Connection) -> Limits {
+    fn limits(&self, connection: &Connection) -> Limits {
         let network = &self.worker.settings.network;
         Limits {
             args_max: network.multibulk_args_max,
@@ -314,6 +311,7 @@ impl Turn {
         let Some(connection) = &mut connections[index] else { return };
         let sent = connection.flush(self.server.engine.log());
         self.worker.counters.bytes_out.add(sent as u64);
+        connection.forget_inline();
         connection.input.release(&mut self.pool);
         connection.publish(self.worker.now_ms);
         if connection.owes() {

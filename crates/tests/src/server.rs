@@ -85,9 +85,9 @@ impl Launch {
         let log = File::options().create(true).append(true).open(&log_path)?;
         let log_start = log.metadata()?.len();
         let child = Command::new(program(self.kind))
-            .args(["--bind", "127.0.0.1", "--save", "", "--dir"])
+            .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"])
             .arg(&dir)
-            .args(["--port", &port.to_string()])
+            .args(own_args(self.kind))
             .args(&self.args)
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
@@ -212,6 +212,16 @@ fn answers(address: SocketAddr) -> bool {
 /// Asks the kernel for a port that is free now.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Options for one kind only. Redis shall not save. For Basalt, `BASALT_ARGS` has more, parted by
+/// spaces: a program built without RocksDB can be tested with `BASALT_ARGS="--cold-tier memory"`.
+pub fn own_args(kind: Kind) -> Vec<String> {
+    if is_redis(kind) {
+        return vec!["--save".to_owned(), String::new()];
+    }
+    let args = std::env::var("BASALT_ARGS").unwrap_or_default();
+    args.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The program of a kind.

@@ -1,0 +1,88 @@
+//! The examples in `docs/formats` are what the encoders write.
+
+use basalt_change::op::{self, Op, Origin, Put, StringForm};
+use basalt_change::place::{PartitionId, Slot};
+use basalt_change::row::{self, DatabaseMark, Mark, StringRow};
+
+const CHANGE_SET: &str = include_str!("../../../docs/formats/changeset.md");
+const COLD_ROWS: &str = include_str!("../../../docs/formats/cold-rows.md");
+const EXPIRE_MS: u64 = 1_700_000_000_000;
+
+/// The bytes at the line starts of the first block after `heading`; two spaces end them.
+fn documented(page: &str, heading: &str) -> Vec<u8> {
+    let (_, after) = page.split_once(&format!("### {heading}\n")).expect("the heading is there");
+    let block = after.split("```").nth(1).expect("a block follows");
+    let hex = |line: &str| {
+        let bytes = line.split("  ").next().unwrap_or_default().to_owned();
+        bytes.split(' ').filter_map(|byte| u8::from_str_radix(byte, 16).ok()).collect::<Vec<u8>>()
+    };
+    block.lines().skip(1).flat_map(hex).collect()
+}
+
+fn partition() -> PartitionId {
+    Slot::of(b"foo").partition()
+}
+
+fn put() -> Put<'static> {
+    let (origin, form) = (Origin::New, StringForm::Whole);
+    Put { db: 0, key: b"foo", value: b"bar", expire_ms: 0, origin, form }
+}
+
+fn record(ops: &[Op<'_>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    op::begin(&mut out, partition());
+    ops.iter().for_each(|op| op.encode(&mut out));
+    out
+}
+
+fn shard_record(op: Op<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    op::begin_shard(&mut out);
+    op.encode(&mut out);
+    out
+}
+
+#[test]
+fn change_sets_are_as_documented() {
+    let again = Put { expire_ms: EXPIRE_MS, origin: Origin::Existing, ..put() };
+    let expire = Op::Expire { db: 0, key: b"foo", expire_ms: EXPIRE_MS };
+    let splice = Op::Splice { db: 0, key: b"foo", offset: 200, bytes: b"xyz" };
+    for (heading, bytes) in [
+        ("A new key", record(&[Op::Put(put())])),
+        ("A key put again, with an expiry", record(&[Op::Put(again)])),
+        ("A removed key", record(&[Op::Delete { db: 0, key: b"foo" }])),
+        ("Another expiry", record(&[expire])),
+        ("Bytes appended", record(&[splice])),
+        ("A flushed database", shard_record(Op::FlushDb { db: 0, generation: 17 })),
+        ("Two databases swapped", shard_record(Op::SwapDb { db: 0, other: 1 })),
+    ] {
+        assert_eq!(documented(CHANGE_SET, heading), bytes, "{heading}: {bytes:02x?}");
+    }
+}
+
+#[test]
+fn cold_rows_are_as_documented() {
+    let (mut mark_key, mut mark, mut key, mut end) = (vec![], vec![], vec![], vec![]);
+    row::mark_key(partition(), &mut mark_key);
+    let databases =
+        vec![DatabaseMark { generation: 0, keys: 1 }, DatabaseMark { generation: 17, keys: 300 }];
+    Mark { applied: 300, databases }.encode(&mut mark);
+    row::object_key(partition(), 0, b"foo", &mut key);
+    row::generation_end(partition(), 0, &mut end);
+    let row = |expire_ms, form| {
+        let mut out = Vec::new();
+        StringRow { expire_ms, form, value: b"bar" }.encode(&mut out);
+        out
+    };
+    for (heading, bytes) in [
+        ("Key of a mark", mark_key),
+        ("A mark", mark),
+        ("Key of an object", key),
+        ("End of a generation", end),
+        ("A string", row(0, StringForm::Whole)),
+        ("A string with an expiry", row(EXPIRE_MS, StringForm::Whole)),
+        ("An edited string", row(0, StringForm::Edited)),
+    ] {
+        assert_eq!(documented(COLD_ROWS, heading), bytes, "{heading}: {bytes:02x?}");
+    }
+}

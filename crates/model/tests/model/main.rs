@@ -1,0 +1,3 @@
+//! The engine against its model, over the cold tier in memory.
+
+mod walk;
