@@ -182,7 +182,8 @@ impl Turn {
         false
     }
 
-    fn limits(&self, connection: &Connection) -> Limits {
+    /// How large the connection's requests may be.
+    pub(crate) fn limits(&self, connection: &Connection) -> Limits {
         let network = &self.worker.settings.network;
         Limits {
             args_max: network.multibulk_args_max,
