@@ -154,9 +154,9 @@ impl Turn {
                     *left -= 1;
                     let words = &self.words[first_word..];
                     let bytes = connection.input.bytes();
-                    let server = &*self.server;
-                    let prepared =
-                        dispatch::prepare(&server.commands, &server.engine, bytes, words);
+                    let Server { commands, engine, .. } = &*self.server;
+                    let db = connection.session.db;
+                    let prepared = dispatch::prepare(commands, engine, db, bytes, words);
                     self.requests.push(Request {
                         connection: index,
                         first_word,
@@ -182,7 +182,8 @@ impl Turn {
         false
     }
 
-    fn limits(&self, connection: &Connection) -> Limits {
+    /// How large the connection's requests may be.
+    pub(crate) fn limits(&self, connection: &Connection) -> Limits {
         let network = &self.worker.settings.network;
         Limits {
             args_max: network.multibulk_args_max,

@@ -90,6 +90,17 @@ fn quoted_inline_requests_may_wait_for_a_command() {
 }
 
 #[test]
+fn an_inline_request_keeps_its_quotes_behind_a_command_that_waits() {
+    let server = server();
+    let mut connection = server.connect();
+    // The three arrive together: the second and third have been parsed when the first has to wait.
+    let lines = b"DEBUG SLEEP 0.01\r\nSET key \"a b\"\r\nECHO 'it\\'s'\r\nGET key\r\n";
+    connection.send_raw(lines).expect("the lines are sent");
+    let replies = [(); 4].map(|()| connection.receive().expect("four replies"));
+    assert_eq!(replies, [simple("OK"), simple("OK"), bulk("it's"), bulk("a b")]);
+}
+
+#[test]
 fn a_broken_request_is_answered_and_ends_the_connection() {
     let server = server();
     let long = "x".repeat(70_000);
