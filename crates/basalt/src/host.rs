@@ -1,13 +1,16 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::logging::LevelHandle;
-use basalt_command::server::{Host, HostCpu, HostMemory, Shutdown};
+use basalt_command::server::{Host, HostCpu, HostIdentity, HostMemory, Shutdown};
 use basalt_config::{Fsync, Settings};
 use basalt_engine::JournalLog;
 use basalt_journal::{FsyncPolicy, Health};
 use std::fs;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+
+/// As INFO names the allocator; its version is the one that `tikv-jemallocator` brings.
+const ALLOCATOR_NAME: &str = "jemalloc-5.3.1";
 
 /// See the head of this file.
 pub struct Process {
@@ -90,6 +93,17 @@ impl Host for Process {
 
     fn tcp_port(&self) -> u16 {
         self.port
+    }
+
+    fn identity(&self) -> HostIdentity {
+        let system = rustix::system::uname();
+        let executable = std::env::current_exe().unwrap_or_default();
+        let (name, release) = (system.sysname(), system.release());
+        HostIdentity {
+            os: [name, release, system.machine()].map(|part| part.to_string_lossy()).join(" "),
+            allocator: ALLOCATOR_NAME.to_owned(),
+            executable: executable.to_string_lossy().into_owned(),
+        }
     }
 }
 

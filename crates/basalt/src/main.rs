@@ -20,6 +20,17 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
+/// Options of the allocator, which reads this symbol when it starts.
+///
+/// `thp:always`: hash tables are scattered over all of memory, and at 4 KiB a page every access to
+/// one misses the TLB, which stalls even the prefetch that should hide it.
+// SAFETY: the name is jemalloc's documented hook (`jemalloc(3)`, "Tuning"), a pointer to a
+// NUL-terminated string that lives for ever; nothing else in the program has that name.
+// JUSTIFICATION: 40% of the time of a batch of GETs was one prefetch instruction waiting for the
+// page walk.
+#[unsafe(export_name = "malloc_conf")]
+pub static MALLOC_CONF: &u8 = &b"thp:always,metadata_thp:auto\0"[0];
+
 /// Version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -14,11 +14,11 @@ use basalt_command::commands::Commands;
 use basalt_command::server::{Server, Shutdown};
 use basalt_config::{ColdTierKind, Loaded, Settings};
 use basalt_engine::{Background, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp};
-use basalt_env::{RealDisk, clock::SystemClock};
+use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
 use basalt_net::{Acceptor, ListenError, Listener, NetThreads, listen};
 use basalt_observe::counters::ThreadCounters;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,6 +39,22 @@ pub enum ServeError {
     Directory {
         /// Its path.
         dir: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Another server uses the directory.
+    #[error(
+        "the data directory {dir} is in use by another server: stop that one, or choose another --dir"
+    )]
+    DirectoryInUse {
+        /// Its path.
+        dir: String,
+    },
+    /// The log file cannot be written.
+    #[error("cannot open the log file {path}: {error}")]
+    LogFile {
+        /// Its path.
+        path: String,
         /// What the system says.
         error: io::Error,
     },
@@ -67,14 +83,13 @@ pub enum ServeError {
 pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let config = Arc::new(loaded.config);
     let settings = config.settings();
-    let log_level = logging::start(&settings.server)?;
+    let log_level = start_logging(&settings)?;
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
     fit_clients_to_descriptors(&config);
     let dir = &settings.persistence.dir;
-    let directory = |error| ServeError::Directory { dir: dir.display().to_string(), error };
-    std::fs::create_dir_all(dir).map_err(directory)?;
+    let _lock = lock_directory(dir)?;
     let listeners = listen(&settings.network)?;
     let addresses: Vec<String> = listeners.iter().map(address).collect();
     let port = listeners.iter().find_map(port).unwrap_or(0);
@@ -106,6 +121,25 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     acceptor.stop();
     net.stop();
     Ok(close(&server, background, how, &settings))
+}
+
+fn start_logging(settings: &Settings) -> Result<logging::LevelHandle, ServeError> {
+    logging::start(&settings.server).map_err(|error| {
+        let path = settings.server.log_file.as_ref();
+        let path = path.map(|path| path.display().to_string()).unwrap_or_default();
+        ServeError::LogFile { path, error }
+    })
+}
+
+/// Makes the directory for the data if it is missing, and keeps other servers out of it.
+fn lock_directory(dir: &Path) -> Result<DirectoryLock, ServeError> {
+    let shown = || dir.display().to_string();
+    let directory = |error| ServeError::Directory { dir: shown(), error };
+    std::fs::create_dir_all(dir).map_err(directory)?;
+    RealDisk.lock_dir(dir).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => ServeError::DirectoryInUse { dir: shown() },
+        _ => directory(error),
+    })
 }
 
 fn open_cold(settings: &Settings, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
@@ -221,10 +255,11 @@ fn close(server: &Server, background: Background, how: Shutdown, settings: &Sett
 
 /// The first signal ends the server in order, the second at once.
 fn watch_signals(shutdown: std::sync::mpsc::Sender<Shutdown>) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut received = 0;
-        for signal in signals.forever() {
+        // A terminal that goes away (SIGHUP) ends nothing, as in Redis.
+        for signal in signals.forever().filter(|&signal| signal != SIGHUP) {
             received += 1;
             if received > 1 {
                 tracing::warn!(signal, "second signal: ending at once");

@@ -33,18 +33,23 @@ impl ExpiryCycle {
             return;
         }
         let start = Instant::now();
-        let now_ms = engine.clock.unix_ms();
-        let partitions = PartitionId::all().len();
-        for _ in 0..partitions {
-            let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
-            for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
-                while self.expire_some(engine, id, db, now_ms) && start.elapsed() < budget {}
-            }
-            self.next += 1;
+        for _ in 0..PartitionId::all().len() {
+            self.expire_next(engine, &|| start.elapsed() < budget);
             if start.elapsed() > budget || engine.is_stopping() {
                 return;
             }
         }
+    }
+
+    /// Removes the due keys of the next partition while `has_time` says so.
+    fn expire_next(&mut self, engine: &Engine, has_time: &dyn Fn() -> bool) {
+        let now_ms = engine.clock.unix_ms();
+        let partitions = PartitionId::all().len();
+        let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
+        for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
+            while self.expire_some(engine, id, db, now_ms) && has_time() {}
+        }
+        self.next += 1;
     }
 
     /// Removes some due keys of one database; true if more are due.
@@ -81,5 +86,16 @@ impl ExpiryCycle {
         let _ = txn.commit();
         engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
         more
+    }
+}
+
+impl Engine {
+    /// Removes what has expired by now, as the background does bit by bit, whether or not that is
+    /// switched on. Partitions that have just been looked through are left alone for a moment.
+    pub fn expire_due(&self) {
+        let mut cycle = ExpiryCycle::default();
+        for _ in 0..PartitionId::all().len() {
+            cycle.expire_next(self, &|| true);
+        }
     }
 }

@@ -28,7 +28,7 @@ pub enum FsyncPolicy {
 pub enum Acknowledge {
     /// When it is on disk: the truth.
     AfterSync,
-    /// When it is written but not yet synced: a lie. It exists for one purpose, the canary of the crash
+    /// Before it is written, let alone synced, and then it is written late: a lie. It exists for one purpose, the canary of the crash
     /// tests: a test that does not catch this journal losing acknowledged records tests nothing.
     BeforeSyncForCrashTest,
 }

@@ -32,7 +32,7 @@ use crate::segments::PreparedFile;
 use crate::shared::Shared;
 use crate::sleeper::WakeOn;
 use crate::stream::StreamCut;
-use crate::sync::{SyncScope, note_written, sync_files};
+use crate::sync::{SyncScope, acknowledge_too_early, note_written, sync_files};
 
 /// Under `Always`, records that nobody kicked are written after this time.
 const UNKICKED_DELAY: Duration = Duration::from_secs(1);
@@ -137,6 +137,7 @@ impl Writer {
 
     /// Writes the group that was cut, and syncs it if the policy says so.
     fn commit(&mut self) -> Result<(), JournalError> {
+        acknowledge_too_early(&self.shared, self.group);
         self.write_group()?;
         let reported: usize = self.cuts.iter().map(|cut| cut.reported).sum();
         self.cuts.iter_mut().for_each(StreamCut::recycle);

@@ -63,24 +63,29 @@ impl Input {
         if self.bytes.is_empty() {
             self.bytes = pool.take();
         }
-        if self.greedy && self.bytes.len() < KEPT_BYTES_MAX {
-            self.bytes.resize(self.bytes.len() * 2, 0);
-        }
         if self.consumed > 0 {
             self.bytes.copy_within(self.consumed..self.filled, 0);
             self.filled -= self.consumed;
             self.parsed -= self.consumed;
             self.consumed = 0;
         }
-        if self.filled == self.bytes.len() || self.parsed + wanted > self.bytes.len() {
-            // The client's word about a length is trusted one doubling at a time.
-            let wanted = (self.parsed + wanted).clamp(self.filled + 1, self.bytes.len() * 2);
-            let target = wanted.max(self.filled + BUFFER_BYTES / 2);
-            if target > self.bytes.len() {
-                self.bytes.resize(target, 0);
-            }
+        let target = self.target_bytes(wanted);
+        if target > self.bytes.len() {
+            self.bytes.resize(target, 0);
         }
         &mut self.bytes[self.filled..]
+    }
+
+    /// How large the buffer should be for the next read: at most twice what it is.
+    fn target_bytes(&self, wanted: usize) -> usize {
+        let now = self.bytes.len();
+        let end = self.parsed.saturating_add(wanted);
+        if end > now {
+            // The client's word about a length is trusted one doubling at a time.
+            return end.clamp(self.filled + BUFFER_BYTES / 2, now * 2);
+        }
+        let grows = self.filled == now || self.greedy && now < KEPT_BYTES_MAX;
+        if grows { now * 2 } else { now }
     }
 
     /// The client's bytes have been read into the room.

@@ -34,12 +34,17 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// There may be something to read.
     pub(crate) readable: bool,
+    /// The client has ended its side: what it has sent is followed by the end.
+    pub(crate) peer_closed: bool,
+    /// Inline requests with quotes, as they came, and where they start. Parsing unquotes them in place,
+    /// and some have to be parsed again.
+    quoted: Vec<(usize, Vec<u8>)>,
+    /// It is in the list of connections whose replies wait for the log.
+    pub(crate) listed_as_gated: bool,
     /// The socket takes no more until it says so.
     blocked: bool,
     /// It is in the list of connections to be looked at in this turn.
     pub(crate) scheduled: bool,
-    /// It is in the list of connections with replies that wait for the log.
-    pub(crate) gated: bool,
     /// Since when it owes more than its soft limit.
     over_soft_limit_since: Option<Instant>,
 }
@@ -78,9 +83,11 @@ impl Connection {
             owed: VecDeque::new(),
             state: State::Open,
             readable: true,
+            peer_closed: false,
+            quoted: Vec::new(),
+            listed_as_gated: false,
             blocked: false,
             scheduled: false,
-            gated: false,
             over_soft_limit_since: None,
         }
     }
@@ -94,8 +101,9 @@ impl Connection {
                 Ok(0) => return ReadOutcome::Closed,
                 Ok(bytes) => {
                     self.input.fill(bytes);
-                    // The poll is edge-triggered; a short read means that the socket is empty.
-                    self.readable = bytes == room_bytes;
+                    // The poll is edge-triggered; a short read means that the socket is empty, but
+                    // the news of the client's end may have come together with its last bytes.
+                    self.readable = bytes == room_bytes || self.peer_closed;
                     return ReadOutcome::Bytes(bytes);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -187,8 +195,37 @@ impl Connection {
         self.state != State::Open || self.owed_bytes() > OWED_BYTES_PAUSE
     }
 
+    /// There is something to read or to run, and nothing to wait for.
+    pub(crate) fn has_more(&self) -> bool {
+        let unparsed = !self.input.is_parsed() && self.wanted == 0;
+        (self.readable || unparsed) && !self.is_idle()
+    }
+
+    /// The request at the front is inline: keeps what parsing will change of it.
+    #[cold]
+    pub(crate) fn keep_inline(&mut self) {
+        let start = self.input.parsed;
+        let rest = &self.input.bytes()[start..];
+        let Some(end) = rest.iter().position(|&byte| byte == b'\n') else { return };
+        if rest[..end].iter().any(|byte| matches!(byte, b'"' | b'\'')) {
+            self.quoted.push((start, rest[..end].to_vec()));
+        }
+    }
+
+    /// Everything that was parsed has run, or was rewound.
+    #[inline]
+    pub(crate) fn forget_inline(&mut self) {
+        if !self.quoted.is_empty() {
+            self.quoted = Vec::new();
+        }
+    }
+
     /// Goes back to the first request that has not run.
     pub(crate) fn rewind(&mut self) {
+        let consumed = self.input.consumed;
+        for (start, line) in self.quoted.drain(..).filter(|(start, _)| *start >= consumed) {
+            self.input.bytes_mut()[start..start + line.len()].copy_from_slice(&line);
+        }
         self.input.parsed = self.input.consumed;
         self.parser = Parser::new();
         self.wanted = 0;

@@ -86,7 +86,7 @@ fn listen_on(
     for host in hosts {
         match listen_tcp(host, settings) {
             Ok(listener) => listeners.push(listener),
-            Err(error) if address.optional => {
+            Err(error) if address.optional && is_missing(&error) => {
                 tracing::info!(host, %error, "not listening on an optional address");
             }
             Err(error) => {
@@ -96,6 +96,13 @@ fn listen_on(
         }
     }
     Ok(())
+}
+
+/// The machine has no such address, or does not know its family. A taken port is another matter.
+fn is_missing(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let missing = [Errno::ADDRNOTAVAIL, Errno::AFNOSUPPORT, Errno::PROTONOSUPPORT];
+    missing.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 fn listen_tcp(host: &str, settings: &NetworkSettings) -> io::Result<Listener> {

@@ -9,7 +9,7 @@ use basalt_command::dispatch;
 use basalt_command::error::CommandError;
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
-use basalt_resp::Limits;
+use basalt_engine::Refusal;
 use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
@@ -101,6 +101,7 @@ impl Reactor {
         if event.is_writable() {
             connection.unblock();
         }
+        connection.peer_closed |= event.is_read_closed();
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
         }
@@ -117,14 +118,6 @@ impl Reactor {
         }
     }
 
-    /// The log has moved: the connection may send what it holds back.
-    fn schedule_gated(&mut self, index: usize) {
-        if let Some(connection) = &mut self.connections[index] {
-            connection.gated = false;
-        }
-        self.schedule(index);
-    }
-
     fn read_mail(&mut self) {
         for message in self.mailbox.take() {
             match message {
@@ -134,8 +127,8 @@ impl Reactor {
                     for id in std::mem::take(&mut self.turn.waiting_for_room) {
                         self.resume(id, Ok(()));
                     }
-                    while let Some(index) = self.gated.pop() {
-                        self.schedule_gated(index);
+                    for index in self.take_gated() {
+                        self.schedule(index);
                     }
                 }
                 Message::Sweep => self.sweep(),
@@ -189,7 +182,8 @@ impl Reactor {
             let worker = &self.turn.worker;
             dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
             if afterwards == Afterwards::RunAgain {
-                connection.skip_request(&Limits::default());
+                let limits = self.turn.limits(connection);
+                connection.skip_request(&limits);
             }
         }
         self.schedule(id.index);
@@ -211,37 +205,39 @@ impl Reactor {
             return;
         }
         self.mailbox.wait_for_log();
-        // The log may have moved before it was asked to wake.
-        let log_admits = self.turn.server.engine.log().admit().is_ok();
-        if log_admits {
+        // The log may have moved before it was asked to wake. That it refuses is an answer, too.
+        if !matches!(self.turn.server.engine.log().admit(), Err(Refusal::Busy)) {
             for id in std::mem::take(&mut self.turn.waiting_for_room) {
                 self.resume(id, Ok(()));
             }
         }
-        let mut gated = std::mem::take(&mut self.gated);
-        gated.retain(|&index| self.is_still_gated(index));
-        self.gated = gated;
+        for index in self.take_gated() {
+            self.turn.finish(&mut self.connections, index);
+            self.after_turn(index);
+        }
     }
 
-    /// Sends what a gated connection may send by now; false if nothing of it waits for the log any more.
-    fn is_still_gated(&mut self, index: usize) -> bool {
-        self.turn.finish(&mut self.connections, index);
-        let Some(connection) = &mut self.connections[index] else { return false };
-        connection.gated = connection.waits_for_log() && connection.state != State::Dead;
-        if connection.state == State::Dead {
-            self.bury(index);
-            return false;
+    fn take_gated(&mut self) -> Vec<usize> {
+        for &index in &self.gated {
+            if let Some(connection) = &mut self.connections[index] {
+                connection.listed_as_gated = false;
+            }
         }
-        connection.gated
+        std::mem::take(&mut self.gated)
     }
 
     fn after_turn(&mut self, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         if connection.state == State::Dead || connection.session.client.is_killed() {
-            self.bury(index);
-        } else if connection.waits_for_log() && !connection.gated {
-            connection.gated = true;
+            return self.bury(index);
+        }
+        if connection.waits_for_log() && !connection.listed_as_gated {
+            connection.listed_as_gated = true;
             self.gated.push(index);
+        }
+        // It may have waited for its client to read, and go on now.
+        if connection.has_more() {
+            self.schedule(index);
         }
     }
 
@@ -253,7 +249,7 @@ impl Reactor {
         if connection.scheduled {
             self.ready.retain(|&ready| ready != index);
         }
-        if connection.gated {
+        if connection.listed_as_gated {
             self.gated.retain(|&gated| gated != index);
         }
         self.vacant.push(index);

@@ -91,9 +91,7 @@ impl Turn {
         self.touched.extend_from_slice(ready);
         ready.retain(|&index| {
             let Some(connection) = &mut connections[index] else { return false };
-            let open = connection.state == State::Open && !connection.is_idle();
-            connection.scheduled = open
-                && (connection.readable || !connection.input.is_parsed() && connection.wanted == 0);
+            connection.scheduled = connection.has_more();
             connection.scheduled
         });
     }
@@ -140,6 +138,9 @@ impl Turn {
                 return true;
             }
             let start = connection.input.parsed;
+            if connection.input.bytes()[start] != b'*' {
+                connection.keep_inline();
+            }
             let first_word = self.words.len();
             let parsed = connection.parser.parse(
                 connection.input.bytes_mut(),
@@ -153,9 +154,9 @@ impl Turn {
                     *left -= 1;
                     let words = &self.words[first_word..];
                     let bytes = connection.input.bytes();
-                    let server = &*self.server;
-                    let prepared =
-                        dispatch::prepare(&server.commands, &server.engine, bytes, words);
+                    let Server { commands, engine, .. } = &*self.server;
+                    let db = connection.session.db;
+                    let prepared = dispatch::prepare(commands, engine, db, bytes, words);
                     self.requests.push(Request {
                         connection: index,
                         first_word,
@@ -181,7 +182,8 @@ impl Turn {
         false
     }
 
-    fn limits(&self, connection: &Connection) -> Limits {
+    /// How large the connection's requests may be.
+    pub(crate) fn limits(&self, connection: &Connection) -> Limits {
         let network = &self.worker.settings.network;
         Limits {
             args_max: network.multibulk_args_max,
@@ -310,6 +312,7 @@ impl Turn {
         let Some(connection) = &mut connections[index] else { return };
         let sent = connection.flush(self.server.engine.log());
         self.worker.counters.bytes_out.add(sent as u64);
+        connection.forget_inline();
         connection.input.release(&mut self.pool);
         connection.publish(self.worker.now_ms);
         if connection.owes() {

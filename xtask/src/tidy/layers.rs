@@ -25,6 +25,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("engine", 4),
     ("cluster", 5),
     ("consensus", 5),
+    ("model", 5),
     ("queue", 5),
     ("replica", 5),
     ("command", 6),

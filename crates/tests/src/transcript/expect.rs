@@ -51,10 +51,9 @@ fn split_prefix(line: &str) -> (&str, &str) {
 
 /// The width of the numbers in a prefix, without the keys of maps.
 fn indentation(prefix: &str) -> usize {
-    match prefix.find("# ") {
-        Some(at) => at + 2,
-        None => prefix.len(),
-    }
+    let keys = prefix.split("# ").skip(1);
+    let keys = keys.filter_map(|part| part.find(" => ").map(|at| at + " => ".len()));
+    prefix.len() - keys.sum::<usize>()
 }
 
 /// How many lines belong to the value before them: those that are indented further.
@@ -148,6 +147,10 @@ mod tests {
         assert!(check(
             "1# \"k\" => *\n2# \"l\" => \"m\"",
             "1# \"k\" => 1) 1\n   2) 3\n2# \"l\" => \"m\""
+        ));
+        assert!(check(
+            "1# \"k\" => 1# \"l\" => *\n   2# \"m\" => 3",
+            "1# \"k\" => 1# \"l\" => 1) 1\n         2) 2\n   2# \"m\" => 3"
         ));
     }
 

@@ -9,6 +9,7 @@
 //! # since 7.2.0                 the case is skipped on an older Redis
 //! # basalt-only                 … or on Redis altogether (also: redis-only)
 //! # protocol 2                  … or unless this protocol is spoken
+//! # needs RPUSH                 … or if the server does not have this command (yet)
 //! > SET k "a b"
 //! OK
 //! > MGET k none                 an array

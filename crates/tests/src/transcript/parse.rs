@@ -34,6 +34,8 @@ pub struct Case {
     pub only: Option<Only>,
     /// Skipped in the other protocol: 2 or 3.
     pub protocol: Option<u8>,
+    /// Skipped on a server without this command.
+    pub needs: Option<String>,
     /// In order.
     pub steps: Vec<Step>,
 }
@@ -140,6 +142,7 @@ fn directive(
         ("protocol", "3") => case.protocol = Some(3),
         ("basalt-only", _) => case.only = Some(Only::Basalt),
         ("redis-only", _) => case.only = Some(Only::Redis),
+        ("needs", command) => case.needs = Some(command.to_owned()),
         ("eventually", "") => marks.eventually = true,
         ("unordered", "") => marks.unordered = true,
         ("resp3", "") => {

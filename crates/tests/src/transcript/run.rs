@@ -45,7 +45,7 @@ pub struct Report {
     pub steps: usize,
     /// Cases that were played.
     pub cases: usize,
-    /// Cases that were not: too new for this Redis, or for another server or protocol.
+    /// Cases that were not: too new for this server, or for another server or protocol.
     pub skipped: usize,
     /// One text for each reply that was not as expected.
     pub failures: Vec<String>,
@@ -153,7 +153,17 @@ impl<'a> Session<'a> {
             (Some(version), Some(since)) => version >= since,
             _ => true,
         };
-        only && new_enough && case.protocol.is_none_or(|number| number == self.protocol.number())
+        let protocol = case.protocol.is_none_or(|number| number == self.protocol.number());
+        only && new_enough && protocol && case.needs.as_ref().is_none_or(|name| self.knows(name))
+    }
+
+    /// Whether the server has a command.
+    fn knows(&self, command: &str) -> bool {
+        let info = self.server.connect().call(&["COMMAND", "INFO", command]);
+        match info.unwrap_or_else(|error| panic!("COMMAND INFO {command}: {error}")) {
+            Value::Array(found) => matches!(found[..], [Value::Array(_)]),
+            other => panic!("COMMAND INFO {command} answered {other:?}"),
+        }
     }
 
     fn run_cases(&self, name: &str, cases: &[Case], report: &mut Report) {

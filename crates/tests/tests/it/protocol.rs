@@ -76,6 +76,30 @@ fn inline_requests_are_understood() {
     }
 }
 
+/// While the first command sleeps, the others have been read already; they must be unquoted once only.
+#[test]
+fn quoted_inline_requests_may_wait_for_a_command() {
+    let server = Launch::new(Kind::Basalt).option("enable-debug-command", "yes").start();
+    let mut connection = server.connect();
+    let lines =
+        "DEBUG SLEEP 0.02\r\nECHO \"a b\"\r\nDEBUG SLEEP 0.02\r\nECHO 'a\"b'\r\nECHO \"\\\"\"\r\n";
+    connection.send_raw(lines.as_bytes()).expect("the lines are sent");
+    for expected in [simple("OK"), bulk("a b"), simple("OK"), bulk("a\"b"), bulk("\"")] {
+        assert_eq!(connection.receive().expect("a reply"), expected);
+    }
+}
+
+#[test]
+fn an_inline_request_keeps_its_quotes_behind_a_command_that_waits() {
+    let server = server();
+    let mut connection = server.connect();
+    // The three arrive together: the second and third have been parsed when the first has to wait.
+    let lines = b"DEBUG SLEEP 0.01\r\nSET key \"a b\"\r\nECHO 'it\\'s'\r\nGET key\r\n";
+    connection.send_raw(lines).expect("the lines are sent");
+    let replies = [(); 4].map(|()| connection.receive().expect("four replies"));
+    assert_eq!(replies, [simple("OK"), simple("OK"), bulk("it's"), bulk("a b")]);
+}
+
 #[test]
 fn a_broken_request_is_answered_and_ends_the_connection() {
     let server = server();

@@ -1,0 +1,170 @@
+//! Using an engine as commands do: keys under their locks, misses fetched first, replies held back
+//! until their gate opens.
+
+use crate::Violation;
+use crate::state::Value;
+use crate::world::World;
+use basalt_change::place::PartitionId;
+use basalt_engine::{
+    Changes, Cursor, Gate, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
+};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// Longest that a fetch or an acknowledgement may take.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Most times that a command may have to ask for the same keys.
+const FETCHES_MAX: usize = 100;
+
+/// A fetch that has been asked for.
+pub type Fetching = Receiver<Result<(), String>>;
+
+impl World<'_> {
+    /// For whom commands run.
+    pub fn session(&self, db: u8) -> Session {
+        Session { db, now_ms: self.now_ms(), touch: Touch::Yes, value_bytes_max: 1 << 20 }
+    }
+
+    /// Runs a write command; gives the ticket of its reply.
+    ///
+    /// # Errors
+    /// If its keys cannot be fetched.
+    pub fn write(
+        &self,
+        db: u8,
+        keys: &[&[u8]],
+        work: impl Fn(&mut Txn<'_>, &[Key<'_>]),
+    ) -> Result<Option<Ticket>, Violation> {
+        let engine = self.engine();
+        let keys: Vec<Key<'_>> = keys.iter().map(|key| engine.key(key)).collect();
+        let mut changes = Changes::default();
+        for _ in 0..FETCHES_MAX {
+            let mut locked = engine.lock(&keys);
+            let mut missing = engine.missing(&mut locked, db, &keys);
+            if missing.is_none() {
+                let mut txn = Txn::new(engine, locked, self.session(db), &mut changes);
+                work(&mut txn, &keys);
+                let ticket = txn.commit();
+                missing = changes.take_missing();
+                if missing.is_none() {
+                    return Ok(ticket);
+                }
+            } else {
+                drop(locked);
+            }
+            let (sender, fetching) = channel();
+            let done = Box::new(move |result: Result<(), _>| {
+                // Who asked may be gone.
+                let _ = sender
+                    .send(result.map_err(|error: basalt_engine::EngineError| error.to_string()));
+            });
+            engine.fetch(missing.expect("looked at above"), done);
+            wait_for(&fetching)?;
+        }
+        Err(Violation::new("keys are fetched again and again"))
+    }
+
+    /// Reads a key, fetching it first.
+    ///
+    /// # Errors
+    /// If it cannot be fetched.
+    pub fn read(&self, db: u8, key: &[u8]) -> Result<Option<Value>, Violation> {
+        let engine = self.engine();
+        for _ in 0..FETCHES_MAX {
+            match self.start_fetch(db, key) {
+                Some(fetching) => wait_for(&fetching)?,
+                None => {
+                    let keys = [engine.key(key)];
+                    let mut locked = engine.lock(&keys);
+                    // Another thread may have come between.
+                    if engine.missing(&mut locked, db, &keys).is_some() {
+                        continue;
+                    }
+                    let view = View::new(engine, locked, self.session(db));
+                    return Ok(view.get(&keys[0]).map(value_of));
+                }
+            }
+        }
+        Err(Violation::new("a key is fetched again and again"))
+    }
+
+    /// Has a key fetched if it has to be.
+    pub fn start_fetch(&self, db: u8, key: &[u8]) -> Option<Fetching> {
+        let engine = self.engine();
+        let keys = [engine.key(key)];
+        let mut locked = engine.lock(&keys);
+        let missing = engine.missing(&mut locked, db, &keys)?;
+        drop(locked);
+        let (sender, fetching) = channel();
+        let done = Box::new(move |result: Result<(), basalt_engine::EngineError>| {
+            // Who asked may be gone.
+            let _ = sender.send(result.map_err(|error| error.to_string()));
+        });
+        engine.fetch(missing, done);
+        Some(fetching)
+    }
+
+    /// Has partitions fetched whole.
+    pub fn start_load(&self, partitions: Vec<PartitionId>) -> Fetching {
+        let (sender, fetching) = channel();
+        let done = Box::new(move |result: Result<(), basalt_engine::EngineError>| {
+            // Who asked may be gone.
+            let _ = sender.send(result.map_err(|error| error.to_string()));
+        });
+        self.engine().fetch_partitions(partitions, done);
+        fetching
+    }
+
+    /// Waits for a gate as a connection does.
+    ///
+    /// # Errors
+    /// If it does not open.
+    pub fn wait_for_gate(&self, mut gate: Gate) -> Result<(), Violation> {
+        let log = self.engine().log();
+        let start = Instant::now();
+        while !gate.poll(log) {
+            log.kick();
+            if start.elapsed() > WAIT_MAX {
+                return Err(Violation::new("a reply is never acknowledged"));
+            }
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Every key of a database that is in memory, expired ones included.
+    ///
+    /// # Errors
+    /// If a partition is not wholly in memory.
+    pub fn dump(&self, db: u8) -> Result<BTreeMap<Vec<u8>, Value>, Violation> {
+        let walk = Walk { db, now_ms: 0 };
+        let mut keys = BTreeMap::new();
+        self.engine()
+            .scan(walk, Cursor::START, WalkLimits::NONE, |key, object| {
+                keys.insert(key.to_vec(), value_of(object));
+            })
+            .map_err(|_| Violation::new("a partition that was loaded is not in memory"))?;
+        Ok(keys)
+    }
+}
+
+/// Waits for a fetch.
+///
+/// # Errors
+/// If it fails or never ends.
+pub fn wait_for(fetching: &Fetching) -> Result<(), Violation> {
+    match fetching.recv_timeout(WAIT_MAX) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(Violation(format!("a fetch failed: {error}"))),
+        Err(error) => Err(Violation(format!("a fetch never ends: {error}"))),
+    }
+}
+
+fn value_of(object: Object<'_>) -> Value {
+    Value {
+        bytes: object.string().bytes().to_vec(),
+        expire_ms: object.expire_ms(),
+        form: object.form(),
+    }
+}

@@ -1,0 +1,196 @@
+//! The random walk: commands, clock jumps, checkpoints with other commands in their midst, slow
+//! reads, full disks, power cuts; the model beside it, and comparisons.
+//!
+//! The seed decides what is done. How much of what is not yet synced a power cut leaves also depends
+//! on how far the journal's own threads have come, so a seed reproduces a violation nearly always,
+//! not always.
+
+use crate::Violation;
+use crate::access::Fetching;
+use crate::choice::Keys;
+use crate::stage::{Manners, Point};
+use crate::state::State;
+use crate::world::{Acknowledging, OpenCold, Setting, World};
+use basalt_env::random::Random;
+use basalt_journal::FsyncPolicy;
+
+/// Something broken on purpose, which a run must notice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Canary {
+    /// The log acknowledges before it has synced.
+    AcknowledgesEarly,
+    /// The cold tier forgets deletions.
+    DropsDeletes,
+    /// The cold tier forgets some rows.
+    DropsRows,
+}
+
+/// How long to walk, and what is broken.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Steps, each a command or more.
+    pub steps: u32,
+    /// What is broken, if anything.
+    pub canary: Option<Canary>,
+}
+
+/// What a run has done.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// Commands that could write.
+    pub writes: u64,
+    /// Power cuts and restarts that were recovered from.
+    pub recoveries: u64,
+    /// Checkpoints that completed.
+    pub checkpoints: u64,
+    /// Checkpoints that failed, as they should.
+    pub checkpoints_failed: u64,
+    /// Commands that were refused because the disk was full.
+    pub refused: u64,
+    /// Times that everything was compared.
+    pub comparisons: u64,
+    /// Reads that were held up while other things happened.
+    pub slow_reads: u64,
+}
+
+impl Report {
+    /// Adds another run's numbers.
+    pub fn add(&mut self, other: &Report) {
+        self.writes += other.writes;
+        self.recoveries += other.recoveries;
+        self.checkpoints += other.checkpoints;
+        self.checkpoints_failed += other.checkpoints_failed;
+        self.refused += other.refused;
+        self.comparisons += other.comparisons;
+        self.slow_reads += other.slow_reads;
+    }
+}
+
+/// Walks once; everything follows from `seed`. `open_cold` opens the cold tier, an empty one at
+/// first and the same one again each time.
+///
+/// # Errors
+/// What the engine did wrong.
+pub fn run(seed: u64, plan: &Plan, open_cold: OpenCold<'_>) -> Result<Report, Violation> {
+    let mut driver = Driver::new(seed, plan, open_cold)?;
+    for step in 0..plan.steps {
+        driver
+            .step()
+            .map_err(|violation| Violation(format!("seed {seed}, step {step}: {violation}")))?;
+    }
+    driver.finish().map_err(|violation| Violation(format!("seed {seed}, end: {violation}")))?;
+    Ok(driver.report)
+}
+
+/// A read that is held up.
+pub(crate) struct Slow {
+    pub(crate) point: Point,
+    pub(crate) fetching: Fetching,
+}
+
+pub(crate) struct Driver<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) state: State,
+    pub(crate) random: Random,
+    pub(crate) keys: Keys,
+    pub(crate) report: Report,
+    pub(crate) slow: Option<Slow>,
+    pub(crate) disk_is_limited: bool,
+    canary: Option<Canary>,
+}
+
+impl<'a> Driver<'a> {
+    fn new(seed: u64, plan: &Plan, open_cold: OpenCold<'a>) -> Result<Driver<'a>, Violation> {
+        let mut random = Random::new(seed);
+        let policy = match random.below(4) {
+            0 | 1 => FsyncPolicy::Always,
+            2 => FsyncPolicy::EverySecond,
+            _ => FsyncPolicy::Never,
+        };
+        let early = plan.canary == Some(Canary::AcknowledgesEarly);
+        let setting = Setting {
+            policy: if early { FsyncPolicy::Always } else { policy },
+            acknowledging: if early { Acknowledging::AtOnce } else { Acknowledging::Honestly },
+            hash_seed: random.next_u64(),
+            ..Setting::default()
+        };
+        let mut driver = Driver {
+            world: World::new(setting, open_cold)?,
+            state: State::new(setting.databases),
+            random,
+            keys: Keys::new(),
+            report: Report::default(),
+            slow: None,
+            disk_is_limited: false,
+            canary: plan.canary,
+        };
+        driver.change_manners();
+        Ok(driver)
+    }
+
+    /// One step, between which nothing is under way but a slow read.
+    fn step(&mut self) -> Result<(), Violation> {
+        match self.random.below(100) {
+            0..=83 => self.small_step(),
+            84..=89 => self.checkpoint(),
+            90 | 91 => self.unload(),
+            92 => {
+                self.change_manners();
+                Ok(())
+            }
+            93 => self.limit_or_free_disk(),
+            94 => self.compare_everything(),
+            95 => self.restart(),
+            96 | 97 => {
+                self.let_journal_write();
+                self.crash()
+            }
+            _ => self.sync(),
+        }
+    }
+
+    /// A step that can also happen in the midst of a checkpoint.
+    pub(crate) fn small_step(&mut self) -> Result<(), Violation> {
+        match self.random.below(84) {
+            0..=35 => self.write_one(),
+            36..=47 => self.write_several(),
+            48..=51 => self.copy(),
+            52 => self.flush(),
+            53 => self.swap(),
+            54..=59 => {
+                let ms = self.random.below(700);
+                self.world.clock.advance_ms(ms);
+                Ok(())
+            }
+            60..=62 => self.expire(),
+            63 | 64 => self.load_partition(),
+            65..=69 => self.begin_or_end_slow_read(),
+            _ => self.read_one(),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        self.crash()?;
+        self.compare_everything()?;
+        self.checkpoint()?;
+        self.restart()?;
+        self.compare_everything()
+    }
+
+    fn change_manners(&mut self) {
+        let manners = Manners {
+            filters_are_wrong: self.random.chance(1, 3),
+            checkpoints_look_huge: self.random.chance(1, 3),
+            drops_deletes: self.canary == Some(Canary::DropsDeletes),
+            drops_rows: self.canary == Some(Canary::DropsRows),
+        };
+        self.world.stage.set_manners(manners);
+    }
+
+    /// Sometimes gives the journal time to write what it was not asked to sync.
+    fn let_journal_write(&mut self) {
+        if self.random.chance(1, 4) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}

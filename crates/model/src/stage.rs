@@ -1,0 +1,282 @@
+//! A cold tier with a stage director: it stops at chosen points and waits to be told how to go on,
+//! so that what happens in between is decided, not left to chance; and it can be made to lie.
+
+use basalt_cold::{
+    CheckpointWriter, ColdError, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe, Visit,
+};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest that anything on the stage may take.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Where the cold tier can be stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Point {
+    /// Rows have been read for a miss and are not handed over yet.
+    Read,
+    /// Rows of a scan have been read and are not handed over yet.
+    Scan,
+    /// A checkpoint's rows have been collected.
+    Prepare,
+    /// A checkpoint is prepared, the log is synced, nothing is visible.
+    Commit,
+    /// A checkpoint is visible; the engine does not know.
+    Committed,
+}
+
+const POINTS: usize = 5;
+
+/// How to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cue {
+    /// As if nothing had been.
+    GoOn,
+    /// With an error: the disk is full.
+    NoSpace,
+}
+
+/// What the tier answers untruthfully.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Manners {
+    /// Every probe says "unknown", as a filter that is always wrong would.
+    pub filters_are_wrong: bool,
+    /// A checkpoint claims to be huge, so that every partition becomes an ingest of its own.
+    pub checkpoints_look_huge: bool,
+    /// Broken on purpose: deletions of rows are forgotten.
+    pub drops_deletes: bool,
+    /// Broken on purpose: one row of an object in eight is forgotten.
+    pub drops_rows: bool,
+}
+
+/// The director's desk.
+#[derive(Default)]
+pub struct Stage {
+    state: Mutex<StageState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct StageState {
+    manners: Manners,
+    points: [PointState; POINTS],
+}
+
+#[derive(Clone, Copy, Default)]
+struct PointState {
+    armed: bool,
+    waiting: bool,
+    cue: Option<Cue>,
+}
+
+impl Stage {
+    /// Chooses how truthful the tier is from now on.
+    pub fn set_manners(&self, manners: Manners) {
+        self.state.lock().manners = manners;
+    }
+
+    /// The next thread that comes to this point stops there.
+    pub fn arm(&self, point: Point) {
+        self.state.lock().points[point as usize].armed = true;
+    }
+
+    /// Nobody stops here any more; who stands here goes on.
+    pub fn release(&self, point: Point) {
+        let mut state = self.state.lock();
+        let at = &mut state.points[point as usize];
+        at.armed = false;
+        if at.waiting {
+            at.cue = Some(Cue::GoOn);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Whether a thread stands here.
+    pub fn is_waiting(&self, point: Point) -> bool {
+        let at = self.state.lock().points[point as usize];
+        at.waiting && at.cue.is_none()
+    }
+
+    /// Waits until a thread stands at one of these points; `None` once `is_over` says that none
+    /// will come.
+    ///
+    /// # Panics
+    /// If neither happens for a minute.
+    pub fn wait(&self, points: &[Point], is_over: &dyn Fn() -> bool) -> Option<Point> {
+        let start = Instant::now();
+        loop {
+            // Asked first: what is over before nobody stands here stays so.
+            let over = is_over();
+            if let Some(&point) = points.iter().find(|&&point| self.is_waiting(point)) {
+                return Some(point);
+            }
+            if over {
+                return None;
+            }
+            assert!(start.elapsed() < WAIT_MAX, "nobody came to {points:?}");
+            let mut state = self.state.lock();
+            self.changed.wait_for(&mut state, Duration::from_micros(200));
+        }
+    }
+
+    /// Lets the thread that stands here go on.
+    pub fn cue(&self, point: Point, cue: Cue) {
+        self.state.lock().points[point as usize].cue = Some(cue);
+        self.changed.notify_all();
+    }
+
+    fn pass(&self, point: Point) -> Cue {
+        let mut state = self.state.lock();
+        let index = point as usize;
+        if !std::mem::take(&mut state.points[index].armed) {
+            return Cue::GoOn;
+        }
+        state.points[index].waiting = true;
+        self.changed.notify_all();
+        self.await_cue(&mut state, index)
+    }
+
+    fn await_cue(&self, state: &mut MutexGuard<'_, StageState>, index: usize) -> Cue {
+        loop {
+            if let Some(cue) = state.points[index].cue.take() {
+                state.points[index].waiting = false;
+                return cue;
+            }
+            let late = self.changed.wait_for(state, WAIT_MAX).timed_out();
+            assert!(!late, "nobody gave a cue");
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        self.state.lock().manners
+    }
+}
+
+/// A cold tier on the stage.
+pub struct StagedTier {
+    inner: Arc<dyn ColdTier>,
+    stage: Arc<Stage>,
+}
+
+impl StagedTier {
+    /// Puts a cold tier on the stage.
+    pub fn new(inner: Arc<dyn ColdTier>, stage: &Arc<Stage>) -> StagedTier {
+        StagedTier { inner, stage: Arc::clone(stage) }
+    }
+}
+
+impl ColdTier for StagedTier {
+    fn probe(&self, key: &[u8]) -> Probe {
+        if self.stage.manners().filters_are_wrong { Probe::Unknown } else { self.inner.probe(key) }
+    }
+
+    fn read_many(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, ColdError> {
+        let rows = self.inner.read_many(keys)?;
+        self.stage.pass(Point::Read);
+        Ok(rows)
+    }
+
+    fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError> {
+        let mut rows = Vec::new();
+        self.inner.scan(from, to, &mut |key, value| {
+            rows.push((key.to_vec(), value.to_vec()));
+            std::ops::ControlFlow::Continue(())
+        })?;
+        self.stage.pass(Point::Scan);
+        for (key, value) in rows {
+            if visit(&key, &value).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {
+        let inner = self.inner.checkpoint_writer()?;
+        Ok(Box::new(StagedWriter { inner, stage: &self.stage, puts: 0 }))
+    }
+
+    fn backup(&self, dir: &Path) -> Result<(), ColdError> {
+        self.inner.backup(dir)
+    }
+
+    fn stats(&self) -> ColdStats {
+        self.inner.stats()
+    }
+
+    fn pressure(&self) -> Pressure {
+        self.inner.pressure()
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+}
+
+struct StagedWriter<'tier> {
+    inner: Box<dyn CheckpointWriter<'tier> + 'tier>,
+    stage: &'tier Stage,
+    puts: usize,
+}
+
+impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), ColdError> {
+        let is_object = basalt_change::row::split_object_key(key).is_some();
+        self.puts += usize::from(is_object);
+        if is_object && self.puts % 8 == 7 && self.stage.manners().drops_rows {
+            return Ok(());
+        }
+        self.inner.put(key, value)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<(), ColdError> {
+        if self.stage.manners().drops_deletes {
+            return Ok(());
+        }
+        self.inner.delete(key)
+    }
+
+    fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), ColdError> {
+        self.inner.delete_range(from, to)
+    }
+
+    fn bytes(&self) -> u64 {
+        if self.stage.manners().checkpoints_look_huge { u64::MAX } else { self.inner.bytes() }
+    }
+
+    fn prepare(self: Box<Self>) -> Result<Box<dyn PreparedCheckpoint + 'tier>, ColdError> {
+        if self.stage.pass(Point::Prepare) == Cue::NoSpace {
+            return Err(no_space());
+        }
+        let (inner, stage) = (self.inner.prepare()?, self.stage);
+        Ok(Box::new(StagedPrepared { inner, stage }))
+    }
+}
+
+struct StagedPrepared<'tier> {
+    inner: Box<dyn PreparedCheckpoint + 'tier>,
+    stage: &'tier Stage,
+}
+
+impl PreparedCheckpoint for StagedPrepared<'_> {
+    fn commit(self: Box<Self>) -> Result<(), ColdError> {
+        if self.stage.pass(Point::Commit) == Cue::NoSpace {
+            return Err(no_space());
+        }
+        self.inner.commit()?;
+        // It is there, whatever the director says.
+        self.stage.pass(Point::Committed);
+        Ok(())
+    }
+
+    fn discard(self: Box<Self>) {
+        self.inner.discard();
+    }
+}
+
+fn no_space() -> ColdError {
+    ColdError::NoSpace { detail: "by order of the director".to_owned() }
+}

@@ -1,0 +1,422 @@
+//! What can be done, to the engine and to the model alike.
+
+use crate::Violation;
+use crate::access::wait_for;
+use crate::choice::{bytes, expiry, length};
+use crate::driver::{Driver, Slow};
+use crate::stage::{Cue, Point};
+use crate::state::{Change, State, Value};
+use basalt_change::op::StringForm;
+use basalt_engine::{Destination, Gate, Key, PutOptions, Ticket, Txn};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest that the journal may take to notice that there is space again.
+const SPACE_NOTICED_MAX: Duration = Duration::from_secs(10);
+/// Most small steps at one point of a checkpoint.
+const INTERLUDE_STEPS: u64 = 6;
+
+/// A change that a command wants to make to one of its keys.
+#[derive(Clone, Debug)]
+enum Action {
+    Put { value: Vec<u8>, expire_ms: u64, form: StringForm },
+    Delete,
+    Expire(u64),
+    Splice { offset: usize, value: Vec<u8> },
+}
+
+/// What a command is about to change in the model.
+struct Draft<'a> {
+    state: &'a State,
+    now_ms: u64,
+    pending: BTreeMap<(u8, Vec<u8>), Option<Value>>,
+    changes: Vec<Change>,
+}
+
+impl Draft<'_> {
+    fn new(state: &State, now_ms: u64) -> Draft<'_> {
+        Draft { state, now_ms, pending: BTreeMap::new(), changes: Vec::new() }
+    }
+
+    fn live(&self, db: u8, key: &[u8]) -> Option<Value> {
+        let value = match self.pending.get(&(db, key.to_vec())) {
+            Some(pending) => pending.clone(),
+            None => self.state.value(db, key).cloned(),
+        };
+        value.filter(|value| value.is_live(self.now_ms))
+    }
+
+    fn put(&mut self, db: u8, key: &[u8], value: Value) {
+        self.pending.insert((db, key.to_vec()), Some(value.clone()));
+        self.changes.push(Change::Put(db, key.to_vec(), value));
+    }
+
+    fn act(&mut self, db: u8, key: &[u8], action: &Action) {
+        let old = self.live(db, key);
+        match (action.clone(), old) {
+            (Action::Put { value, expire_ms, form }, _) => {
+                self.put(db, key, Value { bytes: value, expire_ms, form });
+            }
+            (Action::Delete, Some(_)) => {
+                self.pending.insert((db, key.to_vec()), None);
+                self.changes.push(Change::Delete(db, key.to_vec()));
+            }
+            (Action::Expire(expire_ms), Some(old)) => self.put(db, key, Value { expire_ms, ..old }),
+            (Action::Delete | Action::Expire(_), None) => {}
+            (Action::Splice { offset, value }, old) => {
+                let (mut bytes, expire_ms) =
+                    old.map_or((Vec::new(), 0), |old| (old.bytes, old.expire_ms));
+                let end = offset + value.len();
+                bytes.resize(bytes.len().max(end), 0);
+                bytes[offset..end].copy_from_slice(&value);
+                self.put(db, key, Value { bytes, expire_ms, form: StringForm::Edited });
+            }
+        }
+    }
+}
+
+fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
+    match action {
+        Action::Put { value, expire_ms, form } => {
+            txn.put(key, value, PutOptions { expire_ms: *expire_ms, form: *form });
+        }
+        Action::Delete => {
+            txn.delete(key);
+        }
+        Action::Expire(expire_ms) => {
+            txn.set_expiry(key, *expire_ms);
+        }
+        Action::Splice { offset, value } => {
+            txn.splice(key, *offset, value);
+        }
+    }
+}
+
+impl Driver<'_> {
+    fn database(&mut self) -> u8 {
+        // Mostly the first: keys shall meet.
+        if self.random.chance(3, 4) { 0 } else { self.random.below(3) as u8 }
+    }
+
+    fn action(&mut self) -> Action {
+        let now_ms = self.world.now_ms();
+        let random = &mut self.random;
+        match random.below(10) {
+            0..=3 => {
+                let len = length(random);
+                let edited = random.chance(1, 4);
+                Action::Put {
+                    value: bytes(random, len),
+                    expire_ms: expiry(random, now_ms),
+                    form: if edited { StringForm::Edited } else { StringForm::Whole },
+                }
+            }
+            4..=6 => Action::Delete,
+            7 => Action::Expire(expiry(random, now_ms)),
+            _ => {
+                let (offset, len) = (length(random), length(random));
+                Action::Splice { offset, value: bytes(random, len) }
+            }
+        }
+    }
+
+    /// Whether the log takes changes now; a server refuses commands that write while it does not.
+    fn is_admitted(&mut self) -> Result<bool, Violation> {
+        match self.world.engine().log().admit() {
+            Ok(()) => {
+                self.report.writes += 1;
+                Ok(true)
+            }
+            Err(_) if self.disk_is_limited => {
+                self.report.refused += 1;
+                Ok(false)
+            }
+            Err(refusal) => Err(Violation(format!("refused without need: {refusal}"))),
+        }
+    }
+
+    pub(crate) fn write_one(&mut self) -> Result<(), Violation> {
+        let keys = vec![self.keys.any(&mut self.random)];
+        let count = if self.random.chance(1, 6) { 3 } else { 1 };
+        let actions = (0..count).map(|_| (0, self.action())).collect();
+        self.write(&keys, actions)
+    }
+
+    pub(crate) fn write_several(&mut self) -> Result<(), Violation> {
+        let keys = self.keys.several(&mut self.random);
+        let mut actions: Vec<_> = (0..keys.len()).map(|index| (index, self.action())).collect();
+        // Back to a partition that has been changed: its record comes twice.
+        if self.random.chance(1, 4) {
+            actions.push((0, self.action()));
+        }
+        self.write(&keys, actions)
+    }
+
+    fn write(&mut self, keys: &[Vec<u8>], actions: Vec<(usize, Action)>) -> Result<(), Violation> {
+        if !self.is_admitted()? {
+            return Ok(());
+        }
+        let db = self.database();
+        let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        let ticket = self.world.write(db, &slices, |txn, keys| {
+            actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
+        })?;
+        let mut draft = Draft::new(&self.state, self.world.now_ms());
+        actions.iter().for_each(|(index, action)| draft.act(db, &keys[*index], action));
+        let changes = draft.changes;
+        self.commit(changes, ticket)
+    }
+
+    pub(crate) fn copy(&mut self) -> Result<(), Violation> {
+        if !self.is_admitted()? {
+            return Ok(());
+        }
+        let (db, to_db) = (self.database(), self.database());
+        let keys = self.keys.several(&mut self.random);
+        let (from, to) = (&keys[0], &keys[keys.len() - 1]);
+        let removes = self.random.chance(1, 2) && (db, from) != (to_db, to);
+        let ticket = self.world.write(db, &[from, to], |txn, keys| {
+            let destination = Destination { db: to_db, key: &keys[1] };
+            if !txn.must_wait_for(destination) && txn.copy(&keys[0], destination) && removes {
+                txn.delete(&keys[0]);
+            }
+        })?;
+        let mut draft = Draft::new(&self.state, self.world.now_ms());
+        if let Some(value) = draft.live(db, from) {
+            draft.put(to_db, to, value);
+            if removes {
+                draft.act(db, from, &Action::Delete);
+            }
+        }
+        let changes = draft.changes;
+        self.commit(changes, ticket)
+    }
+
+    fn commit(&mut self, changes: Vec<Change>, ticket: Option<Ticket>) -> Result<(), Violation> {
+        let positions = self.world.engine().log().positions();
+        self.state.commit(changes, &positions)?;
+        let mut gate = Gate::default();
+        ticket.into_iter().for_each(|ticket| gate.add(ticket));
+        self.maybe_wait(gate)
+    }
+
+    /// Waits, sometimes, until a reply could leave: then everything so far must survive.
+    fn maybe_wait(&mut self, gate: Gate) -> Result<(), Violation> {
+        if gate.is_open() || self.disk_is_limited || !self.random.chance(1, 4) {
+            return Ok(());
+        }
+        self.world.wait_for_gate(gate)?;
+        self.state.acknowledge();
+        Ok(())
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), Violation> {
+        if !self.is_admitted()? {
+            return Ok(());
+        }
+        let first = self.random.below(3) as u8;
+        let last = if self.random.chance(1, 4) { 2 } else { first };
+        let mut gate = Gate::default();
+        self.world.engine().flush(first..last + 1, &mut gate);
+        let positions = self.world.engine().log().positions();
+        self.state.commit((first..=last).map(Change::Flush).collect(), &positions)?;
+        self.maybe_wait(gate)
+    }
+
+    pub(crate) fn swap(&mut self) -> Result<(), Violation> {
+        if !self.is_admitted()? {
+            return Ok(());
+        }
+        let (db, other) = (self.random.below(3) as u8, self.random.below(3) as u8);
+        let mut gate = Gate::default();
+        self.world.engine().swap(db, other, &mut gate);
+        let positions = self.world.engine().log().positions();
+        self.state.commit(vec![Change::Swap(db, other)], &positions)?;
+        self.maybe_wait(gate)
+    }
+
+    pub(crate) fn expire(&mut self) -> Result<(), Violation> {
+        self.world.engine().expire_due();
+        let positions = self.world.engine().log().positions();
+        self.state.note_positions(&positions);
+        Ok(())
+    }
+
+    pub(crate) fn read_one(&mut self) -> Result<(), Violation> {
+        let key = self.keys.any(&mut self.random);
+        let db = self.database();
+        self.compare_key(db, &key)
+    }
+
+    pub(crate) fn load_partition(&mut self) -> Result<(), Violation> {
+        let id = self.keys.partition(&mut self.random);
+        wait_for(&self.world.start_load(vec![id]))
+    }
+
+    /// A read of the cold tier that takes its time, so that what it has read grows old.
+    pub(crate) fn begin_or_end_slow_read(&mut self) -> Result<(), Violation> {
+        if let Some(slow) = self.slow.take() {
+            self.world.stage.release(slow.point);
+            return wait_for(&slow.fetching);
+        }
+        let point = if self.random.chance(1, 3) { Point::Scan } else { Point::Read };
+        let key = self.keys.any(&mut self.random);
+        let db = self.database();
+        let id = self.keys.partition(&mut self.random);
+        let stage = Arc::clone(&self.world.stage);
+        stage.arm(point);
+        let fetching = match point {
+            Point::Scan => Some(self.world.start_load(vec![id])),
+            _ => self.world.start_fetch(db, &key),
+        };
+        let Some(fetching) = fetching else {
+            stage.release(point);
+            return Ok(());
+        };
+        let mut result = None;
+        let start = Instant::now();
+        while !stage.is_waiting(point) && result.is_none() {
+            result = fetching.try_recv().ok();
+            if start.elapsed() > SPACE_NOTICED_MAX {
+                return Err(Violation::new("a fetch never begins"));
+            }
+            std::thread::yield_now();
+        }
+        match result {
+            Some(result) => {
+                stage.release(point);
+                result.map_err(|error| Violation(format!("a fetch failed: {error}")))
+            }
+            None => {
+                self.report.slow_reads += 1;
+                self.slow = Some(Slow { point, fetching });
+                Ok(())
+            }
+        }
+    }
+
+    fn end_slow_read(&mut self) -> Result<(), Violation> {
+        match self.slow {
+            Some(_) => self.begin_or_end_slow_read(),
+            None => Ok(()),
+        }
+    }
+
+    /// A checkpoint, with other commands in its midst, which may fail or end in a power cut.
+    pub(crate) fn checkpoint(&mut self) -> Result<(), Violation> {
+        const POINTS: [Point; 3] = [Point::Prepare, Point::Commit, Point::Committed];
+        let stage = Arc::clone(&self.world.stage);
+        POINTS.iter().for_each(|&point| stage.arm(point));
+        let over = Arc::new(AtomicBool::new(false));
+        let thread = {
+            let (engine, over) = (Arc::clone(self.world.engine()), Arc::clone(&over));
+            std::thread::spawn(move || {
+                let result = engine.checkpoint().map_err(|error| error.to_string());
+                drop(engine);
+                over.store(true, Ordering::Release);
+                result
+            })
+        };
+        let (mut failed, mut cut) = (false, false);
+        while let Some(point) = stage.wait(&POINTS, &|| over.load(Ordering::Acquire)) {
+            for _ in 0..if cut { 0 } else { self.random.below(INTERLUDE_STEPS) } {
+                self.small_step()?;
+            }
+            if !cut && self.random.chance(1, 25) {
+                cut = true;
+                self.world.cut_power(self.random.next_u64());
+            }
+            let fails = point != Point::Committed && self.random.chance(1, 12);
+            failed |= fails;
+            if self.random.chance(1, 2) {
+                stage.arm(point);
+            }
+            stage.cue(point, if fails { Cue::NoSpace } else { Cue::GoOn });
+        }
+        POINTS.iter().for_each(|&point| stage.release(point));
+        let result = thread.join().map_err(|_| Violation::new("a checkpoint panicked"))?;
+        match result {
+            Ok(()) if failed => {
+                return Err(Violation::new("a failed checkpoint says that it did well"));
+            }
+            Ok(()) => self.report.checkpoints += 1,
+            Err(_) if failed || cut || self.disk_is_limited => self.report.checkpoints_failed += 1,
+            Err(error) => return Err(Violation(format!("a checkpoint failed: {error}"))),
+        }
+        if cut { self.recover() } else { Ok(()) }
+    }
+
+    pub(crate) fn unload(&mut self) -> Result<(), Violation> {
+        if self.random.chance(1, 2) {
+            self.checkpoint()?;
+        }
+        self.world.engine().unload();
+        Ok(())
+    }
+
+    pub(crate) fn sync(&mut self) -> Result<(), Violation> {
+        match self.world.engine().log().sync() {
+            Ok(()) => {
+                self.state.acknowledge();
+                Ok(())
+            }
+            Err(_) if self.disk_is_limited => Ok(()),
+            Err(error) => Err(Violation(format!("the log cannot be synced: {error}"))),
+        }
+    }
+
+    /// The journal's disk gets full, or there is space again.
+    pub(crate) fn limit_or_free_disk(&mut self) -> Result<(), Violation> {
+        if !self.disk_is_limited {
+            self.world.disk.limit_capacity(Some(self.world.disk.used_bytes()));
+            self.disk_is_limited = true;
+            return Ok(());
+        }
+        self.world.disk.limit_capacity(None);
+        let start = Instant::now();
+        while self.world.engine().log().admit().is_err() {
+            if start.elapsed() > SPACE_NOTICED_MAX {
+                return Err(Violation::new("there is space again and the log does not notice"));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.disk_is_limited = false;
+        Ok(())
+    }
+
+    pub(crate) fn crash(&mut self) -> Result<(), Violation> {
+        self.world.cut_power(self.random.next_u64());
+        self.recover()
+    }
+
+    /// An orderly end: nothing may be lost, whatever the policy.
+    pub(crate) fn restart(&mut self) -> Result<(), Violation> {
+        self.end_slow_read()?;
+        if !self.disk_is_limited {
+            self.state.acknowledge();
+        }
+        self.recover()
+    }
+
+    fn recover(&mut self) -> Result<(), Violation> {
+        self.slow = None;
+        self.disk_is_limited = false;
+        self.world.bury();
+        self.world.open()?;
+        self.report.recoveries += 1;
+        let positions = self.world.engine().log().positions();
+        self.state.roll_back(&positions)?;
+        match self.random.below(3) {
+            0 => self.compare_everything(),
+            1 => {
+                self.compare_everything()?;
+                // Back to a memory that has only what the log's tail brought.
+                self.world.restart()?;
+                Ok(())
+            }
+            _ => self.compare_some(),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What the engine lives in: a journal on a disk that loses power, a cold tier on the stage, a clock
+//! that is moved by hand. Opening, crashing and opening again.
+
+use crate::Violation;
+use crate::lie::EarlyLog;
+use crate::stage::{Manners, Point, Stage, StagedTier};
+use basalt_cold::ColdTier;
+use basalt_engine::{
+    Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
+};
+use basalt_env::SimDisk;
+use basalt_env::clock::{Clock, ManualClock};
+use basalt_journal::FsyncPolicy;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// When a world begins: 2024-01-01.
+pub const START_MS: u64 = 1_704_067_200_000;
+/// Several may be held up on the stage at a time.
+const MISS_THREADS: usize = 4;
+const SEGMENT_BYTES: u64 = 64 << 10;
+const JOURNAL_DIR: &str = "/journal";
+
+/// How the engine's log is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Acknowledging {
+    /// When it is on disk.
+    #[default]
+    Honestly,
+    /// At once: broken on purpose.
+    AtOnce,
+}
+
+/// What does not change from crash to crash.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Number of databases.
+    pub databases: u8,
+    /// When the journal is synced.
+    pub policy: FsyncPolicy,
+    /// When it says so.
+    pub acknowledging: Acknowledging,
+    /// Seed of the key hash.
+    pub hash_seed: u64,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting {
+            databases: 3,
+            policy: FsyncPolicy::Always,
+            acknowledging: Acknowledging::Honestly,
+            hash_seed: 1,
+        }
+    }
+}
+
+/// Opens the cold tier, always the same one, after whatever opened it before is gone.
+pub type OpenCold<'a> = &'a dyn Fn() -> Arc<dyn ColdTier>;
+
+/// See the head of this file.
+pub struct World<'a> {
+    /// How the engine is set up.
+    pub setting: Setting,
+    /// The journal's disk.
+    pub disk: SimDisk,
+    /// The engine's clock.
+    pub clock: Arc<ManualClock>,
+    /// Where the cold tier can be stopped.
+    pub stage: Arc<Stage>,
+    open_cold: OpenCold<'a>,
+    life: Option<Life>,
+}
+
+/// One life of an engine.
+struct Life {
+    engine: Arc<Engine>,
+    background: Background,
+}
+
+impl<'a> World<'a> {
+    /// A world with an engine in it.
+    ///
+    /// # Errors
+    /// If the engine does not open.
+    pub fn new(setting: Setting, open_cold: OpenCold<'a>) -> Result<World<'a>, Violation> {
+        let mut world = World {
+            setting,
+            disk: SimDisk::new(),
+            clock: Arc::new(ManualClock::at_unix_ms(START_MS)),
+            stage: Arc::default(),
+            open_cold,
+            life: None,
+        };
+        world.open()?;
+        Ok(world)
+    }
+
+    /// The engine.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.life.as_ref().expect("the world has an engine").engine
+    }
+
+    /// Now.
+    pub fn now_ms(&self) -> u64 {
+        self.clock.unix_ms()
+    }
+
+    /// Opens the engine on what the last one left behind.
+    ///
+    /// # Errors
+    /// If it does not open.
+    pub fn open(&mut self) -> Result<(), Violation> {
+        let cold = Arc::new(StagedTier::new((self.open_cold)(), &self.stage));
+        let setting = self.setting;
+        let options = Options {
+            databases: setting.databases,
+            checkpoint_log_bytes: u64::MAX,
+            miss_threads: MISS_THREADS,
+            hash_seed: setting.hash_seed,
+        };
+        let journal = journal_options(setting.policy);
+        let disk = Arc::new(self.disk.clone());
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        let engine = Engine::open(options, cold, clock, |floor, replay| {
+            let dir = Path::new(JOURNAL_DIR);
+            let trimming = Trimming::AfterCheckpoint;
+            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
+            Ok::<Arc<dyn CommitLog>, RecoveryError>(match setting.acknowledging {
+                Acknowledging::Honestly => Arc::new(log),
+                Acknowledging::AtOnce => Arc::new(EarlyLog(log)),
+            })
+        })
+        .map_err(|error| Violation(format!("the engine does not open: {error}")))?;
+        // Expiry is done by hand.
+        engine.set_active_expiry(false);
+        let engine = Arc::new(engine);
+        let background = Background::start(&engine, WarmUp::No)
+            .map_err(|error| Violation(format!("no threads: {error}")))?;
+        self.life = Some(Life { engine, background });
+        Ok(())
+    }
+
+    /// Cuts the power; what the engine was doing fails. [`World::bury`] next.
+    pub fn cut_power(&self, seed: u64) {
+        self.disk.crash(seed);
+    }
+
+    /// Ends the engine's threads and forgets it. Who waits on the stage goes on first.
+    pub fn bury(&mut self) {
+        for point in [Point::Read, Point::Scan, Point::Prepare, Point::Commit, Point::Committed] {
+            self.stage.release(point);
+        }
+        if let Some(Life { engine, background }) = self.life.take() {
+            background.stop();
+            drop(engine);
+        }
+        self.disk.limit_capacity(None);
+    }
+
+    /// A power cut between two commands, and a new start.
+    ///
+    /// # Errors
+    /// If the engine does not open again.
+    pub fn crash(&mut self, seed: u64) -> Result<(), Violation> {
+        self.cut_power(seed);
+        self.bury();
+        self.open()
+    }
+
+    /// An orderly end, and a new start.
+    ///
+    /// # Errors
+    /// If the engine does not open again.
+    pub fn restart(&mut self) -> Result<(), Violation> {
+        self.bury();
+        self.open()
+    }
+
+    /// The cold tier lies no more.
+    pub fn be_honest(&self) {
+        self.stage.set_manners(Manners::default());
+    }
+}
+
+impl Drop for World<'_> {
+    fn drop(&mut self) {
+        self.bury();
+    }
+}
+
+fn journal_options(policy: FsyncPolicy) -> basalt_journal::Options {
+    basalt_journal::Options {
+        segment_bytes: SEGMENT_BYTES,
+        policy,
+        idle_write_delay: Duration::from_micros(300),
+        sync_interval: Duration::from_millis(20),
+        ..basalt_journal::Options::default()
+    }
+}
