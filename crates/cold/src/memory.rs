@@ -267,7 +267,6 @@ fn half_open<'a>(from: &'a [u8], to: &'a [u8]) -> (Bound<&'a [u8]>, Bound<&'a [u
 }
 
 fn remove_range(rows: &mut Rows, from: &[u8], to: &[u8]) {
-    let mut tail = rows.split_off(from);
-    let mut kept = tail.split_off(to);
-    rows.append(&mut kept);
+    // Splitting the map would be shorter and costs a walk over all of it, a thousand times a flush.
+    rows.extract_if(from.to_vec()..to.to_vec(), |_, _| true).for_each(drop);
 }

@@ -83,7 +83,7 @@ impl Engine {
         RecoveryError: From<E>,
     {
         let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
-        let mut replay = Replay::begin(&keyspace, &*cold, usize::from(options.databases))?;
+        let mut replay = Replay::begin(&keyspace, &*cold)?;
         let floor = replay.floor();
         let log = open_log(&floor, &mut replay)?;
         let (next_generation, recovery) = replay.end()?;
@@ -154,6 +154,12 @@ impl Engine {
         let mut set = basalt_keyspace::keyspace::PartitionSet::EMPTY;
         keys.iter().for_each(|key| set.insert(key.partition));
         self.keyspace.lock_many(&set)
+    }
+
+    /// Brings the head of a key's partition into the cache.
+    #[inline]
+    pub fn prefetch_partition(&self, db: u8, partition: PartitionId) {
+        self.keyspace.prefetch(partition, db);
     }
 
     /// Brings the bucket of a key into the cache, without waiting for its partition.

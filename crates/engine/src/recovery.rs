@@ -20,6 +20,9 @@ use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::{COLD, DIRTY};
 
+/// Up to here generations are for databases that were never flushed: there are at most so many.
+const FIRST_GENERATION_MAX: u64 = 255;
+
 /// Why the database does not open.
 #[derive(Debug, thiserror::Error)]
 pub enum RecoveryError {
@@ -84,13 +87,12 @@ impl<'a> Replay<'a> {
     pub(crate) fn begin(
         keyspace: &'a Keyspace,
         cold: &'a dyn ColdTier,
-        databases: usize,
     ) -> Result<Replay<'a>, RecoveryError> {
         let mut replay = Replay {
             keyspace,
             cold,
             floor: vec![0; SHARDS],
-            generation_max: databases as u64,
+            generation_max: FIRST_GENERATION_MAX,
             stats: RecoveryStats::default(),
         };
         let mut keys = Vec::with_capacity(PARTITIONS);
@@ -117,13 +119,19 @@ impl<'a> Replay<'a> {
             return Err(RecoveryError::Databases { found: used, configured });
         }
         partition.last_seq = mark.applied;
+        partition.marked_seq = mark.applied;
         let floor = &mut self.floor[id.shard().index()];
         *floor = (*floor).max(mark.applied);
-        for (database, mark) in partition.databases.iter_mut().zip(&mark.databases) {
+        let listed = mark.databases.len().min(configured);
+        let (known, added) = partition.databases.split_at_mut(listed);
+        for (database, mark) in known.iter_mut().zip(&mark.databases) {
             database.generation = mark.generation;
             database.keys_cold_only = mark.keys;
             self.generation_max = self.generation_max.max(mark.generation);
             self.stats.keys_in_cold_tier += mark.keys;
+        }
+        for (database, generation) in added.iter_mut().zip(unused_generations(mark)) {
+            database.generation = generation;
         }
         Ok(())
     }
@@ -247,6 +255,13 @@ impl<'a> Replay<'a> {
     pub(crate) fn end(self) -> Result<(u64, RecoveryStats), RecoveryError> {
         Ok((self.generation_max + 1, self.stats))
     }
+}
+
+/// Generations for databases that were configured after a mark was written: a swap may have given
+/// the one of their own number to another database. The same ones whenever the same mark is read.
+fn unused_generations(mark: &Mark) -> impl Iterator<Item = u64> {
+    (0..=FIRST_GENERATION_MAX)
+        .filter(|&first| mark.databases.iter().all(|database| database.generation != first))
 }
 
 fn apply_put(partition: &mut Partition, key: &Key<'_>, put: &Put<'_>) {

@@ -9,9 +9,11 @@ use std::sync::Arc;
 /// One partition: 16 hash slots of every database.
 pub struct Partition {
     /// By database number.
-    pub databases: Vec<Database>,
+    pub databases: Box<[Database]>,
     /// Position of the partition's latest change in its shard's stream.
     pub last_seq: u64,
+    /// Position that the mark in the cold tier has, or that a checkpoint under way gives it.
+    pub marked_seq: u64,
     /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it
     /// saw: who read a row before and finds another number now must read again.
     pub cold_version: u64,
@@ -25,15 +27,18 @@ pub struct Partition {
 }
 
 /// One database's share of a partition.
+///
+/// On cache lines of its own, what a lookup reads in the first.
+#[repr(C, align(64))]
 pub struct Database {
-    /// The resident keys, and tombstones.
-    pub table: Table,
-    /// The generation under which its rows stand in the cold tier.
-    pub generation: u64,
     /// Keys that exist in the cold tier only.
     pub keys_cold_only: u64,
+    /// The generation under which its rows stand in the cold tier.
+    pub generation: u64,
     /// A lower bound of the earliest expiry of a resident key, in unix milliseconds.
     pub next_expiry_ms: u64,
+    /// The resident keys, and tombstones.
+    pub table: Table,
 }
 
 impl Partition {
@@ -43,6 +48,7 @@ impl Partition {
         Partition {
             databases: (0..databases).map(database).collect(),
             last_seq: 0,
+            marked_seq: 0,
             cold_version: 0,
             mark_stale: false,
             dead_generations: Vec::new(),

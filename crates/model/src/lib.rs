@@ -13,7 +13,7 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
+pub mod access;
 mod choice;
 mod driver;
 mod lie;

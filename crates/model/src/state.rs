@@ -11,7 +11,7 @@ use basalt_change::place::{SHARDS, ShardId, Slot};
 use std::collections::BTreeMap;
 
 /// A string as it ought to be.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Value {
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -25,6 +25,15 @@ impl Value {
     /// Whether it can be seen at this time.
     pub fn is_live(&self, now_ms: u64) -> bool {
         self.expire_ms == 0 || self.expire_ms > now_ms
+    }
+}
+
+/// Short: values may have thousands of bytes.
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let start = &self.bytes[..self.bytes.len().min(4)];
+        let len = self.bytes.len();
+        write!(f, "{start:02x?}… of {len} bytes until {}, {:?}", self.expire_ms, self.form)
     }
 }
 

@@ -156,9 +156,9 @@ impl Turn {
                     *left -= 1;
                     let words = &self.words[first_word..];
                     let bytes = connection.input.bytes();
-                    let server = &*self.server;
-                    let prepared =
-                        dispatch::prepare(&server.commands, &server.engine, bytes, words);
+                    let Server { commands, engine, .. } = &*self.server;
+                    let db = connection.session.db;
+                    let prepared = dispatch::prepare(commands, engine, db, bytes, words);
                     self.requests.push(Request {
                         connection: index,
                         first_word,

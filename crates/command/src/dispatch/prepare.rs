@@ -6,7 +6,7 @@ use crate::commands::Commands;
 use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
 use basalt_resp::Arg;
-use basalt_spec::{CommandId, Flag, Found};
+use basalt_spec::{CommandId, Found};
 use std::time::Duration;
 
 /// A request whose command has been found.
@@ -20,7 +20,13 @@ pub struct Prepared {
 
 /// Finds a request's command and hashes its first key.
 #[inline]
-pub fn prepare(commands: &Commands, engine: &Engine, buffer: &[u8], words: &[Arg]) -> Prepared {
+pub fn prepare(
+    commands: &Commands,
+    engine: &Engine,
+    db: u8,
+    buffer: &[u8],
+    words: &[Arg],
+) -> Prepared {
     let second = words.get(1).map(|word| word.of(buffer));
     let Found::Command(command) = commands.table.resolve(words[0].of(buffer), second) else {
         return Prepared { command: None, first_key: None, shares_time: false };
@@ -29,11 +35,12 @@ pub fn prepare(commands: &Commands, engine: &Engine, buffer: &[u8], words: &[Arg
     let first_key = match words.get(first as usize) {
         Some(word) if first > 0 => {
             let key = engine.key(word.of(buffer));
+            engine.prefetch_partition(db, key.partition);
             Some((key.hash, key.partition))
         }
         _ => None,
     };
-    let shares_time = command.flags.has(Flag::Fast);
+    let shares_time = commands.shares_time(command.id);
     Prepared { command: Some(command.id), first_key, shares_time }
 }
 

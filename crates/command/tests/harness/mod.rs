@@ -156,7 +156,9 @@ impl TestServer {
     pub fn execute(&mut self, request: &[u8], args: &[Arg], out: &mut Output) {
         loop {
             let server = &*self.server;
-            let prepared = dispatch::prepare(&server.commands, &server.engine, request, args);
+            let Server { commands, engine, .. } = server;
+            let db = self.session.db;
+            let prepared = dispatch::prepare(commands, engine, db, request, args);
             let flow = dispatch::execute(
                 server,
                 &mut self.worker,
