@@ -76,10 +76,12 @@ impl Turn {
         let batch_max = self.worker.settings.network.batch_commands_max;
         for &index in &*ready {
             self.read(connections, index);
-            let start = Instant::now();
+            // Read only when a batch is full: most connections have one request.
+            let mut start = None;
             let mut left = self.worker.settings.network.turn_commands_max;
             // Connections with one request each share a batch; one with many fills several.
             while left > 0 && self.parse(connections, index, &mut left, batch_max) {
+                let start = *start.get_or_insert_with(Instant::now);
                 self.run(connections);
                 if start.elapsed() > TURN_MAX {
                     break;
