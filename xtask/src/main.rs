@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold · [xtask]
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold · \[xtask\]
 //!
 //! The project's own chores, run as `cargo xtask CHORE`.
 //! It owns `tidy` (the house rules that a machine can check) and `ci` (the one list of steps that decide

@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ engine ▸ [change] ▸ log ▸ cold
+//! bytes ▸ resp ▸ command ▸ engine ▸ \[change\] ▸ log ▸ cold
 //!
 //! The one vocabulary of change: what a write command did, physically, per key, with absolute times
 //! and nothing left to chance. It owns the ChangeSet codec ([`op`]) and the form of a row in the

@@ -15,7 +15,7 @@ use crate::error::CommandResult;
 use crate::session::SessionResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
-use basalt_spec::{CommandId, CommandSpec, CommandTable};
+use basalt_spec::{CommandId, CommandSpec, CommandTable, Flag};
 
 /// A command: what it is and what it does.
 pub struct Entry {
@@ -45,6 +45,7 @@ pub struct Commands {
     /// Names, arities, keys, documents.
     pub table: CommandTable,
     runs: Vec<Run>,
+    shares_time: Vec<bool>,
 }
 
 impl Commands {
@@ -56,7 +57,18 @@ impl Commands {
         let entries: Vec<&'static Entry> = FAMILIES.iter().copied().flatten().collect();
         let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
             .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
-        Commands { table, runs: entries.iter().map(|entry| entry.run).collect() }
+        Commands {
+            table,
+            runs: entries.iter().map(|entry| entry.run).collect(),
+            shares_time: entries.iter().map(|entry| shares_time(entry)).collect(),
+        }
+    }
+
+    /// Whether a command is so short that it is not timed by itself: two clock readings cost as much
+    /// as a GET. It is counted with its share of its batch's time.
+    #[inline]
+    pub fn shares_time(&self, id: CommandId) -> bool {
+        self.shares_time[id.index()]
     }
 
     /// What a command does.
@@ -64,6 +76,13 @@ impl Commands {
     pub fn run(&self, id: CommandId) -> Run {
         self.runs[id.index()]
     }
+}
+
+/// Constant work on its keys. A session command may well wait or walk.
+fn shares_time(entry: &Entry) -> bool {
+    let spec = &entry.spec;
+    let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
+    constant && !matches!(entry.run, Run::Session(_))
 }
 
 impl Default for Commands {

@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ [command] ▸ engine ▸ log ▸ cold
+//! bytes ▸ resp ▸ \[command\] ▸ engine ▸ log ▸ cold
 //!
 //! What each command does, and the one way in which every command runs. It owns the command table
 //! with a function beside each spec ([`commands`]), the state of a connection that commands see

@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ [engine] ▸ log ▸ cold
+//! bytes ▸ resp ▸ command ▸ \[engine\] ▸ log ▸ cold
 //!
 //! Joins the memory tier, the log and the cold tier into one database. It owns the commit order:
 //! nothing else appends to the log, decides when a reply may leave, or tells the cold tier what to
@@ -20,6 +20,7 @@ mod load;
 mod log;
 mod miss;
 mod recovery;
+mod replay_batch;
 mod retire;
 mod splice;
 mod threads;

@@ -9,6 +9,7 @@
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::partition::{Database, Partition};
+use crate::table::prefetch;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use parking_lot::{Mutex, MutexGuard};
 use std::mem::forget;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 /// All partitions.
 pub struct Keyspace {
     partitions: Box<[Cell]>,
+    /// Where each partition's databases stand; they never move.
+    databases: Box<[*const Database]>,
     pool: Arc<PagePool>,
     hasher: Arc<KeyHasher>,
 }
@@ -24,6 +27,12 @@ pub struct Keyspace {
 /// A partition behind its lock, on cache lines of its own.
 #[repr(align(128))]
 struct Cell(Mutex<Partition>);
+
+// SAFETY: the pointers in `databases` are used as addresses for prefetching only; partitions are
+// shared through their mutexes.
+unsafe impl Send for Keyspace {}
+// SAFETY: as above.
+unsafe impl Sync for Keyspace {}
 
 /// A set of partitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +57,20 @@ impl Keyspace {
         let pool = Arc::new(PagePool::default());
         let hasher = Arc::new(KeyHasher::new(seed));
         let cell = |_| Cell(Mutex::new(Partition::new(databases, &pool, &hasher)));
-        Keyspace { partitions: (0..PARTITIONS).map(cell).collect(), pool, hasher }
+        let mut partitions: Box<[Cell]> = (0..PARTITIONS).map(cell).collect();
+        let databases =
+            partitions.iter_mut().map(|cell| cell.0.get_mut().databases.as_ptr()).collect();
+        Keyspace { partitions, databases, pool, hasher }
+    }
+
+    /// Brings what a lookup in a partition reads first into the cache: its lock and the database's
+    /// head. Nothing is read, so no lock is needed.
+    #[inline]
+    pub fn prefetch(&self, partition: PartitionId, db: u8) {
+        let cell: *const Cell = &self.partitions[partition.index()];
+        prefetch(cell.cast());
+        // Only an address is computed.
+        prefetch(self.databases[partition.index()].wrapping_add(usize::from(db)).cast());
     }
 
     /// Hashes keys.
@@ -74,12 +96,15 @@ impl Keyspace {
         Locked { cells: &self.partitions, held: Held::One(partition) }
     }
 
-    /// Locks one partition if nobody holds it.
+    /// Looks at a partition if nobody holds it.
     #[inline]
-    pub fn try_lock(&self, partition: PartitionId) -> Option<Locked<'_>> {
+    pub fn glance<R>(
+        &self,
+        partition: PartitionId,
+        look: impl FnOnce(&Partition) -> R,
+    ) -> Option<R> {
         let guard: MutexGuard<'_, Partition> = self.partitions[partition.index()].0.try_lock()?;
-        forget(guard);
-        Some(Locked { cells: &self.partitions, held: Held::One(partition) })
+        Some(look(&guard))
     }
 
     /// Locks several partitions.

@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ engine ▸ [keyspace] ▸ log ▸ cold
+//! bytes ▸ resp ▸ command ▸ engine ▸ \[keyspace\] ▸ log ▸ cold
 //!
 //! The memory tier: every resident key, in 1024 partitions, each behind its own short lock. It owns
 //! the hash tables, the entries and the pages they live in, and which of them the cold tier has not

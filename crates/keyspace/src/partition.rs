@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// One partition: 16 hash slots of every database.
 pub struct Partition {
     /// By database number.
-    pub databases: Vec<Database>,
+    pub databases: Box<[Database]>,
     /// Position of the partition's latest change in its shard's stream.
     pub last_seq: u64,
     /// Position that the mark in the cold tier has, or that a checkpoint under way gives it.
@@ -27,15 +27,18 @@ pub struct Partition {
 }
 
 /// One database's share of a partition.
+///
+/// On cache lines of its own, what a lookup reads in the first.
+#[repr(C, align(64))]
 pub struct Database {
-    /// The resident keys, and tombstones.
-    pub table: Table,
-    /// The generation under which its rows stand in the cold tier.
-    pub generation: u64,
     /// Keys that exist in the cold tier only.
     pub keys_cold_only: u64,
+    /// The generation under which its rows stand in the cold tier.
+    pub generation: u64,
     /// A lower bound of the earliest expiry of a resident key, in unix milliseconds.
     pub next_expiry_ms: u64,
+    /// The resident keys, and tombstones.
+    pub table: Table,
 }
 
 impl Partition {

@@ -33,4 +33,5 @@ pub mod scan;
 pub mod segment;
 mod store;
 
+pub(crate) use store::prefetch;
 pub use store::{Counts, Found, Lookup, Table};

@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ [engine] ▸ log ▸ cold
+//! bytes ▸ resp ▸ command ▸ \[engine\] ▸ log ▸ cold
 //!
 //! The engine's judge: drives a whole engine, over the real journal on a disk that loses power and
 //! over any cold tier, and compares it with plain maps.

@@ -1,6 +1,6 @@
-//! [bytes] ▸ resp ▸ command ▸ engine ▸ log ▸ cold
+//! \[bytes\] ▸ resp ▸ command ▸ engine ▸ log ▸ cold
 //!
-//! Sockets and event loops: the way in for Redis clients. It owns the listeners ([`listen`]), the
+//! Sockets and event loops: the way in for Redis clients. It owns the listeners ([`mod@listen`]), the
 //! accepting thread ([`acceptor`]) and the network threads ([`threads`](NetThreads)), each with its own
 //! connections, which never move. It must never know what a command does, nor touch a key. Its one
 //! invariant: a network thread never blocks but in `poll`; whatever takes longer than computing

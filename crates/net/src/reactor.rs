@@ -10,7 +10,6 @@ use basalt_command::error::CommandError;
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
 use basalt_engine::Refusal;
-use basalt_resp::Limits;
 use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
@@ -183,7 +182,8 @@ impl Reactor {
             let worker = &self.turn.worker;
             dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
             if afterwards == Afterwards::RunAgain {
-                connection.skip_request(&Limits::default());
+                let limits = self.turn.limits(connection);
+                connection.skip_request(&limits);
             }
         }
         self.schedule(id.index);

@@ -1,7 +1,9 @@
-//! A blocking connection: one request, one reply, or raw bytes where a test wants to misbehave.
+//! A blocking connection, over TCP or a Unix socket: one request, one reply, or raw bytes where a test wants to misbehave.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use basalt_resp::{Value, decode, encode_request};
@@ -10,10 +12,10 @@ use basalt_resp::{Value, decode, encode_request};
 /// loaded machine.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One TCP connection to a server.
+/// One connection to a server.
 #[derive(Debug)]
 pub struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     /// Received and not yet decoded, from `start`.
     buffer: Vec<u8>,
     start: usize,
@@ -26,7 +28,15 @@ impl Connection {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
         stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
-        Ok(Connection { stream, buffer: Vec::new(), start: 0 })
+        Ok(Connection { stream: Stream::Tcp(stream), buffer: Vec::new(), start: 0 })
+    }
+
+    /// Connects to a Unix socket.
+    pub fn open_unix(path: &Path) -> io::Result<Connection> {
+        let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+        stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
+        Ok(Connection { stream: Stream::Unix(stream), buffer: Vec::new(), start: 0 })
     }
 
     /// Sends one request and waits for one reply.
@@ -100,11 +110,45 @@ impl Connection {
 
     /// Tells the server that nothing more will be sent.
     pub fn finish_sending(&self) -> io::Result<()> {
-        self.stream.shutdown(std::net::Shutdown::Write)
+        match &self.stream {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+        }
     }
 
     /// A second handle on the same socket, to send from another thread.
-    pub fn sender(&self) -> io::Result<TcpStream> {
-        self.stream.try_clone()
+    pub fn sender(&self) -> io::Result<impl Write + Send + use<>> {
+        match &self.stream {
+            Stream::Tcp(stream) => stream.try_clone().map(Stream::Tcp),
+            Stream::Unix(stream) => stream.try_clone().map(Stream::Unix),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.write(bytes),
+            Stream::Unix(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

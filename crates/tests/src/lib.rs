@@ -1,4 +1,4 @@
-//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold · [tests]
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold · \[tests\]
 //!
 //! What the integration tests are made of: servers to start, clients to talk to them, and runners for tests
 //! that are data.

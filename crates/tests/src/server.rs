@@ -1,10 +1,11 @@
 //! Starts servers for tests: on a free port, in a folder of their own, with their log kept and checked.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::client::Connection;
@@ -32,12 +33,30 @@ pub struct Launch {
     args: Vec<String>,
     dir: Option<PathBuf>,
     allowed: Vec<String>,
+    door: Door,
+    host: Ipv4Addr,
+    file: Option<PathBuf>,
+}
+
+/// How tests come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    Tcp,
+    Unix,
 }
 
 impl Launch {
     /// A server with an empty data folder and default options.
     pub fn new(kind: Kind) -> Launch {
-        Launch { kind, args: Vec::new(), dir: None, allowed: Vec::new() }
+        Launch {
+            kind,
+            args: Vec::new(),
+            dir: None,
+            allowed: Vec::new(),
+            door: Door::Tcp,
+            host: Ipv4Addr::LOCALHOST,
+            file: None,
+        }
     }
 
     /// Adds an option, as on the command line: `--name value`.
@@ -49,6 +68,24 @@ impl Launch {
     /// Uses a folder that outlives the server, as for a restart.
     pub fn dir(mut self, dir: &Path) -> Launch {
         self.dir = Some(dir.to_owned());
+        self
+    }
+
+    /// Listens on and is reached by this address.
+    pub fn host(mut self, host: Ipv4Addr) -> Launch {
+        self.host = host;
+        self
+    }
+
+    /// Has it read a configuration file.
+    pub fn file(mut self, path: &Path) -> Launch {
+        self.file = Some(path.to_owned());
+        self
+    }
+
+    /// Listens on a Unix socket, too, and has [`Server::connect`] use it.
+    pub fn unix(mut self) -> Launch {
+        self.door = Door::Unix;
         self
     }
 
@@ -84,9 +121,16 @@ impl Launch {
         let log_path = dir.join("server.log");
         let log = File::options().create(true).append(true).open(&log_path)?;
         let log_start = log.metadata()?.len();
+        let socket = dir.join("socket");
+        let door = match self.door {
+            Door::Tcp => vec![],
+            Door::Unix => vec![OsStr::new("--unixsocket"), socket.as_os_str()],
+        };
         let child = Command::new(program(self.kind))
-            .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"])
+            .args(&self.file)
+            .args(["--bind", &self.host.to_string(), "--port", &port.to_string(), "--dir"])
             .arg(&dir)
+            .args(door)
             .args(own_args(self.kind))
             .args(&self.args)
             .env("NO_COLOR", "1")
@@ -94,11 +138,20 @@ impl Launch {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let address = SocketAddr::from((self.host, port));
         let allowed = self.allowed.clone();
         let is_redis = is_redis(self.kind);
-        let mut server =
-            Server { child, address, log_path, log_start, allowed, is_redis, _own_dir: own_dir };
+        let socket = (self.door == Door::Unix).then_some(socket);
+        let mut server = Server {
+            child,
+            address,
+            socket,
+            log_path,
+            log_start,
+            allowed,
+            is_redis,
+            _own_dir: own_dir,
+        };
         server.wait_ready()?;
         Ok(server)
     }
@@ -109,6 +162,8 @@ impl Launch {
 pub struct Server {
     child: Child,
     address: SocketAddr,
+    /// The Unix socket, if connections go through it.
+    socket: Option<PathBuf>,
     log_path: PathBuf,
     /// Where this run's part of the log begins: a restart appends.
     log_start: u64,
@@ -135,7 +190,11 @@ impl Server {
 
     /// A new connection.
     pub fn connect(&self) -> Connection {
-        match Connection::open(self.address) {
+        let opened = match &self.socket {
+            None => Connection::open(self.address),
+            Some(path) => Connection::open_unix(path),
+        };
+        match opened {
             Ok(connection) => connection,
             Err(error) => panic!("cannot connect: {error}\nlog:\n{}", self.log()),
         }
@@ -146,6 +205,40 @@ impl Server {
         let bytes = fs::read(&self.log_path).unwrap_or_default();
         let start = usize::try_from(self.log_start).unwrap_or(0).min(bytes.len());
         String::from_utf8_lossy(&bytes[start..]).into_owned()
+    }
+
+    /// The process.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Memory that is resident, in bytes.
+    pub fn resident_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(path).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.trim().parse().ok()).map_or(0, |kib: u64| kib * 1024)
+    }
+
+    /// Sends a signal: `TERM`, `HUP`.
+    pub fn signal(&self, name: &str) {
+        let (signal, process) = (format!("-{name}"), self.child.id().to_string());
+        let status = Command::new("kill").args([&signal, &process]).status();
+        let status = status.expect("kill can be run");
+        assert!(status.success(), "kill -{name}: {status}");
+    }
+
+    /// Waits until the process has ended by itself; `None` if it has not in time.
+    pub fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        let started = Instant::now();
+        while started.elapsed() < timeout {
+            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
     }
 
     /// Ends the process at once, as `kill -9` does, and waits until it is gone.

@@ -119,8 +119,8 @@ fn quick() -> Vec<Step> {
             Kind::Check,
             &format!("clippy {WITHOUT_ROCKSDB} --all-targets -- -D warnings"),
         ),
-        Step::cargo("doc", Kind::Check, &format!("doc {LIGHT} --no-deps"))
-            .with_env("RUSTDOCFLAGS", "-D warnings"),
+        Step::cargo("doc", Kind::Check, &format!("doc {LIGHT} --no-deps --document-private-items"))
+            .with_env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"),
         Step::cargo(
             "test",
             Kind::Tests,

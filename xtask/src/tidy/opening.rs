@@ -5,21 +5,21 @@ use super::{Finding, Source};
 /// What it is, what it owns, what it must never know, its one invariant, where to read next.
 const SENTENCES_MIN: usize = 5;
 
-/// Requires `//! bytes ▸ …` with the own place in brackets as the first line of every crate root.
+/// Requires `//! bytes ▸ …` with the own place in (escaped) brackets as the first line of every crate root.
 pub fn breadcrumb(source: &Source) -> Vec<Finding> {
     if !is_crate_root(&source.path) {
         return Vec::new();
     }
     let first = source.text.lines().next().unwrap_or("");
     // The whole line is in brackets in the program, which owns all of it.
-    let route = ["//! bytes ▸", "//! [bytes] ▸", "//! [bytes ▸"];
+    let route = ["//! bytes ▸", "//! \\[bytes\\] ▸", "//! [bytes ▸"];
     let begins_well = route.iter().any(|route| first.starts_with(route));
     let places = first.matches('[').count();
     if begins_well && places == 1 && first.contains(']') {
         return Vec::new();
     }
     let text = "first line is not the breadcrumb: `//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold` \
-                with the crate's own place in [brackets]";
+                with the crate's own place in \\[brackets\\], escaped since it is no link";
     vec![Finding::failure(1, text)]
 }
 
@@ -63,7 +63,7 @@ fn ends_sentence(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "//! bytes ▸ [resp] ▸ command\n//!\n//! It is one. It owns `two`.\n\
+    const GOOD: &str = "//! bytes ▸ \\[resp\\] ▸ command\n//!\n//! It is one. It owns `two`.\n\
                         //! It never knows 3! Four (always). Read 5.\n";
 
     fn root(text: &str) -> Source {
@@ -75,6 +75,9 @@ mod tests {
         assert!(breadcrumb(&root(GOOD)).is_empty());
         assert!(sentences(&root(GOOD)).is_empty());
         assert!(breadcrumb(&Source::new("crates/resp/src/parse.rs", "//! Parses.")).is_empty());
+        assert!(
+            breadcrumb(&Source::new("crates/net/src/lib.rs", "//! \\[bytes\\] ▸ resp")).is_empty()
+        );
         let program = Source::new("crates/basalt/src/main.rs", "//! [bytes ▸ resp ▸ command]\n");
         assert!(breadcrumb(&program).is_empty());
     }

@@ -10,6 +10,17 @@ mod client_switches;
 mod hello;
 
 use super::Entry;
+use basalt_spec::{Flag, Flags};
+
+/// Of what a client says about its connection itself: allowed at any time and before it has said who it is.
+const ALWAYS_ALLOWED: Flags = Flags::of(&[
+    Flag::Noscript,
+    Flag::Loading,
+    Flag::Stale,
+    Flag::Fast,
+    Flag::NoAuth,
+    Flag::AllowBusy,
+]);
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[

@@ -7,7 +7,8 @@ use crate::error::CommandError;
 use crate::server::Server;
 use crate::session::{Flow, Session};
 use crate::wait::Wait;
-use basalt_engine::{Engine, Key, Refusal, Session as KeySession, Txn, View};
+use basalt_engine::{Engine, Key, Missing, Refusal, Session as KeySession, Txn, View};
+use basalt_keyspace::keyspace::Locked;
 use basalt_spec::{Command, Flag, KeyFlag};
 
 /// Runs a command that reads its keys.
@@ -23,15 +24,10 @@ pub(super) fn read(
 ) -> Result<Flow, CommandError> {
     let engine = &*server.engine;
     with_keys(engine, command, args, prepared, |args| {
-        let keys = args.keys();
-        let mut locked = engine.lock(keys);
-        if let Some(missing) = engine.missing(&mut locked, session.db, keys) {
-            worker.counters.cold_reads.add(1);
-            return Ok(Flow::Wait(Wait::Keys(missing)));
-        }
-        if engine.log().gates_replies() {
-            engine.gate_reads(&locked, keys, &mut session.gate);
-        }
+        let locked = match lock(engine, worker, session, args.keys()) {
+            Ok(locked) => locked,
+            Err(missing) => return Ok(Flow::Wait(Wait::Keys(missing))),
+        };
         let view = View::new(engine, locked, key_session(worker, session));
         let result = run(&view, args);
         let (hits, misses) = view.hits_and_misses();
@@ -60,15 +56,10 @@ pub(super) fn write(
     }
     let key_session = key_session(worker, session);
     with_keys(engine, command, args, prepared, |args| {
-        let keys = args.keys();
-        let mut locked = engine.lock(keys);
-        if let Some(missing) = engine.missing(&mut locked, session.db, keys) {
-            worker.counters.cold_reads.add(1);
-            return Ok(Flow::Wait(Wait::Keys(missing)));
-        }
-        if engine.log().gates_replies() {
-            engine.gate_reads(&locked, keys, &mut session.gate);
-        }
+        let locked = match lock(engine, worker, session, args.keys()) {
+            Ok(locked) => locked,
+            Err(missing) => return Ok(Flow::Wait(Wait::Keys(missing))),
+        };
         let mut txn = Txn::new(engine, locked, key_session, &mut worker.changes);
         let result = run(&mut txn, args);
         // Even after an error: what has changed in memory must be in the log.
@@ -81,6 +72,26 @@ pub(super) fn write(
         }
         result.map(|()| Flow::Done)
     })
+}
+
+/// Locks the partitions of all keys, and has the reply wait for what it will see of them; or says
+/// which keys are not in memory.
+#[inline]
+fn lock<'e>(
+    engine: &'e Engine,
+    worker: &Worker,
+    session: &mut Session,
+    keys: &[Key<'_>],
+) -> Result<Locked<'e>, Missing> {
+    let mut locked = engine.lock(keys);
+    if let Some(missing) = engine.missing(&mut locked, session.db, keys) {
+        worker.counters.cold_reads.add(1);
+        return Err(missing);
+    }
+    if engine.log().gates_replies() {
+        engine.gate_reads(&locked, keys, &mut session.gate);
+    }
+    Ok(locked)
 }
 
 #[inline]

@@ -91,6 +91,7 @@ impl Table {
         })
     }
 
+    /// After the directory has changed: the root, and the bytes.
     fn recount_index(&mut self) {
         let mut bytes = self.directory.len() * size_of::<SegmentRef>();
         let mut before = None;
@@ -100,6 +101,7 @@ impl Table {
             }
         }
         self.counts.index_bytes = bytes;
+        self.root = self.directory.first().copied().filter(|_| self.depth == 0);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::bucket::{Bucket, SLOTS};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::num::NonZero;
 use std::ptr::NonNull;
 
 /// Most home buckets of a segment; a fuller one splits.
@@ -15,7 +16,7 @@ const FILL_PERCENT_MAX: usize = 82;
 /// Reference to a segment: address (48 bits), home buckets - 1 (10 bits), depth (6 bits). What a
 /// lookup needs is in the reference, so that it does not touch the segment's head.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SegmentRef(u64);
+pub struct SegmentRef(NonZero<u64>);
 
 /// The first cache line of a segment.
 #[repr(C, align(64))]
@@ -34,7 +35,8 @@ impl SegmentRef {
         let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
         let addr = base.as_ptr().expose_provenance() as u64;
         debug_assert!(addr >> 48 == 0);
-        SegmentRef(addr | (buckets as u64 - 1) << 48 | u64::from(depth) << 58)
+        let packed = addr | (buckets as u64 - 1) << 48 | u64::from(depth) << 58;
+        SegmentRef(NonZero::new(packed).expect("an allocation is not at address 0"))
     }
 
     /// Frees the segment; the entries that it refers to are left alone.
@@ -49,7 +51,7 @@ impl SegmentRef {
     /// Home buckets.
     #[inline]
     pub fn buckets(self) -> usize {
-        (self.0 >> 48 & 0x3FF) as usize + 1
+        (self.0.get() >> 48 & 0x3FF) as usize + 1
     }
 
     /// Home buckets and the overflow buckets after them.
@@ -61,12 +63,12 @@ impl SegmentRef {
     /// Leading hash bits that all entries of this segment share.
     #[inline]
     pub fn depth(self) -> u32 {
-        (self.0 >> 58) as u32
+        (self.0.get() >> 58) as u32
     }
 
     #[inline]
     fn base(self) -> *mut u8 {
-        std::ptr::with_exposed_provenance_mut((self.0 & ((1 << 48) - 1)) as usize)
+        std::ptr::with_exposed_provenance_mut((self.0.get() & ((1 << 48) - 1)) as usize)
     }
 
     /// The head.

@@ -9,6 +9,9 @@
 mod clients;
 mod compat;
 mod crash;
+mod load;
+mod operations;
 mod protocol;
 mod robustness;
+mod space;
 mod transcripts;

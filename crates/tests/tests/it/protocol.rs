@@ -76,6 +76,19 @@ fn inline_requests_are_understood() {
     }
 }
 
+/// While the first command sleeps, the others have been read already; they must be unquoted once only.
+#[test]
+fn quoted_inline_requests_may_wait_for_a_command() {
+    let server = Launch::new(Kind::Basalt).option("enable-debug-command", "yes").start();
+    let mut connection = server.connect();
+    let lines =
+        "DEBUG SLEEP 0.02\r\nECHO \"a b\"\r\nDEBUG SLEEP 0.02\r\nECHO 'a\"b'\r\nECHO \"\\\"\"\r\n";
+    connection.send_raw(lines.as_bytes()).expect("the lines are sent");
+    for expected in [simple("OK"), bulk("a b"), simple("OK"), bulk("a\"b"), bulk("\"")] {
+        assert_eq!(connection.receive().expect("a reply"), expected);
+    }
+}
+
 #[test]
 fn an_inline_request_keeps_its_quotes_behind_a_command_that_waits() {
     let server = server();

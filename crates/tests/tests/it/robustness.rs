@@ -75,6 +75,19 @@ fn half_a_request_and_then_the_end() {
     assert_eq!(reply, Value::Integer(0));
 }
 
+/// The last bytes and the end may come to the server as one event.
+#[test]
+fn the_end_right_behind_a_request_is_seen() {
+    let server = Server::start(Kind::Basalt);
+    for round in 0..50 {
+        let mut connection = server.connect();
+        connection.send_raw(b"PING\r\n").expect("a request is sent");
+        connection.finish_sending().expect("the end is sent");
+        let rest = connection.receive_to_end().expect("the server ends it too");
+        assert_eq!(rest, b"+PONG\r\n", "round {round}");
+    }
+}
+
 #[test]
 fn a_long_pipeline_is_answered_in_order() {
     let server = Server::start(Kind::Basalt);

@@ -14,8 +14,12 @@ fn start(kind: Kind) -> Server {
 }
 
 fn play(kind: Kind, protocol: Protocol) {
-    let server = start(kind);
-    let report = run_folder(&server, protocol, &folder());
+    play_to(&start(kind), protocol);
+}
+
+fn play_to(server: &Server, protocol: Protocol) {
+    let kind = if server.is_redis() { Kind::Redis } else { Kind::Basalt };
+    let report = run_folder(server, protocol, &folder());
     let (cases, steps, skipped) = (report.cases, report.steps, report.skipped);
     eprintln!("{kind:?} {protocol:?}: {cases} cases, {steps} replies, {skipped} cases skipped");
     assert!(cases > 0, "no transcripts in {}", folder().display());
@@ -31,6 +35,12 @@ fn basalt_in_resp2() {
 #[test]
 fn basalt_in_resp3() {
     play(Kind::Basalt, Protocol::Resp3);
+}
+
+#[test]
+fn basalt_over_a_unix_socket() {
+    let launch = Launch::new(Kind::Basalt).option("enable-debug-command", "yes").unix();
+    play_to(&launch.start(), Protocol::Resp3);
 }
 
 /// Both protocols in one test, because blessing rewrites the files.

@@ -1,12 +1,13 @@
 //! AUTH.
 
+use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::dispatch::Context;
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
-use basalt_spec::{CommandSpec, Flag, Flags, Group, at};
+use basalt_spec::{CommandSpec, Group, at};
 use std::hint::black_box;
 
 pub(super) const AUTH: Entry = Entry {
@@ -14,14 +15,7 @@ pub(super) const AUTH: Entry = Entry {
         name: "auth",
         synopsis: "[username] password",
         group: Group::Connection,
-        flags: Flags::of(&[
-            Flag::Noscript,
-            Flag::Loading,
-            Flag::Stale,
-            Flag::Fast,
-            Flag::NoAuth,
-            Flag::AllowBusy,
-        ]),
+        flags: ALWAYS_ALLOWED,
         overrides: &[at("username").since("6.0.0")],
         since: "1.0.0",
         complexity: "O(N) with N passwords of the user",

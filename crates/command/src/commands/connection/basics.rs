@@ -1,5 +1,6 @@
 //! PING, ECHO, SELECT, QUIT, RESET.
 
+use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
@@ -62,14 +63,7 @@ pub(super) const QUIT: Entry = Entry {
     spec: CommandSpec {
         name: "quit",
         group: Group::Connection,
-        flags: Flags::of(&[
-            Flag::Noscript,
-            Flag::Loading,
-            Flag::Stale,
-            Flag::Fast,
-            Flag::NoAuth,
-            Flag::AllowBusy,
-        ]),
+        flags: ALWAYS_ALLOWED,
         arity: Some(-1),
         since: "1.0.0",
         complexity: "O(1)",
@@ -83,14 +77,7 @@ pub(super) const RESET: Entry = Entry {
     spec: CommandSpec {
         name: "reset",
         group: Group::Connection,
-        flags: Flags::of(&[
-            Flag::Noscript,
-            Flag::Loading,
-            Flag::Stale,
-            Flag::Fast,
-            Flag::NoAuth,
-            Flag::AllowBusy,
-        ]),
+        flags: ALWAYS_ALLOWED,
         since: "6.2.0",
         complexity: "O(1)",
         summary: "Makes the connection as it was when it was opened.",

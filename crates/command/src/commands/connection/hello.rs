@@ -1,6 +1,6 @@
 //! HELLO.
 
-use super::{auth, client_names};
+use super::{ALWAYS_ALLOWED, auth, client_names};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::commands::{Entry, Run};
@@ -9,21 +9,14 @@ use crate::error::CommandError;
 use crate::server::REDIS_VERSION;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::{Protocol, Reply};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, around};
+use basalt_spec::{CommandSpec, Group, around};
 
 pub(super) const HELLO: Entry = Entry {
     spec: CommandSpec {
         name: "hello",
         synopsis: "[protover [AUTH username password] [SETNAME clientname]]",
         group: Group::Connection,
-        flags: Flags::of(&[
-            Flag::Noscript,
-            Flag::Loading,
-            Flag::Stale,
-            Flag::Fast,
-            Flag::NoAuth,
-            Flag::AllowBusy,
-        ]),
+        flags: ALWAYS_ALLOWED,
         overrides: &[around("protover").named("arguments")],
         since: "6.0.0",
         complexity: "O(1)",

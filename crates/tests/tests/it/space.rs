@@ -1,0 +1,160 @@
+//! A full disk: changes are refused, reads go on, and everything goes on when there is room again.
+//!
+//! The disk is a small file system that the test mounts; where it may not, it says so and passes.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use basalt_resp::Value;
+use basalt_tests::client::Connection;
+use basalt_tests::server::{Kind, Launch, Server, is_redis};
+
+const DISK_MIB: u64 = 48;
+const RESUME_TIMEOUT: Duration = Duration::from_secs(15);
+const VALUE_BYTES: usize = 10_000;
+
+/// A mounted file system, gone when dropped.
+struct SmallDisk {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    /// A disk in memory; `None` if mounting is not permitted.
+    fn mount() -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("disk");
+        fs::create_dir(&path).expect("a folder can be made");
+        let size = format!("size={DISK_MIB}m");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
+            .arg(&path)
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then_some(SmallDisk { path, _folder: folder })
+    }
+
+    /// Takes what room there is.
+    fn fill(&self) -> PathBuf {
+        let path = self.path.join("ballast");
+        let mut file = File::create(&path).expect("a file can be made");
+        let zeros = vec![0; 4096];
+        while file.write_all(&zeros).is_ok() {}
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg("--lazy").arg(&self.path).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "the small disk stays mounted");
+    }
+}
+
+fn launch(dir: &Path, fsync: &str) -> Server {
+    let launch = Launch::new(Kind::Basalt).dir(dir).option("appendfsync", fsync);
+    launch
+        .option("journal-segment-size", "1mb")
+        .allow_log("disk is full")
+        .allow_log("torn tail")
+        .start()
+}
+
+fn write(connection: &mut Connection, index: usize) -> Value {
+    let value = format!("{index:0VALUE_BYTES$}");
+    connection.call(&["SET", &format!("key{index}"), &value]).expect("a reply")
+}
+
+fn assert_refusal(reply: &Value) {
+    let Value::Error(text) = reply else { panic!("{reply:?} is no error") };
+    let text = String::from_utf8_lossy(text);
+    assert!(text.starts_with("MISCONF "), "{text}");
+    assert!(text.contains("No space left on device"), "{text}");
+}
+
+/// Writes until the disk is full; returns how many writes were acknowledged.
+fn write_until_full(connection: &mut Connection, from: usize) -> usize {
+    for index in from.. {
+        let reply = write(connection, index);
+        if reply != Value::Simple(b"OK".to_vec()) {
+            assert_refusal(&reply);
+            return index;
+        }
+        let limit = (DISK_MIB as usize) << 20;
+        assert!(index * VALUE_BYTES < limit * 2, "the disk never gets full");
+    }
+    unreachable!("the disk has an end")
+}
+
+/// Writes one key again and again until it is taken.
+fn write_when_there_is_room(connection: &mut Connection, index: usize) {
+    let started = Instant::now();
+    loop {
+        let reply = write(connection, index);
+        if reply == Value::Simple(b"OK".to_vec()) {
+            return;
+        }
+        assert_refusal(&reply);
+        assert!(started.elapsed() < RESUME_TIMEOUT, "writes do not resume");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn assert_kept(connection: &mut Connection, count: usize) {
+    for index in 0..count {
+        let found = connection.run(&format!("GET key{index}")).expect("a reply");
+        let expected = Value::Bulk(format!("{index:0VALUE_BYTES$}").into_bytes());
+        assert!(found == expected, "key{index} of {count} is lost");
+    }
+}
+
+fn fill_and_recover(fsync: &str) {
+    let Some(disk) = SmallDisk::mount() else {
+        eprintln!("skipped: mounting is not permitted");
+        return;
+    };
+    let dir = disk.path.join("data");
+    fs::create_dir(&dir).expect("a folder can be made");
+    let mut server = launch(&dir, fsync);
+    let mut connection = server.connect();
+    for index in 0..100 {
+        assert_eq!(write(&mut connection, index), Value::Simple(b"OK".to_vec()));
+    }
+    let ballast = disk.fill();
+    let mut count = write_until_full(&mut connection, 100);
+    assert_kept(&mut connection, count);
+    let ping = server.connect().run("PING").expect("a reply");
+    assert_eq!(ping, Value::Simple(b"PONG".to_vec()));
+
+    fs::remove_file(&ballast).expect("it is there");
+    for _ in 0..100 {
+        write_when_there_is_room(&mut connection, count);
+        count += 1;
+    }
+    // Full again, and killed while it is.
+    disk.fill();
+    let full = write_until_full(&mut connection, count);
+    if fsync == "everysec" {
+        // A kill may take what has not been written yet.
+        std::thread::sleep(Duration::from_secs(2));
+    }
+    server.kill();
+    drop(server);
+    fs::remove_file(&ballast).expect("it is there");
+    let server = launch(&dir, fsync);
+    let mut connection = server.connect();
+    assert_kept(&mut connection, full);
+    write_when_there_is_room(&mut connection, full);
+}
+
+#[test]
+fn a_full_disk_refuses_changes_and_loses_none() {
+    if is_redis(Kind::Basalt) {
+        return; // It ends itself when its log cannot be written.
+    }
+    fill_and_recover("always");
+    fill_and_recover("everysec");
+}
