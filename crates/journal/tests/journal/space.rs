@@ -76,6 +76,10 @@ fn a_full_disk_refuses_records_early_and_recovers_when_space_returns() {
     let (journal, _) = open_ok(&disk, FsyncPolicy::Always);
     let news = News::of(&journal);
     fill_segments(&journal, 3);
+    // The fourth segment is prepared in the background; the disk gets full behind it.
+    while disk.used_bytes() < 4 * SEGMENT {
+        std::thread::yield_now();
+    }
     disk.limit_capacity(Some(disk.used_bytes()));
     fill_segments(&journal, 4);
     news.wait_until(|| journal.health() != Health::Ok);
