@@ -53,7 +53,7 @@ fn change_sets_are_as_documented() {
         ("A removed key", record(&[Op::Delete { db: 0, key: b"foo" }])),
         ("Another expiry", record(&[expire])),
         ("Bytes appended", record(&[splice])),
-        ("A flushed database", shard_record(Op::FlushDb { db: 0, generation: 17 })),
+        ("A flushed database", shard_record(Op::FlushDb { db: 0, generation: 256 })),
         ("Two databases swapped", shard_record(Op::SwapDb { db: 0, other: 1 })),
     ] {
         assert_eq!(documented(CHANGE_SET, heading), bytes, "{heading}: {bytes:02x?}");
@@ -65,7 +65,7 @@ fn cold_rows_are_as_documented() {
     let (mut mark_key, mut mark, mut key, mut end) = (vec![], vec![], vec![], vec![]);
     row::mark_key(partition(), &mut mark_key);
     let databases =
-        vec![DatabaseMark { generation: 0, keys: 1 }, DatabaseMark { generation: 17, keys: 300 }];
+        vec![DatabaseMark { generation: 0, keys: 1 }, DatabaseMark { generation: 256, keys: 300 }];
     Mark { applied: 300, databases }.encode(&mut mark);
     row::object_key(partition(), 0, b"foo", &mut key);
     row::generation_end(partition(), 0, &mut end);

@@ -13,5 +13,5 @@ mod worker;
 pub use crate::silence::finish_wait;
 pub use context::Context;
 pub use execute::execute;
-pub use prepare::{Prepared, prepare};
+pub use prepare::{LastCommand, Prepared, prepare};
 pub use worker::Worker;

@@ -309,9 +309,8 @@ impl Engine {
 
     fn any_partition_is_full(&self) -> bool {
         PartitionId::all().any(|id| {
-            self.keyspace
-                .try_lock(id)
-                .is_some_and(|locked| locked.partition(id).dirty() > PARTITION_DIRTY_MAX)
+            let dirty = self.keyspace.glance(id, basalt_keyspace::partition::Partition::dirty);
+            dirty.is_some_and(|dirty| dirty > PARTITION_DIRTY_MAX)
         })
     }
 

@@ -165,17 +165,17 @@ impl Engine {
     /// Brings the bucket of a key into the cache, without waiting for its partition.
     #[inline]
     pub fn prefetch_bucket(&self, db: u8, hash: u64, partition: PartitionId) {
-        if let Some(locked) = self.keyspace.try_lock(partition) {
-            locked.partition(partition).databases[usize::from(db)].table.prefetch_bucket(hash);
-        }
+        self.keyspace.glance(partition, |partition| {
+            partition.databases[usize::from(db)].table.prefetch_bucket(hash);
+        });
     }
 
     /// Brings the entry of a key into the cache, without waiting for its partition.
     #[inline]
     pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) {
-        if let Some(locked) = self.keyspace.try_lock(partition) {
-            locked.partition(partition).databases[usize::from(db)].table.prefetch_entry(hash);
-        }
+        self.keyspace.glance(partition, |partition| {
+            partition.databases[usize::from(db)].table.prefetch_entry(hash);
+        });
     }
 
     /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them

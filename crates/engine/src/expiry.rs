@@ -83,7 +83,9 @@ impl ExpiryCycle {
         for bytes in &*due {
             txn.delete(&Key::new(bytes, engine.keyspace.hasher()));
         }
+        // Nobody waits for it, but reads of these keys do.
         let _ = txn.commit();
+        engine.log().kick();
         engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
         more
     }

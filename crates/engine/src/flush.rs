@@ -80,6 +80,7 @@ impl Engine {
                 let partition = locked.partition_mut(id);
                 partition.last_seq = seq;
                 if gated {
+                    self.forget_acknowledged(id, partition);
                     partition.unacknowledged.push((EVERY_KEY, ticket.position));
                 }
             }
@@ -114,5 +115,49 @@ pub(crate) fn apply(
             None
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Options;
+    use crate::journal_log::{JournalLog, Trimming};
+    use crate::log::CommitLog;
+    use crate::recovery::RecoveryError;
+    use basalt_cold::{MemoryDisk, MemoryTier, Residency};
+    use basalt_env::{SimDisk, clock::ManualClock};
+    use basalt_journal::FsyncPolicy;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    fn engine() -> Engine {
+        let tier =
+            MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
+        let options =
+            Options { databases: 2, checkpoint_log_bytes: u64::MAX, miss_threads: 1, hash_seed: 1 };
+        let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
+        let clock = Arc::new(ManualClock::at_unix_ms(1));
+        Engine::open(options, Arc::new(tier), clock, |floor, replay| {
+            let (disk, dir) = (Arc::new(SimDisk::new()), Path::new("/journal"));
+            let trimming = Trimming::AfterCheckpoint;
+            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
+            Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
+        })
+        .expect("an empty engine opens")
+    }
+
+    #[test]
+    fn flushes_and_swaps_do_not_gather_what_is_acknowledged() {
+        let engine = engine();
+        for _ in 0..20 {
+            engine.flush(0..2, &mut Gate::default());
+            engine.swap(0, 1, &mut Gate::default());
+            engine.log().sync().expect("a healthy disk");
+        }
+        for id in PartitionId::all() {
+            let waiting = engine.keyspace.lock(id).partition(id).unacknowledged.len();
+            assert!(waiting <= 2, "{waiting} changes of partition {} wait", id.number());
+        }
     }
 }

@@ -20,6 +20,7 @@ mod load;
 mod log;
 mod miss;
 mod recovery;
+mod replay_batch;
 mod retire;
 mod splice;
 mod threads;

@@ -130,7 +130,9 @@ impl Engine {
                     (partitions.into_iter().try_for_each(|id| self.load_partition(id)), done)
                 }
             };
-            if let Err(error) = &result {
+            if let Err(error) = &result
+                && !matches!(error, EngineError::Stopping)
+            {
                 tracing::error!(%error, "a key could not be read from the cold tier");
             }
             done(result);

@@ -9,6 +9,7 @@
 use crate::key::Key;
 use crate::log::LogError;
 use crate::miss::{InstallRow, adds_key};
+use crate::replay_batch::ReplayBatch;
 use crate::splice;
 use crate::txn;
 use basalt_change::op::{self, DecodeError, Op, Put, Scope};
@@ -80,6 +81,7 @@ pub struct Replay<'a> {
     floor: Vec<u64>,
     generation_max: u64,
     stats: RecoveryStats,
+    batch: ReplayBatch,
 }
 
 impl<'a> Replay<'a> {
@@ -94,6 +96,7 @@ impl<'a> Replay<'a> {
             floor: vec![0; SHARDS],
             generation_max: FIRST_GENERATION_MAX,
             stats: RecoveryStats::default(),
+            batch: ReplayBatch::default(),
         };
         let mut keys = Vec::with_capacity(PARTITIONS);
         for id in PartitionId::all() {
@@ -141,8 +144,28 @@ impl<'a> Replay<'a> {
         self.floor.clone()
     }
 
-    /// Applies one record. Records of a shard come in the order of their positions.
+    /// Takes one record. Records of a shard come in the order of their positions. It is applied at
+    /// once or with some of those that follow; an error may be that of an earlier record.
     pub fn record(
+        &mut self,
+        shard: ShardId,
+        position: u64,
+        record: &[u8],
+    ) -> Result<(), RecoveryError> {
+        self.batch.push(self.keyspace, shard, position, record);
+        if self.batch.is_full() { self.apply_batch() } else { Ok(()) }
+    }
+
+    fn apply_batch(&mut self) -> Result<(), RecoveryError> {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.prefetch(self.keyspace);
+        let result =
+            batch.drain(|shard, position, record| self.apply_record(shard, position, record));
+        self.batch = batch;
+        result
+    }
+
+    fn apply_record(
         &mut self,
         shard: ShardId,
         position: u64,
@@ -201,8 +224,8 @@ impl<'a> Replay<'a> {
             | Op::Delete { db, .. }
             | Op::Expire { db, .. }
             | Op::Splice { db, .. }
-            | Op::FlushDb { db, .. }
-            | Op::SwapDb { db, .. } => usize::from(db),
+            | Op::FlushDb { db, .. } => usize::from(db),
+            Op::SwapDb { db, other } => usize::from(db.max(other)),
         };
         if db >= found {
             return Err(RecoveryError::Databases { found: db + 1, configured: found });
@@ -252,7 +275,8 @@ impl<'a> Replay<'a> {
     }
 
     /// The next generation to give out, and what was found.
-    pub(crate) fn end(self) -> Result<(u64, RecoveryStats), RecoveryError> {
+    pub(crate) fn end(mut self) -> Result<(u64, RecoveryStats), RecoveryError> {
+        self.apply_batch()?;
         Ok((self.generation_max + 1, self.stats))
     }
 }

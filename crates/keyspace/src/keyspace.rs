@@ -96,12 +96,15 @@ impl Keyspace {
         Locked { cells: &self.partitions, held: Held::One(partition) }
     }
 
-    /// Locks one partition if nobody holds it.
+    /// Looks at a partition if nobody holds it.
     #[inline]
-    pub fn try_lock(&self, partition: PartitionId) -> Option<Locked<'_>> {
+    pub fn glance<R>(
+        &self,
+        partition: PartitionId,
+        look: impl FnOnce(&Partition) -> R,
+    ) -> Option<R> {
         let guard: MutexGuard<'_, Partition> = self.partitions[partition.index()].0.try_lock()?;
-        forget(guard);
-        Some(Locked { cells: &self.partitions, held: Held::One(partition) })
+        Some(look(&guard))
     }
 
     /// Locks several partitions.

@@ -12,7 +12,7 @@ use crate::buffers::BufferPool;
 use crate::connection::{Connection, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
-use basalt_command::dispatch::{self, Prepared, Worker};
+use basalt_command::dispatch::{self, LastCommand, Prepared, Worker};
 use basalt_command::error::CommandError;
 use basalt_command::server::Server;
 use basalt_command::session::Flow;
@@ -47,6 +47,7 @@ pub(crate) struct Turn {
     pub(crate) waiting_for_room: Vec<ConnectionId>,
     /// Connections that were served in this turn.
     pub(crate) touched: Vec<usize>,
+    last_command: LastCommand,
     requests: Vec<Request>,
     words: Vec<Arg>,
 }
@@ -64,6 +65,7 @@ impl Turn {
             timers: Timers::default(),
             waiting_for_room: Vec::new(),
             touched: Vec::new(),
+            last_command: LastCommand::default(),
             requests: Vec::new(),
             words: Vec::new(),
         }
@@ -74,10 +76,12 @@ impl Turn {
         let batch_max = self.worker.settings.network.batch_commands_max;
         for &index in &*ready {
             self.read(connections, index);
-            let start = Instant::now();
+            // Read only when a batch is full: most connections have one request.
+            let mut start = None;
             let mut left = self.worker.settings.network.turn_commands_max;
             // Connections with one request each share a batch; one with many fills several.
             while left > 0 && self.parse(connections, index, &mut left, batch_max) {
+                let start = *start.get_or_insert_with(Instant::now);
                 self.run(connections);
                 if start.elapsed() > TURN_MAX {
                     break;
@@ -154,9 +158,9 @@ impl Turn {
                     *left -= 1;
                     let words = &self.words[first_word..];
                     let bytes = connection.input.bytes();
-                    let Server { commands, engine, .. } = &*self.server;
                     let db = connection.session.db;
-                    let prepared = dispatch::prepare(commands, engine, db, bytes, words);
+                    let prepared =
+                        dispatch::prepare(&self.server, &mut self.last_command, db, bytes, words);
                     self.requests.push(Request {
                         connection: index,
                         first_word,

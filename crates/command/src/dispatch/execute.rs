@@ -30,13 +30,18 @@ pub fn execute(
     prepared: Prepared,
     out: &mut Output,
 ) -> Flow {
-    worker.counters.commands.add(1);
-    if session.replies == Replies::On {
-        return run_and_reply(server, worker, session, buffer, words, prepared, out);
-    }
-    silence::execute(worker, session, out, |worker, session, out| {
+    let run = |worker: &mut Worker, session: &mut Session, out: &mut Output| {
         run_and_reply(server, worker, session, buffer, words, prepared, out)
-    })
+    };
+    let flow = if session.replies == Replies::On {
+        run(worker, session, out)
+    } else {
+        silence::execute(worker, session, out, run)
+    };
+    if !runs_again(&flow) {
+        worker.counters.commands.add(1);
+    }
+    flow
 }
 
 #[inline]

@@ -37,6 +37,7 @@ pub struct TestServer {
     pub server: Arc<Server>,
     pub worker: Worker,
     pub session: Session,
+    last_command: dispatch::LastCommand,
     pub clock: Arc<ManualClock>,
     pub log: Arc<MemoryLog>,
     disk: Arc<MemoryDisk>,
@@ -98,7 +99,8 @@ impl TestServer {
         let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
         let session = connect(&server);
         let log = log.expect("the engine opens its log");
-        TestServer { server, worker, session, clock, log, disk, background: Some(background) }
+        let (last_command, background) = (dispatch::LastCommand::default(), Some(background));
+        TestServer { server, worker, session, last_command, clock, log, disk, background }
     }
 
     /// One more connection to the same server, to be used by another thread.
@@ -107,6 +109,7 @@ impl TestServer {
             server: Arc::clone(&self.server),
             worker: Worker::new(&self.server, Arc::clone(&self.server.counters[0])),
             session: connect(&self.server),
+            last_command: dispatch::LastCommand::default(),
             clock: Arc::clone(&self.clock),
             log: Arc::clone(&self.log),
             disk: Arc::clone(&self.disk),
@@ -156,9 +159,8 @@ impl TestServer {
     pub fn execute(&mut self, request: &[u8], args: &[Arg], out: &mut Output) {
         loop {
             let server = &*self.server;
-            let Server { commands, engine, .. } = server;
             let db = self.session.db;
-            let prepared = dispatch::prepare(commands, engine, db, request, args);
+            let prepared = dispatch::prepare(server, &mut self.last_command, db, request, args);
             let flow = dispatch::execute(
                 server,
                 &mut self.worker,

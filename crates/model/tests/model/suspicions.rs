@@ -567,3 +567,19 @@ fn keys_expire_on_time_after_a_restart() {
         assert_eq!(counted_keys(world, 0), 0);
     });
 }
+
+/// A swap whose other half is not configured any more must not be half done.
+#[test]
+fn a_swap_with_a_database_that_is_no_longer_configured_is_refused() {
+    in_world(|world, _| {
+        put(world, KEY, b"zero");
+        checkpoint(world);
+        world.engine().swap(0, 2, &mut Gate::default());
+        world.setting.databases = 2;
+        assert!(world.restart().is_err(), "database 2 has keys");
+        world.setting.databases = 3;
+        world.restart().expect("opens");
+        assert_eq!(read(world, 0, KEY), None);
+        assert_eq!(read(world, 2, KEY).as_deref(), Some(&b"zero"[..]));
+    });
+}
