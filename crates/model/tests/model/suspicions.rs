@@ -267,7 +267,7 @@ fn rows_that_arrive_after_a_flush_are_swept_away() {
 
 #[test]
 fn a_flush_within_a_checkpoint_that_fails_is_swept_away_too() {
-    for point in [Point::Prepare, Point::Commit] {
+    for point in [Point::Prepare, Point::Commit, Point::Committed] {
         in_world(|world, disk| {
             put(world, KEY, b"old");
             checkpoint(world);
@@ -308,7 +308,8 @@ fn a_swap_within_a_checkpoint_reaches_the_mark() {
 
 #[test]
 fn a_failed_ingest_followed_by_a_crash_loses_nothing() {
-    for point in [Point::Prepare, Point::Commit] {
+    // At the last point the ingest has been done, although it is said to have failed.
+    for point in [Point::Prepare, Point::Commit, Point::Committed] {
         for again in [false, true] {
             in_world(|world, _| {
                 put(world, KEY, b"old");
@@ -337,6 +338,7 @@ fn a_key_deleted_while_its_checkpoint_is_under_way_stays_deleted() {
         (Point::Committed, Cue::GoOn),
         (Point::Prepare, Cue::NoSpace),
         (Point::Commit, Cue::NoSpace),
+        (Point::Committed, Cue::NoSpace),
     ] {
         in_world(|world, disk| {
             put(world, KEY, b"value");
