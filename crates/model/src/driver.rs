@@ -43,7 +43,7 @@ pub struct Report {
     pub recoveries: u64,
     /// Checkpoints that completed.
     pub checkpoints: u64,
-    /// Checkpoints that failed, as they should.
+    /// Checkpoints that failed, or said so, as they should.
     pub checkpoints_failed: u64,
     /// Commands that were refused because the disk was full.
     pub refused: u64,

@@ -267,9 +267,11 @@ impl PreparedCheckpoint for StagedPrepared<'_> {
             return Err(no_space());
         }
         self.inner.commit()?;
-        // It is there, whatever the director says.
-        self.stage.pass(Point::Committed);
-        Ok(())
+        // It is there, whatever is said of it now: the trait allows that after a failed sync.
+        match self.stage.pass(Point::Committed) {
+            Cue::GoOn => Ok(()),
+            Cue::NoSpace => Err(no_space()),
+        }
     }
 
     fn discard(self: Box<Self>) {

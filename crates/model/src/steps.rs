@@ -328,7 +328,7 @@ impl Driver<'_> {
                 cut = true;
                 self.world.cut_power(self.random.next_u64());
             }
-            let fails = point != Point::Committed && self.random.chance(1, 12);
+            let fails = self.random.chance(1, 12);
             failed |= fails;
             if self.random.chance(1, 2) {
                 stage.arm(point);

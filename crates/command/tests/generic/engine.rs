@@ -102,6 +102,33 @@ fn replies_that_saw_many_keys_wait_for_the_log() {
 }
 
 #[test]
+fn replies_about_one_key_wait_for_its_change_alone() {
+    let mut writer = TestServer::new();
+    writer.log.stop_acknowledging();
+    writer.line("SET k v");
+    writer.line("SET gone v");
+    writer.line("DEL gone");
+    let mut reader = writer.another_connection();
+    for (line, waits) in [
+        ("GET k", true),
+        ("GET gone", true),
+        ("EXISTS k", true),
+        ("MGET other k", true),
+        ("TTL k", true),
+        ("STRLEN k", true),
+        ("OBJECT ENCODING k", true),
+        ("SET k w NX", true),
+        ("DEL gone", true),
+        ("GET other", false),
+        ("PING", false),
+    ] {
+        reader.session.gate.take();
+        reader.line(line);
+        assert_eq!(!reader.session.gate.is_open(), waits, "{line}");
+    }
+}
+
+#[test]
 fn a_log_that_refuses_changes_refuses_flushes() {
     let mut server = TestServer::new();
     server.line("SET k v");

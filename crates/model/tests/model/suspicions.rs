@@ -267,7 +267,7 @@ fn rows_that_arrive_after_a_flush_are_swept_away() {
 
 #[test]
 fn a_flush_within_a_checkpoint_that_fails_is_swept_away_too() {
-    for point in [Point::Prepare, Point::Commit] {
+    for point in [Point::Prepare, Point::Commit, Point::Committed] {
         in_world(|world, disk| {
             put(world, KEY, b"old");
             checkpoint(world);
@@ -308,7 +308,8 @@ fn a_swap_within_a_checkpoint_reaches_the_mark() {
 
 #[test]
 fn a_failed_ingest_followed_by_a_crash_loses_nothing() {
-    for point in [Point::Prepare, Point::Commit] {
+    // At the last point the ingest has been done, although it is said to have failed.
+    for point in [Point::Prepare, Point::Commit, Point::Committed] {
         for again in [false, true] {
             in_world(|world, _| {
                 put(world, KEY, b"old");
@@ -337,6 +338,7 @@ fn a_key_deleted_while_its_checkpoint_is_under_way_stays_deleted() {
         (Point::Committed, Cue::GoOn),
         (Point::Prepare, Cue::NoSpace),
         (Point::Commit, Cue::NoSpace),
+        (Point::Committed, Cue::NoSpace),
     ] {
         in_world(|world, disk| {
             put(world, KEY, b"value");
@@ -582,4 +584,62 @@ fn a_swap_with_a_database_that_is_no_longer_configured_is_refused() {
         assert_eq!(read(world, 0, KEY), None);
         assert_eq!(read(world, 2, KEY).as_deref(), Some(&b"zero"[..]));
     });
+}
+
+/// Nothing that the log could still lose may reach the cold tier.
+#[test]
+fn a_checkpoint_is_committed_after_the_log_is_synced() {
+    for policy in [FsyncPolicy::Always, FsyncPolicy::EverySecond, FsyncPolicy::Never] {
+        in_world_of(Setting { policy, ..Setting::default() }, |world, _| {
+            world.engine().log().sync().expect("synced");
+            world.disk.hold_syncs();
+            put(world, KEY, b"value");
+            world.stage.arm(Point::Commit);
+            let engine = Arc::clone(world.engine());
+            let thread = std::thread::spawn(move || engine.checkpoint().is_ok());
+            while world.disk.syncs_waiting() == 0 {
+                std::thread::yield_now();
+            }
+            assert!(!world.stage.is_waiting(Point::Commit), "{policy:?}: the log is not synced");
+            world.disk.release_syncs();
+            let there = world.stage.wait(&[Point::Commit], &|| false);
+            assert_eq!(there, Some(Point::Commit));
+            world.stage.cue(Point::Commit, Cue::GoOn);
+            assert!(thread.join().expect("no panic"));
+        });
+    }
+}
+
+/// A reply that shows a change, or the lack of a key, waits as long as the change itself does.
+#[test]
+fn reads_of_unacknowledged_changes_wait() {
+    type Work = fn(&World<'_>);
+    let cases: [(Work, bool); 4] = [
+        (|world| put(world, KEY, b"new"), false),
+        (|world| delete(world, KEY), false),
+        (|world| flush(world, 0), true),
+        (|world| world.engine().swap(0, 1, &mut Gate::default()), true),
+    ];
+    for (work, concerns_all) in cases {
+        in_world(|world, _| {
+            put(world, KEY, b"old");
+            put(world, OTHER, b"old");
+            world.engine().log().sync().expect("synced");
+            world.disk.hold_syncs();
+            work(world);
+            let gate = |key: &[u8]| {
+                let engine = world.engine();
+                let keys = [engine.key(key)];
+                let mut gate = Gate::default();
+                engine.gate_reads(&engine.lock(&keys), &keys, &mut gate);
+                gate
+            };
+            assert!(!gate(KEY).is_open(), "what was changed is not on disk");
+            assert_eq!(!gate(OTHER).is_open(), concerns_all);
+            let held = gate(KEY);
+            world.disk.release_syncs();
+            world.wait_for_gate(held).expect("it opens");
+            assert!(gate(KEY).is_open());
+        });
+    }
 }
