@@ -47,6 +47,29 @@ fn remove(table: &mut Table, key: &[u8]) {
     }
 }
 
+/// With these seeds, a run of full buckets meets a segment that is about to reach its largest size.
+#[test]
+fn the_largest_segment_splits_early_if_chance_wants_it() {
+    for seed in [0x8d88_8e5f_2981_619e, 0x7b3d_4d3a_ded5_1bdd, 0x9190_e26f_a938_b786] {
+        let hasher = Arc::new(KeyHasher::new(seed));
+        let mut table = Table::new(Arc::new(PagePool::default()), Arc::clone(&hasher));
+        let keys: Vec<String> =
+            (0..16_000).map(|n| format!("{{3}}:{}:{}", n / 400, n % 400)).collect();
+        for key in &keys {
+            let content = Content {
+                key: key.as_bytes(),
+                value: NewValue::string(b"v", StringForm::Whole),
+                expire_ms: 0,
+                access: Access::default(),
+            };
+            table.insert(hasher.hash(key.as_bytes()), content, DIRTY);
+        }
+        let is_there =
+            |key: &&String| table.find(hasher.hash(key.as_bytes()), key.as_bytes()).is_some();
+        assert_eq!(keys.iter().filter(is_there).count(), keys.len());
+    }
+}
+
 /// A scan from start to end, in steps, while `between` changes the table.
 fn scan(
     table: &mut Table,

@@ -42,7 +42,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "checkpoint-log-size",
         Kind::Memory { min: MIB, max: 1024 * GIB },
-        "256mb",
+        "512mb",
         "Bytes of journal after which changes are written to the cold tier and the journal is \
          trimmed.",
     )

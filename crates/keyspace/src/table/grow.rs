@@ -35,21 +35,29 @@ impl Table {
     }
 
     /// Puts one segment, or two if `depth` is one more than before, in the place of `old`.
+    ///
+    /// An entry that came late may stand eight buckets from its home although the segment has room: full
+    /// buckets come in runs. So the copy can fail at any size, and the largest segment splits then.
     #[cold]
-    fn rebuild(&mut self, old: SegmentRef, depth: u32, mut buckets: usize) {
+    fn rebuild(&mut self, old: SegmentRef, mut depth: u32, mut buckets: usize) {
         let parts = loop {
             let halves = 1usize << (depth - old.depth());
             let parts: Vec<_> = (0..halves).map(|_| SegmentRef::allocate(buckets, depth)).collect();
             if self.copy(old, &parts) {
                 break parts;
             }
-            // Chance filled one neighbourhood: a little more room scatters it.
-            assert!(buckets < BUCKETS_MAX, "a seeded hash does not put 80 keys in one place");
             for part in parts {
                 // SAFETY: nobody else knows it.
                 unsafe { part.free() };
             }
-            buckets = (buckets * 9 / 8 + 1).min(BUCKETS_MAX);
+            if buckets < BUCKETS_MAX {
+                // Chance filled one neighbourhood: a little more room scatters it.
+                buckets = (buckets * 9 / 8 + 1).min(BUCKETS_MAX);
+            } else {
+                assert!(depth == old.depth(), "a seeded hash does not put 80 keys in one place");
+                depth += 1;
+                buckets = buckets_for(used(old) / 2);
+            }
         };
         if depth > self.depth {
             self.directory = self.directory.iter().flat_map(|&segment| [segment; 2]).collect();
