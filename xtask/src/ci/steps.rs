@@ -91,7 +91,7 @@ pub fn all(root: &Path) -> Vec<Step> {
         Step::cargo(
             "cold-rocks",
             Kind::Tests,
-            &format!("test {ROCKSDB} --test rocks --no-fail-fast"),
+            &format!("test {ROCKSDB} --test rocks --test model_rocks --no-fail-fast"),
         ),
         Step::cargo(
             "integration",
