@@ -14,7 +14,7 @@
 //! stream, and recovery skips what it already has. There is no copy-on-write: a partition's share of
 //! what changed between two checkpoints is a few thousand keys, and copying those takes a few
 //! hundred microseconds of one lock of 1,024. A partition that gathers more than
-//! [`PARTITION_DIRTY_MAX`] is checkpointed at once, which bounds that time whatever the load.
+//! [`PARTITION_DIRTY_MAX`] starts a checkpoint; that is looked for once a second.
 //!
 //! If the ingest fails, every entry of the partitions concerned that the cold tier may have is
 //! marked dirty again: more work later, but never a lost row.
@@ -29,7 +29,6 @@ use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bytes of rows that are gathered before they are ingested.
@@ -84,8 +83,6 @@ pub(crate) struct Checkpointing {
     /// Held while a checkpoint runs.
     running: Mutex<()>,
     stats: Mutex<CheckpointStats>,
-    /// Some partition has too many dirty keys.
-    pub(crate) urgent: AtomicBool,
 }
 
 /// The rows of one partition, copied under its lock.
@@ -154,7 +151,6 @@ impl Engine {
     }
 
     fn run_checkpoint(&self) -> Result<u64, CheckpointError> {
-        self.checkpointing.urgent.store(false, Ordering::Relaxed);
         let cut = self.log().positions();
         let mut written = 0;
         let mut gathered: Option<Gathered<'_>> = None;
