@@ -104,12 +104,12 @@ fn help_names_what_has_an_effect() {
 /// `UPDATE_REFERENCE=1 cargo test -p basalt-config` writes the page anew.
 #[test]
 fn the_reference_page_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/options.md");
+    let path = Path::new("../../docs/reference/options.md");
     let page = reference_markdown();
     if std::env::var_os("UPDATE_REFERENCE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &page).unwrap();
+        std::fs::write(path, &page).unwrap();
     }
-    let checked_in = std::fs::read_to_string(&path).unwrap_or_default();
+    let checked_in = std::fs::read_to_string(path).unwrap_or_default();
     assert!(checked_in == page, "docs/reference/options.md is stale: run with UPDATE_REFERENCE=1");
 }

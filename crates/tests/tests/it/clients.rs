@@ -8,7 +8,7 @@ use std::process::Command;
 use basalt_tests::server::{Kind, Server};
 
 fn run(script: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients");
+    let folder = Path::new("clients");
     let python = std::env::var("BASALT_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let server = Server::start(Kind::Basalt);
     let output = Command::new(&python)

@@ -7,8 +7,8 @@ use basalt_tests::server::{Kind, Server};
 use basalt_tests::transcript::Version;
 
 fn run(kind: Kind, newest: Version) -> Outcome {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/resp-compat-cases.json");
-    let cases = compat::load(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let path = Path::new("data/resp-compat-cases.json");
+    let cases = compat::load(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let server = Server::start(kind);
     let outcome = compat::run(&server, &cases, newest)
         .unwrap_or_else(|error| panic!("{error}\nlog:\n{}", server.log()));

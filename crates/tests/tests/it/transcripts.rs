@@ -1,12 +1,13 @@
 //! Plays the transcripts to Basalt and to redis-server.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use basalt_tests::server::{Kind, Launch, Server};
 use basalt_tests::transcript::{Protocol, bless_file, run_folder};
 
+/// Cargo runs tests in the folder of their package.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+    PathBuf::from("transcripts")
 }
 
 fn start(kind: Kind) -> Server {
