@@ -177,6 +177,7 @@ fn open_engine(
         checkpoint_log_bytes: persistence.checkpoint_log_bytes,
         miss_threads: persistence.miss_threads,
         hash_seed: basalt_env::random::seed(),
+        limits: basalt_command::limits(&settings.types),
     };
     let trimming = match persistence.cold_tier {
         ColdTierKind::RocksDb => Trimming::AfterCheckpoint,

@@ -12,4 +12,3 @@
 pub mod op;
 pub mod place;
 pub mod row;
-mod varint;

@@ -11,12 +11,16 @@
 //! 4 SPLICE    offset:varint klen:varint key vlen:varint bytes    overwrite or extend, zero-filled
 //! 5 FLUSH_DB  generation:varint
 //! 6 SWAP_DB   other:u8
+//! 7 EDIT      kind:u8 klen:varint key elen:u32le edits            elements of a collection changed
+//! 8 PUT_VALUE [expire_ms:u64le if EXPIRY] kind:u8 klen:varint key vlen:varint value
 //! ```
 //!
 //! Physical on purpose: a follower, a replica or recovery applies these without running a command,
 //! so clocks, randomness and hash order cannot make copies drift apart. NEW says that the key did
 //! not exist before: the number of keys can then be kept exact without asking the cold tier during
-//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only.
+//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only, and EDIT
+//! so that a change of one element of a collection logs that element: what its bytes mean is the affair
+//! of the collection's type (`basalt-value`). An EDIT with NEW begins with an empty collection.
 //! One record holds one partition's changes, because a partition is what has a checkpoint position;
 //! a command over several partitions appends several records, atomically, through the log.
 //!
@@ -24,7 +28,7 @@
 //! of these pushes, and the bytes would not be drawn on one page.
 
 use crate::place::PartitionId;
-use crate::varint;
+use basalt_stdx::varint;
 
 /// Partition number of a record that concerns every partition of its shard.
 const EVERY_PARTITION: u16 = 0xFFFF;
@@ -40,6 +44,8 @@ const EXPIRE: u8 = 3;
 const SPLICE: u8 = 4;
 const FLUSH_DB: u8 = 5;
 const SWAP_DB: u8 = 6;
+const EDIT: u8 = 7;
+const PUT_VALUE: u8 = 8;
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +88,10 @@ pub enum Op<'a> {
         /// The bytes.
         bytes: &'a [u8],
     },
+    /// Elements of a collection changed.
+    Edit(Edit<'a>),
+    /// The key now holds this collection.
+    PutValue(PutValue<'a>),
     /// The database is empty and starts anew under another generation.
     FlushDb {
         /// Database number.
@@ -113,6 +123,38 @@ pub struct Put<'a> {
     pub origin: Origin,
     /// How `OBJECT ENCODING` calls the value.
     pub form: StringForm,
+}
+
+/// Elements of a collection changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edit<'a> {
+    /// Database number.
+    pub db: u8,
+    /// The key.
+    pub key: &'a [u8],
+    /// Number of the collection's kind.
+    pub kind: u8,
+    /// Whether the key existed before.
+    pub origin: Origin,
+    /// What changed, in the words of the kind.
+    pub edits: &'a [u8],
+}
+
+/// A collection put under a key as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PutValue<'a> {
+    /// Database number.
+    pub db: u8,
+    /// The key.
+    pub key: &'a [u8],
+    /// Number of the collection's kind.
+    pub kind: u8,
+    /// Unix time in milliseconds, 0 for none.
+    pub expire_ms: u64,
+    /// Whether the key existed before.
+    pub origin: Origin,
+    /// The collection, encoded.
+    pub value: &'a [u8],
 }
 
 /// Whether a put made its key.
@@ -204,12 +246,67 @@ impl Op<'_> {
                 put_bytes(out, key);
                 put_bytes(out, bytes);
             }
+            Op::Edit(Edit { db, key, kind, origin, edits }) => {
+                let at = begin_edit(out, db, key, kind, origin);
+                out.extend_from_slice(edits);
+                end_edit(out, at);
+            }
+            Op::PutValue(PutValue { db, key, kind, expire_ms, origin, value }) => {
+                let expiry = if expire_ms != 0 { EXPIRY } else { 0 };
+                out.extend_from_slice(&[PUT_VALUE | new_bit(origin) | expiry, db]);
+                if expire_ms != 0 {
+                    out.extend_from_slice(&expire_ms.to_le_bytes());
+                }
+                out.push(kind);
+                put_bytes(out, key);
+                put_bytes(out, value);
+            }
             Op::FlushDb { db, generation } => {
                 out.extend_from_slice(&[FLUSH_DB, db]);
                 varint::put(out, generation);
             }
             Op::SwapDb { db, other } => out.extend_from_slice(&[SWAP_DB, db, other]),
         }
+    }
+}
+
+/// Where the edits of an EDIT begin that is being written.
+#[derive(Clone, Copy, Debug)]
+pub struct EditStart(usize);
+
+const EDIT_LENGTH_BYTES: usize = 4;
+
+/// Begins an EDIT: what is appended until [`end_edit`] are its edits. So they need no buffer of their
+/// own.
+#[inline]
+pub fn begin_edit(out: &mut Vec<u8>, db: u8, key: &[u8], kind: u8, origin: Origin) -> EditStart {
+    out.extend_from_slice(&[EDIT | new_bit(origin), db, kind]);
+    put_bytes(out, key);
+    out.extend_from_slice(&[0; EDIT_LENGTH_BYTES]);
+    EditStart(out.len())
+}
+
+/// Ends an EDIT.
+///
+/// # Panics
+/// If one command's edits of one key exceed 4 GiB; a request cannot be that large.
+#[inline]
+pub fn end_edit(out: &mut [u8], start: EditStart) {
+    let bytes = u32::try_from(out.len() - start.0).expect("a request is smaller");
+    out[start.0 - EDIT_LENGTH_BYTES..start.0].copy_from_slice(&bytes.to_le_bytes());
+}
+
+/// Whether nothing has been appended since [`begin_edit`].
+#[inline]
+pub fn is_empty_edit(out: &[u8], start: EditStart) -> bool {
+    out.len() == start.0
+}
+
+#[inline]
+fn new_bit(origin: Origin) -> u8 {
+    match origin {
+        Origin::New => NEW,
+        Origin::Existing => 0,
     }
 }
 
@@ -264,7 +361,7 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
             let expire_ms = if head & EXPIRY != 0 { take_u64(rest)? } else { 0 };
             let key = take_bytes(rest)?;
             let value = take_bytes(rest)?;
-            let origin = if head & NEW != 0 { Origin::New } else { Origin::Existing };
+            let origin = origin(head);
             let form = if head & RAW != 0 { StringForm::Edited } else { StringForm::Whole };
             Ok(Op::Put(Put { db, key, value, expire_ms, origin, form }))
         }
@@ -278,6 +375,23 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
             let key = take_bytes(rest)?;
             Ok(Op::Splice { db, offset, key, bytes: take_bytes(rest)? })
         }
+        EDIT => {
+            let kind = take_u8(rest)?;
+            let key = take_bytes(rest)?;
+            let (len, after) = rest.split_first_chunk::<4>().ok_or(DecodeError::Truncated)?;
+            let len = u32::from_le_bytes(*len) as usize;
+            let (edits, after) = after.split_at_checked(len).ok_or(DecodeError::Truncated)?;
+            *rest = after;
+            Ok(Op::Edit(Edit { db, key, kind, origin: origin(head), edits }))
+        }
+        PUT_VALUE => {
+            let expire_ms = if head & EXPIRY != 0 { take_u64(rest)? } else { 0 };
+            let kind = take_u8(rest)?;
+            let key = take_bytes(rest)?;
+            let value = take_bytes(rest)?;
+            let origin = origin(head);
+            Ok(Op::PutValue(PutValue { db, key, kind, expire_ms, origin, value }))
+        }
         FLUSH_DB => {
             let generation = varint::take(rest).ok_or(DecodeError::Truncated)?;
             Ok(Op::FlushDb { db, generation })
@@ -289,6 +403,18 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
         }
         unknown => Err(DecodeError::UnknownOp(unknown)),
     }
+}
+
+#[inline]
+fn origin(head: u8) -> Origin {
+    if head & NEW != 0 { Origin::New } else { Origin::Existing }
+}
+
+#[inline]
+fn take_u8(rest: &mut &[u8]) -> Result<u8, DecodeError> {
+    let (&byte, after) = rest.split_first().ok_or(DecodeError::Truncated)?;
+    *rest = after;
+    Ok(byte)
 }
 
 #[inline]
@@ -351,6 +477,15 @@ mod tests {
             Op::Delete { db: 0, key: b"" },
             Op::Expire { db: 15, key: b"k", expire_ms: u64::MAX },
             Op::Splice { db: 1, key: b"k", offset: 1 << 40, bytes: b"xyz" },
+            Op::Edit(Edit { db: 4, key: b"list", kind: 2, origin: Origin::New, edits: b"edits" }),
+            Op::PutValue(PutValue {
+                db: 4,
+                key: b"hash",
+                kind: 5,
+                expire_ms: 7,
+                origin: Origin::Existing,
+                value: b"",
+            }),
             Op::FlushDb { db: 2, generation: 77 },
             Op::SwapDb { db: 0, other: 1 },
         ]);

@@ -6,7 +6,9 @@
 //! key of an object            partition:u16be 0x01 generation:u64be user_key
 //!
 //! object    = head:u8 [expire_ms:u64le if EXPIRY] body
-//! head      = type (low 4 bits: 1 string) | EDITED 0x10 | EXPIRY 0x20
+//! head      = type (low 4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream)
+//!             | EDITED 0x10 (strings) | EXPIRY 0x20
+//! body      = the string, or the collection as `basalt-value` encodes it
 //! mark      = version:u8=1 applied:u64le databases:u8 { generation:varint keys:varint }*
 //! ```
 //!
@@ -18,7 +20,7 @@
 
 use crate::op::StringForm;
 use crate::place::PartitionId;
-use crate::varint;
+use basalt_stdx::varint;
 
 const MARK: u8 = 0x00;
 const OBJECT: u8 = 0x01;
@@ -44,15 +46,24 @@ pub enum RowError {
     UnknownType(u8),
 }
 
-/// A string object as a row.
+/// An object as a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StringRow<'a> {
+pub struct ObjectRow<'a> {
     /// Unix time in milliseconds, 0 for none.
     pub expire_ms: u64,
-    /// How `OBJECT ENCODING` calls it.
-    pub form: StringForm,
+    /// What kind of object the value is.
+    pub kind: RowKind,
     /// The value.
     pub value: &'a [u8],
+}
+
+/// What kind of object a row holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowKind {
+    /// A string, and how `OBJECT ENCODING` calls it.
+    String(StringForm),
+    /// A collection of the kind with this number, from 2 to 15.
+    Collection(u8),
 }
 
 /// How far a partition's rows go.
@@ -111,7 +122,7 @@ pub fn split_object_key(row_key: &[u8]) -> Option<(u64, &[u8])> {
     Some((generation, key))
 }
 
-impl<'a> StringRow<'a> {
+impl<'a> ObjectRow<'a> {
     /// Appends the row's value.
     #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
@@ -122,30 +133,39 @@ impl<'a> StringRow<'a> {
     /// Appends what stands before the value itself.
     #[inline]
     pub fn encode_head(&self, out: &mut Vec<u8>) {
-        let edited = if self.form == StringForm::Edited { EDITED } else { 0 };
+        let kind = match self.kind {
+            RowKind::String(StringForm::Whole) => STRING,
+            RowKind::String(StringForm::Edited) => STRING | EDITED,
+            RowKind::Collection(kind) => {
+                debug_assert!(kind > STRING && kind <= TYPE_MASK, "a kind has four bits");
+                kind
+            }
+        };
         if self.expire_ms == 0 {
-            out.push(STRING | edited);
+            out.push(kind);
         } else {
-            out.push(STRING | edited | EXPIRY);
+            out.push(kind | EXPIRY);
             out.extend_from_slice(&self.expire_ms.to_le_bytes());
         }
     }
 
     /// Reads a row's value.
     #[inline]
-    pub fn decode(row: &'a [u8]) -> Result<StringRow<'a>, RowError> {
+    pub fn decode(row: &'a [u8]) -> Result<ObjectRow<'a>, RowError> {
         let (&head, mut rest) = row.split_first().ok_or(RowError::Length)?;
-        if head & TYPE_MASK != STRING {
-            return Err(RowError::UnknownType(head & TYPE_MASK));
-        }
+        let edited = if head & EDITED != 0 { StringForm::Edited } else { StringForm::Whole };
+        let kind = match head & TYPE_MASK {
+            0 => return Err(RowError::UnknownType(0)),
+            STRING => RowKind::String(edited),
+            kind => RowKind::Collection(kind),
+        };
         let mut expire_ms = 0;
         if head & EXPIRY != 0 {
             let (bytes, after) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
             expire_ms = u64::from_le_bytes(*bytes);
             rest = after;
         }
-        let form = if head & EDITED != 0 { StringForm::Edited } else { StringForm::Whole };
-        Ok(StringRow { expire_ms, form, value: rest })
+        Ok(ObjectRow { expire_ms, kind, value: rest })
     }
 }
 
@@ -191,18 +211,23 @@ mod tests {
     }
 
     #[test]
-    fn strings_round_trip() {
+    fn objects_round_trip() {
         for expire_ms in [0, 1, u64::MAX] {
-            for form in [StringForm::Whole, StringForm::Edited] {
-                let row = StringRow { expire_ms, form, value: b"hello" };
+            for kind in [
+                RowKind::String(StringForm::Whole),
+                RowKind::String(StringForm::Edited),
+                RowKind::Collection(2),
+                RowKind::Collection(15),
+            ] {
+                let row = ObjectRow { expire_ms, kind, value: b"hello" };
                 let mut bytes = Vec::new();
                 row.encode(&mut bytes);
-                assert_eq!(StringRow::decode(&bytes), Ok(row));
+                assert_eq!(ObjectRow::decode(&bytes), Ok(row));
             }
         }
-        assert_eq!(StringRow::decode(b""), Err(RowError::Length));
-        assert_eq!(StringRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
-        assert_eq!(StringRow::decode(&[0x0F]), Err(RowError::UnknownType(15)));
+        assert_eq!(ObjectRow::decode(b""), Err(RowError::Length));
+        assert_eq!(ObjectRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
+        assert_eq!(ObjectRow::decode(&[0x10]), Err(RowError::UnknownType(0)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use basalt_change::op::{self, Op, Origin, Put, StringForm};
 use basalt_change::place::{PartitionId, Slot};
-use basalt_change::row::{self, DatabaseMark, Mark, StringRow};
+use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind};
 
 const CHANGE_SET: &str = include_str!("../../../docs/formats/changeset.md");
 const COLD_ROWS: &str = include_str!("../../../docs/formats/cold-rows.md");
@@ -71,7 +71,7 @@ fn cold_rows_are_as_documented() {
     row::generation_end(partition(), 0, &mut end);
     let row = |expire_ms, form| {
         let mut out = Vec::new();
-        StringRow { expire_ms, form, value: b"bar" }.encode(&mut out);
+        ObjectRow { expire_ms, kind: RowKind::String(form), value: b"bar" }.encode(&mut out);
         out
     };
     for (heading, bytes) in [

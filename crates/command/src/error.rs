@@ -1,6 +1,6 @@
 //! Errors that a command answers. Their texts are Redis', code first.
 
-use basalt_engine::Refusal;
+use basalt_engine::{Refusal, WrongType};
 use std::borrow::Cow;
 
 /// An error reply: a code in capitals, a space, the text.
@@ -67,5 +67,11 @@ impl CommandError {
     #[cold]
     pub fn invalid_expire_time(command: &str) -> CommandError {
         CommandError::new(format!("ERR invalid expire time in '{command}' command"))
+    }
+}
+
+impl From<WrongType> for CommandError {
+    fn from(_: WrongType) -> CommandError {
+        CommandError::WRONG_TYPE
     }
 }

@@ -15,6 +15,7 @@ pub mod clients;
 pub mod commands;
 pub mod dispatch;
 pub mod error;
+mod limits;
 mod redact;
 pub mod reference;
 pub mod sampler;
@@ -23,3 +24,5 @@ pub mod session;
 mod silence;
 mod unknown;
 pub mod wait;
+
+pub use limits::limits;

@@ -40,6 +40,7 @@ pub use options::memory::{EvictionPolicy, MemorySettings};
 pub use options::network::{BindAddress, NetworkSettings};
 pub use options::persistence::{ColdTierKind, Fsync, PersistenceSettings};
 pub use options::server::{LogFormat, LogLevel, ServerSettings};
+pub use options::types::TypeSettings;
 pub use reference::{help_text, reference_markdown};
 pub use rewrite::RewriteError;
 pub use set::{PreparedSet, SetError, SetOrigin};

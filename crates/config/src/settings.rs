@@ -5,6 +5,7 @@ use crate::options::memory::MemorySettings;
 use crate::options::network::NetworkSettings;
 use crate::options::persistence::PersistenceSettings;
 use crate::options::server::ServerSettings;
+use crate::options::types::TypeSettings;
 use crate::values::Values;
 
 /// One consistent set of settings. It never changes; a change of options makes a new one.
@@ -20,6 +21,8 @@ pub struct Settings {
     pub persistence: PersistenceSettings,
     /// The process, its log and its measurements.
     pub server: ServerSettings,
+    /// When collections change their form.
+    pub types: TypeSettings,
 }
 
 impl Settings {
@@ -30,6 +33,7 @@ impl Settings {
             memory: MemorySettings::from_values(values),
             persistence: PersistenceSettings::from_values(values),
             server: ServerSettings::from_values(values),
+            types: TypeSettings::from_values(values),
         }
     }
 }

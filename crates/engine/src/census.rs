@@ -27,7 +27,7 @@ pub struct MemoryTotals {
     /// Entries too large for pages.
     pub large_bytes: u64,
     /// Values of their own.
-    pub shared_bytes: u64,
+    pub apart_bytes: u64,
     /// Tables.
     pub index_bytes: u64,
 }
@@ -35,7 +35,7 @@ pub struct MemoryTotals {
 impl MemoryTotals {
     /// All of it: what is compared with `maxmemory`.
     pub fn bytes_used(&self) -> u64 {
-        self.page_bytes + self.large_bytes + self.shared_bytes + self.index_bytes
+        self.page_bytes + self.large_bytes + self.apart_bytes + self.index_bytes
     }
 }
 
@@ -82,7 +82,7 @@ impl Engine {
                 totals.keys_cold_only += database.keys_cold_only;
                 memory.entry_bytes += counts.entry_bytes as u64;
                 memory.large_bytes += database.table.large_bytes() as u64;
-                memory.shared_bytes += counts.shared_bytes as u64;
+                memory.apart_bytes += counts.apart_bytes as u64;
                 memory.index_bytes += counts.index_bytes as u64;
             }
         }

@@ -22,9 +22,9 @@
 use crate::engine::Engine;
 use crate::log::LogError;
 use basalt_change::place::PartitionId;
-use basalt_change::row::{self, DatabaseMark, Mark, StringRow};
+use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind};
 use basalt_cold::{CheckpointWriter, ColdError};
-use basalt_keyspace::entry::StringValue;
+use basalt_keyspace::entry::{EntryValue, StringValue};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -333,18 +333,25 @@ impl Rows {
                 let key_start = rows.keys.len();
                 row::object_key(id, database.generation, entry.key(), &mut rows.keys);
                 let start = rows.values.len();
-                let head =
-                    StringRow { expire_ms: entry.expire_ms(), form: entry.form(), value: b"" };
+                let mut head = |kind| {
+                    ObjectRow { expire_ms: entry.expire_ms(), kind, value: b"" }
+                        .encode_head(&mut rows.values)
+                };
                 let value = match entry.value() {
                     None => RowValue::Delete,
-                    Some(StringValue::Inline(bytes)) => {
-                        head.encode_head(&mut rows.values);
+                    Some(EntryValue::String(StringValue::Inline(bytes))) => {
+                        head(RowKind::String(entry.form()));
                         rows.values.extend_from_slice(bytes);
                         RowValue::Inline(start..rows.values.len())
                     }
-                    Some(StringValue::Shared(shared)) => {
-                        head.encode_head(&mut rows.values);
+                    Some(EntryValue::String(StringValue::Shared(shared))) => {
+                        head(RowKind::String(entry.form()));
                         RowValue::Shared(start..rows.values.len(), shared.to_arc())
+                    }
+                    Some(EntryValue::Collection(value)) => {
+                        head(RowKind::Collection(value.kind() as u8));
+                        value.encode(&mut rows.values);
+                        RowValue::Inline(start..rows.values.len())
                     }
                 };
                 rows.index.push(RowAt { key: key_start..rows.keys.len(), value });

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpointing;
 use crate::key::Key;
+use crate::limits::LimitsCell;
 use crate::log::{CommitLog, Gate, Ticket};
 use crate::miss::MissQueue;
 use crate::recovery::{RecoveryError, RecoveryStats, Replay};
@@ -11,6 +12,7 @@ use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::{Database, Partition};
+use basalt_value::Limits;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,6 +31,21 @@ pub struct Options {
     pub miss_threads: usize,
     /// Seed of the key hash.
     pub hash_seed: u64,
+    /// Up to where collections stay packed.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    /// One small database that checkpoints only when asked to.
+    fn default() -> Options {
+        Options {
+            databases: 1,
+            checkpoint_log_bytes: u64::MAX,
+            miss_threads: 1,
+            hash_seed: 1,
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// A database: memory, log and cold tier together.
@@ -52,6 +69,7 @@ pub struct Engine {
     /// others.
     expiring_databases: [AtomicU64; 4],
     recovery: RecoveryStats,
+    limits: LimitsCell,
 }
 
 /// Why the engine cannot serve a request that was fine in itself.
@@ -62,7 +80,7 @@ pub enum EngineError {
     Cold(#[from] ColdError),
     /// A row of the cold tier makes no sense.
     #[error("a row on disk is corrupt: {0}")]
-    Row(#[from] basalt_change::row::RowError),
+    Row(#[from] crate::rows::BadRow),
     /// The engine is shutting down.
     #[error("the server is shutting down")]
     Stopping,
@@ -83,7 +101,9 @@ impl Engine {
         RecoveryError: From<E>,
     {
         let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
-        let mut replay = Replay::begin(&keyspace, &*cold)?;
+        basalt_value::seed::seed_members(options.hash_seed);
+        let limits = LimitsCell::new(options.limits);
+        let mut replay = Replay::begin(&keyspace, &*cold, options.limits)?;
         let floor = replay.floor();
         let log = open_log(&floor, &mut replay)?;
         let (next_generation, recovery) = replay.end()?;
@@ -103,6 +123,7 @@ impl Engine {
             active_expiry: AtomicBool::new(true),
             expiring_databases: Default::default(),
             recovery,
+            limits,
         };
         engine.note_all_expiring();
         Ok(engine)
@@ -112,6 +133,17 @@ impl Engine {
     #[inline]
     pub fn log(&self) -> &dyn CommitLog {
         &*self.log
+    }
+
+    /// Up to where collections stay packed.
+    #[inline]
+    pub fn limits(&self) -> Limits {
+        self.limits.get()
+    }
+
+    /// Changes up to where collections stay packed. What is native already stays so.
+    pub fn set_limits(&self, limits: Limits) {
+        self.limits.set(limits);
     }
 
     /// The cold tier.

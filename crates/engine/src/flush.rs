@@ -135,7 +135,7 @@ mod tests {
         let tier =
             MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
         let options =
-            Options { databases: 2, checkpoint_log_bytes: u64::MAX, miss_threads: 1, hash_seed: 1 };
+            Options { databases: 2, checkpoint_log_bytes: u64::MAX, ..Default::default() };
         let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
         let clock = Arc::new(ManualClock::at_unix_ms(1));
         Engine::open(options, Arc::new(tier), clock, |floor, replay| {

@@ -11,17 +11,20 @@
 
 mod census;
 mod checkpoint;
+mod collections;
 mod engine;
 mod expiry;
 mod flush;
 mod journal_log;
 mod key;
+mod limits;
 mod load;
 mod log;
 mod miss;
 mod recovery;
 mod replay_batch;
 mod retire;
+mod rows;
 mod splice;
 mod threads;
 mod transfer;
@@ -32,12 +35,14 @@ mod walk;
 
 pub use census::{Census, DatabaseTotals, MemoryTotals};
 pub use checkpoint::{CheckpointError, CheckpointStats};
+pub use collections::{Absent, WrongType};
 pub use engine::{Engine, EngineError, Options};
 pub use journal_log::{JournalLog, Trimming};
 pub use key::Key;
 pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};
 pub use miss::Missing;
 pub use recovery::{RecoveryError, RecoveryStats, Replay};
+pub use rows::BadRow;
 pub use threads::{Background, WarmUp};
 pub use transfer::Destination;
 pub use txn::{Changes, PutOptions, Txn};

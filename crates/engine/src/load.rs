@@ -4,9 +4,9 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::key::Key;
-use crate::miss::InstallRow;
+use crate::rows::LoadedRow;
 use basalt_change::place::PartitionId;
-use basalt_change::row::{self, StringRow};
+use basalt_change::row;
 use basalt_keyspace::table::bucket::COLD;
 use std::ops::ControlFlow;
 
@@ -78,18 +78,23 @@ impl Engine {
         cold_version: u64,
         batch: &Batch,
     ) -> Result<bool, EngineError> {
+        let limits = self.limits();
+        let mut rows = Vec::with_capacity(batch.ends.len());
+        for (row_key, value) in batch.rows() {
+            if let Some((_, bytes)) = row::split_object_key(row_key) {
+                rows.push((bytes, LoadedRow::decode(value, &limits)?));
+            }
+        }
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
         let database = &mut partition.databases[usize::from(db)];
         if database.generation != generation || partition.cold_version != cold_version {
             return Ok(false);
         }
-        for (row_key, value) in batch.rows() {
-            let Some((_, bytes)) = row::split_object_key(row_key) else { continue };
+        for (bytes, row) in rows {
             let key = Key { bytes, hash: self.keyspace.hasher().hash(bytes), partition: id };
             if database.table.find(key.hash, key.bytes).is_none() {
-                database.install_row(key.hash, key.bytes, &StringRow::decode(value)?, COLD);
-                database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+                row.install(database, key.hash, key.bytes, COLD);
             }
         }
         if database.next_expiry_ms != u64::MAX {

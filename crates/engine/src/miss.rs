@@ -7,9 +7,10 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::key::Key;
+use crate::rows::LoadedRow;
 use basalt_change::op::Origin;
 use basalt_change::place::PartitionId;
-use basalt_change::row::{self, StringRow};
+use basalt_change::row;
 use basalt_cold::Probe;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::keyspace::Locked;
@@ -75,10 +76,15 @@ impl Engine {
             let miss = Miss { partition: key.partition, db, cold_version, hash: key.hash, row_key };
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
-                Probe::Present(row) if install(partition, &miss, Some(&row)).is_ok() => {
-                    self.note_expiring(db);
-                }
-                Probe::Present(_) | Probe::Unknown => misses.push(miss),
+                Probe::Present(row) => match LoadedRow::decode(&row, &self.limits()) {
+                    Ok(row) => {
+                        install(partition, &miss, Some(row));
+                        self.note_expiring(db);
+                    }
+                    // Read again, and reported, by the pool.
+                    Err(_) => misses.push(miss),
+                },
+                Probe::Unknown => misses.push(miss),
             }
         }
         (!misses.is_empty()).then_some(Missing { misses })
@@ -148,10 +154,12 @@ impl Engine {
     fn read(&self, missing: Missing) -> Result<(), EngineError> {
         let keys: Vec<Vec<u8>> = missing.misses.iter().map(|miss| miss.row_key.clone()).collect();
         let rows = self.cold.read_many(&keys)?;
+        let limits = self.limits();
         for (miss, row) in missing.misses.iter().zip(rows) {
+            let row = row.as_deref().map(|row| LoadedRow::decode(row, &limits)).transpose()?;
             let mut locked = self.keyspace.lock(miss.partition);
             let partition = locked.partition_mut(miss.partition);
-            install(partition, miss, row.as_deref())?;
+            install(partition, miss, row);
             if partition.databases[usize::from(miss.db)].next_expiry_ms != u64::MAX {
                 self.note_expiring(miss.db);
             }
@@ -161,20 +169,17 @@ impl Engine {
 }
 
 /// Makes what was read resident, unless the key has changed since.
-fn install(partition: &mut Partition, miss: &Miss, row: Option<&[u8]>) -> Result<(), EngineError> {
+fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>) {
     if partition.cold_version != miss.cold_version {
-        return Ok(()); // The command will ask again.
+        return; // The command will ask again.
     }
     let database = &mut partition.databases[usize::from(miss.db)];
-    let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return Ok(()) };
+    let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return };
     if database.generation != generation || database.table.find(miss.hash, key).is_some() {
-        return Ok(());
+        return;
     }
     match row {
-        Some(row) => {
-            database.install_row(miss.hash, key, &StringRow::decode(row)?, COLD);
-            database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
-        }
+        Some(row) => row.install(database, miss.hash, key, COLD),
         None => {
             // The filter was wrong. A clean tombstone says so, until the next checkpoint clears it.
             let content = Content {
@@ -185,28 +190,6 @@ fn install(partition: &mut Partition, miss: &Miss, row: Option<&[u8]>) -> Result
             };
             database.table.insert(miss.hash, content, 0);
         }
-    }
-    Ok(())
-}
-
-/// Rows becoming entries.
-pub(crate) trait InstallRow {
-    /// Makes a row resident under a key that is not.
-    fn install_row(&mut self, hash: u64, key: &[u8], row: &StringRow<'_>, flags: u64);
-}
-
-impl InstallRow for basalt_keyspace::partition::Database {
-    fn install_row(&mut self, hash: u64, key: &[u8], row: &StringRow<'_>, flags: u64) {
-        if row.expire_ms != 0 {
-            self.next_expiry_ms = self.next_expiry_ms.min(row.expire_ms);
-        }
-        let content = Content {
-            key,
-            value: NewValue::string(row.value, row.form),
-            expire_ms: row.expire_ms,
-            access: Default::default(),
-        };
-        self.table.insert(hash, content, flags);
     }
 }
 

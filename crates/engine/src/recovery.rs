@@ -8,21 +8,28 @@
 
 use crate::key::Key;
 use crate::log::LogError;
-use crate::miss::{InstallRow, adds_key};
+use crate::miss::adds_key;
 use crate::replay_batch::ReplayBatch;
+use crate::rows::{BadRow, LoadedRow};
 use crate::splice;
 use crate::txn;
-use basalt_change::op::{self, DecodeError, Op, Put, Scope};
+use basalt_change::op::{self, DecodeError, Edit, Op, Origin, Put, PutValue, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
-use basalt_change::row::{self, Mark, RowError, StringRow};
+use basalt_change::row::{self, Mark};
 use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::keyspace::Keyspace;
-use basalt_keyspace::partition::Partition;
+use basalt_keyspace::partition::{Database, Partition};
 use basalt_keyspace::table::bucket::{COLD, DIRTY};
+use basalt_value::{Kind, Limits, Value, ValueRef};
 
 /// Up to here generations are for databases that were never flushed: there are at most so many.
 const FIRST_GENERATION_MAX: u64 = 255;
+
+const UNKNOWN_KIND: basalt_value::DecodeError =
+    basalt_value::DecodeError::Corrupt("a kind of collection that this version does not know");
+const NOT_THERE: basalt_value::DecodeError =
+    basalt_value::DecodeError::Corrupt("an edit of a collection that is not there");
 
 /// Why the database does not open.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +56,15 @@ pub enum RecoveryError {
         /// Where.
         partition: u16,
         /// What is wrong.
-        error: RowError,
+        error: BadRow,
+    },
+    /// A collection of the cold tier or of the log makes no sense.
+    #[error("a collection in partition {partition} cannot be read: {error}")]
+    Value {
+        /// Where.
+        partition: u16,
+        /// What is wrong.
+        error: basalt_value::DecodeError,
     },
     /// The data was written with more databases than are configured.
     #[error(
@@ -78,6 +93,7 @@ pub struct RecoveryStats {
 pub struct Replay<'a> {
     keyspace: &'a Keyspace,
     cold: &'a dyn ColdTier,
+    limits: Limits,
     floor: Vec<u64>,
     generation_max: u64,
     stats: RecoveryStats,
@@ -89,10 +105,12 @@ impl<'a> Replay<'a> {
     pub(crate) fn begin(
         keyspace: &'a Keyspace,
         cold: &'a dyn ColdTier,
+        limits: Limits,
     ) -> Result<Replay<'a>, RecoveryError> {
         let mut replay = Replay {
             keyspace,
             cold,
+            limits,
             floor: vec![0; SHARDS],
             generation_max: FIRST_GENERATION_MAX,
             stats: RecoveryStats::default(),
@@ -107,7 +125,8 @@ impl<'a> Replay<'a> {
         for (id, row) in PartitionId::all().zip(cold.read_many(&keys)?) {
             if let Some(row) = row {
                 let error = |error| RecoveryError::Row { partition: id.number(), error };
-                replay.apply_mark(id, &Mark::decode(&row).map_err(error)?)?;
+                let mark = Mark::decode(&row).map_err(BadRow::from).map_err(error)?;
+                replay.apply_mark(id, &mark)?;
             }
         }
         Ok(replay)
@@ -224,6 +243,8 @@ impl<'a> Replay<'a> {
             | Op::Delete { db, .. }
             | Op::Expire { db, .. }
             | Op::Splice { db, .. }
+            | Op::Edit(Edit { db, .. })
+            | Op::PutValue(PutValue { db, .. })
             | Op::FlushDb { db, .. } => usize::from(db),
             Op::SwapDb { db, other } => usize::from(db.max(other)),
         };
@@ -244,11 +265,52 @@ impl<'a> Replay<'a> {
                 let offset = offset as usize;
                 splice::splice_entry(database, &key(bytes), offset, new, Default::default());
             }
+            Op::Edit(edit) => self.apply_edit(partition, &key(edit.key), &edit)?,
+            Op::PutValue(put) => self.apply_put_value(partition, &key(put.key), &put)?,
             Op::FlushDb { .. } | Op::SwapDb { .. } => {
                 let empty = |generation| self.keyspace.empty_database(generation);
                 drop(crate::flush::apply(partition, op, &empty));
             }
         }
+        Ok(())
+    }
+
+    fn apply_edit(
+        &self,
+        partition: &mut Partition,
+        key: &Key<'_>,
+        edit: &Edit<'_>,
+    ) -> Result<(), RecoveryError> {
+        let db = usize::from(edit.db);
+        let error = |error| RecoveryError::Value { partition: key.partition.number(), error };
+        let kind = Kind::from_number(edit.kind).ok_or(error(UNKNOWN_KIND))?;
+        if adds_key(edit.origin) {
+            let mut value = Value::new(kind);
+            value.as_mut().apply(edit.edits, &self.limits).map_err(error)?;
+            store(&mut partition.databases[db], key, NewValue::Collection(value), 0, edit.origin);
+            return Ok(());
+        }
+        self.make_resident(partition, db, key)?;
+        let table = &mut partition.databases[db].table;
+        let found = table.find(key.hash, key.bytes).ok_or(error(NOT_THERE))?;
+        if table.entry(found).collection().map(ValueRef::kind) != Some(kind) {
+            return Err(error(NOT_THERE));
+        }
+        let applied = table.edit_collection(found, |value| value.apply(edit.edits, &self.limits));
+        applied.unwrap_or(Ok(())).map_err(error)
+    }
+
+    fn apply_put_value(
+        &self,
+        partition: &mut Partition,
+        key: &Key<'_>,
+        put: &PutValue<'_>,
+    ) -> Result<(), RecoveryError> {
+        let error = |error| RecoveryError::Value { partition: key.partition.number(), error };
+        let kind = Kind::from_number(put.kind).ok_or(error(UNKNOWN_KIND))?;
+        let value = Value::decode(kind, put.value, &self.limits).map_err(error)?;
+        let database = &mut partition.databases[usize::from(put.db)];
+        store(database, key, NewValue::Collection(value), put.expire_ms, put.origin);
         Ok(())
     }
 
@@ -267,9 +329,8 @@ impl<'a> Replay<'a> {
         row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
         if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
             let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
-            let row = StringRow::decode(&row).map_err(error)?;
-            database.install_row(key.hash, key.bytes, &row, COLD);
-            database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+            let row = LoadedRow::decode(&row, &self.limits).map_err(error)?;
+            row.install(database, key.hash, key.bytes, COLD);
         }
         Ok(())
     }
@@ -290,14 +351,21 @@ fn unused_generations(mark: &Mark) -> impl Iterator<Item = u64> {
 
 fn apply_put(partition: &mut Partition, key: &Key<'_>, put: &Put<'_>) {
     let database = &mut partition.databases[usize::from(put.db)];
-    let content = Content {
-        key: key.bytes,
-        value: NewValue::string(put.value, put.form),
-        expire_ms: put.expire_ms,
-        access: Default::default(),
-    };
-    if put.expire_ms != 0 {
-        database.next_expiry_ms = database.next_expiry_ms.min(put.expire_ms);
+    let value = NewValue::string(put.value, put.form);
+    store(database, key, value, put.expire_ms, put.origin);
+}
+
+/// Puts an entry into memory, whatever was there.
+fn store(
+    database: &mut Database,
+    key: &Key<'_>,
+    value: NewValue<'_>,
+    expire_ms: u64,
+    origin: Origin,
+) {
+    let content = Content { key: key.bytes, value, expire_ms, access: Default::default() };
+    if expire_ms != 0 {
+        database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
     }
     match database.table.find(key.hash, key.bytes) {
         Some(found) => {
@@ -305,7 +373,7 @@ fn apply_put(partition: &mut Partition, key: &Key<'_>, put: &Put<'_>) {
                 database.table.replace(found, content, found.flags() & COLD | DIRTY);
             }
         }
-        None if adds_key(put.origin) => database.table.insert(key.hash, content, DIRTY),
+        None if adds_key(origin) => database.table.insert(key.hash, content, DIRTY),
         None => {
             database.table.insert(key.hash, content, COLD | DIRTY);
             database.keys_cold_only = database.keys_cold_only.saturating_sub(1);

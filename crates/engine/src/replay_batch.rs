@@ -5,7 +5,7 @@
 //! record. Taken in batches, as commands are, what the later records touch is fetched while the
 //! earlier ones are applied.
 
-use basalt_change::op::{self, Op, Put, Scope};
+use basalt_change::op::{self, Edit, Op, Put, PutValue, Scope};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::keyspace::Keyspace;
 use std::ops::Range;
@@ -95,7 +95,9 @@ fn first_key(record: &[u8]) -> Option<(PartitionId, u8, &[u8])> {
         Op::Put(Put { db, key, .. })
         | Op::Delete { db, key }
         | Op::Expire { db, key, .. }
-        | Op::Splice { db, key, .. } => Some((partition, db, key)),
+        | Op::Splice { db, key, .. }
+        | Op::Edit(Edit { db, key, .. })
+        | Op::PutValue(PutValue { db, key, .. }) => Some((partition, db, key)),
         Op::FlushDb { .. } | Op::SwapDb { .. } => None,
     }
 }

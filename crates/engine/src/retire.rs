@@ -4,12 +4,16 @@
 //! wait for. Whoever takes an entry with a big value out of a table first shows it here.
 
 use crate::engine::Engine;
-use basalt_keyspace::entry::{Entry, StringValue};
+use basalt_keyspace::entry::StringValue;
+use basalt_keyspace::table::{Found, Table};
+use basalt_value::Value;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Values from this size on are freed in the background.
 const RETIRED_BYTES_MIN: usize = 1 << 20;
+/// Collections from this size on are freed in the background: they are many small pieces.
+const RETIRED_COLLECTION_BYTES_MIN: usize = 64 << 10;
 /// When so much waits to be freed, more is freed at once, so that memory in use stays bounded.
 const WAITING_BYTES_MAX: usize = 1 << 30;
 
@@ -22,6 +26,7 @@ pub(crate) struct Retired {
 #[derive(Default)]
 struct Waiting {
     values: Vec<Arc<Vec<u8>>>,
+    collections: Vec<Value>,
     bytes: usize,
 }
 
@@ -29,11 +34,28 @@ impl Engine {
     /// The entry is about to be destroyed: keeps its value for the housekeeping thread if it is
     /// big. Who else holds the value, a reply or another key, frees it himself.
     #[inline]
-    pub(crate) fn retire(&self, entry: Entry<'_>) {
-        if let Some(StringValue::Shared(shared)) = entry.value()
-            && shared.vec().capacity() >= RETIRED_BYTES_MIN
-        {
-            self.retire_big(shared.to_arc());
+    pub(crate) fn retire(&self, table: &mut Table, found: Found) {
+        if table.entry(found).apart_bytes() >= RETIRED_COLLECTION_BYTES_MIN {
+            self.retire_apart(table, found);
+        }
+    }
+
+    #[cold]
+    fn retire_apart(&self, table: &mut Table, found: Found) {
+        match table.entry(found).string() {
+            Some(StringValue::Shared(shared)) if shared.vec().capacity() >= RETIRED_BYTES_MIN => {
+                self.retire_big(shared.to_arc());
+            }
+            Some(_) => {}
+            None => {
+                let bytes = table.entry(found).apart_bytes();
+                let Some(value) = table.take_collection(found) else { return };
+                let mut waiting = self.retired.waiting.lock();
+                if waiting.bytes < WAITING_BYTES_MAX {
+                    waiting.bytes += bytes;
+                    waiting.collections.push(value);
+                }
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 
 use crate::key::Key;
 use crate::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
-use crate::view::access_at;
+use crate::view::{Object, access_at};
 use basalt_change::op::{Op, StringForm};
 use basalt_keyspace::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
 use basalt_keyspace::partition::Database;
@@ -18,13 +18,14 @@ impl Txn<'_> {
     /// Overwrites or extends a string from `offset` on, filling a gap with zeros; gives its new
     /// length. The expiry stays. A missing key begins empty.
     pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
+        let old = self.get(key).and_then(|object| Some((object.expire_ms(), object.string()?)));
         let (expire_ms, old_bytes) =
-            self.get(key).map_or((0, 0), |o| (o.expire_ms(), o.string().bytes().len()));
+            old.map_or((0, 0), |(expire_ms, string)| (expire_ms, string.bytes().len()));
         let len = old_bytes.max(offset + bytes.len());
         if len <= WHOLE_BYTES_MAX {
             let mut whole = [0; WHOLE_BYTES_MAX];
-            if let Some(object) = self.get(key) {
-                whole[..old_bytes].copy_from_slice(object.string().bytes());
+            if let Some(string) = self.get(key).and_then(Object::string) {
+                whole[..old_bytes].copy_from_slice(string.bytes());
             }
             whole[offset..offset + bytes.len()].copy_from_slice(bytes);
             self.put(key, &whole[..len], PutOptions { expire_ms, form: StringForm::Edited });
@@ -55,7 +56,7 @@ pub(crate) fn splice_entry(
     let Some(found) = database.table.find(key.hash, key.bytes) else { return };
     let entry = database.table.entry(found);
     let expire_ms = entry.expire_ms();
-    match entry.value() {
+    match entry.string() {
         Some(StringValue::Shared(_)) => {
             database.table.edit_shared(found, |whole| splice_into(whole, offset, bytes));
         }

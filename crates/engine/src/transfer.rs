@@ -4,7 +4,8 @@ use crate::key::Key;
 use crate::txn::{PutOptions, Txn};
 use crate::view::access_at;
 use basalt_change::op::{Op, Put};
-use basalt_keyspace::entry::{Content, NewValue, StringValue};
+use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};
+use basalt_value::{Limits, Value};
 use std::sync::Arc;
 
 /// Where a value goes.
@@ -41,14 +42,31 @@ impl Txn<'_> {
     pub fn copy(&mut self, from: &Key<'_>, to: Destination<'_>) -> bool {
         let Some(object) = self.get(from) else { return false };
         let options = PutOptions { expire_ms: object.expire_ms(), form: object.form() };
-        let value = Value::of(object.string());
+        let value = Copied::of(object.value(), &self.engine.limits());
         let selected = std::mem::replace(&mut self.session.db, to.db);
         match value {
-            Value::Copied(bytes) => self.put(to.key, &bytes, options),
-            Value::Shared(shared) => self.put_shared(to.key, shared, options),
+            Copied::Bytes(bytes) => self.put(to.key, &bytes, options),
+            Copied::Shared(shared) => self.put_shared(to.key, shared, options),
+            Copied::Collection(value) => self.put_value(to.key, value, options.expire_ms),
         }
         self.session.db = selected;
         true
+    }
+
+    /// Moves what is under `from`, its expiry included, to a destination, whatever was there; says
+    /// whether there was anything under `from`. In memory a collection is moved, not copied; the log
+    /// has it whole.
+    pub fn rename(&mut self, from: &Key<'_>, to: Destination<'_>) -> bool {
+        let Some(object) = self.get(from) else { return false };
+        if object.collection().is_none() {
+            return self.copy(from, to) && self.delete(from);
+        }
+        let expire_ms = object.expire_ms();
+        let Some(value) = self.take_value(from) else { return false };
+        let selected = std::mem::replace(&mut self.session.db, to.db);
+        self.put_value(to.key, value, expire_ms);
+        self.session.db = selected;
+        self.delete(from)
     }
 
     fn put_shared(&mut self, key: &Key<'_>, shared: Arc<Vec<u8>>, options: PutOptions) {
@@ -66,16 +84,18 @@ impl Txn<'_> {
 }
 
 /// A value that outlives a change of its table.
-enum Value {
-    Copied(Vec<u8>),
+enum Copied {
+    Bytes(Vec<u8>),
     Shared(Arc<Vec<u8>>),
+    Collection(Value),
 }
 
-impl Value {
-    fn of(value: StringValue<'_>) -> Value {
+impl Copied {
+    fn of(value: EntryValue<'_>, limits: &Limits) -> Copied {
         match value {
-            StringValue::Inline(bytes) => Value::Copied(bytes.to_vec()),
-            StringValue::Shared(shared) => Value::Shared(shared.to_arc()),
+            EntryValue::String(StringValue::Inline(bytes)) => Copied::Bytes(bytes.to_vec()),
+            EntryValue::String(StringValue::Shared(shared)) => Copied::Shared(shared.to_arc()),
+            EntryValue::Collection(value) => Copied::Collection(value.duplicate(limits)),
         }
     }
 }

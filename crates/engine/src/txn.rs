@@ -23,7 +23,7 @@ pub(crate) const WHOLE_BYTES_MAX: usize = 128;
 /// allocates nothing.
 #[derive(Default, Debug)]
 pub struct Changes {
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Where each record begins, and whose it is.
     records: Vec<(PartitionId, usize)>,
     /// The keys changed, by partition and hash; kept only when the log gates replies.
@@ -35,13 +35,22 @@ pub struct Changes {
     pub(crate) missing: Option<Missing>,
 }
 
+/// An end of a ChangeSet under construction.
+#[derive(Clone, Copy)]
+pub(crate) struct ChangesMark {
+    bytes: usize,
+    records: usize,
+    keys: usize,
+    count: u64,
+}
+
 /// Write access to the keys of one command.
 pub struct Txn<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) locked: Locked<'e>,
     pub(crate) session: Session,
     pub(crate) changes: &'e mut Changes,
-    gated: bool,
+    pub(crate) gated: bool,
 }
 
 /// How a string is put.
@@ -157,7 +166,7 @@ impl<'e> Txn<'e> {
                     origin = Origin::Existing;
                 }
                 if !database.table.overwrite(found, &content) {
-                    engine.retire(database.table.entry(found));
+                    engine.retire(&mut database.table, found);
                     database.table.replace(found, content, found.flags() & COLD | DIRTY);
                 }
             }
@@ -176,7 +185,7 @@ impl<'e> Txn<'e> {
         if entry.is_tombstone() {
             return false;
         }
-        engine.retire(entry);
+        engine.retire(&mut database.table, found);
         remove(database, key, found);
         self.log(key, Op::Delete { db: self.session.db, key: key.bytes });
         was_live
@@ -185,8 +194,10 @@ impl<'e> Txn<'e> {
     /// Sets when a key expires, 0 for never; says whether the key was there.
     pub fn set_expiry(&mut self, key: &Key<'_>, expire_ms: u64) -> bool {
         let Some(object) = self.get(key) else { return false };
-        let (value, form) = (object.string(), object.form());
-        if value.bytes().len() <= WHOLE_BYTES_MAX {
+        let form = object.form();
+        if let Some(value) = object.string()
+            && value.bytes().len() <= WHOLE_BYTES_MAX
+        {
             let mut copy = [0; WHOLE_BYTES_MAX];
             let len = value.bytes().len();
             copy[..len].copy_from_slice(value.bytes());
@@ -213,16 +224,8 @@ impl<'e> Txn<'e> {
 
     #[inline]
     pub(crate) fn log(&mut self, key: &Key<'_>, op: Op<'_>) {
-        let changes = &mut *self.changes;
-        changes.count += 1;
-        if changes.records.last().map(|&(partition, _)| partition) != Some(key.partition) {
-            changes.records.push((key.partition, changes.bytes.len()));
-            op::begin(&mut changes.bytes, key.partition);
-        }
-        op.encode(&mut changes.bytes);
-        if self.gated {
-            changes.keys.push((key.partition, key.hash));
-        }
+        self.changes.begin_op(key, self.gated);
+        op.encode(&mut self.changes.bytes);
     }
 
     /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them. Gives
@@ -278,6 +281,35 @@ impl<'e> Txn<'e> {
 }
 
 impl Changes {
+    /// The next op is about this key.
+    #[inline]
+    pub(crate) fn begin_op(&mut self, key: &Key<'_>, gated: bool) {
+        self.count += 1;
+        if self.records.last().map(|&(partition, _)| partition) != Some(key.partition) {
+            self.records.push((key.partition, self.bytes.len()));
+            op::begin(&mut self.bytes, key.partition);
+        }
+        if gated {
+            self.keys.push((key.partition, key.hash));
+        }
+    }
+
+    /// Where the ChangeSet ends now.
+    #[inline]
+    pub(crate) fn mark(&self) -> ChangesMark {
+        let (bytes, records, keys) = (self.bytes.len(), self.records.len(), self.keys.len());
+        ChangesMark { bytes, records, keys, count: self.count }
+    }
+
+    /// Forgets what was appended since: nothing came of it.
+    #[inline]
+    pub(crate) fn reset(&mut self, to: ChangesMark) {
+        self.bytes.truncate(to.bytes);
+        self.records.truncate(to.records);
+        self.keys.truncate(to.keys);
+        self.count = to.count;
+    }
+
     #[inline]
     fn clear(&mut self) {
         const KEPT_BYTES_MAX: usize = 1 << 20;
@@ -337,7 +369,7 @@ pub(crate) fn set_entry_expiry(
     let entry = database.table.entry(found);
     let form = entry.form();
     let flags = found.flags() & COLD | DIRTY;
-    match entry.value() {
+    match entry.string() {
         Some(StringValue::Shared(shared)) => {
             let value = NewValue::Shared(shared.to_arc(), form);
             let content = Content { key: key.bytes, value, expire_ms, access };
@@ -349,6 +381,12 @@ pub(crate) fn set_entry_expiry(
             let content = Content { key: key.bytes, value, expire_ms, access };
             database.table.replace(found, content, flags);
         }
-        None => {}
+        None => {
+            if let Some(value) = database.table.take_collection(found) {
+                let value = NewValue::Collection(value);
+                let content = Content { key: key.bytes, value, expire_ms, access };
+                database.table.replace(found, content, flags);
+            }
+        }
     }
 }

@@ -4,10 +4,11 @@
 use crate::engine::Engine;
 use crate::key::Key;
 use basalt_change::op::StringForm;
-use basalt_keyspace::entry::{Access, Entry, StringValue};
+use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Database;
 use basalt_keyspace::table::Lookup;
+use basalt_value::ValueRef;
 use std::cell::Cell;
 
 /// For whom and when a command runs.
@@ -53,10 +54,22 @@ impl<'a> Object<'a> {
         Object { entry }
     }
 
-    /// The string. All objects are strings in this version.
+    /// What it is.
     #[inline]
-    pub fn string(self) -> StringValue<'a> {
+    pub fn value(self) -> EntryValue<'a> {
         self.entry.value().expect("a live entry has a value")
+    }
+
+    /// The string, if it is one.
+    #[inline]
+    pub fn string(self) -> Option<StringValue<'a>> {
+        self.entry.string()
+    }
+
+    /// The collection, if it is one.
+    #[inline]
+    pub fn collection(self) -> Option<ValueRef<'a>> {
+        self.entry.collection()
     }
 
     /// Unix time in milliseconds when it expires, 0 for never.
@@ -72,7 +85,7 @@ impl<'a> Object<'a> {
 
     /// Bytes of memory that it takes, key included, index not.
     pub fn memory_bytes(self) -> usize {
-        self.entry.bytes() + self.entry.shared_bytes()
+        self.entry.bytes() + self.entry.apart_bytes()
     }
 
     /// When it was last used.

@@ -3,21 +3,23 @@
 //!
 //! ```text
 //!  0        1        2          4            8
-//!  kind:u8  klen:u8  vlen:u16   access:u32   [expire_ms:u64] [klen:u64] key value
+//!  kind:u8  klen:u8  vlen:u16   access:u32   [word:ptr] [expire_ms:u64] [klen:u64] key value
 //!
-//!  kind   = type (low 4 bits: 0 tombstone, 1 string) | EXPIRY 0x10 | LONG_KEY 0x20 | SHARED 0x40
-//!           | EDITED 0x80
+//!  kind   = type (low 4 bits: 0 tombstone, 1 string, 2… the kinds of collections) | EXPIRY 0x10
+//!           | LONG_KEY 0x20 | APART 0x40 | EDITED 0x80
 //!  access = seconds of the last access (24 bits, wraps) | frequency (8 bits)
 //! ```
 //! A 16-byte key with a 64-byte value takes 88 bytes and two cache lines. Keys of more than 255
-//! bytes keep their length in front of the key. Values of [`SHARED_BYTES_MIN`] and more live in an
-//! `Arc<Vec<u8>>` of their own, whose address stands where the value would: a reply or a checkpoint
-//! can then hold the value without copying it while a writer replaces it.
+//! bytes keep their length in front of the key. Strings of [`SHARED_BYTES_MIN`] bytes and more live in an
+//! `Arc<Vec<u8>>` of their own, whose address is the word: a reply or a checkpoint can then hold the value
+//! without copying it while a writer replaces it. A collection is its word (`basalt_value::form`); the
+//! word is aligned, so that the collection can be borrowed where it stands.
 //!
 //! A tombstone has a key and no value: the key is gone, but the cold tier still has a row for it.
 
 use crate::memory::slab::{Slab, cell_bytes};
 use basalt_change::op::StringForm;
+use basalt_value::{Kind, Value, ValueMut, ValueRef};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -30,12 +32,11 @@ const TOMBSTONE: u8 = 0;
 const STRING: u8 = 1;
 const EXPIRY: u8 = 0x10;
 const LONG_KEY: u8 = 0x20;
-const SHARED: u8 = 0x40;
+const APART: u8 = 0x40;
 const EDITED: u8 = 0x80;
 const SHORT_KEY_BYTES_MAX: usize = 255;
 
 /// What [`EntryPtr::create`] makes an entry of.
-#[derive(Clone, Debug)]
 pub struct Content<'a> {
     /// The key.
     pub key: &'a [u8],
@@ -48,7 +49,6 @@ pub struct Content<'a> {
 }
 
 /// A value to be stored.
-#[derive(Clone, Debug)]
 pub enum NewValue<'a> {
     /// None: the entry is a tombstone.
     Tombstone,
@@ -56,6 +56,8 @@ pub enum NewValue<'a> {
     Bytes(&'a [u8], StringForm),
     /// A string of [`SHARED_BYTES_MIN`] or more, taken over.
     Shared(Arc<Vec<u8>>, StringForm),
+    /// A collection, taken over.
+    Collection(Value),
 }
 
 impl<'a> NewValue<'a> {
@@ -97,6 +99,15 @@ pub struct EntryPtr(NonNull<u8>);
 pub struct Entry<'a> {
     base: NonNull<u8>,
     guard: std::marker::PhantomData<&'a u8>,
+}
+
+/// What an entry holds.
+#[derive(Clone, Copy)]
+pub enum EntryValue<'a> {
+    /// A string.
+    String(StringValue<'a>),
+    /// A collection.
+    Collection(ValueRef<'a>),
 }
 
 /// A string value.
@@ -151,15 +162,20 @@ impl EntryPtr {
     #[inline]
     pub fn create(slab: &mut Slab, content: Content<'_>) -> EntryPtr {
         let Content { key, value, expire_ms, access } = content;
-        let (mut kind, value_bytes) = match &value {
-            NewValue::Tombstone => (TOMBSTONE, 0),
-            NewValue::Bytes(bytes, form) => (STRING | form_bit(*form), bytes.len()),
-            NewValue::Shared(_, form) => {
-                (STRING | SHARED | form_bit(*form), size_of::<*const Vec<u8>>())
+        let (mut kind, value) = match value {
+            NewValue::Tombstone => (TOMBSTONE, Stored::Inline(&[][..])),
+            NewValue::Bytes(bytes, form) => (STRING | form_bit(form), Stored::Inline(bytes)),
+            NewValue::Shared(shared, form) => {
+                let word = Arc::into_raw(shared).cast_mut().cast();
+                (STRING | APART | form_bit(form), Stored::Apart(word))
+            }
+            NewValue::Collection(value) => {
+                (value.kind() as u8 | APART, Stored::Apart(value.into_word().as_ptr()))
             }
         };
+        let value_bytes = value.inline_bytes();
         debug_assert!(value_bytes < SHARED_BYTES_MIN);
-        let mut prefix_bytes = HEADER_BYTES;
+        let mut prefix_bytes = HEADER_BYTES + (usize::from(kind & APART) >> 3);
         if expire_ms != 0 {
             kind |= EXPIRY;
             prefix_bytes += 8;
@@ -178,6 +194,10 @@ impl EntryPtr {
             let mut at = base.as_ptr();
             at.cast::<u64>().write(header.to_le());
             at = at.add(HEADER_BYTES);
+            if let Stored::Apart(word) = value {
+                at.cast::<*mut u8>().write(word);
+                at = at.add(8);
+            }
             if expire_ms != 0 {
                 at.cast::<u64>().write(expire_ms);
                 at = at.add(8);
@@ -188,14 +208,8 @@ impl EntryPtr {
             }
             at.copy_from_nonoverlapping(key.as_ptr(), key.len());
             at = at.add(key.len());
-            match value {
-                NewValue::Tombstone => {}
-                NewValue::Bytes(bytes, _) => {
-                    at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
-                }
-                NewValue::Shared(shared, _) => {
-                    at.cast::<*const Vec<u8>>().write_unaligned(Arc::into_raw(shared));
-                }
+            if let Stored::Inline(bytes) = value {
+                at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             }
         }
         EntryPtr(base)
@@ -211,8 +225,11 @@ impl EntryPtr {
         unsafe {
             let entry = self.entry();
             let bytes = entry.bytes();
-            if entry.kind() & SHARED != 0 {
-                drop(Arc::from_raw(entry.shared_ptr()));
+            if entry.kind() & APART != 0 {
+                match entry.collection_kind() {
+                    Some(kind) => drop(Value::from_word(kind, entry.word())),
+                    None => drop(Arc::from_raw(entry.shared_ptr())),
+                }
             }
             slab.free(self.0, bytes);
         }
@@ -237,7 +254,7 @@ impl EntryPtr {
         unsafe {
             let entry = self.entry();
             let kind = entry.kind();
-            if kind & (SHARED | TYPE_MASK) != STRING || value.len() >= SHARED_BYTES_MIN {
+            if kind & (APART | TYPE_MASK) != STRING || value.len() >= SHARED_BYTES_MIN {
                 return false;
             }
             let old_bytes = entry.value_field_bytes();
@@ -261,8 +278,38 @@ impl EntryPtr {
     pub unsafe fn shared_mut<'a>(self) -> SharedMut<'a> {
         // SAFETY: says the caller.
         unsafe {
-            debug_assert!(self.entry().kind() & SHARED != 0);
-            SharedMut { ptr: self.entry().value_ptr(), entry: self, guard: Default::default() }
+            debug_assert!(self.entry().kind() & APART != 0);
+            SharedMut { ptr: self.entry().word_ptr(), entry: self, guard: Default::default() }
+        }
+    }
+
+    /// The collection, to be changed in place; `None` if the entry is none.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else reads it during `'a`.
+    #[inline]
+    pub unsafe fn collection_mut<'a>(self) -> Option<ValueMut<'a>> {
+        // SAFETY: says the caller; the entry's type is the kind of its word.
+        unsafe {
+            let entry = self.entry();
+            let kind = entry.collection_kind()?;
+            Some(ValueMut::at(kind, NonNull::new_unchecked(entry.word_ptr())))
+        }
+    }
+
+    /// Takes the collection out and leaves an empty one of its kind; `None` if the entry is none.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else reads it meanwhile.
+    pub unsafe fn take_collection(self) -> Option<Value> {
+        // SAFETY: says the caller; the word is replaced before anybody can take it twice.
+        unsafe {
+            let entry = self.entry();
+            let kind = entry.collection_kind()?;
+            let value = Value::from_word(kind, entry.word());
+            let empty = Value::new(kind).into_word().as_ptr();
+            entry.word_ptr().cast::<*mut u8>().write(empty);
+            Some(value)
         }
     }
 
@@ -274,9 +321,10 @@ impl EntryPtr {
     pub unsafe fn overwrite_expiry(self, expire_ms: u64) -> bool {
         // SAFETY: the caller owns the entry.
         unsafe {
-            let has = self.entry().kind() & EXPIRY != 0;
+            let entry = self.entry();
+            let has = entry.kind() & EXPIRY != 0;
             if has && expire_ms != 0 {
-                self.0.as_ptr().add(HEADER_BYTES).cast::<u64>().write(expire_ms);
+                self.0.as_ptr().add(entry.expiry_offset()).cast::<u64>().write(expire_ms);
                 return true;
             }
             !has && expire_ms == 0
@@ -322,14 +370,14 @@ pub struct SharedMut<'a> {
 impl SharedMut<'_> {
     /// Changes the bytes: in place if nobody else holds them, else in a copy.
     pub fn edit(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
-        let slot = self.ptr.cast::<*const Vec<u8>>();
+        let slot = self.ptr.cast::<*const Vec<u8>>(); // Aligned: it is the entry's word.
         // SAFETY: the field holds a pointer from `Arc::into_raw`; it is taken out, changed and put
         // back. `change` cannot unwind past this in a way that leaves the entry alive: the release
         // profile aborts, and in tests a panic under a partition lock ends the test.
         unsafe {
-            let mut shared = Arc::from_raw(slot.read_unaligned());
+            let mut shared = Arc::from_raw(slot.read());
             change(Arc::make_mut(&mut shared));
-            slot.write_unaligned(Arc::into_raw(shared));
+            slot.write(Arc::into_raw(shared));
             let kind = self.entry.entry().kind();
             self.entry.0.as_ptr().write(kind | EDITED);
         }
@@ -352,8 +400,9 @@ impl<'a> Entry<'a> {
     #[inline]
     fn key_offset_and_bytes(self) -> (usize, usize) {
         let kind = self.kind();
+        let word_bytes = usize::from(kind & APART) >> 3;
         let expiry_bytes = usize::from(kind & EXPIRY) >> 1;
-        let offset = HEADER_BYTES + expiry_bytes;
+        let offset = HEADER_BYTES + word_bytes + expiry_bytes;
         if kind & LONG_KEY == 0 {
             // SAFETY: inside the header.
             (offset, usize::from(unsafe { self.base.as_ptr().add(1).read() }))
@@ -387,25 +436,66 @@ impl<'a> Entry<'a> {
     }
 
     #[inline]
+    fn expiry_offset(self) -> usize {
+        HEADER_BYTES + (usize::from(self.kind() & APART) >> 3)
+    }
+
+    /// Where the word stands, if APART is set.
+    #[inline]
+    fn word_ptr(self) -> *mut u8 {
+        // SAFETY: inside the entry, which has a key or more behind its header.
+        unsafe { self.base.as_ptr().add(HEADER_BYTES) }
+    }
+
+    /// The word. APART is set.
+    #[inline]
+    fn word(self) -> NonNull<u8> {
+        debug_assert!(self.kind() & APART != 0);
+        // SAFETY: only called when APART is set: an address stands there, which is not null.
+        unsafe { NonNull::new_unchecked(self.word_ptr().cast::<*mut u8>().read()) }
+    }
+
+    #[inline]
     fn shared_ptr(self) -> *const Vec<u8> {
-        // SAFETY: only called when SHARED is set: the value field holds this pointer.
-        unsafe { self.value_ptr().cast::<*const Vec<u8>>().read_unaligned() }
+        self.word().as_ptr().cast_const().cast()
+    }
+
+    #[inline]
+    fn collection_kind(self) -> Option<Kind> {
+        Kind::from_number(self.kind() & TYPE_MASK)
     }
 
     /// The value, or `None` for a tombstone.
     #[inline]
-    pub fn value(self) -> Option<StringValue<'a>> {
+    pub fn value(self) -> Option<EntryValue<'a>> {
+        match self.string() {
+            Some(string) => Some(EntryValue::String(string)),
+            None => self.collection().map(EntryValue::Collection),
+        }
+    }
+
+    /// The string, or `None` for a tombstone or a collection.
+    #[inline]
+    pub fn string(self) -> Option<StringValue<'a>> {
         let kind = self.kind();
-        if kind & TYPE_MASK == TOMBSTONE {
+        if kind & TYPE_MASK != STRING {
             return None;
         }
-        if kind & SHARED == 0 {
+        if kind & APART == 0 {
             // SAFETY: the value's bytes stand there and do not change during 'a.
             let bytes =
                 unsafe { std::slice::from_raw_parts(self.value_ptr(), self.value_field_bytes()) };
             return Some(StringValue::Inline(bytes));
         }
         Some(StringValue::Shared(SharedValue { ptr: self.shared_ptr(), guard: self.guard }))
+    }
+
+    /// The collection, or `None` for a tombstone or a string.
+    #[inline]
+    pub fn collection(self) -> Option<ValueRef<'a>> {
+        let kind = self.collection_kind()?;
+        // SAFETY: the entry's type is the kind of its word, which does not change during 'a.
+        Some(unsafe { ValueRef::at(kind, NonNull::new_unchecked(self.word_ptr())) })
     }
 
     /// True for a key that is gone but still has a row in the cold tier.
@@ -421,7 +511,7 @@ impl<'a> Entry<'a> {
             return 0;
         }
         // SAFETY: EXPIRY says that it stands here.
-        unsafe { self.base.as_ptr().add(HEADER_BYTES).cast::<u64>().read() }
+        unsafe { self.base.as_ptr().add(self.expiry_offset()).cast::<u64>().read() }
     }
 
     /// How `OBJECT ENCODING` calls the value.
@@ -436,12 +526,32 @@ impl<'a> Entry<'a> {
         Access(unsafe { self.base.as_ptr().add(4).cast::<u32>().read() })
     }
 
-    /// Bytes of a shared value, 0 if the value is inline.
+    /// Bytes of a value that stands apart, 0 if the value is inline.
     #[inline]
-    pub fn shared_bytes(self) -> usize {
+    pub fn apart_bytes(self) -> usize {
+        if self.kind() & APART == 0 {
+            return 0;
+        }
         match self.value() {
-            Some(StringValue::Shared(shared)) => shared.vec().capacity(),
+            Some(EntryValue::String(StringValue::Shared(shared))) => shared.vec().capacity(),
+            Some(EntryValue::Collection(value)) => value.heap_bytes(),
             _ => 0,
+        }
+    }
+}
+
+/// How a value is written.
+enum Stored<'a> {
+    Inline(&'a [u8]),
+    Apart(*mut u8),
+}
+
+impl Stored<'_> {
+    #[inline]
+    fn inline_bytes(&self) -> usize {
+        match self {
+            Stored::Inline(bytes) => bytes.len(),
+            Stored::Apart(_) => 0,
         }
     }
 }

@@ -35,7 +35,7 @@ fn put(table: &mut Table, key: &[u8], value: &[u8], expire_ms: u64) {
 fn get(table: &Table, key: &[u8]) -> Option<(Vec<u8>, u64)> {
     match table.lookup(hash(key), key) {
         Lookup::Live(entry) => {
-            Some((entry.value().map(StringValue::bytes).unwrap().to_vec(), entry.expire_ms()))
+            Some((entry.string().map(StringValue::bytes).unwrap().to_vec(), entry.expire_ms()))
         }
         Lookup::Tombstone | Lookup::Unknown => None,
     }

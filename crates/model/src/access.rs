@@ -163,7 +163,7 @@ pub fn wait_for(fetching: &Fetching) -> Result<(), Violation> {
 
 fn value_of(object: Object<'_>) -> Value {
     Value {
-        bytes: object.string().bytes().to_vec(),
+        bytes: object.string().expect("a string").bytes().to_vec(),
         expire_ms: object.expire_ms(),
         form: object.form(),
     }

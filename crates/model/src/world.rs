@@ -122,6 +122,7 @@ impl<'a> World<'a> {
             checkpoint_log_bytes: u64::MAX,
             miss_threads: MISS_THREADS,
             hash_seed: setting.hash_seed,
+            ..Options::default()
         };
         let journal = journal_options(setting.policy);
         let disk = Arc::new(self.disk.clone());

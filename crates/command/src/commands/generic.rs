@@ -54,7 +54,7 @@ pub const COMMANDS: &[Entry] = &[
     flush::SWAPDB,
 ];
 
-/// How TYPE calls an object. All objects are strings in this version.
-fn type_name(_: Object<'_>) -> &'static str {
-    "string"
+/// How TYPE calls an object.
+fn type_name(object: Object<'_>) -> &'static str {
+    object.collection().map_or("string", |value| value.kind().name())
 }

@@ -43,16 +43,18 @@ pub const COMMANDS: &[Entry] = &[
     lcs::LCS,
 ];
 
-/// The string in an object. Objects of other types, once there are any, are refused here with
+/// The string in an object.
+///
+/// # Errors
 /// [`CommandError::WRONG_TYPE`].
 #[inline]
-fn string(object: Object<'_>) -> Result<StringValue<'_>, CommandError> {
-    Ok(object.string())
+pub(crate) fn string(object: Object<'_>) -> Result<StringValue<'_>, CommandError> {
+    object.string().ok_or(CommandError::WRONG_TYPE)
 }
 
 /// The bytes of the string in an object.
 #[inline]
-fn bytes(object: Object<'_>) -> Result<&[u8], CommandError> {
+pub(crate) fn bytes(object: Object<'_>) -> Result<&[u8], CommandError> {
     Ok(string(object)?.bytes())
 }
 

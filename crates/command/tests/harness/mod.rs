@@ -75,12 +75,7 @@ impl TestServer {
         let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
         let mut log = None;
         let engine = Engine::open(
-            Options {
-                databases: 16,
-                checkpoint_log_bytes: u64::MAX,
-                miss_threads: 1,
-                hash_seed: 1,
-            },
+            Options { databases: 16, ..Options::default() },
             Arc::new(tier) as Arc<dyn ColdTier>,
             Arc::clone(&clock) as Arc<dyn Clock>,
             |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {
@@ -210,7 +205,7 @@ impl TestServer {
             value_bytes_max: usize::MAX,
         };
         View::new(engine, locked, session).peek(&key).map(|object| Stored {
-            value: object.string().bytes().to_vec(),
+            value: object.string().expect("it is a string").bytes().to_vec(),
             expire_ms: object.expire_ms(),
             form: object.form(),
         })

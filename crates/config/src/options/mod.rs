@@ -10,7 +10,7 @@ mod redis_internals;
 mod replication;
 pub(crate) mod server;
 mod tls;
-mod types;
+pub(crate) mod types;
 
 use crate::option::{Kind, OptionSpec};
 

@@ -7,6 +7,7 @@ use crate::entry::{Access, Content, Entry, EntryPtr};
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::memory::slab::Slab;
+use basalt_value::{Value, ValueMut};
 use std::sync::Arc;
 
 /// A hash table of entries. See [`crate::table`].
@@ -35,10 +36,10 @@ pub struct Counts {
     pub dirty: usize,
     /// Entries with an expiry.
     pub expiring: usize,
-    /// Bytes of the entries, without shared values.
+    /// Bytes of the entries, without values that stand apart.
     pub entry_bytes: usize,
-    /// Bytes of shared values.
-    pub shared_bytes: usize,
+    /// Bytes of values that stand apart from their entries.
+    pub apart_bytes: usize,
     /// Bytes of segments and directory.
     pub index_bytes: usize,
 }
@@ -246,12 +247,37 @@ impl Table {
 
     /// Changes a shared value in place. Marks the entry dirty.
     pub fn edit_shared(&mut self, found: Found, change: impl FnOnce(&mut Vec<u8>)) {
-        self.counts.shared_bytes -= self.entry(found).shared_bytes();
+        self.counts.apart_bytes -= self.entry(found).apart_bytes();
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries; the caller found
         // the value to be shared.
         unsafe { found.slot.entry().shared_mut().edit(change) };
-        self.counts.shared_bytes += self.entry(found).shared_bytes();
+        self.counts.apart_bytes += self.entry(found).apart_bytes();
         self.mark(found, DIRTY);
+    }
+
+    /// Changes a collection in place; `None` if the entry is none. Marks the entry dirty.
+    #[inline]
+    pub fn edit_collection<R>(
+        &mut self,
+        found: Found,
+        change: impl FnOnce(ValueMut<'_>) -> R,
+    ) -> Option<R> {
+        let before = self.entry(found).apart_bytes();
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
+        let result = unsafe { found.slot.entry().collection_mut() }.map(change);
+        let after = self.entry(found).apart_bytes();
+        self.counts.apart_bytes = self.counts.apart_bytes + after - before;
+        self.mark(found, DIRTY);
+        result
+    }
+
+    /// Takes a collection out and leaves an empty one in its place; `None` if the entry is none.
+    pub fn take_collection(&mut self, found: Found) -> Option<Value> {
+        self.counts.apart_bytes -= self.entry(found).apart_bytes();
+        // SAFETY: as above.
+        let value = unsafe { found.slot.entry().take_collection() };
+        self.counts.apart_bytes += self.entry(found).apart_bytes();
+        value
     }
 
     /// Sets flags of the entry's reference.
@@ -310,7 +336,7 @@ impl Table {
         counts.dirty += usize::from(slot.has(DIRTY));
         counts.expiring += usize::from(slot.has(EXPIRING));
         counts.entry_bytes += entry.bytes();
-        counts.shared_bytes += entry.shared_bytes();
+        counts.apart_bytes += entry.apart_bytes();
     }
 
     #[inline]
@@ -323,7 +349,7 @@ impl Table {
         counts.dirty -= usize::from(slot.has(DIRTY));
         counts.expiring -= usize::from(slot.has(EXPIRING));
         counts.entry_bytes -= entry.bytes();
-        counts.shared_bytes -= entry.shared_bytes();
+        counts.apart_bytes -= entry.apart_bytes();
     }
 }
 
@@ -352,13 +378,13 @@ pub(super) unsafe fn place_in(segment: SegmentRef, hash: u64, slot: Slot) -> boo
 
 impl Drop for Table {
     fn drop(&mut self) {
-        let shared = self.counts.shared_bytes > 0 || self.slab.large_bytes() > 0;
+        let apart = self.counts.apart_bytes > 0 || self.slab.large_bytes() > 0;
         let mut before = None;
         for segment in std::mem::take(&mut self.directory) {
             if before.replace(segment) == Some(segment) {
                 continue;
             }
-            for number in 0..if shared { segment.buckets_total() } else { 0 } {
+            for number in 0..if apart { segment.buckets_total() } else { 0 } {
                 // SAFETY: the table is being dropped: nobody else uses its segments and entries.
                 unsafe {
                     let bucket = &*segment.bucket(number);

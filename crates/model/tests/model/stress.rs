@@ -102,9 +102,13 @@ impl Client<'_> {
         self.write(BANK, &keys, |txn| {
             let engine = txn.engine();
             let [from, to] = [engine.key(&keys[0]), engine.key(&keys[1])];
-            let held = txn.get(&from).map_or(0, |object| amount_of(object.string().bytes()));
+            let held = txn
+                .get(&from)
+                .map_or(0, |object| amount_of(object.string().expect("a string").bytes()));
             let amount = if removes_empty { held } else { amount.min(held) };
-            let there = txn.get(&to).map_or(0, |object| amount_of(object.string().bytes()));
+            let there = txn
+                .get(&to)
+                .map_or(0, |object| amount_of(object.string().expect("a string").bytes()));
             match held - amount {
                 0 => drop_key(txn, &from),
                 rest => txn.put(&from, &text_of(rest), PutOptions::whole(0)),
@@ -129,7 +133,9 @@ impl Client<'_> {
             engine.gate_reads(&locked, &keys, &mut gate);
             let view = View::new(&engine, locked, self.session(BANK));
             let amounts = keys.iter().filter_map(|key| view.get(key));
-            break amounts.map(|object| amount_of(object.string().bytes())).sum();
+            break amounts
+                .map(|object| amount_of(object.string().expect("a string").bytes()))
+                .sum();
         };
         assert_eq!(sum, START_SUM, "a transfer was seen half done");
         self.shared.progress[self.number].fetch_add(1, Ordering::Relaxed);

@@ -112,10 +112,7 @@ fn move_key(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     if txn.must_wait_for(to) {
         return Ok(());
     }
-    let moved = !txn.exists_at(to) && txn.copy(key, to);
-    if moved {
-        txn.delete(key);
-    }
+    let moved = !txn.exists_at(to) && txn.rename(key, to);
     reply.integer(moved.into());
     Ok(())
 }

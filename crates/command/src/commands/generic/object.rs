@@ -5,6 +5,7 @@ use crate::commands::{Entry, Run, container, help, number};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
 use basalt_engine::{Object, View};
+use basalt_keyspace::entry::EntryValue;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Subcommands};
 
@@ -136,9 +137,12 @@ fn encoding_of(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
     Ok(())
 }
 
-/// How Redis would store the string: it goes by how the string came about and by its length.
+/// How Redis would store the value. A string goes by how it came about and by its length.
 pub(crate) fn encoding(object: Object<'_>) -> &'static str {
-    let bytes = object.string().bytes();
+    let bytes = match object.value() {
+        EntryValue::String(string) => string.bytes(),
+        EntryValue::Collection(value) => return value.encoding(),
+    };
     match object.form() {
         StringForm::Edited => "raw",
         StringForm::Whole if number::parse_i64(bytes).is_some() => "int",
@@ -179,7 +183,9 @@ fn refcount(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
 
 fn references(object: Object<'_>) -> i64 {
     let is_shared = encoding(object) == "int"
-        && number::parse_i64(object.string().bytes())
+        && object
+            .string()
+            .and_then(|string| number::parse_i64(string.bytes()))
             .is_some_and(|value| (0..SHARED_INTEGERS).contains(&value));
     if is_shared { SHARED_REFERENCES } else { 1 }
 }

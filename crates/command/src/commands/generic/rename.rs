@@ -60,8 +60,7 @@ fn rename(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         return Err(CommandError::NO_SUCH_KEY);
     }
     if from.bytes != to.key.bytes {
-        txn.copy(from, to);
-        txn.delete(from);
+        txn.rename(from, to);
     }
     reply.ok();
     Ok(())
@@ -74,8 +73,7 @@ fn renamenx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     }
     let renamed = !txn.exists_at(to);
     if renamed {
-        txn.copy(from, to);
-        txn.delete(from);
+        txn.rename(from, to);
     }
     reply.integer(renamed.into());
     Ok(())

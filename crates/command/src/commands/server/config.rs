@@ -5,6 +5,7 @@ use crate::commands::help::help;
 use crate::commands::{Entry, Run, container};
 use crate::dispatch::Context;
 use crate::error::CommandError;
+use crate::limits::limits;
 use crate::session::{Flow, SessionResult};
 use basalt_config::SetOrigin;
 use basalt_resp::Reply;
@@ -116,6 +117,9 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
     let prepared = ctx.server.config.prepare_set(&pairs, origin).map_err(CommandError::because)?;
     if let Err((name, reason)) = ctx.server.host.apply(prepared.before(), prepared.after()) {
         return Err(CommandError::because(prepared.refuse(&name, reason)));
+    }
+    if prepared.before().types != prepared.after().types {
+        ctx.server.engine.set_limits(limits(&prepared.after().types));
     }
     for notice in prepared.notices() {
         tracing::info!("CONFIG SET: {notice}");

@@ -10,6 +10,7 @@ use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
 use basalt_engine::{Cursor, Key, Object, Session as KeySession, Touch, View, Walk, WalkLimits};
+use basalt_keyspace::entry::EntryValue;
 use basalt_resp::Reply;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use std::sync::LazyLock;
@@ -39,7 +40,15 @@ impl Digest {
 /// Value and the fact that it expires, but, as in Redis, not when.
 fn put_value(object: Object<'_>, bytes: &mut Vec<u8>) {
     bytes.push(u8::from(object.expire_ms() != 0));
-    bytes.extend_from_slice(object.string().bytes());
+    match object.value() {
+        EntryValue::String(string) => bytes.extend_from_slice(string.bytes()),
+        EntryValue::Collection(value) => {
+            bytes.push(value.kind() as u8);
+            let mut sum = Digest::default();
+            value.visit_parts(&mut |part| sum.add(Digest::of(part)));
+            bytes.extend_from_slice(sum.hex().as_bytes());
+        }
+    }
 }
 
 pub(super) fn everything(ctx: &mut Context<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -8,6 +8,7 @@ use crate::dispatch::Context;
 use crate::error::CommandError;
 use crate::session::SessionResult;
 use basalt_engine::Object;
+use basalt_keyspace::entry::EntryValue;
 use basalt_resp::Reply;
 
 pub(super) fn object(
@@ -21,7 +22,7 @@ pub(super) fn object(
         let idle_s = object.access().idle_seconds(now_s);
         reply.simple(format!(
             "Value at:{:p} refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{idle_s}",
-            object.string().bytes().as_ptr(),
+            address(object),
             encoding(object),
             serialized_len(object),
             now_s.wrapping_sub(idle_s) & LRU_CLOCK_MASK,
@@ -30,12 +31,26 @@ pub(super) fn object(
     })
 }
 
+fn address(object: Object<'_>) -> *const u8 {
+    match object.value() {
+        EntryValue::String(string) => string.bytes().as_ptr(),
+        EntryValue::Collection(value) => value.address(),
+    }
+}
+
 /// Redis' clock of last use has 24 bits of seconds.
 const LRU_CLOCK_MASK: u32 = 0x00FF_FFFF;
 
 /// Bytes that the value would take in an RDB file without compression.
 fn serialized_len(object: Object<'_>) -> usize {
-    let bytes = object.string().bytes();
+    let bytes = match object.value() {
+        EntryValue::String(string) => string.bytes(),
+        EntryValue::Collection(value) => {
+            let mut encoded = Vec::new();
+            value.encode(&mut encoded);
+            return encoded.len();
+        }
+    };
     match parse_i64(bytes).filter(|_| encoding(object) == "int") {
         Some(-0x80..=0x7F) => 2,
         Some(-0x8000..=0x7FFF) => 3,

@@ -9,7 +9,7 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     let server = source.server;
     let host = server.host.memory();
     let dataset = source.census().memory;
-    let dataset_bytes = dataset.entry_bytes + dataset.shared_bytes;
+    let dataset_bytes = dataset.entry_bytes + dataset.apart_bytes;
     // What is compared with `maxmemory`: the keyspace, without buffers of connections.
     let used = dataset.bytes_used();
     let peak = server.memory_bytes_peak.load(Relaxed).max(used);

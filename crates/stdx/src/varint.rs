@@ -3,7 +3,7 @@
 
 /// Appends `value` to `out`.
 #[inline]
-pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
+pub fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -13,7 +13,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
 
 /// Takes one number off the front of `bytes`; `None` if it is cut short or does not fit 64 bits.
 #[inline]
-pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for (index, &byte) in bytes.iter().enumerate().take(10) {
         let part = u64::from(byte & 0x7f);

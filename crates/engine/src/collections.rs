@@ -1,0 +1,175 @@
+//! HOT PATH
+//! Collections under keys: reading them, changing their elements, putting them as a whole.
+//!
+//! A command changes a collection in place and the collection itself writes down what that was
+//! ([`basalt_value::Edits`]): straight into the thread's ChangeSet, as one EDIT a call, however many
+//! elements it touches. A collection that has become empty is removed and logged as a DELETE instead.
+
+use crate::key::Key;
+use crate::txn::Txn;
+use crate::view::{Object, View, access_at};
+use basalt_change::op::{self, Op, Origin, PutValue};
+use basalt_keyspace::entry::{Content, NewValue};
+use basalt_value::{Collection, Edits, Limits, Value};
+
+/// The key holds a value of another kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the key holds a value of another kind")]
+pub struct WrongType;
+
+/// What happens when a key that is to be changed is not there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Absent {
+    /// It begins empty.
+    Create,
+    /// Nothing is changed.
+    Skip,
+}
+
+impl<'a> Object<'a> {
+    /// The collection of this type.
+    ///
+    /// # Errors
+    /// It is something else.
+    #[inline]
+    pub fn as_collection<C: Collection + 'a>(self) -> Result<&'a C, WrongType> {
+        self.collection().and_then(C::of).ok_or(WrongType)
+    }
+}
+
+impl View<'_> {
+    /// The collection of this type under a key, counted as a hit or a miss and as a use of the key.
+    ///
+    /// # Errors
+    /// Something else is under the key.
+    #[inline]
+    pub fn collection<C: Collection>(&self, key: &Key<'_>) -> Result<Option<&C>, WrongType> {
+        self.get(key).map(Object::as_collection).transpose()
+    }
+
+    /// Up to where collections stay packed.
+    pub fn limits(&self) -> Limits {
+        self.engine.limits()
+    }
+}
+
+impl Txn<'_> {
+    /// The collection of this type under a key.
+    ///
+    /// # Errors
+    /// Something else is under the key.
+    #[inline]
+    pub fn collection<C: Collection>(&self, key: &Key<'_>) -> Result<Option<&C>, WrongType> {
+        self.get(key).map(Object::as_collection).transpose()
+    }
+
+    /// Up to where collections stay packed.
+    #[inline]
+    pub fn limits(&self) -> Limits {
+        self.engine.limits()
+    }
+
+    /// Changes the collection of this type under a key. What `change` writes as edits is logged; if it
+    /// writes nothing, nothing has changed. Gives what `change` gives, or `None` if the key is not there
+    /// and is to be skipped.
+    ///
+    /// # Errors
+    /// Something else is under the key; `change` has not been called.
+    #[inline]
+    pub fn edit<C: Collection, R>(
+        &mut self,
+        key: &Key<'_>,
+        absent: Absent,
+        change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
+    ) -> Result<Option<R>, WrongType> {
+        match self.get(key) {
+            Some(object) if object.collection().and_then(C::of).is_none() => Err(WrongType),
+            Some(_) => Ok(self.edit_existing(key, change)),
+            None if absent == Absent::Skip => Ok(None),
+            None => Ok(Some(self.create(key, change))),
+        }
+    }
+
+    fn edit_existing<C: Collection, R>(
+        &mut self,
+        key: &Key<'_>,
+        change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
+    ) -> Option<R> {
+        let (db, gated) = (self.session.db, self.gated);
+        let database = &mut self.locked.partition_mut(key.partition).databases[usize::from(db)];
+        let changes = &mut *self.changes;
+        let found = database.table.find(key.hash, key.bytes)?;
+        let before = changes.mark();
+        changes.begin_op(key, gated);
+        let start =
+            op::begin_edit(&mut changes.bytes, db, key.bytes, C::KIND as u8, Origin::Existing);
+        let (result, is_empty) = database.table.edit_collection(found, |value| {
+            let collection = C::of_mut(value)?;
+            let result = change(collection, &mut Edits::to(&mut changes.bytes));
+            Some((result, collection.is_empty() && !C::STAYS_WHEN_EMPTY))
+        })??;
+        if op::is_empty_edit(&changes.bytes, start) {
+            changes.reset(before);
+            return Some(result);
+        }
+        if is_empty {
+            changes.reset(before);
+            self.delete(key);
+            return Some(result);
+        }
+        op::end_edit(&mut changes.bytes, start);
+        database.table.touch(found, access_at(self.session.now_ms));
+        Some(result)
+    }
+
+    fn create<C: Collection, R>(
+        &mut self,
+        key: &Key<'_>,
+        change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
+    ) -> R {
+        let db = self.session.db;
+        // A key that has expired is still there for the log.
+        self.delete(key);
+        let before = self.changes.mark();
+        self.changes.begin_op(key, self.gated);
+        let out = &mut self.changes.bytes;
+        let start = op::begin_edit(out, db, key.bytes, C::KIND as u8, Origin::New);
+        let mut collection = C::new();
+        let result = change(&mut collection, &mut Edits::to(out));
+        if op::is_empty_edit(out, start) || collection.is_empty() && !C::STAYS_WHEN_EMPTY {
+            self.changes.reset(before);
+            return result;
+        }
+        op::end_edit(out, start);
+        self.store_value(key, collection.into_value(), 0);
+        result
+    }
+
+    /// Puts a collection under a key, whatever was there. An empty one removes the key, unless its kind
+    /// stays when empty.
+    pub fn put_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
+        if value.is_gone() {
+            self.delete(key);
+            return;
+        }
+        let mut bytes = Vec::new();
+        value.as_ref().encode(&mut bytes);
+        let (db, kind) = (self.session.db, value.kind() as u8);
+        let origin = self.store_value(key, value, expire_ms);
+        let put = PutValue { db, key: key.bytes, kind, expire_ms, origin, value: &bytes };
+        self.log(key, Op::PutValue(put));
+    }
+
+    fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) -> Origin {
+        let access = access_at(self.session.now_ms);
+        let value = NewValue::Collection(value);
+        self.store(key, Content { key: key.bytes, value, expire_ms, access })
+    }
+
+    /// Takes the collection out of a key, which is deleted next.
+    pub(crate) fn take_value(&mut self, key: &Key<'_>) -> Option<Value> {
+        let database = self.database(key);
+        let found = database.table.find(key.hash, key.bytes)?;
+        database.table.take_collection(found)
+    }
+}

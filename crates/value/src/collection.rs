@@ -1,0 +1,79 @@
+//! What every type has in common.
+
+use crate::{Kind, Limits, Value, ValueMut, ValueRef};
+
+/// Bytes that are no encoded value or no edits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The bytes end too early.
+    #[error("the value ends too early")]
+    Truncated,
+    /// The bytes contradict themselves.
+    #[error("the value is inconsistent: {0}")]
+    Corrupt(&'static str),
+    /// An edit that this version does not know.
+    #[error("unknown edit {0}: written by a newer version?")]
+    UnknownEdit(u8),
+}
+
+/// A collection: one word, see [`crate::form`].
+///
+/// Operations that change it take [`Edits`](crate::Edits) and write there what they did, physically: absolute times,
+/// no randomness left, nothing that depends on the order of a hash table. An operation that changes
+/// nothing writes nothing.
+pub trait Collection: Sized {
+    /// Its kind.
+    const KIND: Kind;
+    /// Whether Redis keeps the key of an empty one, as it does for streams.
+    const STAYS_WHEN_EMPTY: bool = false;
+
+    /// An empty one. Allocates nothing.
+    fn new() -> Self;
+
+    /// Elements, fields, members or entries.
+    fn len(&self) -> usize;
+
+    /// Nothing is in it.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of memory outside of its word, about. Constant time.
+    fn heap_bytes(&self) -> usize;
+
+    /// What OBJECT ENCODING answers.
+    fn encoding(&self) -> &'static str;
+
+    /// Appends all of it.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// Visits bytes that say what is in it, in any order: equal values visit the same bytes, each as
+    /// often. For `DEBUG DIGEST`.
+    fn visit_parts(&self, visit: &mut dyn FnMut(&[u8])) {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        visit(&bytes);
+    }
+
+    /// Reads what [`Collection::encode`] wrote, of this or an earlier version.
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError>;
+
+    /// Does what edits say.
+    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError>;
+
+    /// An equal one. The native form may share parts with the original as long as nobody can tell.
+    fn duplicate(&self, limits: &Limits) -> Self {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        Self::decode(&bytes, limits).expect("what was just encoded can be decoded")
+    }
+
+    /// It, if the value is of this kind.
+    fn of(value: ValueRef<'_>) -> Option<&Self>;
+
+    /// It, to be changed, if the value is of this kind.
+    fn of_mut(value: ValueMut<'_>) -> Option<&mut Self>;
+
+    /// It as a value.
+    fn into_value(self) -> Value;
+}

@@ -1,0 +1,4 @@
+//! HOT PATH
+//! The hash.
+
+crate::sketch::sketch!(Hash, "hashtable");

@@ -1,0 +1,242 @@
+//! HOT PATH
+//! Elements in a row of bytes: strings, and strings that spell a number as that number.
+//!
+//! ```text
+//! item = 0x00…0xBF                  a string of so many bytes follows
+//!      | 0xC0 len:varint            a longer string follows
+//!      | 0xC1…0xC8                  a number of 1…8 bytes follows, little-endian, two's complement
+//!      | 0xD0…0xFF                  the number 0…47
+//! ```
+//! A number is a string that is spelled as Redis spells that number: it comes out as it went in, and every
+//! string has one encoding only, so that equal items are equal bytes. Against Redis' listpack an item
+//! saves the byte of backward length: packed collections are short and are walked from the front.
+
+use basalt_stdx::varint;
+
+const SHORT_MAX: usize = 0xBF;
+const LONG: u8 = 0xC0;
+const NUMBER: u8 = 0xC0;
+const SMALL: u8 = 0xD0;
+const SMALL_MAX: i64 = 47;
+/// Most characters of a number: `-9223372036854775808`.
+pub const NUMBER_CHARS_MAX: usize = 20;
+
+/// An element as it stands in packed bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item<'a> {
+    /// A string that spells no number.
+    Bytes(&'a [u8]),
+    /// A string that spells this number.
+    Number(i64),
+}
+
+/// Room to spell a number in.
+pub type Digits = [u8; NUMBER_CHARS_MAX];
+
+impl<'a> Item<'a> {
+    /// The item that a string is.
+    #[inline]
+    pub fn of(bytes: &'a [u8]) -> Item<'a> {
+        match parse_number(bytes) {
+            Some(number) => Item::Number(number),
+            None => Item::Bytes(bytes),
+        }
+    }
+
+    /// The string that it is, spelled into `digits` if it is a number.
+    #[inline]
+    pub fn spell<'b>(self, digits: &'b mut Digits) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        match self {
+            Item::Bytes(bytes) => bytes,
+            Item::Number(number) => spell_number(number, digits),
+        }
+    }
+
+    /// Length of the string that it is.
+    pub fn spelled_bytes(self) -> usize {
+        match self {
+            Item::Bytes(bytes) => bytes.len(),
+            Item::Number(number) => spell_number(number, &mut [0; NUMBER_CHARS_MAX]).len(),
+        }
+    }
+
+    /// Appends it.
+    #[inline]
+    pub fn put(self, out: &mut Vec<u8>) {
+        match self {
+            Item::Bytes(bytes) => {
+                if bytes.len() <= SHORT_MAX {
+                    out.push(bytes.len() as u8);
+                } else {
+                    out.push(LONG);
+                    varint::put(out, bytes.len() as u64);
+                }
+                out.extend_from_slice(bytes);
+            }
+            Item::Number(number @ 0..=SMALL_MAX) => out.push(SMALL + number as u8),
+            Item::Number(number) => {
+                // Bits that the number needs, its sign included.
+                let bits = 65 - (number ^ (number >> 63)).leading_zeros();
+                let bytes = bits.div_ceil(8) as usize;
+                out.push(NUMBER + bytes as u8);
+                out.extend_from_slice(&number.to_le_bytes()[..bytes]);
+            }
+        }
+    }
+
+    /// Takes one off the front of `bytes`; `None` if there is none whole.
+    #[inline]
+    pub fn take(bytes: &mut &'a [u8]) -> Option<Item<'a>> {
+        let (&head, rest) = bytes.split_first()?;
+        let (item, rest) = match head {
+            0..=0xBF => {
+                let (string, rest) = rest.split_at_checked(usize::from(head))?;
+                (Item::Bytes(string), rest)
+            }
+            LONG => {
+                let mut rest = rest;
+                let len = usize::try_from(varint::take(&mut rest)?).ok()?;
+                let (string, rest) = rest.split_at_checked(len)?;
+                (Item::Bytes(string), rest)
+            }
+            0xC1..=0xC8 => {
+                let count = usize::from(head - NUMBER);
+                let (digits, rest) = rest.split_at_checked(count)?;
+                let sign = if digits[count - 1] & 0x80 != 0 { 0xFF } else { 0 };
+                let mut number = [sign; 8];
+                number[..count].copy_from_slice(digits);
+                (Item::Number(i64::from_le_bytes(number)), rest)
+            }
+            SMALL.. => (Item::Number(i64::from(head - SMALL)), rest),
+            _ => return None,
+        };
+        *bytes = rest;
+        Some(item)
+    }
+}
+
+/// The items in a row of bytes. Ends at the first that is not whole.
+#[derive(Clone, Debug)]
+pub struct Items<'a>(pub &'a [u8]);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Item<'a>> {
+        Item::take(&mut self.0)
+    }
+}
+
+/// The number that a string spells as Redis would spell it: no plus, no leading zeros, no minus zero.
+#[inline]
+pub fn parse_number(bytes: &[u8]) -> Option<i64> {
+    let (negative, digits) = match bytes {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    match digits {
+        [b'0'] if !negative => return Some(0),
+        [b'1'..=b'9', ..] if digits.len() < NUMBER_CHARS_MAX => {}
+        _ => return None,
+    }
+    let mut value = 0i64;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        let digit = i64::from(digit - b'0');
+        value = value.checked_mul(10)?;
+        value = if negative { value.checked_sub(digit)? } else { value.checked_add(digit)? };
+    }
+    Some(value)
+}
+
+/// Spells a number.
+#[inline]
+pub fn spell_number(number: i64, digits: &mut Digits) -> &[u8] {
+    let mut at = NUMBER_CHARS_MAX;
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    &digits[at..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn round_trip(bytes: &[u8]) -> usize {
+        let mut out = Vec::new();
+        Item::of(bytes).put(&mut out);
+        let mut rest = &out[..];
+        let item = Item::take(&mut rest).unwrap();
+        assert!(rest.is_empty());
+        assert_eq!(item.spell(&mut [0; NUMBER_CHARS_MAX]), bytes);
+        assert_eq!(item.spelled_bytes(), bytes.len());
+        for cut in 0..out.len() {
+            assert_eq!(Item::take(&mut &out[..cut]), None);
+        }
+        out.len()
+    }
+
+    #[test]
+    fn numbers_take_the_bytes_that_they_need() {
+        for (text, bytes) in [
+            ("0", 1),
+            ("47", 1),
+            ("48", 2),
+            ("-1", 2),
+            ("127", 2),
+            ("128", 3),
+            ("-128", 2),
+            ("-129", 3),
+            ("32767", 3),
+            ("32768", 4),
+            ("9223372036854775807", 9),
+            ("-9223372036854775808", 9),
+        ] {
+            assert_eq!(round_trip(text.as_bytes()), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_number_stays_a_string() {
+        for text in ["", "-", "-0", "00", "01", "+1", "1 ", "9223372036854775808", "1e3"] {
+            assert!(matches!(Item::of(text.as_bytes()), Item::Bytes(_)), "{text}");
+            round_trip(text.as_bytes());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+        #[test]
+        fn strings_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            round_trip(&bytes);
+        }
+
+        #[test]
+        fn all_numbers_round_trip(number in any::<i64>(), shift in 0..64u32) {
+            round_trip(i64::to_string(&(number >> shift)).as_bytes());
+        }
+
+        #[test]
+        fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Items(&bytes).count();
+        }
+    }
+}

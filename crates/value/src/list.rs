@@ -1,0 +1,4 @@
+//! HOT PATH
+//! The list.
+
+crate::sketch::sketch!(List, "quicklist");

@@ -1,0 +1,395 @@
+//! HOT PATH
+//! A hash table that never pauses: what large sets, hashes and sorted sets find their members by.
+//!
+//! ```text
+//! directory[hash >> (64 - depth)] ─▶ segment: a hash table of at most 224 members
+//! ```
+//! **Idea.** Extendible hashing over small tables: a full segment splits in two, and the directory doubles
+//! when it must. No growth moves more than [`SEGMENT_MAX`] members (some 10 µs); the directory of ten
+//! million members is 64 Ki addresses, whose doubling is a copy of half a megabyte. One table of ten million
+//! would stand still for a second to double.
+//!
+//! Segments cover ranges of hashes in order, so a SCAN cursor is a hash, as for the keyspace: it stays valid
+//! through splits, and every member that is there throughout is visited. A random member is one of the
+//! segment at a random hash: segments are cut by hash, so each member is about as likely as another.
+//!
+//! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
+
+use hashbrown::HashTable;
+
+/// A segment that would hold more splits: seven eighths of 256, when the table would double.
+pub const SEGMENT_MAX: usize = 224;
+/// A segment with fewer merges with its neighbour if both together …
+const SPARSE: usize = 32;
+/// … have fewer than this: far enough from splitting again.
+const MERGED_MAX: usize = 64;
+/// Bits of the hash that the directory may use at most.
+const DEPTH_MAX: u32 = 40;
+
+/// A table of members. See the head of this file.
+#[derive(Debug)]
+pub struct Members<T> {
+    /// `1 << depth` places. Neighbours that have not been told apart share a segment: it stands at the
+    /// first of its places, the others say how far back that is.
+    directory: Vec<Place<T>>,
+    depth: u32,
+    len: usize,
+}
+
+#[derive(Debug)]
+enum Place<T> {
+    Segment(Box<Segment<T>>),
+    /// The segment of the place so many places before this one.
+    Before(u32),
+}
+
+#[derive(Debug)]
+struct Segment<T> {
+    table: HashTable<T>,
+    /// Leading bits that all hashes in it share.
+    depth: u32,
+}
+
+impl<T> Default for Members<T> {
+    fn default() -> Members<T> {
+        Members::new()
+    }
+}
+
+impl<T> Members<T> {
+    /// An empty one.
+    pub fn new() -> Members<T> {
+        let segment = Segment { table: HashTable::new(), depth: 0 };
+        Members { directory: vec![Place::Segment(Box::new(segment))], depth: 0, len: 0 }
+    }
+
+    /// Members.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// None.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of memory of the table itself, about; not what its words point to.
+    pub fn heap_bytes(&self) -> usize {
+        // A segment is between half and wholly full.
+        self.directory.len() * size_of::<Place<T>>() + self.len * (size_of::<T>() + 1) * 3 / 2
+    }
+
+    #[inline]
+    fn first_place(&self, hash: u64) -> usize {
+        let place = if self.depth == 0 { 0 } else { (hash >> (64 - self.depth)) as usize };
+        match &self.directory[place] {
+            Place::Segment(_) => place,
+            Place::Before(distance) => place - *distance as usize,
+        }
+    }
+
+    #[inline]
+    fn segment(&self, hash: u64) -> &Segment<T> {
+        match &self.directory[self.first_place(hash)] {
+            Place::Segment(segment) => segment,
+            Place::Before(_) => unreachable!("a distance leads to a segment"),
+        }
+    }
+
+    #[inline]
+    fn segment_mut(&mut self, hash: u64) -> &mut Segment<T> {
+        let place = self.first_place(hash);
+        match &mut self.directory[place] {
+            Place::Segment(segment) => segment,
+            Place::Before(_) => unreachable!("a distance leads to a segment"),
+        }
+    }
+
+    /// The member with this hash that `is` recognises.
+    #[inline]
+    pub fn find(&self, hash: u64, is: impl FnMut(&T) -> bool) -> Option<&T> {
+        self.segment(hash).table.find(hash, is)
+    }
+
+    /// The same, to be changed without changing its hash.
+    #[inline]
+    pub fn find_mut(&mut self, hash: u64, is: impl FnMut(&T) -> bool) -> Option<&mut T> {
+        self.segment_mut(hash).table.find_mut(hash, is)
+    }
+
+    /// Adds a member that is not there.
+    #[inline]
+    pub fn insert(&mut self, hash: u64, member: T, hash_of: impl Fn(&T) -> u64) {
+        self.len += 1;
+        while self.segment(hash).table.len() >= SEGMENT_MAX && self.split(hash, &hash_of) {}
+        self.segment_mut(hash).table.insert_unique(hash, member, hash_of);
+    }
+
+    /// Takes the member out with this hash that `is` recognises.
+    #[inline]
+    pub fn remove(
+        &mut self,
+        hash: u64,
+        is: impl FnMut(&T) -> bool,
+        hash_of: impl Fn(&T) -> u64,
+    ) -> Option<T> {
+        let segment = self.segment_mut(hash);
+        let (member, _) = segment.table.find_entry(hash, is).ok()?.remove();
+        let is_sparse = segment.table.len() < SPARSE && segment.depth > 0;
+        self.len -= 1;
+        if is_sparse {
+            self.merge(hash, hash_of);
+        }
+        Some(member)
+    }
+
+    /// All members, by ranges of hashes.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.segments().flat_map(|(_, segment)| segment.table.iter())
+    }
+
+    /// Takes all members out.
+    pub fn drain(self) -> impl Iterator<Item = T> {
+        let segments = self.directory.into_iter().filter_map(|place| match place {
+            Place::Segment(segment) => Some(segment.table),
+            Place::Before(_) => None,
+        });
+        segments.flatten()
+    }
+
+    fn segments(&self) -> impl Iterator<Item = (usize, &Segment<T>)> {
+        self.directory.iter().enumerate().filter_map(|(place, at)| match at {
+            Place::Segment(segment) => Some((place, &**segment)),
+            Place::Before(_) => None,
+        })
+    }
+
+    /// Some member, by a random number: each about as likely as another. `None` if there is none.
+    pub fn random(&self, random: u64) -> Option<&T> {
+        if self.len == 0 {
+            return None;
+        }
+        let mut random = random;
+        loop {
+            let table = &self.segment(random).table;
+            random = mix(random);
+            // Nearly always the first try: sparse segments are merged.
+            if !table.is_empty() {
+                return table.iter().nth((random >> 32) as usize % table.len());
+            }
+        }
+    }
+
+    /// Visits at least `count` members from `cursor` on, in the order of their hashes; gives the cursor to go
+    /// on with, 0 at the end.
+    pub fn scan(
+        &self,
+        cursor: u64,
+        count: usize,
+        hash_of: impl Fn(&T) -> u64,
+        mut visit: impl FnMut(&T),
+    ) -> u64 {
+        let mut left = count.max(1);
+        let mut from = cursor;
+        loop {
+            let first = self.first_place(from);
+            let segment = self.segment(from);
+            let mut members: Vec<(u64, &T)> = segment
+                .table
+                .iter()
+                .map(|member| (hash_of(member), member))
+                .filter(|&(hash, _)| hash >= from)
+                .collect();
+            members.sort_unstable_by_key(|&(hash, _)| hash);
+            // Members of one hash belong together: the cursor can stand only between hashes.
+            let mut seen = 0;
+            let mut last = None;
+            for &(hash, member) in &members {
+                if seen >= left && last != Some(hash) {
+                    return hash;
+                }
+                visit(member);
+                seen += 1;
+                last = Some(hash);
+            }
+            left = left.saturating_sub(seen);
+            let next = first + (1 << (self.depth - segment.depth));
+            if next >= self.directory.len() {
+                return 0;
+            }
+            from = (next as u64) << (64 - self.depth);
+            if left == 0 {
+                return from;
+            }
+        }
+    }
+
+    /// Splits the segment of a hash; false if its members cannot be told apart.
+    #[cold]
+    fn split(&mut self, hash: u64, hash_of: &impl Fn(&T) -> u64) -> bool {
+        if self.segment(hash).depth == self.depth {
+            if self.depth == DEPTH_MAX {
+                return false;
+            }
+            self.double();
+        }
+        let depth = self.depth;
+        let first = self.first_place(hash);
+        let segment = self.segment_mut(hash);
+        segment.depth += 1;
+        let bit = 1u64 << (64 - segment.depth);
+        let upper: Vec<T> = segment.table.extract_if(|member| hash_of(member) & bit != 0).collect();
+        segment.table.shrink_to_fit(hash_of);
+        let mut table = HashTable::with_capacity(upper.len() + 1);
+        upper.into_iter().for_each(|member| {
+            table.insert_unique(hash_of(&member), member, hash_of);
+        });
+        let half = 1 << (depth - segment.depth);
+        let upper = Segment { table, depth: segment.depth };
+        let middle = first + half;
+        self.directory[middle] = Place::Segment(Box::new(upper));
+        for distance in 1..half {
+            self.directory[middle + distance] = Place::Before(distance as u32);
+        }
+        true
+    }
+
+    /// Merges a sparse segment with its other half, if that is sparse, too.
+    #[cold]
+    fn merge(&mut self, hash: u64, hash_of: impl Fn(&T) -> u64) {
+        let first = self.first_place(hash);
+        let width = 1usize << (self.depth - self.segment(hash).depth);
+        let (lower, upper) = (first & !width, first | width);
+        let (Place::Segment(one), Place::Segment(other)) =
+            (&self.directory[lower], &self.directory[upper])
+        else {
+            return;
+        };
+        if one.depth != other.depth || one.table.len() + other.table.len() >= MERGED_MAX {
+            return;
+        }
+        for place in 0..width {
+            let distance = Place::Before((width + place) as u32);
+            let old = std::mem::replace(&mut self.directory[upper + place], distance);
+            let Place::Segment(other) = old else { continue };
+            let Place::Segment(one) = &mut self.directory[lower] else { continue };
+            one.depth -= 1;
+            for member in other.table {
+                one.table.insert_unique(hash_of(&member), member, &hash_of);
+            }
+        }
+    }
+
+    /// Doubles the directory.
+    fn double(&mut self) {
+        let mut doubled = Vec::with_capacity(self.directory.len() * 2);
+        for place in self.directory.drain(..) {
+            match place {
+                Place::Segment(segment) => {
+                    doubled.push(Place::Segment(segment));
+                    doubled.push(Place::Before(1));
+                }
+                Place::Before(distance) => {
+                    doubled.push(Place::Before(2 * distance));
+                    doubled.push(Place::Before(2 * distance + 1));
+                }
+            }
+        }
+        self.directory = doubled;
+        self.depth += 1;
+    }
+}
+
+/// Another number from a random one.
+#[inline]
+fn mix(random: u64) -> u64 {
+    let random = (random ^ (random >> 30)).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let random = random.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (random ^ (random >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn hash_of(member: &u64) -> u64 {
+        member.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    fn filled(count: u64) -> Members<u64> {
+        let mut members = Members::new();
+        (0..count).for_each(|member| members.insert(hash_of(&member), member, hash_of));
+        members
+    }
+
+    #[test]
+    fn a_scan_sees_what_stays_through_splits() {
+        let mut members = filled(500);
+        let mut seen = BTreeSet::new();
+        let mut cursor = 0;
+        let mut added = 500;
+        loop {
+            cursor = members.scan(cursor, 10, hash_of, |&member| {
+                seen.insert(member);
+            });
+            if cursor == 0 {
+                break;
+            }
+            for member in added..added + 100 {
+                members.insert(hash_of(&member), member, hash_of);
+            }
+            added += 100;
+        }
+        assert!((0..500).all(|member| seen.contains(&member)));
+    }
+
+    #[test]
+    fn random_members_are_about_equally_likely() {
+        let members = filled(1000);
+        let mut counts = vec![0; 1000];
+        for draw in 0..100_000u64 {
+            counts[*members.random(mix(mix(draw))).unwrap() as usize] += 1;
+        }
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!(*least > 35 && *most < 220, "{least} to {most} of 100 expected");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 16 }))]
+        #[test]
+        fn behaves_as_a_set(steps in proptest::collection::vec((any::<bool>(), 0..600u64), 0..1500)) {
+            let mut members = Members::new();
+            let mut model = BTreeSet::new();
+            for (add, member) in steps {
+                let hash = hash_of(&member);
+                if add {
+                    if model.insert(member) {
+                        members.insert(hash, member, hash_of);
+                    }
+                } else {
+                    prop_assert_eq!(
+                        members.remove(hash, |&it| it == member, hash_of).is_some(),
+                        model.remove(&member)
+                    );
+                }
+                prop_assert_eq!(members.len(), model.len());
+            }
+            for member in &model {
+                prop_assert!(members.find(hash_of(member), |it| it == member).is_some());
+            }
+            let all: BTreeSet<u64> = members.iter().copied().collect();
+            prop_assert_eq!(all, model.clone());
+            let mut scanned = BTreeSet::new();
+            let mut cursor = 0;
+            loop {
+                cursor = members.scan(cursor, 7, hash_of, |&member| { scanned.insert(member); });
+                if cursor == 0 { break; }
+            }
+            prop_assert_eq!(scanned, model);
+        }
+    }
+}

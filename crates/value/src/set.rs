@@ -1,0 +1,4 @@
+//! HOT PATH
+//! The set.
+
+crate::sketch::sketch!(Set, "hashtable");

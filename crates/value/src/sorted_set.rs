@@ -1,0 +1,4 @@
+//! HOT PATH
+//! The sorted_set.
+
+crate::sketch::sketch!(SortedSet, "skiplist");

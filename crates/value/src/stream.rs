@@ -1,0 +1,4 @@
+//! HOT PATH
+//! The stream.
+
+crate::sketch::sketch!(Stream, "stream");
