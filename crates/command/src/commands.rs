@@ -1,12 +1,15 @@
 //! The command table: each family's file holds, per command, its spec and its function.
 
+mod collection_scan;
 pub mod connection;
 pub mod expire_time;
 pub mod generic;
 pub mod help;
+pub mod list;
 pub mod long_double;
 pub mod number;
 pub mod server;
+pub mod set;
 pub mod strings;
 
 use crate::args::Args;
@@ -37,8 +40,14 @@ pub enum Run {
 }
 
 /// All families. A family is a constant slice; adding a command is adding its entry there.
-const FAMILIES: &[&[Entry]] =
-    &[strings::COMMANDS, generic::COMMANDS, connection::COMMANDS, server::COMMANDS];
+const FAMILIES: &[&[Entry]] = &[
+    strings::COMMANDS,
+    list::COMMANDS,
+    set::COMMANDS,
+    generic::COMMANDS,
+    connection::COMMANDS,
+    server::COMMANDS,
+];
 
 /// The table with its functions.
 pub struct Commands {

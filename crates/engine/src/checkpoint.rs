@@ -199,6 +199,7 @@ impl Engine {
         let start = Instant::now();
         let rows = Rows::copy(id, partition);
         for database in &mut partition.databases {
+            database.has_rows |= database.table.counts().dirty > 0;
             database.table.mark_all_clean();
         }
         partition.mark_stale = false;

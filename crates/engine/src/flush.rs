@@ -104,7 +104,10 @@ pub(crate) fn apply(
     match op {
         Op::FlushDb { db, generation } => {
             let database = partition.databases.get_mut(usize::from(db))?;
-            partition.dead_generations.push(database.generation);
+            // What no checkpoint has written need not be deleted.
+            if database.has_rows {
+                partition.dead_generations.push(database.generation);
+            }
             Some(std::mem::replace(database, empty(generation)))
         }
         Op::SwapDb { db, other } => {

@@ -149,6 +149,7 @@ impl<'a> Replay<'a> {
         for (database, mark) in known.iter_mut().zip(&mark.databases) {
             database.generation = mark.generation;
             database.keys_cold_only = mark.keys;
+            database.has_rows = mark.keys > 0;
             self.generation_max = self.generation_max.max(mark.generation);
             self.stats.keys_in_cold_tier += mark.keys;
         }

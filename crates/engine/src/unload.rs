@@ -44,6 +44,7 @@ impl Engine {
             let keys = database.keys();
             let mut empty = self.keyspace.empty_database(database.generation);
             empty.keys_cold_only = keys;
+            empty.has_rows = database.has_rows;
             old.push(std::mem::replace(database, empty));
         }
         // Who has read a row that was changed since in memory would now find no entry in its way.

@@ -37,6 +37,8 @@ pub struct Database {
     pub generation: u64,
     /// A lower bound of the earliest expiry of a resident key, in unix milliseconds.
     pub next_expiry_ms: u64,
+    /// The cold tier may have rows of this generation.
+    pub has_rows: bool,
     /// The resident keys, and tombstones.
     pub table: Table,
 }
@@ -69,6 +71,7 @@ impl Database {
             table: Table::new(Arc::clone(pool), Arc::clone(hasher)),
             generation,
             keys_cold_only: 0,
+            has_rows: false,
             next_expiry_ms: u64::MAX,
         }
     }

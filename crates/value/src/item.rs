@@ -11,6 +11,7 @@
 //! string has one encoding only, so that equal items are equal bytes. Against Redis' listpack an item
 //! saves the byte of backward length: packed collections are short and are walked from the front.
 
+use crate::set::member::Member;
 use basalt_stdx::varint;
 
 const SHORT_MAX: usize = 0xBF;
@@ -53,6 +54,11 @@ impl<'a> Item<'a> {
             Item::Bytes(bytes) => bytes,
             Item::Number(number) => spell_number(number, digits),
         }
+    }
+
+    /// The same, of its own.
+    pub fn to_owned(self) -> Member {
+        Member::of(self)
     }
 
     /// Length of the string that it is.

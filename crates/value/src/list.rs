@@ -1,4 +1,425 @@
 //! HOT PATH
-//! The list.
+//! Lists.
+//!
+//! ```text
+//! packed   count:u16le element …  see list/element.rs; up to `list-max-listpack-size`; empty: nothing
+//! native   chunks of elements     see list/chunks.rs
+//!
+//! encoded  item …                 in order, see item.rs
+//! edits    PUSH_LEFT 1 item       PUSH_RIGHT 2 item      POP_LEFT 3 count:varint   POP_RIGHT 4 count:varint
+//!          SET 5 index:varint item     INSERT 6 index:varint item     REMOVE 7 index:varint count:varint
+//! ```
+//! Edits go by position: the list that they are applied to is the one that they were written for.
 
-crate::sketch::sketch!(List, "quicklist");
+mod chunks;
+mod edit;
+mod element;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use crate::form::{Form, FormMut, FormRef};
+use crate::item::Item;
+use crate::packed::Packed;
+use crate::{Collection, DecodeError, Edits, Kind, Limits};
+use chunks::Chunks;
+use edit::Edit;
+use run::{elements, len_of, splice};
+use std::cell::RefCell;
+
+/// Bytes that a listpack takes beside its elements, by which Redis measures.
+const LISTPACK_BYTES: usize = 7;
+
+/// Elements of a packed list: their number has two bytes.
+const PACKED_COUNT_MAX: usize = u16::MAX as usize;
+
+/// A list.
+#[repr(transparent)]
+#[derive(Default)]
+pub struct List(pub(crate) Form<Chunks>);
+
+/// An end of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The head.
+    Left,
+    /// The tail.
+    Right,
+}
+
+thread_local! {
+    /// Where elements are encoded on their way in.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Scratch memory that a large element leaves behind is given back above this.
+const SCRATCH_BYTES_MAX: usize = 64 << 10;
+
+/// Calls `with` with an item as an element.
+#[inline]
+fn with_element<R>(item: Item<'_>, with: impl FnOnce(&[u8]) -> R) -> R {
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.clear();
+        element::put(item, scratch);
+        let result = with(scratch);
+        scratch.shrink_to(SCRATCH_BYTES_MAX);
+        result
+    })
+}
+
+/// Whether a packed list may have so many bytes and elements.
+#[inline]
+fn fits(limits: &Limits, bytes: usize, count: usize) -> bool {
+    match limits.list_node {
+        node @ 1.. => count <= (node as usize).min(PACKED_COUNT_MAX),
+        node => bytes + LISTPACK_BYTES <= node_bytes(node),
+    }
+}
+
+fn node_bytes(node: i32) -> usize {
+    match node {
+        -1 => 4 << 10,
+        -2 => 8 << 10,
+        -3 => 16 << 10,
+        -4 => 32 << 10,
+        _ => 64 << 10,
+    }
+}
+
+impl List {
+    /// Adds an element at an end.
+    #[inline]
+    pub fn push(&mut self, side: Side, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
+        let item = Item::of(value);
+        edits.write(|out| Edit::Push(side, item).put(out));
+        self.push_item(side, item, limits);
+    }
+
+    fn push_item(&mut self, side: Side, item: Item<'_>, limits: &Limits) {
+        with_element(item, |element| {
+            if let FormMut::Packed(packed) = self.0.change() {
+                let bytes = elements(packed).len();
+                if fits(limits, bytes + element.len(), len_of(packed) + 1) {
+                    let at = if side == Side::Left { 0 } else { bytes };
+                    splice(packed, at..at, element, 1);
+                    return;
+                }
+            }
+            self.native().push(side, element);
+        });
+    }
+
+    /// Removes up to `count` elements at an end; shows them first, the one at the end first.
+    #[inline]
+    pub fn pop(
+        &mut self,
+        side: Side,
+        count: usize,
+        limits: &Limits,
+        edits: &mut Edits<'_>,
+        visit: impl FnMut(Item<'_>),
+    ) {
+        let count = count.min(self.len());
+        if count == 0 {
+            return;
+        }
+        match side {
+            Side::Left => self.iter_from(0).take(count).for_each(visit),
+            Side::Right => self.iter_backwards().take(count).for_each(visit),
+        }
+        edits.write(|out| Edit::Pop(side, count).put(out));
+        self.pop_many(side, count, limits);
+    }
+
+    fn pop_many(&mut self, side: Side, count: usize, limits: &Limits) {
+        match self.0.change() {
+            FormMut::Packed(packed) => {
+                let bytes = elements(packed);
+                let mut rest = bytes;
+                for _ in 0..count {
+                    match side {
+                        Side::Left => element::take_first(&mut rest),
+                        Side::Right => element::take_last(&mut rest),
+                    };
+                }
+                let (kept, all) = (rest.len(), bytes.len());
+                let range = if side == Side::Left { 0..all - kept } else { kept..all };
+                splice(packed, range, &[], -(count as isize));
+            }
+            FormMut::Native(chunks) => {
+                chunks.pop(side, count);
+                self.pack_if_small(limits);
+            }
+        }
+    }
+
+    /// The element at an index.
+    pub fn get(&self, index: usize) -> Option<Item<'_>> {
+        match self.0.read() {
+            FormRef::Packed(_) => self.iter_from(index).next(),
+            FormRef::Native(chunks) => chunks.get(index),
+        }
+    }
+
+    /// Elements from an index on.
+    pub fn iter_from(&self, index: usize) -> impl Iterator<Item = Item<'_>> {
+        let (first, rest) = match self.0.read() {
+            FormRef::Packed(packed) => {
+                let mut bytes = elements(packed);
+                for _ in 0..index {
+                    if element::take_first(&mut bytes).is_none() {
+                        break;
+                    }
+                }
+                (Some(bytes), None)
+            }
+            FormRef::Native(chunks) => {
+                let (first, rest) = chunks.runs_from(index);
+                (first, Some(rest))
+            }
+        };
+        first.into_iter().chain(rest.into_iter().flatten()).flat_map(|run| {
+            let mut run = run;
+            std::iter::from_fn(move || element::take_first(&mut run))
+        })
+    }
+
+    /// Elements from the last one to the first.
+    pub fn iter_backwards(&self) -> impl Iterator<Item = Item<'_>> {
+        let (one, many) = match self.0.read() {
+            FormRef::Packed(packed) => (Some(elements(packed)), None),
+            FormRef::Native(chunks) => (None, Some(chunks.runs_backwards())),
+        };
+        one.into_iter().chain(many.into_iter().flatten()).flat_map(|run| {
+            let mut run = run;
+            std::iter::from_fn(move || element::take_last(&mut run))
+        })
+    }
+
+    /// Replaces the element at an index, which exists.
+    pub fn set(&mut self, index: usize, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
+        let item = Item::of(value);
+        edits.write(|out| Edit::Set(index, item).put(out));
+        self.set_item(index, item, limits);
+    }
+
+    fn set_item(&mut self, index: usize, item: Item<'_>, limits: &Limits) {
+        with_element(item, |element| {
+            if let FormMut::Packed(packed) = self.0.change() {
+                let (count, bytes) = (len_of(packed), elements(packed));
+                let place = element::place(bytes, count, index);
+                if fits(limits, bytes.len() - place.len() + element.len(), count) {
+                    splice(packed, place, element, 0);
+                    return;
+                }
+            }
+            self.native().set(index, element);
+        });
+    }
+
+    /// Inserts an element before the one at an index, or at the end.
+    pub fn insert(&mut self, index: usize, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
+        let item = Item::of(value);
+        edits.write(|out| Edit::Insert(index, item).put(out));
+        self.insert_item(index, item, limits);
+    }
+
+    fn insert_item(&mut self, index: usize, item: Item<'_>, limits: &Limits) {
+        with_element(item, |element| {
+            if let FormMut::Packed(packed) = self.0.change() {
+                let (count, bytes) = (len_of(packed), elements(packed));
+                if fits(limits, bytes.len() + element.len(), count + 1) {
+                    let at = match index {
+                        index if index < count => element::place(bytes, count, index).start,
+                        _ => bytes.len(),
+                    };
+                    splice(packed, at..at, element, 1);
+                    return;
+                }
+            }
+            self.native().insert(index, element);
+        });
+    }
+
+    /// Removes elements that are equal to `value`: `count` of them from the head on if positive, from the
+    /// tail on if negative, all if 0. Gives how many.
+    pub fn remove_equal(
+        &mut self,
+        value: &[u8],
+        count: i64,
+        limits: &Limits,
+        edits: &mut Edits<'_>,
+    ) -> usize {
+        let wanted = Item::of(value);
+        let most = if count == 0 { usize::MAX } else { count.unsigned_abs() as usize };
+        let is_wanted = |&(_, item): &(usize, Item<'_>)| item == wanted;
+        let mut indexes: Vec<usize> = if count < 0 {
+            let last = self.len().wrapping_sub(1);
+            let found = self.iter_backwards().enumerate().filter(is_wanted);
+            found.map(|(index, _)| last - index).take(most).collect()
+        } else {
+            let found = self.iter_from(0).enumerate().filter(is_wanted);
+            found.map(|(index, _)| index).take(most).collect()
+        };
+        // From the back, so that the indexes before stay right; neighbours go together.
+        indexes.sort_unstable();
+        let removed = indexes.len();
+        while let Some(last) = indexes.pop() {
+            let mut first = last;
+            while indexes.last() == Some(&(first.wrapping_sub(1))) && first > 0 {
+                first -= 1;
+                indexes.pop();
+            }
+            self.remove(first, last + 1 - first, limits, edits);
+        }
+        removed
+    }
+
+    /// Removes `count` elements from an index on.
+    pub fn remove(&mut self, index: usize, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
+        if count == 0 {
+            return;
+        }
+        edits.write(|out| Edit::Remove(index, count).put(out));
+        self.remove_many(index, count, limits);
+    }
+
+    fn remove_many(&mut self, index: usize, count: usize, limits: &Limits) {
+        match self.0.change() {
+            FormMut::Packed(packed) => {
+                let bytes = elements(packed);
+                let mut rest = bytes;
+                let skip = |rest: &mut &[u8], count| {
+                    (0..count).take_while(|_| element::take_first(rest).is_some()).count()
+                };
+                skip(&mut rest, index);
+                let start = bytes.len() - rest.len();
+                let removed = skip(&mut rest, count);
+                let range = start..bytes.len() - rest.len();
+                splice(packed, range, &[], -(removed as isize));
+            }
+            FormMut::Native(chunks) => {
+                chunks.remove(index, count);
+                self.pack_if_small(limits);
+            }
+        }
+    }
+
+    /// Keeps `count` elements from `start` on.
+    pub fn trim(&mut self, start: usize, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
+        let len = self.len();
+        let end = start.saturating_add(count).min(len);
+        if end < len {
+            self.pop(Side::Right, len - end, limits, edits, |_| ());
+        }
+        if start > 0 {
+            self.pop(Side::Left, start, limits, edits, |_| ());
+        }
+    }
+
+    /// The native form, made if need be.
+    fn native(&mut self) -> &mut Chunks {
+        if let FormRef::Packed(packed) = self.0.read() {
+            self.0 = Form::native(Box::new(Chunks::from_run(elements(packed))));
+        }
+        match self.0.change() {
+            FormMut::Native(chunks) => chunks,
+            FormMut::Packed(_) => unreachable!("it was just made native"),
+        }
+    }
+
+    /// As Redis does: a list that has shrunk to one node of half the size is packed again.
+    fn pack_if_small(&mut self, limits: &Limits) {
+        let FormRef::Native(chunks) = self.0.read() else { return };
+        let bytes_max = node_bytes(limits.list_node.min(-1)) / 2;
+        let count_max =
+            if limits.list_node > 0 { limits.list_node as usize / 2 } else { usize::MAX };
+        if let Some(run) = chunks.as_run(bytes_max)
+            && chunks.len() <= count_max
+        {
+            let mut packed = Packed::new();
+            splice(&mut packed, 0..0, run, chunks.len() as isize);
+            self.0 = Form::packed(packed);
+        }
+    }
+
+    fn do_edit(&mut self, edit: Edit<'_>, limits: &Limits) -> Result<(), DecodeError> {
+        const OUTSIDE: DecodeError = DecodeError::Corrupt("an edit beyond the end of a list");
+        match edit {
+            Edit::Push(side, item) => self.push_item(side, item, limits),
+            Edit::Pop(side, count) if count <= self.len() => self.pop_many(side, count, limits),
+            Edit::Set(index, item) if index < self.len() => self.set_item(index, item, limits),
+            Edit::Insert(index, item) if index <= self.len() => {
+                self.insert_item(index, item, limits);
+            }
+            Edit::Remove(index, count)
+                if index.checked_add(count).is_some_and(|end| end <= self.len()) =>
+            {
+                self.remove_many(index, count, limits);
+            }
+            _ => return Err(OUTSIDE),
+        }
+        Ok(())
+    }
+}
+
+impl Collection for List {
+    const KIND: Kind = Kind::List;
+
+    fn new() -> List {
+        List::default()
+    }
+
+    fn len(&self) -> usize {
+        match self.0.read() {
+            FormRef::Packed(packed) => len_of(packed),
+            FormRef::Native(chunks) => chunks.len(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self.0.read() {
+            FormRef::Packed(packed) => len_of(packed) == 0,
+            FormRef::Native(chunks) => chunks.len() == 0,
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        match self.0.read() {
+            FormRef::Packed(packed) => packed.heap_bytes(),
+            FormRef::Native(chunks) => size_of::<Chunks>() + chunks.heap_bytes(),
+        }
+    }
+
+    fn encoding(&self) -> &'static str {
+        match self.0.read() {
+            FormRef::Packed(_) => "listpack",
+            FormRef::Native(_) => "quicklist",
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.iter_from(0).for_each(|item| item.put(out));
+    }
+
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<List, DecodeError> {
+        let mut list = List::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let item = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+            list.push_item(Side::Right, item, limits);
+        }
+        Ok(list)
+    }
+
+    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+        let mut rest = edits;
+        while !rest.is_empty() {
+            let edit = Edit::take(&mut rest)?;
+            self.do_edit(edit, limits)?;
+        }
+        Ok(())
+    }
+
+    crate::value::conversions!(List);
+}

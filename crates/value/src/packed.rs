@@ -45,6 +45,25 @@ impl Packed {
         packed
     }
 
+    /// An empty one with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Packed {
+        let mut packed = Packed::new();
+        packed.set_capacity(round(bytes + HEADER_BYTES) - HEADER_BYTES);
+        packed
+    }
+
+    /// Bytes in it.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.header().len as usize
+    }
+
+    /// No byte is in it.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     #[inline]
     fn header(&self) -> &Header {
         // SAFETY: the pointer is to a live header.
@@ -103,7 +122,9 @@ impl Packed {
             at.copy_from_nonoverlapping(new.as_ptr(), new.len());
             self.0.as_mut().len = len_after as u32;
         }
-        self.shrink_if_sparse();
+        if new.len() < range.len() {
+            self.shrink_if_sparse();
+        }
     }
 
     /// Adds bytes at the end.

@@ -19,6 +19,8 @@ pub(crate) use object::encoding;
 use super::Entry;
 use basalt_engine::Object;
 
+pub(crate) use scan::parse_cursor;
+
 /// The family.
 pub const COMMANDS: &[Entry] = &[
     delete::DEL,

@@ -123,13 +123,15 @@ fn with_keys<R>(
     }
     let mut keys = Vec::new();
     if command.flags.has(Flag::Movablekeys) {
-        command
-            .visit_keys(args, |position, flags| {
-                if !flags.has(KeyFlag::NotKey) {
-                    keys.push(engine.key(args.word(position)));
-                }
-            })
-            .map_err(CommandError::because)?;
+        let visited = command.visit_keys(args, |position, flags| {
+            if !flags.has(KeyFlag::NotKey) {
+                keys.push(engine.key(args.word(position)));
+            }
+        });
+        if visited.is_err() {
+            // Where the keys are is unclear: the command, which reads the same words, says why.
+            keys.clear();
+        }
     } else {
         let words = args.len();
         keys.extend(range.positions(words).map(|position| engine.key(args.word(position))));

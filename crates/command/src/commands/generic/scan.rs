@@ -112,7 +112,7 @@ fn scan(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
 
 /// Reads a cursor as C's `strtoul`, with which Redis does: a sign may stand in front, a negative
 /// number counts from 2^64 down, and nothing at all is 0.
-fn parse_cursor(word: &[u8]) -> Option<u64> {
+pub(crate) fn parse_cursor(word: &[u8]) -> Option<u64> {
     let (negative, digits) = match word {
         [] => return Some(0),
         [b'-', digits @ ..] => (true, digits),

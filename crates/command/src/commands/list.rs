@@ -1,0 +1,88 @@
+//! Commands on lists.
+
+mod edit;
+mod pop;
+mod push;
+mod read;
+mod transfer;
+
+use super::Entry;
+use super::number::{integer, parse_i64};
+use crate::args::Args;
+use crate::error::CommandError;
+use basalt_resp::Reply;
+use basalt_value::item::{Item, NUMBER_CHARS_MAX};
+use basalt_value::list::Side;
+
+/// The family.
+pub const COMMANDS: &[Entry] = &[
+    push::LPUSH,
+    push::RPUSH,
+    push::LPUSHX,
+    push::RPUSHX,
+    pop::LPOP,
+    pop::RPOP,
+    pop::LMPOP,
+    read::LLEN,
+    read::LINDEX,
+    read::LRANGE,
+    read::LPOS,
+    edit::LSET,
+    edit::LINSERT,
+    edit::LREM,
+    edit::LTRIM,
+    transfer::LMOVE,
+    transfer::RPOPLPUSH,
+];
+
+/// Replies with an element.
+#[inline]
+pub(super) fn reply_item(item: Item<'_>, reply: &mut Reply<'_>) {
+    reply.bulk(item.spell(&mut [0; NUMBER_CHARS_MAX]));
+}
+
+/// `LEFT` or `RIGHT`.
+fn side(args: &Args<'_>, at: usize) -> Result<Side, CommandError> {
+    if args.is(at, "LEFT") {
+        Ok(Side::Left)
+    } else if args.is(at, "RIGHT") {
+        Ok(Side::Right)
+    } else {
+        Err(CommandError::SYNTAX)
+    }
+}
+
+/// A count that may be zero; anything else is refused in one way.
+fn count(word: &[u8]) -> Result<usize, CommandError> {
+    const REFUSED: CommandError =
+        CommandError::fixed("ERR value is out of range, must be positive");
+    parse_i64(word).and_then(|count| usize::try_from(count).ok()).ok_or(REFUSED)
+}
+
+/// An index from the head, or from the tail if negative: as an index of a list of this length, if that
+/// has one there.
+fn index(index: i64, len: usize) -> Option<usize> {
+    let index = if index < 0 { (len as i64).checked_add(index)? } else { index };
+    usize::try_from(index).ok().filter(|&index| index < len)
+}
+
+/// Start and stop, inclusive, each from the head, or from the tail if negative.
+struct Range {
+    start: i64,
+    stop: i64,
+}
+
+impl Range {
+    fn parse(args: &Args<'_>) -> Result<Range, CommandError> {
+        Ok(Range { start: integer(args.word(2))?, stop: integer(args.word(3))? })
+    }
+
+    /// First index and number of elements in a list of this length.
+    fn within(&self, len: usize) -> (usize, usize) {
+        let len = len as i64;
+        let from_head = |index: i64| if index < 0 { len.saturating_add(index) } else { index };
+        let start = from_head(self.start).max(0);
+        let stop = from_head(self.stop).min(len - 1);
+        if start > stop { (0, 0) } else { (start as usize, (stop - start + 1) as usize) }
+    }
+}
