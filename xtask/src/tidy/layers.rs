@@ -11,6 +11,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("observe", 0),
     ("stdx", 0),
     ("config", 1),
+    ("rdb", 1),
     ("resp", 1),
     ("spec", 1),
     ("value", 1),

@@ -12,6 +12,7 @@ mod crash;
 mod load;
 mod operations;
 mod protocol;
+mod rdb;
 mod robustness;
 mod space;
 mod transcripts;
