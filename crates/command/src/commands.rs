@@ -1,9 +1,11 @@
 //! The command table: each family's file holds, per command, its spec and its function.
 
+pub mod bits;
 pub mod connection;
 pub mod expire_time;
 pub mod generic;
 pub mod help;
+pub mod hyperloglog;
 pub mod long_double;
 pub mod number;
 pub mod server;
@@ -37,8 +39,14 @@ pub enum Run {
 }
 
 /// All families. A family is a constant slice; adding a command is adding its entry there.
-const FAMILIES: &[&[Entry]] =
-    &[strings::COMMANDS, generic::COMMANDS, connection::COMMANDS, server::COMMANDS];
+const FAMILIES: &[&[Entry]] = &[
+    strings::COMMANDS,
+    bits::COMMANDS,
+    hyperloglog::COMMANDS,
+    generic::COMMANDS,
+    connection::COMMANDS,
+    server::COMMANDS,
+];
 
 /// The table with its functions.
 pub struct Commands {
