@@ -18,8 +18,8 @@ pub struct Registers(pub(super) Box<[u8; REGISTERS]>);
 /// How many registers have each value; six bits can say 63, a hash makes 51 at most.
 pub(super) struct Histogram(pub(super) [u32; 64]);
 
-/// 1 / (2 ln 2), with the digits that Redis has.
-const ALPHA: f64 = 0.721_347_520_444_481_703_680;
+/// 1 / (2 ln 2).
+const ALPHA: f64 = 0.721_347_520_444_481_7;
 
 impl Default for Registers {
     fn default() -> Self {
