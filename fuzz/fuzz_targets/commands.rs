@@ -104,6 +104,21 @@ const WORDS: &[&str] = &[
     "all",
     "everything",
     "server",
+    "BIT",
+    "BYTE",
+    "AND",
+    "XOR",
+    "NOT",
+    "SET",
+    "INCRBY",
+    "OVERFLOW",
+    "SAT",
+    "FAIL",
+    "i64",
+    "u7",
+    "#3",
+    "DECODE",
+    "TODENSE",
 ];
 const KEYS: &[&str] = &["k", "key", "{k}1", "{k}2", "other", "number", "{", "{}", "long"];
 

@@ -1,10 +1,12 @@
 //! The command table: each family's file holds, per command, its spec and its function.
 
+pub mod bits;
 mod collection_scan;
 pub mod connection;
 pub mod expire_time;
 pub mod generic;
 pub mod help;
+pub mod hyperloglog;
 pub mod list;
 pub mod long_double;
 pub mod number;
@@ -44,6 +46,8 @@ const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
     list::COMMANDS,
     set::COMMANDS,
+    bits::COMMANDS,
+    hyperloglog::COMMANDS,
     generic::COMMANDS,
     connection::COMMANDS,
     server::COMMANDS,

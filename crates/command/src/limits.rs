@@ -13,6 +13,7 @@ pub fn limits(settings: &TypeSettings) -> Limits {
         set: packed(settings.set_entries_max, settings.set_value_bytes_max),
         sorted_set: packed(settings.sorted_set_entries_max, settings.sorted_set_value_bytes_max),
         hash: packed(settings.hash_entries_max, settings.hash_value_bytes_max),
+        hll_sparse_bytes_max: settings.hll_sparse_bytes_max,
         stream_node_bytes_max: settings.stream_node_bytes_max,
         stream_node_entries_max: settings.stream_node_entries_max,
     }

@@ -20,6 +20,8 @@ bare word is a simple string, `\"...\"` a bulk string, `[...]` an array, `{...}`
 /// The groups that have commands, in the order of the page.
 const GROUPS: &[(Group, &str)] = &[
     (Group::String, "Strings"),
+    (Group::Bitmap, "Bits of strings"),
+    (Group::Hyperloglog, "HyperLogLogs"),
     (Group::Generic, "Keys of any type"),
     (Group::Connection, "Connection"),
     (Group::Server, "Server"),

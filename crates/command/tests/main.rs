@@ -1,9 +1,11 @@
 //! The command crate's tests: requests go in as bytes, through the real dispatch, and replies come
 //! out as bytes.
 
+mod bits;
 mod examples;
 mod generic;
 mod harness;
+mod hyperloglog;
 mod reference;
 mod server;
 mod strings;

@@ -14,6 +14,7 @@ pub(crate) struct LimitsCell {
     set: PackedCell,
     sorted_set: PackedCell,
     hash: PackedCell,
+    hll_sparse_bytes_max: AtomicU32,
     stream_node_bytes_max: AtomicU32,
     stream_node_entries_max: AtomicU32,
 }
@@ -54,6 +55,7 @@ impl LimitsCell {
             set: self.set.get(),
             sorted_set: self.sorted_set.get(),
             hash: self.hash.get(),
+            hll_sparse_bytes_max: self.hll_sparse_bytes_max.load(Ordering::Relaxed),
             stream_node_bytes_max: self.stream_node_bytes_max.load(Ordering::Relaxed),
             stream_node_entries_max: self.stream_node_entries_max.load(Ordering::Relaxed),
         }
@@ -65,6 +67,7 @@ impl LimitsCell {
         self.set.set(limits.set);
         self.sorted_set.set(limits.sorted_set);
         self.hash.set(limits.hash);
+        self.hll_sparse_bytes_max.store(limits.hll_sparse_bytes_max, Ordering::Relaxed);
         self.stream_node_bytes_max.store(limits.stream_node_bytes_max, Ordering::Relaxed);
         self.stream_node_entries_max.store(limits.stream_node_entries_max, Ordering::Relaxed);
     }

@@ -1,13 +1,14 @@
 //! HOT PATH
-//! Editing a string in place: what APPEND and SETRANGE do, and what replaying them does.
+//! Editing a string in place: what APPEND, SETRANGE and SETBIT do, and what replaying them does.
 //!
-//! A string of [`SHARED_BYTES_MIN`] or more is a vector of its own, which keeps spare capacity: an
-//! append costs what it adds. A shorter one is rewritten. Only the bytes that the client sent are
-//! logged, unless the whole is short anyway.
+//! Bytes inside a string are overwritten where they are. A string of [`SHARED_BYTES_MIN`] or more is
+//! a vector of its own, which keeps spare capacity: an append costs what it adds. A shorter one that
+//! grows is rewritten. Only the bytes that the client sent are logged, unless the whole is short
+//! anyway.
 
 use crate::key::Key;
 use crate::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
-use crate::view::{Object, access_at};
+use crate::view::access_at;
 use basalt_change::op::{Op, StringForm};
 use basalt_keyspace::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
 use basalt_keyspace::partition::Database;
@@ -18,24 +19,20 @@ impl Txn<'_> {
     /// Overwrites or extends a string from `offset` on, filling a gap with zeros; gives its new
     /// length. The expiry stays. A missing key begins empty.
     pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
-        let old = self.get(key).and_then(|object| Some((object.expire_ms(), object.string()?)));
-        let (expire_ms, old_bytes) =
-            old.map_or((0, 0), |(expire_ms, string)| (expire_ms, string.bytes().len()));
-        let len = old_bytes.max(offset + bytes.len());
+        let old =
+            self.get(key).and_then(|object| Some((object.string()?.bytes(), object.expire_ms())));
+        let (old_bytes, expire_ms) = old.unwrap_or_default();
+        let len = old_bytes.len().max(offset + bytes.len());
         if len <= WHOLE_BYTES_MAX {
             let mut whole = [0; WHOLE_BYTES_MAX];
-            if let Some(string) = self.get(key).and_then(Object::string) {
-                whole[..old_bytes].copy_from_slice(string.bytes());
-            }
+            whole[..old_bytes.len()].copy_from_slice(old_bytes);
             whole[offset..offset + bytes.len()].copy_from_slice(bytes);
             self.put(key, &whole[..len], PutOptions { expire_ms, form: StringForm::Edited });
             return len;
         }
-        if self.get(key).is_none() {
-            let mut whole = Vec::with_capacity(len);
-            splice_into(&mut whole, offset, bytes);
-            self.put(key, &whole, PutOptions { expire_ms, form: StringForm::Edited });
-            return len;
+        if old.is_none() {
+            // Empty first: the log then needs no byte of a gap, which may be large.
+            self.put(key, &[], PutOptions { expire_ms, form: StringForm::Edited });
         }
         let access = access_at(self.now_ms());
         splice_entry(self.database(key), key, offset, bytes, access);
@@ -55,21 +52,29 @@ pub(crate) fn splice_entry(
 ) {
     let Some(found) = database.table.find(key.hash, key.bytes) else { return };
     let entry = database.table.entry(found);
-    let expire_ms = entry.expire_ms();
     match entry.string() {
         Some(StringValue::Shared(_)) => {
             database.table.edit_shared(found, |whole| splice_into(whole, offset, bytes));
+            database.table.touch(found, access);
+        }
+        Some(StringValue::Inline(old)) if offset + bytes.len() <= old.len() => {
+            database.table.edit_inline(found, |whole| {
+                whole[offset..offset + bytes.len()].copy_from_slice(bytes);
+            });
+            database.table.touch(found, access);
         }
         Some(StringValue::Inline(old)) => {
-            let mut whole = Vec::with_capacity(old.len().max(offset + bytes.len()));
-            whole.extend_from_slice(old);
-            splice_into(&mut whole, offset, bytes);
+            // Longer than before, so the new bytes end it. Zeroed memory from the allocator costs
+            // nothing where a gap is never touched.
+            let mut whole = vec![0; offset + bytes.len()];
+            whole[..old.len()].copy_from_slice(old);
+            whole[offset..].copy_from_slice(bytes);
             let value = if whole.len() < SHARED_BYTES_MIN {
                 NewValue::Bytes(&whole, StringForm::Edited)
             } else {
                 NewValue::Shared(Arc::new(std::mem::take(&mut whole)), StringForm::Edited)
             };
-            let content = Content { key: key.bytes, value, expire_ms, access };
+            let content = Content { key: key.bytes, value, expire_ms: entry.expire_ms(), access };
             database.table.replace(found, content, found.flags() & COLD | DIRTY);
         }
         None => {}

@@ -313,6 +313,25 @@ impl EntryPtr {
         }
     }
 
+    /// The bytes of a string that stands in the entry, to be changed in place.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else reads or writes it during `'a`.
+    ///
+    /// # Panics
+    /// If the entry is a tombstone or its value is shared.
+    #[inline]
+    pub unsafe fn inline_mut<'a>(self) -> &'a mut [u8] {
+        // SAFETY: the caller owns the entry; the value's bytes stand at `value_ptr`.
+        unsafe {
+            let entry = self.entry();
+            let kind = entry.kind();
+            assert_eq!(kind & (APART | TYPE_MASK), STRING, "no value in the entry");
+            self.0.as_ptr().write(kind | EDITED);
+            std::slice::from_raw_parts_mut(entry.value_ptr(), entry.value_field_bytes())
+        }
+    }
+
     /// Changes the expiry in place if the entry has room for it; says whether it did.
     ///
     /// # Safety

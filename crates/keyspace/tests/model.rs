@@ -210,12 +210,16 @@ proptest! {
                 }
                 Op::Edit(number, len) => {
                     let key = key(number);
-                    if let Some((value, _)) = model.get_mut(&key)
-                        && value.len() >= basalt_keyspace::entry::SHARED_BYTES_MIN
-                    {
+                    let Some((value, _)) = model.get_mut(&key) else { continue };
+                    let found = table.find(hash(&key), &key).unwrap();
+                    if value.len() >= basalt_keyspace::entry::SHARED_BYTES_MIN {
                         value.extend(std::iter::repeat_n(9, len));
-                        let found = table.find(hash(&key), &key).unwrap();
                         table.edit_shared(found, |bytes| bytes.extend(std::iter::repeat_n(9, len)));
+                    } else {
+                        let from = value.len().saturating_sub(len);
+                        value[from..].fill(len as u8);
+                        table.edit_inline(found, |bytes| bytes[from..].fill(len as u8));
+                        prop_assert_eq!(table.entry(found).form(), StringForm::Edited);
                     }
                 }
             }

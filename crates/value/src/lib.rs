@@ -5,16 +5,19 @@
 //! the log carries and recovery applies. It owns the layout of every collection in memory and its
 //! encoding as one row. It must never know keys, expiry of keys, commands, replies or locks. Its one
 //! invariant: applying the edits that an operation wrote to an equal value makes an equal value, and
-//! foreign bytes give an error, never a panic. Read [`collection`] next, then one type.
+//! foreign bytes give an error, never a panic. Read [`collection`] next, then one type. What strings can hold
+//! besides text is here too: bits ([`bits`]) and HyperLogLogs ([`hll`]).
 
 // JUSTIFICATION for `unsafe` in this crate: a collection is one word with its form in the lowest bit, and its
 // packed bytes have their length in front of them. As a safe enum of a vector and a box the same costs 40
 // bytes a collection, a tenth of a hash of ten short fields, and one cache miss an access.
 
+pub mod bits;
 pub mod collection;
 pub mod edits;
 pub mod form;
 pub mod hash;
+pub mod hll;
 pub mod item;
 pub mod kind;
 pub mod limits;

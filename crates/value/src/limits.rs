@@ -13,6 +13,8 @@ pub struct Limits {
     pub sorted_set: PackedLimits,
     /// `hash-max-listpack-entries`, `hash-max-listpack-value`.
     pub hash: PackedLimits,
+    /// `hll-sparse-max-bytes`.
+    pub hll_sparse_bytes_max: u32,
     /// `stream-node-max-bytes`, 0 for no limit.
     pub stream_node_bytes_max: u32,
     /// `stream-node-max-entries`, 0 for no limit.
@@ -38,6 +40,7 @@ impl Default for Limits {
             set: packed,
             sorted_set: packed,
             hash: PackedLimits { entries_max: 512, ..packed },
+            hll_sparse_bytes_max: 3000,
             stream_node_bytes_max: 4096,
             stream_node_entries_max: 100,
         }

@@ -14,7 +14,7 @@ mod rename;
 mod scan;
 mod ttl;
 
-pub(crate) use object::encoding;
+pub(crate) use object::{RAW, encoding};
 
 use super::Entry;
 use basalt_engine::Object;

@@ -12,8 +12,9 @@ mod set;
 mod set_shorthand;
 
 use super::Entry;
+use super::generic::{RAW, encoding};
 use crate::error::CommandError;
-use basalt_engine::Object;
+use basalt_engine::{Key, Object, Txn};
 use basalt_keyspace::entry::StringValue;
 use basalt_resp::{Reply, SHARED_BYTES_MIN};
 
@@ -56,6 +57,15 @@ pub(crate) fn string(object: Object<'_>) -> Result<StringValue<'_>, CommandError
 #[inline]
 pub(crate) fn bytes(object: Object<'_>) -> Result<&[u8], CommandError> {
     Ok(string(object)?.bytes())
+}
+
+/// Has `OBJECT ENCODING` call a string `raw`, as Redis stores one that a command was about to edit.
+/// The bytes stay the same, so a string that is raw already is neither written nor logged.
+#[inline]
+pub(super) fn make_raw(txn: &mut Txn<'_>, key: &Key<'_>) {
+    if txn.get(key).is_some_and(|object| encoding(object) != RAW) {
+        txn.splice(key, 0, &[]);
+    }
 }
 
 /// Replies with a string, without copying it if it is large.

@@ -46,8 +46,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Bytes of a member up to which a sorted set is packed.",
     )
     .alias("zset-max-ziplist-value"),
-    option("hll-sparse-max-bytes", SIZE, "3000", "Bytes up to which a HyperLogLog is sparse.")
-        .accepted(ENCODING),
+    option("hll-sparse-max-bytes", SIZE, "3000", "Bytes up to which a HyperLogLog is sparse."),
     option("stream-node-max-bytes", SIZE, "4096", "Bytes of one node of a stream."),
     option("stream-node-max-entries", LONG, "100", "Entries of one node of a stream."),
 ];
@@ -71,6 +70,8 @@ pub struct TypeSettings {
     pub sorted_set_entries_max: u32,
     /// `zset-max-listpack-value`.
     pub sorted_set_value_bytes_max: u32,
+    /// `hll-sparse-max-bytes`.
+    pub hll_sparse_bytes_max: u32,
     /// `stream-node-max-bytes`, 0 for no limit.
     pub stream_node_bytes_max: u32,
     /// `stream-node-max-entries`, 0 for no limit.
@@ -89,6 +90,7 @@ impl TypeSettings {
             set_value_bytes_max: number("set-max-listpack-value"),
             sorted_set_entries_max: number("zset-max-listpack-entries"),
             sorted_set_value_bytes_max: number("zset-max-listpack-value"),
+            hll_sparse_bytes_max: number("hll-sparse-max-bytes"),
             stream_node_bytes_max: number("stream-node-max-bytes"),
             stream_node_entries_max: number("stream-node-max-entries"),
         }

@@ -280,6 +280,18 @@ impl Table {
         value
     }
 
+    /// Changes bytes of a value that stands in its entry. Marks the entry dirty.
+    ///
+    /// # Panics
+    /// If the entry has no such value.
+    #[inline]
+    pub fn edit_inline(&mut self, found: Found, change: impl FnOnce(&mut [u8])) {
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries, and `change`
+        // cannot keep what it is lent.
+        change(unsafe { found.slot.entry().inline_mut() });
+        self.mark(found, DIRTY);
+    }
+
     /// Sets flags of the entry's reference.
     #[inline]
     pub fn mark(&mut self, found: Found, flags: u64) {

@@ -9,6 +9,8 @@ use basalt_keyspace::entry::EntryValue;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Subcommands};
 
+/// What OBJECT ENCODING calls a string that is neither a number nor short, or has been edited.
+pub(crate) const RAW: &str = "raw";
 /// Longest string that Redis embeds in its object.
 const EMBEDDED_BYTES_MAX: usize = 44;
 /// Integers below this are objects that all keys share in Redis, whose reference count is the
@@ -144,10 +146,10 @@ pub(crate) fn encoding(object: Object<'_>) -> &'static str {
         EntryValue::Collection(value) => return value.encoding(),
     };
     match object.form() {
-        StringForm::Edited => "raw",
+        StringForm::Edited => RAW,
         StringForm::Whole if number::parse_i64(bytes).is_some() => "int",
         StringForm::Whole if bytes.len() <= EMBEDDED_BYTES_MAX => "embstr",
-        StringForm::Whole => "raw",
+        StringForm::Whole => RAW,
     }
 }
 

@@ -1,0 +1,59 @@
+//! Commands on HyperLogLogs, which are strings with a certain content.
+
+mod add;
+mod count;
+mod debug;
+mod merge;
+mod self_test;
+
+use super::Entry;
+use super::strings::bytes;
+use crate::error::CommandError;
+use basalt_change::op::StringForm;
+use basalt_engine::{Key, Object, PutOptions, Txn};
+use basalt_value::hll::{Corrupted, Hll, NotHll};
+
+/// The family.
+pub const COMMANDS: &[Entry] =
+    &[add::PFADD, count::PFCOUNT, merge::PFMERGE, debug::PFDEBUG, self_test::PFSELFTEST];
+
+impl From<NotHll> for CommandError {
+    #[cold]
+    fn from(_: NotHll) -> CommandError {
+        CommandError::fixed("WRONGTYPE Key is not a valid HyperLogLog string value.")
+    }
+}
+
+impl From<Corrupted> for CommandError {
+    #[cold]
+    fn from(_: Corrupted) -> CommandError {
+        CommandError::fixed("INVALIDOBJ Corrupted HLL object detected")
+    }
+}
+
+/// The HyperLogLog in an object.
+#[inline]
+fn hll(object: Object<'_>) -> Result<Hll<'_>, CommandError> {
+    Ok(Hll::new(bytes(object)?)?)
+}
+
+/// Up to how many bytes a HyperLogLog keeps its sparse form.
+fn sparse_bytes_max(txn: &Txn<'_>) -> usize {
+    txn.limits().hll_sparse_bytes_max as usize
+}
+
+/// Stores what a HyperLogLog has become. Its beginning mostly stays: what is behind that is logged,
+/// unless the string has become shorter, which only a whole string can say.
+fn store(txn: &mut Txn<'_>, key: &Key<'_>, new: &[u8]) -> Result<(), CommandError> {
+    let (old, expire_ms) = match txn.get(key) {
+        Some(object) => (bytes(object)?, object.expire_ms()),
+        None => (&[][..], 0),
+    };
+    let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    if old.is_empty() || new.len() < old.len() {
+        txn.put(key, new, PutOptions { expire_ms, form: StringForm::Edited });
+    } else {
+        txn.splice(key, same, &new[same..]);
+    }
+    Ok(())
+}

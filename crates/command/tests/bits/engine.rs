@@ -1,0 +1,43 @@
+//! What the family costs the log.
+
+use crate::harness::TestServer;
+use basalt_change::op::{self, Op};
+use basalt_resp::Value;
+
+/// Bytes of the records that a command makes.
+fn logged_by(server: &mut TestServer, line: &str, expected: i64) -> usize {
+    let before = server.log.records().len();
+    assert_eq!(server.line(line), Value::Integer(expected), "{line}");
+    server.log.records()[before..].iter().map(|record| record.bytes.len()).sum()
+}
+
+#[test]
+fn a_bit_in_a_long_string_costs_the_log_a_few_bytes() {
+    const RECORD_BYTES_MAX: usize = 16;
+    for len in [129, 1000, 2047, 2048, 100_000] {
+        let mut server = TestServer::new();
+        server.run(&[b"SET", &b"k"[..], &vec![b'a'; len]]);
+        server.line("SETBIT k 0 1");
+        let bytes = logged_by(&mut server, "SETBIT k 1000 1", 0);
+        assert!((1..=RECORD_BYTES_MAX).contains(&bytes), "{bytes} bytes for {len}");
+        assert_eq!(logged_by(&mut server, "SETBIT k 1000 1", 1), 0, "nothing has changed");
+        assert_eq!(server.line("STRLEN k"), Value::Integer(len as i64));
+    }
+}
+
+#[test]
+fn a_far_bit_of_a_new_string_is_logged_without_the_gap() {
+    const RECORD_BYTES_MAX: usize = 32;
+    let mut server = TestServer::new();
+    assert_eq!(server.line("SETBIT k 80000000 1"), Value::Integer(0));
+    let records = server.log.records();
+    let bytes: usize = records.iter().map(|record| record.bytes.len()).sum();
+    assert!(bytes <= RECORD_BYTES_MAX, "{bytes} bytes");
+    let (_, ops) = op::decode(&records[0].bytes).expect("a record");
+    let ops: Vec<Op<'_>> = ops.map(|op| op.expect("an op")).collect();
+    assert!(matches!(ops[..], [Op::Put(_), Op::Splice { offset: 10_000_000, .. }]), "{ops:?}");
+    let mut after = server.reopen();
+    assert_eq!(after.line("BITCOUNT k"), Value::Integer(1));
+    assert_eq!(after.line("STRLEN k"), Value::Integer(10_000_001));
+    assert_eq!(after.line("OBJECT ENCODING k"), Value::Bulk(b"raw".to_vec()));
+}

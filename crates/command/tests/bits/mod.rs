@@ -1,0 +1,4 @@
+//! The bitmap family.
+
+mod differential;
+mod engine;

@@ -1,0 +1,4 @@
+//! The HyperLogLog family.
+
+mod differential;
+mod engine;

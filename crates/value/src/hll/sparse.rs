@@ -1,0 +1,196 @@
+//! HOT PATH
+//! Runs of equal registers: reading them, and changing one register.
+
+use super::{Corrupted, HEADER_BYTES, REGISTERS};
+use std::ops::Range;
+
+/// The largest count that a run can hold.
+pub(super) const VALUE_MAX: u8 = 32;
+
+const ZERO_RUN_MAX: usize = 64;
+const VALUE_RUN_MAX: usize = 4;
+const XZERO: u8 = 0x40;
+const VALUE: u8 = 0x80;
+/// Runs among which equal neighbours are looked for after a change, as many as Redis looks at.
+const MERGED_RUNS_MAX: usize = 5;
+
+/// Some registers in a row with the same value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Run {
+    /// Their value, 0 to 32.
+    pub(super) value: u8,
+    /// How many.
+    pub(super) registers: usize,
+    /// Bytes of the opcode.
+    pub(super) bytes: usize,
+}
+
+/// Where a register is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Index of its run's opcode in the string.
+    at: usize,
+    /// Index of the opcode before, if there is one.
+    before: Option<usize>,
+    /// The first register of the run.
+    first: usize,
+    run: Run,
+}
+
+/// What came of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// The register has its value.
+    Done,
+    /// Nothing happened: the string would become too long.
+    TooLong,
+}
+
+/// The run whose opcode is at an index. An XZERO at the very end, which only a damaged string has,
+/// counts as followed by the zero byte that ends every string in Redis.
+#[inline]
+pub(super) fn run_at(string: &[u8], at: usize) -> Option<Run> {
+    let opcode = *string.get(at)?;
+    Some(if opcode & VALUE != 0 {
+        let value = (opcode >> 2 & 0x1F) + 1;
+        Run { value, registers: usize::from(opcode & 3) + 1, bytes: 1 }
+    } else if opcode & XZERO == 0 {
+        Run { value: 0, registers: usize::from(opcode) + 1, bytes: 1 }
+    } else {
+        let low = string.get(at + 1).copied().unwrap_or(0);
+        let registers = usize::from(opcode & 0x3F) << 8 | usize::from(low);
+        Run { value: 0, registers: registers + 1, bytes: 2 }
+    })
+}
+
+/// Calls `visit` with every run and its registers. Those before an error have been visited.
+pub(super) fn for_each(
+    string: &[u8],
+    mut visit: impl FnMut(Range<usize>, Run),
+) -> Result<(), Corrupted> {
+    let (mut at, mut first) = (HEADER_BYTES, 0);
+    while let Some(run) = run_at(string, at) {
+        let last = first + run.registers;
+        if last > REGISTERS {
+            return Err(Corrupted);
+        }
+        visit(first..last, run);
+        (at, first) = (at + run.bytes, last);
+    }
+    if first == REGISTERS { Ok(()) } else { Err(Corrupted) }
+}
+
+/// Finds a register.
+#[inline]
+pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
+    let (mut at, mut before, mut first) = (HEADER_BYTES, None, 0);
+    loop {
+        let run = run_at(string, at).ok_or(Corrupted)?;
+        if index < first + run.registers {
+            return Ok(Place { at, before, first, run });
+        }
+        before = Some(at);
+        at += run.bytes;
+        first += run.registers;
+    }
+}
+
+impl Place {
+    /// The register's value.
+    pub(super) fn value(&self) -> u8 {
+        self.run.value
+    }
+
+    /// Gives the register at `index`, of which this is the place, a higher value.
+    pub(super) fn set(
+        &self,
+        string: &mut Vec<u8>,
+        index: usize,
+        value: u8,
+        bytes_max: usize,
+    ) -> Outcome {
+        let runs = self.split(index, value);
+        let growth = runs.len.saturating_sub(self.run.bytes);
+        if growth > 0 && string.len() + growth > bytes_max {
+            return Outcome::TooLong;
+        }
+        let len = string.len() + runs.len - self.run.bytes;
+        let end = string.len().min(self.at + self.run.bytes);
+        string.splice(self.at..end, runs.bytes().iter().copied());
+        // An XZERO that was cut off took a byte that was not there.
+        string.truncate(len);
+        merge_neighbours(string, self.before.unwrap_or(HEADER_BYTES));
+        Outcome::Done
+    }
+
+    /// The run with one register changed: what is before it, itself, what is behind it.
+    fn split(&self, index: usize, value: u8) -> Opcodes {
+        let mut opcodes = Opcodes { bytes: [0; 5], len: 0 };
+        let last = self.first + self.run.registers - 1;
+        opcodes.push(self.run.value, index - self.first);
+        opcodes.push(value, 1);
+        opcodes.push(self.run.value, last - index);
+        opcodes
+    }
+}
+
+/// At most XZERO, VAL, XZERO.
+struct Opcodes {
+    bytes: [u8; 5],
+    len: usize,
+}
+
+impl Opcodes {
+    fn push(&mut self, value: u8, registers: usize) {
+        let Some(more) = registers.checked_sub(1) else { return };
+        if value > 0 {
+            self.push_byte(value_opcode(value, registers));
+        } else if registers <= ZERO_RUN_MAX {
+            self.push_byte(more as u8);
+        } else {
+            self.push_byte(XZERO | (more >> 8) as u8);
+            self.push_byte(more as u8);
+        }
+    }
+
+    fn push_byte(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+#[inline]
+fn value_opcode(value: u8, registers: usize) -> u8 {
+    VALUE | (value - 1) << 2 | (registers - 1) as u8
+}
+
+/// Makes one run of equal neighbours where one opcode can hold both, looking at a few runs from `at`
+/// on. A merged run is looked at again: it may go on with the next. Each look counts, merged or not.
+fn merge_neighbours(string: &mut Vec<u8>, mut at: usize) {
+    for _ in 0..MERGED_RUNS_MAX {
+        let Some(run) = run_at(string, at) else { return };
+        let next = run_at(string, at + run.bytes);
+        match next {
+            Some(next) if run.value > 0 && next.value == run.value => {
+                let registers = run.registers + next.registers;
+                if registers <= VALUE_RUN_MAX {
+                    string[at] = value_opcode(run.value, registers);
+                    string.remove(at + 1);
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += run.bytes;
+    }
+}
+
+/// The empty HyperLogLog's only run.
+pub(super) fn all_zero() -> [u8; 2] {
+    let more = REGISTERS - 1;
+    [XZERO | (more >> 8) as u8, more as u8]
+}
