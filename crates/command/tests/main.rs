@@ -2,6 +2,7 @@
 //! out as bytes.
 
 mod bits;
+mod collections;
 mod examples;
 mod generic;
 mod harness;

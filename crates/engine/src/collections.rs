@@ -10,6 +10,7 @@ use crate::txn::Txn;
 use crate::view::{Object, View, access_at};
 use basalt_change::op::{self, Op, Origin, PutValue};
 use basalt_keyspace::entry::{Content, NewValue};
+use basalt_keyspace::table::bucket::DIRTY;
 use basalt_value::{Collection, Edits, Limits, Value};
 
 /// The key holds a value of another kind.
@@ -118,6 +119,7 @@ impl Txn<'_> {
             return Some(result);
         }
         op::end_edit(&mut changes.bytes, start);
+        database.table.mark(found, DIRTY);
         database.table.touch(found, access_at(self.session.now_ms));
         Some(result)
     }

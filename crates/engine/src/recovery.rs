@@ -298,6 +298,7 @@ impl<'a> Replay<'a> {
             return Err(error(NOT_THERE));
         }
         let applied = table.edit_collection(found, |value| value.apply(edit.edits, &self.limits));
+        table.mark(found, DIRTY);
         applied.unwrap_or(Ok(())).map_err(error)
     }
 

@@ -255,7 +255,8 @@ impl Table {
         self.mark(found, DIRTY);
     }
 
-    /// Changes a collection in place; `None` if the entry is none. Marks the entry dirty.
+    /// Changes a collection in place; `None` if the entry is none. Who has changed it marks the entry
+    /// dirty: `change` may find that there is nothing to do.
     #[inline]
     pub fn edit_collection<R>(
         &mut self,
@@ -267,7 +268,6 @@ impl Table {
         let result = unsafe { found.slot.entry().collection_mut() }.map(change);
         let after = self.entry(found).apart_bytes();
         self.counts.apart_bytes = self.counts.apart_bytes + after - before;
-        self.mark(found, DIRTY);
         result
     }
 

@@ -1,0 +1,4 @@
+//! Collections against a real Redis, through crashes and checkpoints.
+
+mod differential;
+mod templates;
