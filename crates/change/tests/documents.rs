@@ -1,6 +1,6 @@
 //! The examples in `docs/formats` are what the encoders write.
 
-use basalt_change::op::{self, Op, Origin, Put, StringForm};
+use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, StringForm};
 use basalt_change::place::{PartitionId, Slot};
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind};
 
@@ -47,12 +47,19 @@ fn change_sets_are_as_documented() {
     let again = Put { expire_ms: EXPIRE_MS, origin: Origin::Existing, ..put() };
     let expire = Op::Expire { db: 0, key: b"foo", expire_ms: EXPIRE_MS };
     let splice = Op::Splice { db: 0, key: b"foo", offset: 200, bytes: b"xyz" };
+    let origin = Origin::New;
+    let edits = b"\x02\x01a\x02\xd1";
+    let list = Op::Edit(Edit { db: 0, key: b"foo", kind: 2, origin, edits });
+    let value = b"\xd7\x01b";
+    let set = Op::PutValue(PutValue { db: 0, key: b"foo", kind: 3, expire_ms: 0, origin, value });
     for (heading, bytes) in [
         ("A new key", record(&[Op::Put(put())])),
         ("A key put again, with an expiry", record(&[Op::Put(again)])),
         ("A removed key", record(&[Op::Delete { db: 0, key: b"foo" }])),
         ("Another expiry", record(&[expire])),
         ("Bytes appended", record(&[splice])),
+        ("Two elements of a new list", record(&[list])),
+        ("A whole set", record(&[set])),
         ("A flushed database", shard_record(Op::FlushDb { db: 0, generation: 256 })),
         ("Two databases swapped", shard_record(Op::SwapDb { db: 0, other: 1 })),
     ] {
