@@ -188,26 +188,16 @@ impl Engine {
         self.keyspace.lock_many(&set)
     }
 
-    /// Brings the head of a key's partition into the cache.
-    #[inline]
-    pub fn prefetch_partition(&self, db: u8, partition: PartitionId) {
-        self.keyspace.prefetch(partition, db);
-    }
-
-    /// Brings the bucket of a key into the cache, without waiting for its partition.
+    /// Brings a key's bucket into the cache, without a lock.
     #[inline]
     pub fn prefetch_bucket(&self, db: u8, hash: u64, partition: PartitionId) {
-        self.keyspace.glance(partition, |partition| {
-            partition.databases[usize::from(db)].table.prefetch_bucket(hash);
-        });
+        self.keyspace.prefetch_bucket(partition, db, hash);
     }
 
     /// Brings the entry of a key into the cache, without waiting for its partition.
     #[inline]
     pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) {
-        self.keyspace.glance(partition, |partition| {
-            partition.databases[usize::from(db)].table.prefetch_entry(hash);
-        });
+        self.keyspace.prefetch_entry(partition, db, hash);
     }
 
     /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them

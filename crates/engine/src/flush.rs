@@ -103,7 +103,7 @@ pub(crate) fn apply(
     partition.mark_stale = true;
     match op {
         Op::FlushDb { db, generation } => {
-            let database = partition.databases.get_mut(usize::from(db))?;
+            let database = partition.databases.numbered_mut(usize::from(db))?;
             // What no checkpoint has written need not be deleted.
             if database.has_rows {
                 partition.dead_generations.push(database.generation);

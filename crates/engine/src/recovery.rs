@@ -144,16 +144,16 @@ impl<'a> Replay<'a> {
         partition.marked_seq = mark.applied;
         let floor = &mut self.floor[id.shard().index()];
         *floor = (*floor).max(mark.applied);
-        let listed = mark.databases.len().min(configured);
-        let (known, added) = partition.databases.split_at_mut(listed);
-        for (database, mark) in known.iter_mut().zip(&mark.databases) {
+        let mut databases = partition.databases.iter_mut();
+        // The marks come first in the pairs, so that their end takes no database.
+        for (mark, database) in mark.databases.iter().zip(databases.by_ref()) {
             database.generation = mark.generation;
             database.keys_cold_only = mark.keys;
             database.has_rows = mark.keys > 0;
             self.generation_max = self.generation_max.max(mark.generation);
             self.stats.keys_in_cold_tier += mark.keys;
         }
-        for (database, generation) in added.iter_mut().zip(unused_generations(mark)) {
+        for (database, generation) in databases.zip(unused_generations(mark)) {
             database.generation = generation;
         }
         Ok(())

@@ -39,8 +39,8 @@ impl ReplayBatch {
     ) {
         let first = first_key(record)
             .map(|(partition, db, key)| (partition, db, keyspace.hasher().hash(key)));
-        if let Some((partition, db, _)) = first {
-            keyspace.prefetch(partition, db);
+        if let Some((partition, db, hash)) = first {
+            keyspace.prefetch_bucket(partition, db, hash);
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(record);
@@ -54,20 +54,8 @@ impl ReplayBatch {
 
     /// Brings what the records touch first into the cache.
     pub(crate) fn prefetch(&self, keyspace: &Keyspace) {
-        let keys = self.records.iter().filter_map(|record| record.first);
-        for (partition, db, hash) in keys.clone() {
-            keyspace.glance(partition, |partition| {
-                if let Some(database) = partition.databases.get(usize::from(db)) {
-                    database.table.prefetch_bucket(hash);
-                }
-            });
-        }
-        for (partition, db, hash) in keys {
-            keyspace.glance(partition, |partition| {
-                if let Some(database) = partition.databases.get(usize::from(db)) {
-                    database.table.prefetch_entry(hash);
-                }
-            });
+        for (partition, db, hash) in self.records.iter().filter_map(|record| record.first) {
+            keyspace.prefetch_entry(partition, db, hash);
         }
     }
 

@@ -447,6 +447,14 @@ impl<'a> Entry<'a> {
         unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(offset), bytes) }
     }
 
+    /// Whether the key is this one: what `key() == key` says, without a call.
+    #[inline]
+    pub fn has_key(self, key: &[u8]) -> bool {
+        let (offset, bytes) = self.key_offset_and_bytes();
+        // SAFETY: a key of that length stands there.
+        bytes == key.len() && unsafe { equal(self.base.as_ptr().add(offset), key) }
+    }
+
     #[inline]
     fn value_ptr(self) -> *mut u8 {
         let (offset, bytes) = self.key_offset_and_bytes();
@@ -575,10 +583,72 @@ impl Stored<'_> {
     }
 }
 
+/// Whether the bytes at `at` are these: word by word, the last word overlapping the one before.
+///
+/// # Safety
+/// As many bytes can be read at `at`.
+#[inline]
+unsafe fn equal(at: *const u8, bytes: &[u8]) -> bool {
+    const WORD: usize = size_of::<u64>();
+    let (other, len) = (bytes.as_ptr(), bytes.len());
+    // SAFETY: every read lies within the first `len` bytes of both.
+    unsafe {
+        if len < WORD {
+            return std::slice::from_raw_parts(at, len).iter().eq(bytes);
+        }
+        let same = |offset: usize| {
+            at.add(offset).cast::<u64>().read_unaligned()
+                == other.add(offset).cast::<u64>().read_unaligned()
+        };
+        let last = len - WORD;
+        let mut offset = 0;
+        while offset < last {
+            if !same(offset) {
+                return false;
+            }
+            offset += WORD;
+        }
+        same(last)
+    }
+}
+
 #[inline]
 fn form_bit(form: StringForm) -> u8 {
     match form {
         StringForm::Whole => 0,
         StringForm::Edited => EDITED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::pages::PagePool;
+
+    /// Entries with and without an expiry and a value that stands apart, and keys of every length that
+    /// is compared in another way.
+    #[test]
+    fn an_entry_knows_its_key_whatever_stands_in_front_of_it() {
+        let mut slab = Slab::new(Arc::new(PagePool::default()));
+        let large = vec![b'v'; SHARED_BYTES_MIN];
+        for key_bytes in (0..20).chain([32, 255, 256, 300]) {
+            let key: Vec<u8> = (0..key_bytes).map(|byte| byte as u8).collect();
+            for (expire_ms, value) in [(0, &b"v"[..]), (7, b"v"), (0, &large), (7, &large)] {
+                let value = NewValue::string(value, StringForm::Whole);
+                let content = Content { key: &key, value, expire_ms, access: Access::default() };
+                let entry = EntryPtr::create(&mut slab, content);
+                // SAFETY: the entry lives until it is destroyed, once, and nobody changes it.
+                unsafe {
+                    assert!(entry.entry().has_key(&key));
+                    for at in 0..key.len() {
+                        let mut other = key.clone();
+                        other[at] ^= 1;
+                        assert!(!entry.entry().has_key(&other), "byte {at} of {key_bytes}");
+                    }
+                    assert!(!entry.entry().has_key(&[&key[..], b"x"].concat()));
+                    entry.destroy(&mut slab);
+                }
+            }
+        }
     }
 }

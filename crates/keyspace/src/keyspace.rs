@@ -3,36 +3,70 @@
 //!
 //! A thread holds one partition, or several that it took in ascending order through
 //! [`Keyspace::lock_many`]; while it holds any it takes no further one. So there is no cycle and no
-//! deadlock. The lock is one byte, spins briefly and then parks; it is held for the time of one
-//! command, about 50 ns.
+//! deadlock. The lock is one byte ([`ShortLock`]), held for the time of one command, about 50 ns.
+//!
+//! **Hints.** To fetch a bucket ahead one must know where its segment stands, and only the lock
+//! makes it safe to look. Beside each lock stand a few words that say where segments stood when
+//! somebody last looked under the lock: [`Keyspace::prefetch_bucket`] computes an address from
+//! them and prefetches it, and [`Keyspace::prefetch_entry`], which has the lock, puts them right. A hint is
+//! never followed, so one that is out of date costs a useless prefetch and nothing else.
 
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
-use crate::partition::{Database, Partition};
+use crate::partition::{Database, Databases, Partition};
 use crate::table::prefetch;
+use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
-use parking_lot::{Mutex, MutexGuard};
-use std::mem::forget;
+use basalt_stdx::short_lock::ShortLock;
+use std::cell::UnsafeCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// All partitions.
 pub struct Keyspace {
     partitions: Box<[Cell]>,
-    /// Where each partition's databases stand; they never move.
-    databases: Box<[*const Database]>,
+    /// Where each partition's databases but the first stand; they never move.
+    more_databases: Box<[*const Database]>,
     pool: Arc<PagePool>,
     hasher: Arc<KeyHasher>,
 }
 
-/// A partition behind its lock, on cache lines of its own.
-#[repr(align(128))]
-struct Cell(Mutex<Partition>);
+/// Hints of a partition: enough for one database with four segments.
+const HINTS: usize = 4;
 
-// SAFETY: the pointers in `databases` are used as addresses for prefetching only; partitions are
-// shared through their mutexes.
+/// A partition behind its lock, on cache lines of its own.
+#[repr(C, align(128))]
+struct Cell {
+    lock: ShortLock,
+    /// See the head of this file. A packed [`SegmentRef`], 0 for none.
+    hints: [AtomicU64; HINTS],
+    partition: UnsafeCell<Partition>,
+}
+
+// SAFETY: a partition is reached only by who holds its lock; the pointers in `more_databases` are
+// used as addresses for prefetching only. What a partition holds has no thread affinity.
 unsafe impl Send for Keyspace {}
 // SAFETY: as above.
 unsafe impl Sync for Keyspace {}
+// SAFETY: as above.
+unsafe impl Sync for Cell {}
+
+impl Cell {
+    fn new(partition: Partition) -> Cell {
+        Cell {
+            lock: ShortLock::new(),
+            hints: Default::default(),
+            partition: UnsafeCell::new(partition),
+        }
+    }
+
+    /// The hint for a hash in a database: by the leading bits, which choose among the segments of
+    /// a table that has several.
+    #[inline]
+    fn hint(&self, db: u8, hash: u64) -> &AtomicU64 {
+        &self.hints[(usize::from(db) ^ (hash >> 62) as usize) % HINTS]
+    }
+}
 
 /// A set of partitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,21 +90,47 @@ impl Keyspace {
     pub fn new(databases: usize, seed: u64) -> Keyspace {
         let pool = Arc::new(PagePool::default());
         let hasher = Arc::new(KeyHasher::new(seed));
-        let cell = |_| Cell(Mutex::new(Partition::new(databases, &pool, &hasher)));
+        let cell = |_| Cell::new(Partition::new(databases, &pool, &hasher));
         let mut partitions: Box<[Cell]> = (0..PARTITIONS).map(cell).collect();
-        let databases =
-            partitions.iter_mut().map(|cell| cell.0.get_mut().databases.as_ptr()).collect();
-        Keyspace { partitions, databases, pool, hasher }
+        let more_databases =
+            partitions.iter_mut().map(|cell| cell.partition.get_mut().databases.more()).collect();
+        Keyspace { partitions, more_databases, pool, hasher }
     }
 
-    /// Brings what a lookup in a partition reads first into the cache: its lock and the database's
-    /// head. Nothing is read, so no lock is needed.
+    /// Brings what a lookup reads first into the cache: the database's head, and the bucket, if it is
+    /// where it was last seen. Of all that only the hint is read, so no lock is needed.
     #[inline]
-    pub fn prefetch(&self, partition: PartitionId, db: u8) {
-        let cell: *const Cell = &self.partitions[partition.index()];
-        prefetch(cell.cast());
-        // Only an address is computed.
-        prefetch(self.databases[partition.index()].wrapping_add(usize::from(db)).cast());
+    pub fn prefetch_bucket(&self, partition: PartitionId, db: u8, hash: u64) {
+        let cell = &self.partitions[partition.index()];
+        if db == 0 {
+            // SAFETY: the place lies within the cell; its address is taken and nothing is read.
+            let databases = unsafe { &raw const (*cell.partition.get()).databases };
+            prefetch(Databases::first_of(databases).cast());
+        } else {
+            let more = self.more_databases[partition.index()];
+            prefetch(more.wrapping_add(usize::from(db) - 1).cast());
+        }
+        // Relaxed: a hint is right by chance and wrong without harm.
+        let hint = cell.hint(db, hash).load(Ordering::Relaxed);
+        if let Some(segment) = SegmentRef::from_bits(hint) {
+            prefetch(segment.bucket(segment.home(hash)).cast());
+        }
+    }
+
+    /// Brings the entry of a key into the cache, unless somebody holds the partition; corrects the
+    /// hint for [`Keyspace::prefetch_bucket`].
+    #[inline]
+    pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) {
+        self.glance(partition, |held| {
+            let Some(database) = held.databases.numbered(usize::from(db)) else { return };
+            let bits = database.table.segment(hash).map_or(0, SegmentRef::bits);
+            let hint = self.partitions[partition.index()].hint(db, hash);
+            // Relaxed: nobody concludes anything from it.
+            if hint.load(Ordering::Relaxed) != bits {
+                hint.store(bits, Ordering::Relaxed);
+            }
+            database.table.prefetch_entry(hash);
+        });
     }
 
     /// Hashes keys.
@@ -92,7 +152,7 @@ impl Keyspace {
     /// Locks one partition.
     #[inline]
     pub fn lock(&self, partition: PartitionId) -> Locked<'_> {
-        forget(self.partitions[partition.index()].0.lock());
+        self.partitions[partition.index()].lock.lock();
         Locked { cells: &self.partitions, held: Held::One(partition) }
     }
 
@@ -103,14 +163,17 @@ impl Keyspace {
         partition: PartitionId,
         look: impl FnOnce(&Partition) -> R,
     ) -> Option<R> {
-        let guard: MutexGuard<'_, Partition> = self.partitions[partition.index()].0.try_lock()?;
-        Some(look(&guard))
+        if !self.partitions[partition.index()].lock.try_lock() {
+            return None;
+        }
+        let locked = Locked { cells: &self.partitions, held: Held::One(partition) };
+        Some(look(locked.partition(partition)))
     }
 
     /// Locks several partitions.
     pub fn lock_many(&self, partitions: &PartitionSet) -> Locked<'_> {
         for partition in partitions.iter() {
-            forget(self.partitions[partition.index()].0.lock());
+            self.partitions[partition.index()].lock.lock();
         }
         Locked { cells: &self.partitions, held: Held::Many(Box::new(*partitions)) }
     }
@@ -125,7 +188,7 @@ impl Locked<'_> {
     pub fn partition(&self, partition: PartitionId) -> &Partition {
         self.assert_held(partition);
         // SAFETY: its lock is held by `self`, and `&self` lets nobody change it.
-        unsafe { &*self.cells[partition.index()].0.data_ptr() }
+        unsafe { &*self.cells[partition.index()].partition.get() }
     }
 
     /// Changes a held partition.
@@ -136,7 +199,7 @@ impl Locked<'_> {
     pub fn partition_mut(&mut self, partition: PartitionId) -> &mut Partition {
         self.assert_held(partition);
         // SAFETY: its lock is held by `self`, and `&mut self` makes this the only reference.
-        unsafe { &mut *self.cells[partition.index()].0.data_ptr() }
+        unsafe { &mut *self.cells[partition.index()].partition.get() }
     }
 
     #[inline]
@@ -153,13 +216,9 @@ impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
         match &self.held {
-            // SAFETY: locked by this `Locked` and not yet unlocked.
-            Held::One(one) => unsafe { self.cells[one.index()].0.force_unlock() },
+            Held::One(one) => self.cells[one.index()].lock.unlock(),
             Held::Many(many) => {
-                for partition in many.iter() {
-                    // SAFETY: as above.
-                    unsafe { self.cells[partition.index()].0.force_unlock() };
-                }
+                many.iter().for_each(|partition| self.cells[partition.index()].lock.unlock());
             }
         }
     }

@@ -4,12 +4,16 @@
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::table::Table;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 /// One partition: 16 hash slots of every database.
+///
+/// In this order: what a lookup and a change touch comes first.
+#[repr(C)]
 pub struct Partition {
     /// By database number.
-    pub databases: Box<[Database]>,
+    pub databases: Databases,
     /// Position of the partition's latest change in its shard's stream.
     pub last_seq: u64,
     /// Position that the mark in the cold tier has, or that a checkpoint under way gives it.
@@ -24,6 +28,17 @@ pub struct Partition {
     /// Changes that the log has not acknowledged: key hash and ticket, oldest first. Used only when
     /// the log gates replies.
     pub unacknowledged: Vec<(u64, u64)>,
+}
+
+/// The databases of a partition, as good as a slice of them.
+///
+/// The first one, which nearly everybody uses alone, stands in the partition itself: its head is
+/// next to the lock, and the heads of all partitions are close together. In slices of their own they
+/// would lie as many databases apart, on a page each, and share a few sets of the cache.
+#[repr(C)]
+pub struct Databases {
+    first: Database,
+    more: Box<[Database]>,
 }
 
 /// One database's share of a partition.
@@ -48,7 +63,10 @@ impl Partition {
     pub fn new(databases: usize, pool: &Arc<PagePool>, hasher: &Arc<KeyHasher>) -> Partition {
         let database = |number| Database::new(number as u64, pool, hasher);
         Partition {
-            databases: (0..databases).map(database).collect(),
+            databases: Databases {
+                first: database(0),
+                more: (1..databases).map(database).collect(),
+            },
             last_seq: 0,
             marked_seq: 0,
             cold_version: 0,
@@ -61,6 +79,94 @@ impl Partition {
     /// Entries that the next checkpoint has to write.
     pub fn dirty(&self) -> usize {
         self.databases.iter().map(|database| database.table.counts().dirty).sum()
+    }
+}
+
+impl Databases {
+    /// How many there are.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "there is always the first one")]
+    pub fn len(&self) -> usize {
+        1 + self.more.len()
+    }
+
+    /// In ascending order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Database> {
+        self.into_iter()
+    }
+
+    /// In ascending order of their numbers.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Database> {
+        self.into_iter()
+    }
+
+    /// The one with this number, if there is one.
+    #[inline]
+    pub fn numbered(&self, number: usize) -> Option<&Database> {
+        if number == 0 { Some(&self.first) } else { self.more.get(number - 1) }
+    }
+
+    /// The one with this number, if there is one.
+    pub fn numbered_mut(&mut self, number: usize) -> Option<&mut Database> {
+        if number == 0 { Some(&mut self.first) } else { self.more.get_mut(number - 1) }
+    }
+
+    /// Exchanges two.
+    ///
+    /// # Panics
+    /// If there is no such database.
+    pub fn swap(&mut self, one: usize, other: usize) {
+        match (one.min(other), one.max(other)) {
+            (low, high) if low == high => {}
+            (0, high) => std::mem::swap(&mut self.first, &mut self.more[high - 1]),
+            (low, high) => self.more.swap(low - 1, high - 1),
+        }
+    }
+
+    /// Where the first one stands, given where all of them do; nothing is read.
+    #[inline]
+    pub(crate) fn first_of(databases: *const Databases) -> *const Database {
+        databases.cast() // The first field, says `repr(C)`.
+    }
+
+    /// Where the others stand, as long as the partition lives.
+    pub(crate) fn more(&self) -> *const Database {
+        self.more.as_ptr()
+    }
+}
+
+impl<'a> IntoIterator for &'a Databases {
+    type Item = &'a Database;
+    type IntoIter = std::iter::Chain<std::iter::Once<&'a Database>, std::slice::Iter<'a, Database>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Databases {
+    type Item = &'a mut Database;
+    type IntoIter =
+        std::iter::Chain<std::iter::Once<&'a mut Database>, std::slice::IterMut<'a, Database>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(&mut self.first).chain(&mut self.more)
+    }
+}
+
+impl Index<usize> for Databases {
+    type Output = Database;
+
+    #[inline]
+    fn index(&self, number: usize) -> &Database {
+        if number == 0 { &self.first } else { &self.more[number - 1] }
+    }
+}
+
+impl IndexMut<usize> for Databases {
+    #[inline]
+    fn index_mut(&mut self, number: usize) -> &mut Database {
+        if number == 0 { &mut self.first } else { &mut self.more[number - 1] }
     }
 }
 

@@ -2,8 +2,8 @@
 //! One turn's work: requests of all ready connections, in batches.
 //!
 //! ```text
-//! read a socket ▸ parse a request, find its command, hash its key     until the batch is full
-//!                 ▸ fetch the buckets ▸ fetch the entries ▸ run each  then the next batch
+//! read a socket ▸ parse a request, find its command, hash its key, fetch its bucket    until the
+//!                 batch is full ▸ fetch the entries ▸ run each ▸ the next batch
 //! ```
 //! A batch mixes requests of several connections, so that fifty clients with one request each gain
 //! from the fetching ahead as much as one client with fifty.
@@ -240,11 +240,6 @@ impl Turn {
         }
         let engine = &*self.server.engine;
         if self.requests.len() > 1 {
-            for request in &self.requests {
-                if let Some(connection) = &connections[request.connection] {
-                    request.prepared.prefetch_bucket(engine, connection.session.db);
-                }
-            }
             for request in &self.requests {
                 if let Some(connection) = &connections[request.connection] {
                     request.prepared.prefetch_entry(engine, connection.session.db);

@@ -55,7 +55,7 @@ impl LastCommand {
     }
 }
 
-/// Finds a request's command and hashes its first key.
+/// Finds a request's command, hashes its first key and begins to fetch that key's bucket.
 #[inline]
 pub fn prepare(
     server: &Server,
@@ -72,7 +72,7 @@ pub fn prepare(
     let first_key = match words.get(first as usize) {
         Some(word) if first > 0 => {
             let key = engine.key(word.of(buffer));
-            engine.prefetch_partition(db, key.partition);
+            engine.prefetch_bucket(db, key.hash, key.partition);
             Some((key.hash, key.partition))
         }
         _ => None,
@@ -82,14 +82,6 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// Brings the bucket of the first key into the cache.
-    #[inline]
-    pub fn prefetch_bucket(&self, engine: &Engine, db: u8) {
-        if let Some((hash, partition)) = self.first_key {
-            engine.prefetch_bucket(db, hash, partition);
-        }
-    }
-
     /// Brings the entry of the first key into the cache.
     #[inline]
     pub fn prefetch_entry(&self, engine: &Engine, db: u8) {

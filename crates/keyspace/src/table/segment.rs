@@ -39,6 +39,19 @@ impl SegmentRef {
         SegmentRef(NonZero::new(packed).expect("an allocation is not at address 0"))
     }
 
+    /// The reference as a number, for [`SegmentRef::from_bits`].
+    #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The reference with these bits. Its segment may be gone: who is not sure that it is alive may
+    /// compute addresses of its buckets, but not follow them.
+    #[inline]
+    pub(crate) fn from_bits(bits: u64) -> Option<SegmentRef> {
+        NonZero::new(bits).map(SegmentRef)
+    }
+
     /// Frees the segment; the entries that it refers to are left alone.
     ///
     /// # Safety

@@ -1,7 +1,7 @@
 //! HOT PATH
 //! The table itself: lookup, insertion, replacement, removal, growth.
 
-use super::bucket::{DIRTY, EXPIRING, Slot, tag};
+use super::bucket::{Bucket, DIRTY, EXPIRING, Slot, tag};
 use super::segment::SegmentRef;
 use crate::entry::{Access, Content, Entry, EntryPtr};
 use crate::hash::KeyHasher;
@@ -106,7 +106,7 @@ impl Table {
 
     /// The segment that covers a hash.
     #[inline]
-    pub(super) fn segment(&self, hash: u64) -> Option<SegmentRef> {
+    pub(crate) fn segment(&self, hash: u64) -> Option<SegmentRef> {
         if self.depth == 0 {
             return self.root;
         }
@@ -121,7 +121,8 @@ impl Table {
         }
     }
 
-    /// Brings the entries into the cache whose tags match the hash.
+    /// Brings the first entry into the cache whose tag matches the hash: the one with the key, or one
+    /// time in thirty another.
     #[inline]
     pub fn prefetch_entry(&self, hash: u64) {
         let Some(segment) = self.segment(hash) else { return };
@@ -138,23 +139,14 @@ impl Table {
     #[inline]
     pub fn find(&self, hash: u64, key: &[u8]) -> Option<Found> {
         let segment = self.segment(hash)?;
-        let tag = tag(hash);
         let home = segment.home(hash);
-        for number in home..segment.reach(home) {
-            // SAFETY: the table is borrowed, so its segments and entries are alive and unchanged.
-            let bucket = unsafe { &*segment.bucket(number) };
-            for index in bucket.matching(tag) {
-                let slot = bucket.slot(index);
-                // SAFETY: as above.
-                if unsafe { slot.entry().entry() }.key() == key {
-                    return Some(Found { segment, bucket: number, index, slot });
-                }
-            }
-            if !bucket.is_passed() {
-                return None;
-            }
+        // SAFETY: the table is borrowed, so its segments are alive and unchanged.
+        let bucket = unsafe { &*segment.bucket(home) };
+        match find_in(bucket, hash, key) {
+            Some((index, slot)) => Some(Found { segment, bucket: home, index, slot }),
+            None if bucket.is_passed() => find_further(segment, hash, key),
+            None => None,
         }
-        None
     }
 
     /// What the table knows of a key.
@@ -363,6 +355,37 @@ impl Table {
         counts.entry_bytes -= entry.bytes();
         counts.apart_bytes -= entry.apart_bytes();
     }
+}
+
+/// Finds the entry of a key in one bucket.
+#[inline]
+fn find_in(bucket: &Bucket, hash: u64, key: &[u8]) -> Option<(usize, Slot)> {
+    for index in bucket.matching(tag(hash)) {
+        let slot = bucket.slot(index);
+        // SAFETY: who has a reference to a bucket has borrowed its table, so the entry is alive and
+        // does not change.
+        if unsafe { slot.entry().entry() }.has_key(key) {
+            return Some((index, slot));
+        }
+    }
+    None
+}
+
+/// Finds the entry of a key behind its home bucket.
+#[inline(never)]
+fn find_further(segment: SegmentRef, hash: u64, key: &[u8]) -> Option<Found> {
+    let home = segment.home(hash);
+    for number in home + 1..segment.reach(home) {
+        // SAFETY: the caller has borrowed the table of this segment.
+        let bucket = unsafe { &*segment.bucket(number) };
+        if let Some((index, slot)) = find_in(bucket, hash, key) {
+            return Some(Found { segment, bucket: number, index, slot });
+        }
+        if !bucket.is_passed() {
+            return None;
+        }
+    }
+    None
 }
 
 /// Stores a reference in a segment; false if no slot is free near its home.
