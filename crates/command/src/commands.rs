@@ -20,7 +20,7 @@ use crate::error::CommandResult;
 use crate::session::SessionResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
-use basalt_spec::{CommandId, CommandSpec, CommandTable, Flag};
+use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag};
 
 /// A command: what it is and what it does.
 pub struct Entry {
@@ -34,12 +34,19 @@ pub struct Entry {
 #[derive(Clone, Copy)]
 pub enum Run {
     /// Reads its keys.
-    Read(fn(&View<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult),
+    Read(ReadFn),
     /// Changes its keys.
-    Write(fn(&mut Txn<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult),
+    Write(WriteFn),
     /// Concerns the connection or the server.
-    Session(fn(&mut Context<'_>, &Args<'_>, &mut Reply<'_>) -> SessionResult),
+    Session(SessionFn),
 }
+
+/// Reads its keys.
+pub type ReadFn = fn(&View<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
+/// Changes its keys.
+pub type WriteFn = fn(&mut Txn<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
+/// Concerns the connection or the server.
+pub type SessionFn = fn(&mut Context<'_>, &Args<'_>, &mut Reply<'_>) -> SessionResult;
 
 /// All families. A family is a constant slice; adding a command is adding its entry there.
 const FAMILIES: &[&[Entry]] = &[
@@ -57,8 +64,51 @@ const FAMILIES: &[&[Entry]] = &[
 pub struct Commands {
     /// Names, arities, keys, documents.
     pub table: CommandTable,
-    runs: Vec<Run>,
-    shares_time: Vec<bool>,
+    calls: Vec<Call>,
+}
+
+/// What every call of a command needs of it: one small entry in one dense array. The rest is in the
+/// table, whose entries take several cache lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    /// What it does.
+    pub(crate) run: Run,
+    arity: i16,
+    /// The word that is its first key, 0 if it has none.
+    pub(crate) first_key: u16,
+    /// The word that is its only key, whatever the call; 0 if it has none or may have several.
+    pub(crate) only_key: u16,
+    /// It runs before a client has said who it is.
+    pub(crate) for_anybody: bool,
+    /// It is refused when memory is full.
+    pub(crate) takes_memory: bool,
+    /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
+    /// share of its batch's time.
+    pub(crate) shares_time: bool,
+}
+
+impl Call {
+    fn new(entry: &Entry, command: &Command) -> Call {
+        let range = command.key_range;
+        let is_alone = range.first == range.last && !command.flags.has(Flag::Movablekeys);
+        let first_key = range.first.max(0) as u16;
+        Call {
+            run: entry.run,
+            arity: command.arity,
+            first_key,
+            only_key: if is_alone { first_key } else { 0 },
+            for_anybody: command.flags.has(Flag::NoAuth),
+            takes_memory: command.flags.has(Flag::Denyoom),
+            shares_time: shares_time(entry),
+        }
+    }
+
+    /// Whether a call of `words` words (name included) has as many as the command takes.
+    #[inline]
+    pub(crate) fn accepts_words(&self, words: usize) -> bool {
+        let required = usize::from(self.arity.unsigned_abs());
+        words == required || self.arity < 0 && words > required
+    }
 }
 
 impl Commands {
@@ -70,24 +120,15 @@ impl Commands {
         let entries: Vec<&'static Entry> = FAMILIES.iter().copied().flatten().collect();
         let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
             .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
-        Commands {
-            table,
-            runs: entries.iter().map(|entry| entry.run).collect(),
-            shares_time: entries.iter().map(|entry| shares_time(entry)).collect(),
-        }
+        let calls =
+            entries.iter().zip(table.all()).map(|(entry, command)| Call::new(entry, command));
+        Commands { calls: calls.collect(), table }
     }
 
-    /// Whether a command is so short that it is not timed by itself: two clock readings cost as much
-    /// as a GET. It is counted with its share of its batch's time.
+    /// What every call of a command needs of it.
     #[inline]
-    pub fn shares_time(&self, id: CommandId) -> bool {
-        self.shares_time[id.index()]
-    }
-
-    /// What a command does.
-    #[inline]
-    pub fn run(&self, id: CommandId) -> Run {
-        self.runs[id.index()]
+    pub(crate) fn call(&self, id: CommandId) -> &Call {
+        &self.calls[id.index()]
     }
 }
 

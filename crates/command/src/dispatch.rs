@@ -1,8 +1,8 @@
 //! The one way in which every command runs: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply.
 //!
 //! A batch of requests goes through in stages, so that memory is fetched while other requests are
-//! looked at: [`prepare()`] finds the command, hashes its first key and begins to fetch its bucket;
-//! [`Prepared::prefetch_entry`] brings in the entry; [`execute()`] runs it.
+//! looked at: [`prepare()`] finds the command and hashes its first key; [`Prepared::prefetch_bucket`]
+//! and [`Prepared::prefetch_entry`] bring in what it will touch; [`execute()`] runs it.
 
 mod context;
 mod execute;

@@ -3,7 +3,7 @@
 use crate::checkpoint::Checkpointing;
 use crate::key::Key;
 use crate::limits::LimitsCell;
-use crate::log::{CommitLog, Gate, Ticket};
+use crate::log::{CommitLog, Gate, Gating, Ticket};
 use crate::miss::MissQueue;
 use crate::recovery::{RecoveryError, RecoveryStats, Replay};
 use crate::retire::Retired;
@@ -144,6 +144,11 @@ impl Engine {
     /// Changes up to where collections stay packed. What is native already stays so.
     pub fn set_limits(&self, limits: Limits) {
         self.limits.set(limits);
+    }
+
+    /// Whether replies wait for the log now.
+    pub fn gating(&self) -> Gating {
+        if self.log.gates_replies() { Gating::On } else { Gating::Off }
     }
 
     /// The cold tier.

@@ -39,7 +39,7 @@ pub use collections::{Absent, WrongType};
 pub use engine::{Engine, EngineError, Options};
 pub use journal_log::{JournalLog, Trimming};
 pub use key::Key;
-pub use log::{CommitLog, Gate, LogError, Refusal, Ticket};
+pub use log::{CommitLog, Gate, Gating, LogError, Refusal, Ticket};
 pub use miss::Missing;
 pub use recovery::{RecoveryError, RecoveryStats, Replay};
 pub use rows::BadRow;

@@ -60,6 +60,16 @@ impl Gate {
     }
 }
 
+/// Whether replies wait for the log's acknowledgement: [`CommitLog::gates_replies`] as asked once for
+/// several commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gating {
+    /// They do.
+    On,
+    /// They do not.
+    Off,
+}
+
 /// Why the log does not take changes now.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {

@@ -4,7 +4,7 @@
 
 use crate::engine::Engine;
 use crate::key::Key;
-use crate::log::Ticket;
+use crate::log::{Gate, Gating, Ticket};
 use crate::miss::Missing;
 use crate::view::{Object, Session, access_at, live};
 use basalt_change::op::{self, Op, Origin, Put, StringForm};
@@ -79,8 +79,31 @@ impl<'e> Txn<'e> {
         session: Session,
         changes: &'e mut Changes,
     ) -> Txn<'e> {
+        Txn::with_gating(engine, locked, session, changes, engine.gating())
+    }
+
+    /// The same for a caller that knows whether replies wait for the log.
+    #[inline(always)]
+    pub fn with_gating(
+        engine: &'e Engine,
+        locked: Locked<'e>,
+        session: Session,
+        changes: &'e mut Changes,
+        gating: Gating,
+    ) -> Txn<'e> {
         debug_assert!(changes.records.is_empty());
-        Txn { engine, locked, session, changes, gated: engine.log().gates_replies() }
+        Txn { engine, locked, session, changes, gated: gating == Gating::On }
+    }
+
+    /// Those of these keys that must be fetched before the command can run.
+    #[inline(always)]
+    pub fn missing(&mut self, keys: &[Key<'_>]) -> Option<Missing> {
+        self.engine.missing(&mut self.locked, self.session.db, keys)
+    }
+
+    /// Has `gate` wait for what a crash could still take back of these keys.
+    pub fn gate_reads(&self, keys: &[Key<'_>], gate: &mut Gate) {
+        self.engine.gate_reads(&self.locked, keys, gate);
     }
 
     /// Now, in unix milliseconds.
@@ -147,7 +170,10 @@ impl<'e> Txn<'e> {
             Content { key: key.bytes, value: NewValue::string(value, form), expire_ms, access };
         let origin = self.store(key, content);
         let db = self.session.db;
-        self.log(key, Op::Put(Put { db, key: key.bytes, value, expire_ms, origin, form }));
+        // Not as an `Op`, which would be copied on the way.
+        let put = Put { db, key: key.bytes, value, expire_ms, origin, form };
+        self.changes.begin_op(key, self.gated);
+        put.encode(&mut self.changes.bytes);
     }
 
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
@@ -232,10 +258,16 @@ impl<'e> Txn<'e> {
     /// the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
     #[inline]
     pub fn commit(mut self) -> Option<Ticket> {
+        self.append()
+    }
+
+    /// The same, but the locks are held until `self` goes: it needs not be moved here.
+    #[inline]
+    pub fn append(&mut self) -> Option<Ticket> {
         let (partition, _) = match self.changes.records[..] {
             [] => return None,
             [one] => one,
-            _ => return self.commit_many(),
+            _ => return self.append_many(),
         };
         let (seq, ticket) = self.engine.log().append(partition.shard(), &self.changes.bytes);
         self.locked.partition_mut(partition).last_seq = seq;
@@ -243,7 +275,7 @@ impl<'e> Txn<'e> {
     }
 
     #[cold]
-    fn commit_many(mut self) -> Option<Ticket> {
+    fn append_many(&mut self) -> Option<Ticket> {
         let changes = &mut *self.changes;
         let ends = changes.records.iter().skip(1).map(|&(_, start)| start);
         let ends = ends.chain([changes.bytes.len()]);

@@ -3,6 +3,8 @@
 
 use crate::engine::Engine;
 use crate::key::Key;
+use crate::log::Gate;
+use crate::miss::Missing;
 use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
@@ -108,9 +110,20 @@ pub(crate) fn access_at(now_ms: u64) -> Access {
 
 impl<'e> View<'e> {
     /// Looks at keys whose partitions `locked` holds.
-    #[inline]
+    #[inline(always)]
     pub fn new(engine: &'e Engine, locked: Locked<'e>, session: Session) -> View<'e> {
         View { engine, locked, session, hits: Cell::new(0), misses: Cell::new(0) }
+    }
+
+    /// Those of these keys that must be fetched before the command can run.
+    #[inline(always)]
+    pub fn missing(&mut self, keys: &[Key<'_>]) -> Option<Missing> {
+        self.engine.missing(&mut self.locked, self.session.db, keys)
+    }
+
+    /// Has `gate` wait for what a crash could still take back of these keys.
+    pub fn gate_reads(&self, keys: &[Key<'_>], gate: &mut Gate) {
+        self.engine.gate_reads(&self.locked, keys, gate);
     }
 
     /// Now, in unix milliseconds.

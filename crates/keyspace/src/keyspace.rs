@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// All partitions.
 pub struct Keyspace {
-    partitions: Box<[Cell]>,
+    partitions: Box<[Cell; PARTITIONS]>,
     /// Where each partition's databases but the first stand; they never move.
     more_databases: Box<[*const Database]>,
     pool: Arc<PagePool>,
@@ -35,13 +35,17 @@ pub struct Keyspace {
 const HINTS: usize = 4;
 
 /// A partition behind its lock, on cache lines of its own.
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 struct Cell {
     lock: ShortLock,
     /// See the head of this file. A packed [`SegmentRef`], 0 for none.
     hints: [AtomicU64; HINTS],
     partition: UnsafeCell<Partition>,
 }
+
+/// An odd number of cache lines, so that the locks, and the heads of the first databases, spread
+/// over all sets of a cache.
+const _: () = assert!(size_of::<Cell>() / 64 % 2 == 1);
 
 // SAFETY: a partition is reached only by who holds its lock; the pointers in `more_databases` are
 // used as addresses for prefetching only. What a partition holds has no thread affinity.
@@ -76,7 +80,7 @@ pub struct PartitionSet {
 
 /// Holds the locks of some partitions until dropped.
 pub struct Locked<'a> {
-    cells: &'a [Cell],
+    cells: &'a [Cell; PARTITIONS],
     held: Held,
 }
 
@@ -91,7 +95,10 @@ impl Keyspace {
         let pool = Arc::new(PagePool::default());
         let hasher = Arc::new(KeyHasher::new(seed));
         let cell = |_| Cell::new(Partition::new(databases, &pool, &hasher));
-        let mut partitions: Box<[Cell]> = (0..PARTITIONS).map(cell).collect();
+        let cells: Box<[Cell]> = (0..PARTITIONS).map(cell).collect();
+        let Ok(mut partitions) = Box::<[Cell; PARTITIONS]>::try_from(cells) else {
+            unreachable!("as many cells were made as there are partitions");
+        };
         let more_databases =
             partitions.iter_mut().map(|cell| cell.partition.get_mut().databases.more()).collect();
         Keyspace { partitions, more_databases, pool, hasher }

@@ -1,23 +1,50 @@
 //! HOT PATH
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
-use super::keys::{read, write};
+use super::keys::{Stop, read, write};
 use super::{Context, Prepared, Worker};
 use crate::args::Args;
-use crate::commands::Run;
+use crate::commands::{Call, Run, SessionFn};
 use crate::error::CommandError;
 use crate::redact::redact;
 use crate::server::Server;
-use crate::session::{Flow, Replies, Session};
+use crate::session::{Flow, Replies, Session, SessionResult};
 use crate::silence;
 use crate::unknown::unknown;
 use crate::wait::Afterwards;
+use basalt_engine::Key;
 use basalt_observe::slow_log;
 use basalt_resp::{Arg, Output, Reply};
 use basalt_spec::{Command, CommandId, Flag};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+
+/// A request whose command is known and may run.
+pub(super) struct Request<'a> {
+    pub(super) server: &'a Server,
+    pub(super) id: CommandId,
+    pub(super) call: &'a Call,
+    pub(super) buffer: &'a [u8],
+    pub(super) words: &'a [Arg],
+    pub(super) prepared: &'a Prepared,
+}
+
+impl<'a> Request<'a> {
+    /// Its words and keys.
+    #[inline(always)]
+    pub(super) fn args<'k>(&self, keys: &'k [Key<'k>]) -> Args<'k>
+    where
+        'a: 'k,
+    {
+        Args::new(self.buffer, self.words).with_keys(keys)
+    }
+
+    /// All that there is to know about its command.
+    pub(super) fn command(&self) -> &'a Command {
+        self.server.commands.table.command(self.id)
+    }
+}
 
 /// Runs one request and writes its reply to `out`.
 #[inline]
@@ -27,81 +54,112 @@ pub fn execute(
     session: &mut Session,
     buffer: &[u8],
     words: &[Arg],
-    prepared: Prepared,
+    prepared: &Prepared,
     out: &mut Output,
 ) -> Flow {
     let run = |worker: &mut Worker, session: &mut Session, out: &mut Output| {
         run_and_reply(server, worker, session, buffer, words, prepared, out)
     };
-    let flow = if session.replies == Replies::On {
+    if session.replies == Replies::On {
         run(worker, session, out)
     } else {
         silence::execute(worker, session, out, run)
-    };
-    if !runs_again(&flow) {
-        worker.counters.commands.add(1);
     }
-    flow
 }
 
-#[inline]
 fn run_and_reply(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
     buffer: &[u8],
     words: &[Arg],
-    prepared: Prepared,
+    prepared: &Prepared,
     out: &mut Output,
 ) -> Flow {
-    let args = Args::new(buffer, words);
     let mut reply = Reply::new(out, session.protocol);
     let Some(id) = prepared.command else {
-        return refuse(worker, None, unknown(&server.commands, &args), &mut reply);
+        let error = unknown(&server.commands, &Args::new(buffer, words));
+        return refuse(worker, None, error, &mut reply);
     };
-    let command = server.commands.table.command(id);
-    if let Err(error) = admit(server, worker, session, command, &args) {
+    let call = server.commands.call(id);
+    let request = Request { server, id, call, buffer, words, prepared };
+    if let Err(error) = admit(&request, worker, session) {
         return refuse(worker, Some(id), error, &mut reply);
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    let timed = !prepared.shares_time || worker.times_every_command();
+    let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(Instant::now);
-    let result = match server.commands.run(id) {
-        Run::Read(run) => read(server, worker, session, command, &args, prepared, |view, args| {
-            run(view, args, &mut reply)
-        }),
-        Run::Write(run) => write(server, worker, session, command, &args, prepared, |txn, args| {
-            run(txn, args, &mut reply)
-        }),
+    let obstacle = match call.run {
+        Run::Read(run) => read(&request, worker, session, run, &mut reply),
+        Run::Write(run) => write(&request, worker, session, run, &mut reply),
         Run::Session(run) => {
-            let settings = Arc::clone(&worker.settings);
-            let now_ms = worker.now_ms;
-            let mut context = Context { server, session, settings: &settings, now_ms };
-            let result = run(&mut context, &args, &mut reply);
-            // CONFIG SET holds for the very next command.
-            worker.renew_settings(server);
-            result
+            let result = run_session(&request, worker, session, run, &mut reply);
+            return finish(&request, worker, session, result, start, &mut reply);
         }
     };
-    let counters = &worker.counters.by_command[id.index()];
-    let flow = match result {
-        Ok(flow) => flow,
-        Err(error) => {
-            counters.failed.add(1);
-            worker.counters.count_error(error.text());
-            reply.error(error.text());
-            Flow::Done
-        }
-    };
+    if let Some(stop) = obstacle {
+        let result = match *stop {
+            Stop::Error(error) => Err(error),
+            Stop::Wait(wait) => Ok(Flow::Wait(wait)),
+        };
+        return finish(&request, worker, session, result, start, &mut reply);
+    }
+    count(&request, worker, session, start);
+    Flow::Done
+}
+
+/// Answers an error and counts the call, unless it has to run again.
+#[inline(never)]
+fn finish(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &Session,
+    result: SessionResult,
+    start: Option<Instant>,
+    reply: &mut Reply<'_>,
+) -> Flow {
+    let flow = result.unwrap_or_else(|error| {
+        worker.counters.by_command[request.id.index()].failed.add(1);
+        worker.counters.count_error(error.text());
+        reply.error(error.text());
+        Flow::Done
+    });
     if !runs_again(&flow) {
-        counters.calls.add(1);
-        if let Some(start) = start {
-            let elapsed = start.elapsed();
-            counters.nanoseconds.add(elapsed.as_nanos() as u64);
-            note_if_slow(server, worker, session, &args, command, elapsed.as_micros() as u64);
-        }
+        count(request, worker, session, start);
     }
     flow
+}
+
+/// Counts a call that has run.
+#[inline(always)]
+fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: Option<Instant>) {
+    worker.count_call(request.id);
+    if let Some(start) = start {
+        let elapsed = start.elapsed();
+        worker.counters.by_command[request.id.index()].nanoseconds.add(elapsed.as_nanos() as u64);
+        note_if_slow(request, worker, session, elapsed.as_micros() as u64);
+    }
+}
+
+#[inline(never)]
+fn run_session(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: SessionFn,
+    reply: &mut Reply<'_>,
+) -> SessionResult {
+    let server = request.server;
+    // It may show the counters.
+    worker.settle();
+    let settings = Arc::clone(&worker.settings);
+    let now_ms = worker.now_ms;
+    let mut context = Context { server, session, settings: &settings, now_ms };
+    let result = run(&mut context, &request.args(&[]), reply);
+    // CONFIG SET holds for the very next command.
+    worker.renew_settings(server);
+    worker.begin_batch(server);
+    result
 }
 
 /// The command has not run: it waits for something that it needs, and will be back.
@@ -111,21 +169,16 @@ fn runs_again(flow: &Flow) -> bool {
 }
 
 /// Whether the command may run at all: arity, authentication, memory, the log.
-#[inline]
-fn admit(
-    server: &Server,
-    worker: &Worker,
-    session: &Session,
-    command: &Command,
-    args: &Args<'_>,
-) -> Result<(), CommandError> {
-    if !command.accepts_words(args.len()) {
-        return Err(CommandError::wrong_arity(command.spec.name));
+#[inline(always)]
+fn admit(request: &Request<'_>, worker: &Worker, session: &Session) -> Result<(), CommandError> {
+    let call = request.call;
+    if !call.accepts_words(request.words.len()) {
+        return Err(CommandError::wrong_arity(request.command().spec.name));
     }
-    if !command.flags.has(Flag::NoAuth) && !session.is_admitted(&worker.settings) {
+    if !call.for_anybody && !session.is_admitted(&worker.settings) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
     }
-    if command.flags.has(Flag::Denyoom) && server.is_out_of_memory(&worker.settings) {
+    if call.takes_memory && request.server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::fixed("OOM command not allowed when used memory > 'maxmemory'."));
     }
     Ok(())
@@ -138,6 +191,7 @@ fn refuse(
     error: CommandError,
     reply: &mut Reply<'_>,
 ) -> Flow {
+    worker.counters.commands.add(1);
     if let Some(id) = id {
         worker.counters.by_command[id.index()].rejected.add(1);
     }
@@ -147,19 +201,13 @@ fn refuse(
 }
 
 #[cold]
-fn note_if_slow(
-    server: &Server,
-    worker: &Worker,
-    session: &Session,
-    args: &Args<'_>,
-    command: &Command,
-    duration_us: u64,
-) {
+fn note_if_slow(request: &Request<'_>, worker: &Worker, session: &Session, duration_us: u64) {
     let settings = &worker.settings.server;
     let limit_us = settings.slowlog_slower_than_us;
+    let spec = request.command().spec;
     if limit_us < 0
         || duration_us < limit_us as u64
-        || command.flags.has(Flag::SkipSlowlog)
+        || spec.flags.has(Flag::SkipSlowlog)
         || settings.slowlog_entries_max == 0
     {
         return;
@@ -168,9 +216,9 @@ fn note_if_slow(
         id: 0,
         unix_s: worker.now_ms / 1000,
         duration_us,
-        arguments: slow_log::shorten(redact(command.spec.name, args.from(0)).into_iter()),
+        arguments: slow_log::shorten(redact(spec.name, request.args(&[]).from(0)).into_iter()),
         client_address: session.client.address.clone(),
         client_name: session.client.names.lock().name.clone(),
     };
-    server.slow_log.push(entry, settings.slowlog_entries_max);
+    request.server.slow_log.push(entry, settings.slowlog_entries_max);
 }

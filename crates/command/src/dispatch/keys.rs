@@ -1,102 +1,174 @@
 //! HOT PATH
 //! Running a command on its keys: find them, lock their partitions, wait for what is not in memory.
 
-use super::{Prepared, Worker};
-use crate::args::Args;
+use super::Worker;
+use super::execute::Request;
+use crate::commands::{ReadFn, WriteFn};
 use crate::error::CommandError;
-use crate::server::Server;
-use crate::session::{Flow, Session};
+use crate::session::Session;
 use crate::wait::Wait;
-use basalt_engine::{Engine, Key, Missing, Refusal, Session as KeySession, Txn, View};
-use basalt_keyspace::keyspace::Locked;
-use basalt_spec::{Command, Flag, KeyFlag};
+use basalt_engine::{Gating, Key, Missing, Refusal, Session as KeySession, Txn, View};
+use basalt_resp::Reply;
+use basalt_spec::{Flag, KeyFlag};
+
+/// What keeps a command from being done with. In a box, because nearly always there is nothing, and
+/// what is large is copied on its way up, whether it is there or not.
+pub(super) type Obstacle = Option<Box<Stop>>;
+
+/// See [`Obstacle`].
+pub(super) enum Stop {
+    /// It answers an error.
+    Error(CommandError),
+    /// It has to wait and will run again.
+    Wait(Wait),
+}
 
 /// Runs a command that reads its keys.
-#[inline]
+#[inline(always)]
 pub(super) fn read(
-    server: &Server,
+    request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
-    command: &Command,
-    args: &Args<'_>,
-    prepared: Prepared,
-    run: impl FnOnce(&View<'_>, &Args<'_>) -> Result<(), CommandError>,
-) -> Result<Flow, CommandError> {
-    let engine = &*server.engine;
-    with_keys(engine, command, args, prepared, |args| {
-        let locked = match lock(engine, worker, session, args.keys()) {
-            Ok(locked) => locked,
-            Err(missing) => return Ok(Flow::Wait(Wait::Keys(missing))),
-        };
-        let view = View::new(engine, locked, key_session(worker, session));
-        let result = run(&view, args);
-        let (hits, misses) = view.hits_and_misses();
-        worker.counters.keyspace_hits.add(u64::from(hits));
-        worker.counters.keyspace_misses.add(u64::from(misses));
-        result.map(|()| Flow::Done)
-    })
+    run: ReadFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    if let Some(keys) = only_key(request) {
+        return read_keys(request, worker, session, &keys, run, reply);
+    }
+    read_several(request, worker, session, run, reply)
+}
+
+#[inline(never)]
+fn read_several(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: ReadFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    read_keys(request, worker, session, &several_keys(request), run, reply)
+}
+
+/// Inlined twice: for one key most of it folds away. The view is made where it stays and nothing is
+/// moved into it: copies of what has just been written in other pieces stall the processor, and
+/// three of them took a seventh of a GET.
+#[inline(always)]
+fn read_keys(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    keys: &[Key<'_>],
+    run: ReadFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let engine = &*request.server.engine;
+    let mut view = View::new(engine, engine.lock(keys), key_session(worker, session));
+    if let Some(missing) = view.missing(keys) {
+        return wait_for(worker, missing);
+    }
+    if worker.gating == Gating::On {
+        view.gate_reads(keys, &mut session.gate);
+    }
+    let result = run(&view, &request.args(keys), reply);
+    worker.count_lookups(view.hits_and_misses());
+    match result {
+        Ok(()) => None,
+        Err(error) => failed(error),
+    }
 }
 
 /// Runs a command that changes its keys. One that is flagged as reading only, PFCOUNT, may improve
 /// what is stored by the way; it asks the log itself, and answers without if the log takes nothing.
-#[inline]
+#[inline(always)]
 pub(super) fn write(
-    server: &Server,
+    request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
-    command: &Command,
-    args: &Args<'_>,
-    prepared: Prepared,
-    run: impl FnOnce(&mut Txn<'_>, &Args<'_>) -> Result<(), CommandError>,
-) -> Result<Flow, CommandError> {
-    let engine = &*server.engine;
-    match engine.log().admit() {
-        Ok(()) => {}
-        Err(_) if command.flags.has(Flag::Readonly) => {}
-        Err(Refusal::Busy) => return Ok(Flow::Wait(Wait::LogRoom)),
-        Err(refusal) => return Err(CommandError::log_refused(&refusal)),
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    if !worker.log_admits {
+        match request.server.engine.log().admit() {
+            Ok(()) => worker.log_admits = true,
+            Err(_) if request.command().flags.has(Flag::Readonly) => {}
+            Err(refusal) => return refused(&refusal),
+        }
     }
-    let key_session = key_session(worker, session);
-    with_keys(engine, command, args, prepared, |args| {
-        let locked = match lock(engine, worker, session, args.keys()) {
-            Ok(locked) => locked,
-            Err(missing) => return Ok(Flow::Wait(Wait::Keys(missing))),
-        };
-        let mut txn = Txn::new(engine, locked, key_session, &mut worker.changes);
-        let result = run(&mut txn, args);
-        // Even after an error: what has changed in memory must be in the log.
-        if let Some(ticket) = txn.commit() {
-            session.gate.add(ticket);
-        }
-        if let Some(missing) = worker.changes.take_missing() {
-            worker.counters.cold_reads.add(1);
-            return Ok(Flow::Wait(Wait::Keys(missing)));
-        }
-        result.map(|()| Flow::Done)
-    })
+    if let Some(keys) = only_key(request) {
+        return write_keys(request, worker, session, &keys, run, reply);
+    }
+    write_several(request, worker, session, run, reply)
 }
 
-/// Locks the partitions of all keys, and has the reply wait for what it will see of them; or says
-/// which keys are not in memory.
-#[inline]
-fn lock<'e>(
-    engine: &'e Engine,
-    worker: &Worker,
+#[inline(never)]
+fn write_several(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    write_keys(request, worker, session, &several_keys(request), run, reply)
+}
+
+/// As [`read_keys`].
+#[inline(always)]
+fn write_keys(
+    request: &Request<'_>,
+    worker: &mut Worker,
     session: &mut Session,
     keys: &[Key<'_>],
-) -> Result<Locked<'e>, Missing> {
-    let mut locked = engine.lock(keys);
-    if let Some(missing) = engine.missing(&mut locked, session.db, keys) {
-        worker.counters.cold_reads.add(1);
-        return Err(missing);
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let engine = &*request.server.engine;
+    let key_session = key_session(worker, session);
+    let (locked, gating) = (engine.lock(keys), worker.gating);
+    let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
+    if let Some(missing) = txn.missing(keys) {
+        drop(txn);
+        return wait_for(worker, missing);
     }
-    if engine.log().gates_replies() {
-        engine.gate_reads(&locked, keys, &mut session.gate);
+    if gating == Gating::On {
+        txn.gate_reads(keys, &mut session.gate);
     }
-    Ok(locked)
+    let result = run(&mut txn, &request.args(keys), reply);
+    // Even after an error: what has changed in memory must be in the log.
+    if let Some(ticket) = txn.append() {
+        session.gate.add(ticket);
+    }
+    drop(txn);
+    if let Some(missing) = worker.changes.take_missing() {
+        return wait_for(worker, missing);
+    }
+    match result {
+        Ok(()) => None,
+        Err(error) => failed(error),
+    }
 }
 
-#[inline]
+#[cold]
+#[inline(never)]
+fn failed(error: CommandError) -> Obstacle {
+    Some(Box::new(Stop::Error(error)))
+}
+
+#[cold]
+#[inline(never)]
+fn wait_for(worker: &Worker, missing: Missing) -> Obstacle {
+    worker.counters.cold_reads.add(1);
+    Some(Box::new(Stop::Wait(Wait::Keys(missing))))
+}
+
+#[cold]
+fn refused(refusal: &Refusal) -> Obstacle {
+    Some(Box::new(match refusal {
+        Refusal::Busy => Stop::Wait(Wait::LogRoom),
+        refusal => Stop::Error(CommandError::log_refused(refusal)),
+    }))
+}
+
+#[inline(always)]
 fn key_session(worker: &Worker, session: &Session) -> KeySession {
     KeySession {
         db: session.db,
@@ -106,26 +178,27 @@ fn key_session(worker: &Worker, session: &Session) -> KeySession {
     }
 }
 
-/// Finds the command's keys and calls `run` with them.
-#[inline]
-fn with_keys<R>(
-    engine: &Engine,
-    command: &Command,
-    args: &Args<'_>,
-    prepared: Prepared,
-    run: impl FnOnce(&Args<'_>) -> Result<R, CommandError>,
-) -> Result<R, CommandError> {
-    let range = command.key_range;
-    if range.first == range.last
-        && !command.flags.has(Flag::Movablekeys)
-        && let Some((hash, partition)) = prepared.first_key
-    {
-        let key = [Key { bytes: args.word(range.first as usize), hash, partition }];
-        return run(&args.with_keys(&key));
+/// The key of a command that has one, whatever the call.
+#[inline(always)]
+fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
+    let position = usize::from(request.call.only_key);
+    let prepared = request.prepared;
+    match prepared.partition {
+        Some(partition) if position != 0 => {
+            let bytes = request.words[position].of(request.buffer);
+            Some([Key { bytes, hash: prepared.hash, partition }])
+        }
+        _ => None,
     }
+}
+
+/// The keys of a command that may have several.
+fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
+    let (engine, args) = (&*request.server.engine, request.args(&[]));
+    let command = request.command();
     let mut keys = Vec::new();
     if command.flags.has(Flag::Movablekeys) {
-        let visited = command.visit_keys(args, |position, flags| {
+        let visited = command.visit_keys(&args, |position, flags| {
             if !flags.has(KeyFlag::NotKey) {
                 keys.push(engine.key(args.word(position)));
             }
@@ -135,8 +208,8 @@ fn with_keys<R>(
             keys.clear();
         }
     } else {
-        let words = args.len();
-        keys.extend(range.positions(words).map(|position| engine.key(args.word(position))));
+        let positions = command.key_range.positions(args.len());
+        keys.extend(positions.map(|position| engine.key(args.word(position))));
     }
-    run(&args.with_keys(&keys))
+    keys
 }

@@ -1,62 +1,90 @@
 //! HOT PATH
 //! What is found out about a request before the batch runs.
 
-use super::Worker;
 use crate::commands::Commands;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
 use basalt_resp::Arg;
-use basalt_spec::{Command, CommandId, Found, NAME_BYTES_MAX};
-use std::time::Duration;
+use basalt_spec::{CommandId, Found};
 
 /// A request whose command has been found.
 #[derive(Clone, Copy)]
 pub struct Prepared {
     pub(super) command: Option<CommandId>,
-    pub(super) first_key: Option<(u64, PartitionId)>,
-    /// Its time is its share of the batch's.
-    pub(super) shares_time: bool,
+    /// Of its first key.
+    pub(super) hash: u64,
+    /// Of its first key, if it has one.
+    pub(super) partition: Option<PartitionId>,
+    /// The database that was selected when it was parsed; good enough to fetch ahead.
+    db: u8,
 }
 
 /// The command that a thread looked up last: pipelines repeat themselves, and comparing a name is a
 /// fifth of finding it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LastCommand {
-    name: [u8; NAME_BYTES_MAX],
-    name_bytes: usize,
+    name: Option<ShortName>,
     id: Option<CommandId>,
+}
+
+/// A name of 1 to 8 bytes, packed so that two of them are compared without a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct ShortName {
+    len: usize,
+    /// The first four bytes and the last four, which overlap if there are fewer than eight; of a
+    /// name of up to three bytes the first, the middle and the last.
+    bytes: u64,
+}
+
+impl ShortName {
+    #[inline]
+    fn new(name: &[u8]) -> Option<ShortName> {
+        let len = name.len();
+        let bytes = match (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+            (Some(first), Some(last)) if len <= 8 => {
+                u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+            }
+            (None, None) if len > 0 => {
+                let byte = |index: usize| u64::from(name[index]);
+                byte(0) | byte(len / 2) << 8 | byte(len - 1) << 16
+            }
+            _ => return None,
+        };
+        Some(ShortName { len, bytes })
+    }
 }
 
 impl LastCommand {
     #[inline]
-    fn find<'a>(
-        &mut self,
-        commands: &'a Commands,
-        buffer: &[u8],
-        words: &[Arg],
-    ) -> Option<&'a Command> {
+    fn find(&mut self, commands: &Commands, buffer: &[u8], words: &[Arg]) -> Option<CommandId> {
         let name = words[0].of(buffer);
-        if let Some(id) = self.id
-            && self.name.get(..self.name_bytes) == Some(name)
-        {
-            return Some(commands.table.command(id));
+        let short = ShortName::new(name);
+        if self.id.is_some() && short == self.name {
+            return self.id;
         }
-        let second = words.get(1).map(|word| word.of(buffer));
+        self.look_up(commands, name, short, words.get(1).map(|word| word.of(buffer)))
+    }
+
+    #[inline(never)]
+    fn look_up(
+        &mut self,
+        commands: &Commands,
+        name: &[u8],
+        short: Option<ShortName>,
+        second: Option<&[u8]>,
+    ) -> Option<CommandId> {
         let Found::Command(command) = commands.table.resolve(name, second) else { return None };
         // A container's meaning depends on the second word, so it is looked up every time.
         let alone = command.container.is_none() && command.subcommands.is_empty();
-        self.id = alone.then_some(command.id);
-        if let Some(copy) = self.name.get_mut(..name.len()) {
-            copy.copy_from_slice(name);
-            self.name_bytes = name.len();
-        }
-        Some(command)
+        self.id = (alone && short.is_some()).then_some(command.id);
+        self.name = short;
+        Some(command.id)
     }
 }
 
-/// Finds a request's command, hashes its first key and begins to fetch that key's bucket.
-#[inline]
+/// Finds a request's command and hashes its first key.
+#[inline(always)]
 pub fn prepare(
     server: &Server,
     last: &mut LastCommand,
@@ -65,39 +93,50 @@ pub fn prepare(
     words: &[Arg],
 ) -> Prepared {
     let Server { commands, engine, .. } = server;
-    let Some(command) = last.find(commands, buffer, words) else {
-        return Prepared { command: None, first_key: None, shares_time: false };
-    };
-    let first = command.key_range.first;
-    let first_key = match words.get(first as usize) {
+    let command = last.find(commands, buffer, words);
+    let first = command.map_or(0, |id| usize::from(commands.call(id).first_key));
+    match words.get(first) {
         Some(word) if first > 0 => {
             let key = engine.key(word.of(buffer));
-            engine.prefetch_bucket(db, key.hash, key.partition);
-            Some((key.hash, key.partition))
+            Prepared { command, hash: key.hash, partition: Some(key.partition), db }
         }
-        _ => None,
-    };
-    let shares_time = commands.shares_time(command.id);
-    Prepared { command: Some(command.id), first_key, shares_time }
+        _ => Prepared { command, hash: 0, partition: None, db },
+    }
 }
 
 impl Prepared {
-    /// Brings the entry of the first key into the cache.
+    /// Brings the bucket of the first key into the cache.
     #[inline]
-    pub fn prefetch_entry(&self, engine: &Engine, db: u8) {
-        if let Some((hash, partition)) = self.first_key {
-            engine.prefetch_entry(db, hash, partition);
+    pub fn prefetch_bucket(&self, engine: &Engine) {
+        if let Some(partition) = self.partition {
+            engine.prefetch_bucket(self.db, self.hash, partition);
         }
     }
 
-    /// Counts the time of a command that was not timed by itself.
+    /// Brings the entry of the first key into the cache.
     #[inline]
-    pub fn count_time(&self, worker: &Worker, share: Duration) {
-        if let Some(id) = self.command
-            && self.shares_time
-            && !worker.times_every_command()
-        {
-            worker.counters.by_command[id.index()].nanoseconds.add(share.as_nanos() as u64);
+    pub fn prefetch_entry(&self, engine: &Engine) {
+        if let Some(partition) = self.partition {
+            engine.prefetch_entry(self.db, self.hash, partition);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ShortName;
+
+    #[test]
+    fn short_names_are_equal_only_if_their_bytes_are() {
+        let names =
+            ["a", "ab", "abc", "abd", "aac", "abcd", "abcde", "abcdefgh", "abcdefgg", "Abc"];
+        for one in names {
+            for other in names {
+                let same = ShortName::new(one.as_bytes()) == ShortName::new(other.as_bytes());
+                assert_eq!(same, one == other, "{one} {other}");
+            }
+        }
+        assert_eq!(ShortName::new(b""), None);
+        assert_eq!(ShortName::new(b"abcdefghi"), None);
     }
 }

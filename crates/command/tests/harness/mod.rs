@@ -162,7 +162,7 @@ impl TestServer {
                 &mut self.session,
                 request,
                 args,
-                prepared,
+                &prepared,
                 out,
             );
             let Flow::Wait(wait) = flow else { return };
