@@ -8,6 +8,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::wait::Wait;
 use basalt_engine::{Gating, Key, Missing, Refusal, Session as KeySession, Txn, View};
+use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
 use basalt_spec::{Flag, KeyFlag};
 
@@ -64,17 +65,17 @@ fn read_keys(
     let engine = &*request.server.engine;
     let mut view = View::new(engine, engine.lock(keys), key_session(worker, session));
     if let Some(missing) = view.missing(keys) {
-        return wait_for(worker, missing);
+        return wait_for(&worker.counters, missing);
     }
     if worker.gating == Gating::On {
         view.gate_reads(keys, &mut session.gate);
     }
-    let result = run(&view, &request.args(keys), reply);
-    worker.count_lookups(view.hits_and_misses());
-    match result {
+    let obstacle = match run(&view, &request.args(keys), reply) {
         Ok(()) => None,
         Err(error) => failed(error),
-    }
+    };
+    worker.count_lookups(view.hits_and_misses());
+    obstacle
 }
 
 /// Runs a command that changes its keys. One that is flagged as reading only, PFCOUNT, may improve
@@ -111,7 +112,7 @@ fn write_several(
     write_keys(request, worker, session, &several_keys(request), run, reply)
 }
 
-/// As [`read_keys`].
+/// As [`read_keys`]. The transaction ends with a block, for `drop` would move it.
 #[inline(always)]
 fn write_keys(
     request: &Request<'_>,
@@ -123,28 +124,29 @@ fn write_keys(
 ) -> Obstacle {
     let engine = &*request.server.engine;
     let key_session = key_session(worker, session);
-    let (locked, gating) = (engine.lock(keys), worker.gating);
-    let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
-    if let Some(missing) = txn.missing(keys) {
-        drop(txn);
-        return wait_for(worker, missing);
-    }
-    if gating == Gating::On {
-        txn.gate_reads(keys, &mut session.gate);
-    }
-    let result = run(&mut txn, &request.args(keys), reply);
-    // Even after an error: what has changed in memory must be in the log.
-    if let Some(ticket) = txn.append() {
-        session.gate.add(ticket);
-    }
-    drop(txn);
+    let obstacle = {
+        let (locked, gating) = (engine.lock(keys), worker.gating);
+        let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
+        if let Some(missing) = txn.missing(keys) {
+            return wait_for(&worker.counters, missing);
+        }
+        if gating == Gating::On {
+            txn.gate_reads(keys, &mut session.gate);
+        }
+        let obstacle = match run(&mut txn, &request.args(keys), reply) {
+            Ok(()) => None,
+            Err(error) => failed(error),
+        };
+        // Even after an error: what has changed in memory must be in the log.
+        if let Some(ticket) = txn.append() {
+            session.gate.add(ticket);
+        }
+        obstacle
+    };
     if let Some(missing) = worker.changes.take_missing() {
-        return wait_for(worker, missing);
+        return wait_for(&worker.counters, missing);
     }
-    match result {
-        Ok(()) => None,
-        Err(error) => failed(error),
-    }
+    obstacle
 }
 
 #[cold]
@@ -155,8 +157,8 @@ fn failed(error: CommandError) -> Obstacle {
 
 #[cold]
 #[inline(never)]
-fn wait_for(worker: &Worker, missing: Missing) -> Obstacle {
-    worker.counters.cold_reads.add(1);
+fn wait_for(counters: &ThreadCounters, missing: Missing) -> Obstacle {
+    counters.cold_reads.add(1);
     Some(Box::new(Stop::Wait(Wait::Keys(missing))))
 }
 

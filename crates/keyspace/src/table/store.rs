@@ -136,7 +136,9 @@ impl Table {
     }
 
     /// Finds the entry of a key, be it a tombstone.
-    #[inline]
+    // Inlined always: what it gives is four words, and reading them from memory in pairs, as a caller
+    // does, stalls until they have been written.
+    #[inline(always)]
     pub fn find(&self, hash: u64, key: &[u8]) -> Option<Found> {
         let segment = self.segment(hash)?;
         let home = segment.home(hash);
@@ -358,7 +360,7 @@ impl Table {
 }
 
 /// Finds the entry of a key in one bucket.
-#[inline]
+#[inline(always)]
 fn find_in(bucket: &Bucket, hash: u64, key: &[u8]) -> Option<(usize, Slot)> {
     for index in bucket.matching(tag(hash)) {
         let slot = bucket.slot(index);
