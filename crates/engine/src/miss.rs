@@ -52,7 +52,7 @@ pub(crate) struct MissQueue {
 impl Engine {
     /// The keys that must be fetched first, or `None` if the command can run. Keys that the cold
     /// tier has in its cache are made resident on the way.
-    #[inline]
+    #[inline(always)]
     pub fn missing(&self, locked: &mut Locked<'_>, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
         let complete = keys
             .iter()

@@ -2,7 +2,7 @@
 
 use super::bucket::{Bucket, Slot};
 use super::segment::{BUCKETS_MAX, SegmentRef, buckets_for};
-use super::store::{Table, place_in};
+use super::store::{AHEAD_BYTES_MAX, Table, place_in};
 
 impl Table {
     /// Makes room for one more entry with this hash.
@@ -99,7 +99,7 @@ impl Table {
         })
     }
 
-    /// After the directory has changed: the root, and the bytes.
+    /// After the directory has changed: the root, the bytes, and the size of an entry.
     fn recount_index(&mut self) {
         let mut bytes = self.directory.len() * size_of::<SegmentRef>();
         let mut before = None;
@@ -109,6 +109,9 @@ impl Table {
             }
         }
         self.counts.index_bytes = bytes;
+        let entries = (self.counts.live + self.counts.tombstones).max(1);
+        let typical = (self.counts.entry_bytes / entries).clamp(1, AHEAD_BYTES_MAX);
+        self.entry_bytes_typical = typical as u32 - 1;
         self.root = self.directory.first().copied().filter(|_| self.depth == 0);
     }
 }

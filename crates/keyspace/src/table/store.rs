@@ -10,6 +10,10 @@ use crate::memory::slab::Slab;
 use basalt_value::{Value, ValueMut};
 use std::sync::Arc;
 
+const LINE_BYTES: usize = 64;
+/// Most bytes of an entry that are fetched ahead.
+pub(super) const AHEAD_BYTES_MAX: usize = 256;
+
 /// A hash table of entries. See [`crate::table`].
 ///
 /// In this order: what a lookup reads comes first, in one cache line with the database's counts.
@@ -19,6 +23,8 @@ pub struct Table {
     pub(super) root: Option<SegmentRef>,
     /// The directory has `1 << depth` entries, none while the table is empty.
     pub(super) depth: u32,
+    /// Average size of an entry when the table last grew or shrank, less one; for fetching ahead.
+    pub(super) entry_bytes_typical: u32,
     pub(super) hasher: Arc<KeyHasher>,
     pub(super) counts: Counts,
     slab: Slab,
@@ -87,6 +93,7 @@ impl Table {
             root: None,
             directory: Vec::new(),
             depth: 0,
+            entry_bytes_typical: 0,
             hasher,
             slab: Slab::new(pool),
             counts: Counts::default(),
@@ -126,13 +133,43 @@ impl Table {
     #[inline]
     pub fn prefetch_entry(&self, hash: u64) {
         let Some(segment) = self.segment(hash) else { return };
+        let home = segment.home(hash);
         // SAFETY: the partition's lock is held, so the segment is alive and does not change.
-        let bucket = unsafe { &*segment.bucket(segment.home(hash)) };
-        if let Some(index) = bucket.matching(tag(hash)).next() {
-            let entry = bucket.slot(index).entry().addr().as_ptr();
-            prefetch(entry);
-            prefetch(entry.wrapping_add(64));
+        let bucket = unsafe { &*segment.bucket(home) };
+        match bucket.matching(tag(hash)).next() {
+            Some(index) => self.prefetch_lines(bucket.slot(index)),
+            None if bucket.is_passed() => self.prefetch_further(segment, hash),
+            None => {}
         }
+    }
+
+    /// The same for an entry behind its home bucket, one in twenty. The bucket is not waited for less
+    /// here than in `find`, but the entry is.
+    #[inline(never)]
+    fn prefetch_further(&self, segment: SegmentRef, hash: u64) {
+        let home = segment.home(hash);
+        for number in home + 1..segment.reach(home) {
+            // SAFETY: as above.
+            let bucket = unsafe { &*segment.bucket(number) };
+            if let Some(index) = bucket.matching(tag(hash)).next() {
+                return self.prefetch_lines(bucket.slot(index));
+            }
+            if !bucket.is_passed() {
+                return;
+            }
+        }
+    }
+
+    /// Brings as many lines in as an entry of average size takes: how many does not depend on where
+    /// it begins, for a branch on that could not be predicted.
+    #[inline]
+    fn prefetch_lines(&self, slot: Slot) {
+        let first = slot.entry().addr().as_ptr();
+        let bytes = self.entry_bytes_typical as usize;
+        for offset in (0..bytes).step_by(LINE_BYTES) {
+            prefetch(first.wrapping_add(offset));
+        }
+        prefetch(first.wrapping_add(bytes));
     }
 
     /// Finds the entry of a key, be it a tombstone.
