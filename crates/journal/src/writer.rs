@@ -9,7 +9,7 @@
 //! before it lets go. So a group is a consistent cut: an atomic append, which holds its streams' locks
 //! together, is in it whole or not at all, and nothing in group n was appended after something in n + 1.
 //! While group n is being written and synced, group n + 1 gathers: the slower the disk, the larger the
-//! groups, with no timer under `Always`.
+//! groups. Under `Always` it may gather a little longer, see [`crate::gather`].
 //!
 //! One thread writes, so the end of the log, its last page and the chain of checksums need no lock.
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use basalt_env::{DiskFile, is_disk_full};
+use basalt_env::{Clock, DiskFile, is_disk_full};
 
 use crate::error::JournalError;
 use crate::format::{
@@ -26,6 +26,7 @@ use crate::format::{
     salted_hasher,
 };
 use crate::gate::Closed;
+use crate::gather::Gathering;
 use crate::ledger::{CompleteSegment, Ledger};
 use crate::options::FsyncPolicy;
 use crate::segments::PreparedFile;
@@ -62,6 +63,11 @@ pub(crate) struct Writer {
     /// The last group that was cut.
     group: u64,
     checksum: u32,
+    /// How long the last sync under `Always` took.
+    last_sync: Duration,
+    /// Records up to the last cut and up to the one before, of all streams.
+    records_cut: u64,
+    records_cut_before: u64,
 }
 
 impl ActiveSegment {
@@ -95,7 +101,18 @@ impl Writer {
         checksum: u32,
     ) -> Self {
         let cuts = ledger.streams.iter().map(|_| StreamCut::default()).collect();
-        Self { shared, active, ledger, cuts, group, checksum }
+        let records = ledger.positions().iter().copied().fold(0, u64::wrapping_add);
+        Self {
+            shared,
+            active,
+            ledger,
+            cuts,
+            group,
+            checksum,
+            last_sync: Duration::ZERO,
+            records_cut: records,
+            records_cut_before: records,
+        }
     }
 
     /// Works until the journal is closed or fails.
@@ -132,6 +149,8 @@ impl Writer {
         for (stream, cut) in streams.iter_mut().zip(&mut self.cuts) {
             stream.cut(cut, self.group + 1, step);
         }
+        self.records_cut_before = self.records_cut;
+        self.records_cut = streams.iter().map(|stream| stream.last()).fold(0, u64::wrapping_add);
         true
     }
 
@@ -144,7 +163,13 @@ impl Writer {
         note_written(&self.shared, self.active.id, &self.active.file, self.group);
         self.shared.settle_report(reported as u64);
         match self.shared.policy() {
-            FsyncPolicy::Always => sync_files(&self.shared, SyncScope::All),
+            FsyncPolicy::Always => {
+                let start_ns = self.shared.clock.monotonic_ns();
+                sync_files(&self.shared, SyncScope::All)?;
+                let took_ns = self.shared.clock.monotonic_ns() - start_ns;
+                self.last_sync = Duration::from_nanos(took_ns);
+                Ok(())
+            }
             FsyncPolicy::EverySecond | FsyncPolicy::Never => Ok(()),
         }
     }
@@ -172,9 +197,10 @@ impl Writer {
             shared.marks.flush_asked.load(Ordering::SeqCst) != flush || shared.is_closing()
         };
         if found {
-            // Under `Always` whatever gathered during the sync goes out at once.
-            if !always && !asked(&shared) {
-                shared.front.sleeper.sleep(shared.options.idle_write_delay);
+            match always {
+                _ if asked(&shared) => {}
+                true => self.gather(&asked),
+                false => shared.front.sleeper.sleep(shared.options.idle_write_delay),
             }
             return Ok(());
         }
@@ -190,6 +216,29 @@ impl Writer {
         }
         shared.front.sleeper.sleep(if always { UNKICKED_DELAY } else { IDLE_SLEEP });
         Ok(())
+    }
+
+    /// After a sync under `Always`: lets the next group gather.
+    fn gather(&self, asked: &dyn Fn(&Shared) -> bool) {
+        let covered = self.records_cut.wrapping_sub(self.records_cut_before);
+        let gathering = Gathering::begin(self.last_sync, covered, self.records_gathered());
+        let Some(mut gathering) = gathering else { return };
+        let clock = &self.shared.clock;
+        let start_ns = clock.monotonic_ns();
+        while let Some(look) =
+            gathering.next_look(Duration::from_nanos(clock.monotonic_ns() - start_ns))
+        {
+            self.shared.front.sleeper.sleep(look);
+            if asked(&self.shared) || !gathering.goes_on(self.records_gathered()) {
+                return;
+            }
+        }
+    }
+
+    /// Records since the last cut, roughly: a stream that was cut off or raised counts for what it may.
+    fn records_gathered(&self) -> u64 {
+        let last = self.shared.streams.iter().map(|stream| stream.lock().last());
+        last.fold(0, u64::wrapping_add).wrapping_sub(self.records_cut)
     }
 
     /// Ends the log cleanly: syncs it and says in an empty group that it is synced, so that damage to the
