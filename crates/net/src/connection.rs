@@ -31,6 +31,8 @@ pub(crate) struct Connection {
     pub(crate) output: Output,
     /// Replies of earlier turns that wait for the log or for the client, oldest first.
     owed: VecDeque<(Output, Gate)>,
+    /// Bytes of `owed` that are not sent.
+    owed_earlier_bytes: usize,
     pub(crate) state: State,
     /// There may be something to read.
     pub(crate) readable: bool,
@@ -81,6 +83,7 @@ impl Connection {
             wanted: 0,
             output: Output::new(),
             owed: VecDeque::new(),
+            owed_earlier_bytes: 0,
             state: State::Open,
             readable: true,
             peer_closed: false,
@@ -122,6 +125,7 @@ impl Connection {
         let gated = !self.session.gate.is_open() && !self.session.gate.poll(log);
         if !self.output.is_empty() && (gated || !self.owed.is_empty()) {
             let output = std::mem::take(&mut self.output);
+            self.owed_earlier_bytes += output.len();
             self.owed.push_back((output, self.session.gate.take()));
         }
         let mut sent = 0;
@@ -132,6 +136,7 @@ impl Connection {
             match send(&mut self.stream, output) {
                 Ok((bytes, blocked)) => {
                     sent += bytes;
+                    self.owed_earlier_bytes -= bytes;
                     self.blocked = blocked;
                 }
                 Err(_) => self.state = State::Dead,
@@ -139,7 +144,12 @@ impl Connection {
             if self.state == State::Dead || !output.is_empty() {
                 break;
             }
-            self.owed.pop_front();
+            // The next replies go where these were, rather than into new memory.
+            if let Some((emptied, _)) = self.owed.pop_front()
+                && self.output.is_empty()
+            {
+                self.output = emptied;
+            }
         }
         if self.owed.is_empty() && !self.blocked && !self.output.is_empty() {
             match send(&mut self.stream, &mut self.output) {
@@ -173,7 +183,7 @@ impl Connection {
 
     /// Bytes that are still to be sent.
     pub(crate) fn owed_bytes(&self) -> usize {
-        self.output.len() + self.owed.iter().map(|(output, _)| output.len()).sum::<usize>()
+        self.output.len() + self.owed_earlier_bytes
     }
 
     /// Whether the client owes us its reading for too long or too much.
