@@ -6,7 +6,10 @@
 //! in little more. So the writer waits for as many as both, but only as long as more come from one
 //! look to the next, and at most for a share of what the last sync took.
 //!
-//! A client alone is never kept waiting: nothing has gathered when its sync ends.
+//! The same goes for the first that come after a sync that covered all: they would make a small group,
+//! whose sync the others wait for. So the writer waits for as many as the last group had.
+//!
+//! A client alone is never kept waiting: one record is as many as its last group had.
 
 use std::time::Duration;
 
@@ -28,13 +31,12 @@ pub(crate) struct Gathering {
 }
 
 impl Gathering {
-    /// After a sync that took `last_sync` and covered `covered` records, while `waiting` records came;
-    /// `None` if it is not worth the while.
-    pub(crate) fn begin(last_sync: Duration, covered: u64, waiting: u64) -> Option<Self> {
+    /// After a sync that took `last_sync`, when `waiting` records are here and `enough` may be all that
+    /// can come; `None` if it is not worth the while.
+    pub(crate) fn begin(last_sync: Duration, enough: u64, waiting: u64) -> Option<Self> {
         let limit = last_sync / SHARE;
         let look_every = (limit / LOOKS).max(LOOK_MIN);
-        let enough = covered.saturating_add(waiting);
-        (waiting > 0 && limit >= look_every).then_some(Self {
+        ((1..enough).contains(&waiting) && limit >= look_every).then_some(Self {
             enough,
             seen: waiting,
             limit,
@@ -63,18 +65,19 @@ mod tests {
     #[test]
     fn a_client_alone_and_a_fast_disk_wait_for_nobody() {
         assert_eq!(Gathering::begin(SYNC, 1, 0), None);
-        assert_eq!(Gathering::begin(Duration::from_micros(90), 128, 128), None);
+        assert_eq!(Gathering::begin(SYNC, 1, 1), None);
+        assert_eq!(Gathering::begin(Duration::from_micros(90), 256, 128), None);
     }
 
     #[test]
     fn it_ends_when_all_are_here_when_nobody_comes_and_when_the_time_is_up() {
-        let mut gathering = Gathering::begin(SYNC, 128, 100).expect("worth the while");
+        let mut gathering = Gathering::begin(SYNC, 228, 100).expect("worth the while");
         let look = gathering.next_look(Duration::ZERO).expect("there is time");
         assert_eq!(look, SYNC / SHARE / LOOKS);
         assert!(gathering.goes_on(180));
         assert!(!gathering.goes_on(228), "all are here");
 
-        let mut gathering = Gathering::begin(SYNC, 128, 100).expect("worth the while");
+        let mut gathering = Gathering::begin(SYNC, 228, 100).expect("worth the while");
         assert!(gathering.goes_on(101));
         assert!(!gathering.goes_on(101), "nobody came");
 

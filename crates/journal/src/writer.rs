@@ -199,13 +199,21 @@ impl Writer {
         if found {
             match always {
                 _ if asked(&shared) => {}
-                true => self.gather(&asked),
+                true => {
+                    let waiting = self.records_gathered();
+                    self.gather(self.records_covered().saturating_add(waiting), &asked);
+                }
                 false => shared.front.sleeper.sleep(shared.options.idle_write_delay),
             }
             return Ok(());
         }
         shared.front.sleeper.announce(if always { WakeOn::Kick } else { WakeOn::Append });
-        // The second look of the sleeper's protocol.
+        // The second look of the sleeper's protocol, and under `Always` a first one.
+        if always && self.records_gathered() > 0 {
+            shared.front.sleeper.stay_awake();
+            self.gather(self.records_covered(), &asked);
+            return Ok(());
+        }
         if self.cut() {
             shared.front.sleeper.stay_awake();
             return self.commit();
@@ -215,13 +223,15 @@ impl Writer {
             return Ok(());
         }
         shared.front.sleeper.sleep(if always { UNKICKED_DELAY } else { IDLE_SLEEP });
+        if always && !asked(&shared) {
+            self.gather(self.records_covered(), &asked);
+        }
         Ok(())
     }
 
-    /// After a sync under `Always`: lets the next group gather.
-    fn gather(&self, asked: &dyn Fn(&Shared) -> bool) {
-        let covered = self.records_cut.wrapping_sub(self.records_cut_before);
-        let gathering = Gathering::begin(self.last_sync, covered, self.records_gathered());
+    /// Under `Always`: lets the next group gather, until it has `enough` records at most.
+    fn gather(&self, enough: u64, asked: &dyn Fn(&Shared) -> bool) {
+        let gathering = Gathering::begin(self.last_sync, enough, self.records_gathered());
         let Some(mut gathering) = gathering else { return };
         let clock = &self.shared.clock;
         let start_ns = clock.monotonic_ns();
@@ -233,6 +243,11 @@ impl Writer {
                 return;
             }
         }
+    }
+
+    /// Records of the last group.
+    fn records_covered(&self) -> u64 {
+        self.records_cut.wrapping_sub(self.records_cut_before)
     }
 
     /// Records since the last cut, roughly: a stream that was cut off or raised counts for what it may.
