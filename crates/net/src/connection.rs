@@ -11,12 +11,15 @@ use basalt_resp::{Limits, Output, Parsed, Parser};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Slices that one write takes.
 const SLICES_MAX: usize = 64;
 /// Bytes that a client may be owed before its further requests wait for it to read.
 pub(crate) const OWED_BYTES_PAUSE: usize = 64 << 20;
+
+/// How long a connection that ends waits for its client to take the last replies.
+const CLOSING_MAX: Duration = Duration::from_secs(10);
 
 /// One client's connection.
 pub(crate) struct Connection {
@@ -49,6 +52,8 @@ pub(crate) struct Connection {
     pub(crate) scheduled: bool,
     /// Since when it owes more than its soft limit.
     over_soft_limit_since: Option<Instant>,
+    /// When it was first seen closing.
+    closing_since: Option<Instant>,
 }
 
 /// What a connection is doing.
@@ -92,6 +97,7 @@ impl Connection {
             blocked: false,
             scheduled: false,
             over_soft_limit_since: None,
+            closing_since: None,
         }
     }
 
@@ -198,6 +204,16 @@ impl Connection {
         }
         let since = *self.over_soft_limit_since.get_or_insert_with(Instant::now);
         since.elapsed().as_secs() >= limit.soft_s
+    }
+
+    /// Whether it has been closing for longer than [`CLOSING_MAX`], because its client does not take what
+    /// it is owed. What waits for the log is not the client's fault.
+    pub(crate) fn closes_for_too_long(&mut self, now: Instant) -> bool {
+        if self.state != State::Closing || self.waits_for_log() {
+            return false;
+        }
+        let since = *self.closing_since.get_or_insert(now);
+        now.duration_since(since) >= CLOSING_MAX
     }
 
     /// Nothing of it is to be parsed or run now.

@@ -72,7 +72,7 @@ impl Reactor {
                 if error.kind() == io::ErrorKind::Interrupted {
                     continue;
                 }
-                return report_poll_failure(&error);
+                crash_without_poll(&error);
             }
             let server = Arc::clone(&self.turn.server);
             self.turn.worker.begin_turn(&server);
@@ -300,7 +300,8 @@ impl Reactor {
             if idle_ms > 2000 {
                 connection.input.shrink();
             }
-            if timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open {
+            let idle = timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open;
+            if idle || connection.closes_for_too_long(self.last_care) {
                 self.bury(index);
             } else if connection.owes() {
                 self.turn.finish(&mut self.connections, index);
@@ -326,9 +327,12 @@ impl Reactor {
     }
 }
 
+/// A thread without a poll serves nobody, and its clients would wait for ever. What was acknowledged is
+/// in the journal, as after any crash.
 #[cold]
-fn report_poll_failure(error: &io::Error) {
-    tracing::error!(%error, "polling sockets failed");
+fn crash_without_poll(error: &io::Error) -> ! {
+    tracing::error!(%error, "polling sockets failed: the server cannot go on");
+    std::process::abort();
 }
 
 #[cold]
