@@ -85,7 +85,9 @@ pub(crate) struct Checkpointing {
     stats: Mutex<CheckpointStats>,
 }
 
-/// The rows of one partition, copied under its lock.
+/// The rows of one partition, copied under its lock. One is used for all partitions of a checkpoint: to
+/// ask for memory, and to touch it for the first time, takes longer than to copy.
+#[derive(Default)]
 struct Rows {
     keys: Vec<u8>,
     values: Vec<u8>,
@@ -154,8 +156,11 @@ impl Engine {
         let cut = self.log().positions();
         let mut written = 0;
         let mut gathered: Option<Gathered<'_>> = None;
+        let mut rows = Rows::default();
         for id in PartitionId::all() {
-            let Some(mut rows) = self.collect(id) else { continue };
+            if !self.collect(id, &mut rows) {
+                continue;
+            }
             written += rows.index.len() as u64;
             let mut current = match gathered.take() {
                 Some(current) => current,
@@ -186,18 +191,19 @@ impl Engine {
         Ok(written)
     }
 
-    /// Copies what is dirty in a partition and marks it clean; `None` if nothing is.
-    fn collect(&self, id: PartitionId) -> Option<Rows> {
+    /// Copies what is dirty in a partition and marks it clean; false if there is nothing to be written.
+    fn collect(&self, id: PartitionId, rows: &mut Rows) -> bool {
+        rows.make_room(self.keyspace.glance(id, Partition::dirty).unwrap_or(0));
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
         // Also when nothing is dirty: a key that came and went is in the log, of which the next trim
         // may leave the second half, and the mark must be past that.
         if partition.last_seq == partition.marked_seq && !partition.mark_stale {
             debug_assert_eq!(partition.dirty(), 0, "what is dirty was logged after the mark");
-            return None;
+            return false;
         }
         let start = Instant::now();
-        let rows = Rows::copy(id, partition);
+        rows.copy(id, partition);
         for database in &mut partition.databases {
             database.has_rows |= database.table.counts().dirty > 0;
             database.table.mark_all_clean();
@@ -207,7 +213,7 @@ impl Engine {
         drop(locked);
         let mut stats = self.checkpointing.stats.lock();
         stats.longest_lock = stats.longest_lock.max(start.elapsed());
-        Some(rows)
+        true
     }
 
     fn ingest(&self, gathered: Gathered<'_>) -> Result<(), CheckpointError> {
@@ -318,15 +324,20 @@ impl Engine {
 }
 
 impl Rows {
-    fn copy(id: PartitionId, partition: &Partition) -> Rows {
-        let dirty = partition.dirty();
-        let mut rows = Rows {
-            keys: Vec::with_capacity(dirty * 32),
-            values: Vec::with_capacity(dirty * 80),
-            index: Vec::with_capacity(dirty),
-            mark: Mark { applied: partition.last_seq, databases: Vec::new() },
-            dead_generations: partition.dead_generations.clone(),
-        };
+    /// Empties itself and makes room for about so many keys, before the lock is taken.
+    fn make_room(&mut self, dirty: usize) {
+        self.keys.clear();
+        self.values.clear();
+        self.index.clear();
+        self.keys.reserve(dirty * 32);
+        self.values.reserve(dirty * 80);
+        self.index.reserve(dirty);
+    }
+
+    fn copy(&mut self, id: PartitionId, partition: &Partition) {
+        let rows = self;
+        rows.mark = Mark { applied: partition.last_seq, databases: Vec::new() };
+        rows.dead_generations.clone_from(&partition.dead_generations);
         for database in &partition.databases {
             let mark = DatabaseMark { generation: database.generation, keys: database.keys() };
             rows.mark.databases.push(mark);
@@ -358,7 +369,6 @@ impl Rows {
                 rows.index.push(RowAt { key: key_start..rows.keys.len(), value });
             });
         }
-        rows
     }
 
     fn write(

@@ -2,7 +2,8 @@
 //!
 //! Expired keys are invisible at once; this gives their memory back and makes DBSIZE right. Each
 //! database of a partition knows a lower bound of its earliest expiry, so that partitions in which
-//! nothing is due cost one comparison; in the others the references marked EXPIRING are walked.
+//! nothing is due cost one comparison. The others are looked through in a *round*, some buckets a lock,
+//! of which only the references marked EXPIRING are followed; a round goes on where the last lock ended.
 
 use crate::engine::Engine;
 use crate::key::Key;
@@ -13,8 +14,12 @@ use basalt_keyspace::table::bucket::EXPIRING;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Keys that are removed under one lock: about 50 µs.
+/// From so many keys on that are to be removed under one lock, no further bucket is looked at: about
+/// 50 µs.
 const KEYS_A_LOCK: usize = 200;
+/// Buckets that are looked at under one lock: at most about 100 µs, if all of their entries expire.
+const BUCKETS_A_LOCK: usize = 256;
+const BUCKETS_A_STEP: usize = 8;
 /// A partition is not walked again before this many milliseconds, whatever is due.
 const PAUSE_MS: u64 = 200;
 
@@ -22,8 +27,19 @@ const PAUSE_MS: u64 = 200;
 #[derive(Default)]
 pub(crate) struct ExpiryCycle {
     next: usize,
+    /// What is being looked through in the next partition.
+    round: Option<Round>,
     changes: Changes,
     due: Vec<Vec<u8>>,
+}
+
+/// One database's share of a partition being looked through.
+struct Round {
+    db: u8,
+    /// The hash where it goes on.
+    from: u64,
+    /// The earliest expiry seen that is not due.
+    earliest_ms: u64,
 }
 
 impl ExpiryCycle {
@@ -41,42 +57,63 @@ impl ExpiryCycle {
         }
     }
 
-    /// Removes the due keys of the next partition while `has_time` says so.
+    /// Removes the due keys of the next partition while `has_time` says so; what is left is the next
+    /// call's.
     fn expire_next(&mut self, engine: &Engine, has_time: &dyn Fn() -> bool) {
         let now_ms = engine.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
-        for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
-            while self.expire_some(engine, id, db, now_ms) && has_time() {}
+        let begun = self.round.as_ref().map_or(0, |round| round.db);
+        for db in (begun..engine.options.databases).filter(|&db| engine.may_expire(db)) {
+            while self.expire_some(engine, id, db, now_ms) {
+                if !has_time() || engine.log().admit().is_err() {
+                    return;
+                }
+            }
         }
         self.next += 1;
     }
 
-    /// Removes some due keys of one database; true if more are due.
+    /// Looks through some buckets of one database and removes what is due there; true if there are more
+    /// buckets to look through.
     fn expire_some(&mut self, engine: &Engine, id: PartitionId, db: u8, now_ms: u64) -> bool {
+        if engine.log().admit().is_err() {
+            return self.round.is_some();
+        }
         let mut locked = engine.keyspace.lock(id);
         let database = &mut locked.partition_mut(id).databases[usize::from(db)];
-        if database.next_expiry_ms > now_ms || engine.log().admit().is_err() {
-            return false;
-        }
-        let mut earliest_ms = u64::MAX;
-        let mut more = false;
+        let mut round = match self.round.take() {
+            Some(round) => round,
+            None if database.next_expiry_ms > now_ms => return false,
+            None => {
+                // From here on it is what others set while this round lasts.
+                database.next_expiry_ms = u64::MAX;
+                Round { db, from: 0, earliest_ms: u64::MAX }
+            }
+        };
         let due = &mut self.due;
         due.clear();
-        database.table.walk(EXPIRING, |entry, _| {
-            if entry.expire_ms() > now_ms {
-                earliest_ms = earliest_ms.min(entry.expire_ms());
-            } else if due.len() < KEYS_A_LOCK {
-                due.push(entry.key().to_vec());
-            } else {
-                more = true;
-            }
-        });
-        if !more {
-            database.next_expiry_ms = earliest_ms.max(now_ms + PAUSE_MS);
-            if earliest_ms == u64::MAX {
-                database.next_expiry_ms = u64::MAX;
-            }
+        let mut next = Some(round.from);
+        let mut buckets = 0;
+        while let Some(from) = next
+            && due.len() < KEYS_A_LOCK
+            && buckets < BUCKETS_A_LOCK
+        {
+            next = database.table.scan_flagged(from, BUCKETS_A_STEP, EXPIRING, |entry| {
+                if entry.expire_ms() > now_ms {
+                    round.earliest_ms = round.earliest_ms.min(entry.expire_ms());
+                } else {
+                    due.push(entry.key().to_vec());
+                }
+            });
+            buckets += BUCKETS_A_STEP;
+        }
+        match next {
+            Some(from) => self.round = Some(Round { from, ..round }),
+            None => database.next_expiry_ms = database.next_expiry_ms.min(round.bound(now_ms)),
+        }
+        if due.is_empty() {
+            return next.is_some();
         }
         let session = Session { db, now_ms, touch: Touch::No, value_bytes_max: usize::MAX };
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
@@ -87,7 +124,17 @@ impl ExpiryCycle {
         let _ = txn.commit();
         engine.log().kick();
         engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
-        more
+        next.is_some()
+    }
+}
+
+impl Round {
+    /// When the database is looked through again, as far as this round knows.
+    fn bound(&self, now_ms: u64) -> u64 {
+        match self.earliest_ms {
+            u64::MAX => u64::MAX,
+            earliest_ms => earliest_ms.max(now_ms + PAUSE_MS),
+        }
     }
 }
 

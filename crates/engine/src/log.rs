@@ -22,36 +22,47 @@ pub struct Ticket {
 /// Everything that one reply waits for.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Gate {
-    /// At most one ticket a stream; nearly always none or one.
-    tickets: Vec<Ticket>,
+    /// At most one ticket a stream; nearly always none or one, so that one is held without memory of
+    /// its own.
+    first: Option<Ticket>,
+    /// None if there is no first.
+    others: Vec<Ticket>,
 }
 
 impl Gate {
     /// Waits for this ticket, too.
     #[inline]
     pub fn add(&mut self, ticket: Ticket) {
-        match self.tickets.iter_mut().find(|held| held.stream == ticket.stream) {
+        let Some(first) = &mut self.first else {
+            self.first = Some(ticket);
+            return;
+        };
+        let mut held = std::iter::once(first).chain(&mut self.others);
+        match held.find(|held| held.stream == ticket.stream) {
             Some(held) => held.position = held.position.max(ticket.position),
-            None => self.tickets.push(ticket),
+            None => self.others.push(ticket),
         }
     }
 
     /// Waits for all that `other` waits for, too.
     pub fn merge(&mut self, other: &Gate) {
-        other.tickets.iter().for_each(|&ticket| self.add(ticket));
+        other.first.iter().chain(&other.others).for_each(|&ticket| self.add(ticket));
     }
 
     /// Waits for nothing.
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.tickets.is_empty()
+        self.first.is_none()
     }
 
     /// Forgets what the log has acknowledged; says whether nothing is left to wait for.
     #[inline]
     pub fn poll(&mut self, log: &dyn CommitLog) -> bool {
-        self.tickets.retain(|&ticket| !log.is_acknowledged(ticket));
-        self.tickets.is_empty()
+        self.others.retain(|&ticket| !log.is_acknowledged(ticket));
+        if self.first.is_some_and(|ticket| log.is_acknowledged(ticket)) {
+            self.first = self.others.pop();
+        }
+        self.first.is_none()
     }
 
     /// Takes the tickets out.
@@ -134,4 +145,69 @@ pub trait CommitLog: Send + Sync {
 
     /// Bytes that recovery would have to read now.
     fn bytes_to_replay(&self) -> u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommitLog, Gate, LogError, Refusal, Ticket};
+    use basalt_change::place::ShardId;
+    use std::sync::Arc;
+
+    /// Has acknowledged the same position of every stream, and nothing else works.
+    struct Acknowledged(u64);
+
+    impl CommitLog for Acknowledged {
+        fn append(&self, _: ShardId, _: &[u8]) -> (u64, Ticket) {
+            unreachable!("a gate appends nothing")
+        }
+        fn append_atomically(&self, _: &[(ShardId, &[u8])], _: &mut Vec<u64>) -> Ticket {
+            unreachable!("a gate appends nothing")
+        }
+        fn gates_replies(&self) -> bool {
+            true
+        }
+        fn ticket_stream(&self, shard: ShardId) -> u16 {
+            shard.number()
+        }
+        fn is_acknowledged(&self, ticket: Ticket) -> bool {
+            ticket.position <= self.0
+        }
+        fn latest(&self, _: &mut Gate) {}
+        fn admit(&self) -> Result<(), Refusal> {
+            Ok(())
+        }
+        fn kick(&self) {}
+        fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
+        fn sync(&self) -> Result<(), LogError> {
+            Ok(())
+        }
+        fn positions(&self) -> Vec<u64> {
+            Vec::new()
+        }
+        fn trim(&self, _: &[u64]) {}
+        fn bytes_to_replay(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_gate_opens_when_the_last_ticket_of_every_stream_is_acknowledged() {
+        let ticket = |stream, position| Ticket { stream, position };
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+            let mut gate = Gate::default();
+            assert!(gate.is_open());
+            for stream in order {
+                gate.add(ticket(stream, 5));
+                gate.add(ticket(stream, 10 + u64::from(stream)));
+                gate.add(ticket(stream, 7));
+            }
+            let mut merged = Gate::default();
+            merged.merge(&gate);
+            assert_eq!(merged, gate);
+            for position in [9, 10, 11] {
+                assert!(!gate.poll(&Acknowledged(position)) && !gate.is_open(), "{position}");
+            }
+            assert!(gate.poll(&Acknowledged(12)) && gate.is_open());
+        }
+    }
 }

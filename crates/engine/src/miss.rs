@@ -16,8 +16,10 @@ use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::COLD;
+use basalt_observe::log_limit::LogLimit;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
+use std::time::Instant;
 
 /// Called when a fetch is over, from a thread of the pool.
 pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
@@ -47,6 +49,7 @@ enum Job {
 pub(crate) struct MissQueue {
     jobs: Mutex<VecDeque<Job>>,
     added: Condvar,
+    failures: Mutex<LogLimit>,
 }
 
 impl Engine {
@@ -139,7 +142,11 @@ impl Engine {
             if let Err(error) = &result
                 && !matches!(error, EngineError::Stopping)
             {
-                tracing::error!(%error, "a key could not be read from the cold tier");
+                // Every command that needs a damaged file comes here.
+                let times = self.misses.failures.lock().admit(Instant::now());
+                if let Some(times) = times {
+                    tracing::error!(%error, times, "keys could not be read from the cold tier");
+                }
             }
             done(result);
         }

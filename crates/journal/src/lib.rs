@@ -14,6 +14,7 @@ mod evidence;
 mod format;
 mod frames;
 mod gate;
+mod gather;
 mod group_reader;
 mod housekeeper;
 mod journal;

@@ -47,7 +47,8 @@ pub struct Options {
     pub idle_write_delay: Duration,
     /// Under `EverySecond`: how long a written group waits for its sync at most.
     pub sync_interval: Duration,
-    /// Above this many bytes not yet handed to the kernel, `accepting` is false.
+    /// Above this many bytes not yet handed to the kernel, `accepting` is false. At most three quarters of
+    /// a segment, so that what gathers seldom needs a segment larger than the others.
     pub buffered_bytes_max: u64,
     /// How many trimmed segment files are kept for reuse; the others are deleted.
     pub recycle_files_max: usize,
@@ -80,6 +81,7 @@ impl Options {
             return Err(OpenError::Options("choose a segment size of at most 1 TiB"));
         }
         self.segment_bytes = self.segment_bytes.max(4 * PAGE_BYTES).next_multiple_of(PAGE_BYTES);
+        self.buffered_bytes_max = self.buffered_bytes_max.min(self.segment_bytes / 4 * 3);
         Ok(self)
     }
 
@@ -88,5 +90,19 @@ impl Options {
     pub(crate) fn account_step(&self) -> usize {
         let share = self.buffered_bytes_max / (4 * u64::from(self.streams));
         share.clamp(1, 64 * 1024) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    #[test]
+    fn what_gathers_fits_a_segment() {
+        for segment_bytes in [0, 1 << 20, 64 << 20, 1 << 30] {
+            let chosen = Options { segment_bytes, ..Options::default() };
+            let checked = chosen.checked().expect("good options");
+            assert!(checked.buffered_bytes_max < checked.segment_bytes, "{checked:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::frames::{FrameHeader, FrameKind, push_varint};
 use crate::options::RECORD_BYTES_MAX;
 
 /// A buffer that a burst made larger than this is given back after the burst.
-const BUFFER_KEEP_BYTES: usize = 256 * 1024;
+const BUFFER_KEEP_BYTES: usize = 32 * 1024;
 /// Longest varint of a record length.
 const VARINT_BYTES_MAX: usize = 5;
 

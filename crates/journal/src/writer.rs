@@ -9,7 +9,7 @@
 //! before it lets go. So a group is a consistent cut: an atomic append, which holds its streams' locks
 //! together, is in it whole or not at all, and nothing in group n was appended after something in n + 1.
 //! While group n is being written and synced, group n + 1 gathers: the slower the disk, the larger the
-//! groups, with no timer under `Always`.
+//! groups. Under `Always` it may gather a little longer, see [`crate::gather`].
 //!
 //! One thread writes, so the end of the log, its last page and the chain of checksums need no lock.
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use basalt_env::{DiskFile, is_disk_full};
+use basalt_env::{Clock, DiskFile, is_disk_full};
 
 use crate::error::JournalError;
 use crate::format::{
@@ -26,6 +26,7 @@ use crate::format::{
     salted_hasher,
 };
 use crate::gate::Closed;
+use crate::gather::Gathering;
 use crate::ledger::{CompleteSegment, Ledger};
 use crate::options::FsyncPolicy;
 use crate::segments::PreparedFile;
@@ -62,6 +63,11 @@ pub(crate) struct Writer {
     /// The last group that was cut.
     group: u64,
     checksum: u32,
+    /// How long the last sync under `Always` took.
+    last_sync: Duration,
+    /// Records up to the last cut and up to the one before, of all streams.
+    records_cut: u64,
+    records_cut_before: u64,
 }
 
 impl ActiveSegment {
@@ -95,7 +101,18 @@ impl Writer {
         checksum: u32,
     ) -> Self {
         let cuts = ledger.streams.iter().map(|_| StreamCut::default()).collect();
-        Self { shared, active, ledger, cuts, group, checksum }
+        let records = ledger.positions().iter().copied().fold(0, u64::wrapping_add);
+        Self {
+            shared,
+            active,
+            ledger,
+            cuts,
+            group,
+            checksum,
+            last_sync: Duration::ZERO,
+            records_cut: records,
+            records_cut_before: records,
+        }
     }
 
     /// Works until the journal is closed or fails.
@@ -132,6 +149,8 @@ impl Writer {
         for (stream, cut) in streams.iter_mut().zip(&mut self.cuts) {
             stream.cut(cut, self.group + 1, step);
         }
+        self.records_cut_before = self.records_cut;
+        self.records_cut = streams.iter().map(|stream| stream.last()).fold(0, u64::wrapping_add);
         true
     }
 
@@ -144,7 +163,13 @@ impl Writer {
         note_written(&self.shared, self.active.id, &self.active.file, self.group);
         self.shared.settle_report(reported as u64);
         match self.shared.policy() {
-            FsyncPolicy::Always => sync_files(&self.shared, SyncScope::All),
+            FsyncPolicy::Always => {
+                let start_ns = self.shared.clock.monotonic_ns();
+                sync_files(&self.shared, SyncScope::All)?;
+                let took_ns = self.shared.clock.monotonic_ns() - start_ns;
+                self.last_sync = Duration::from_nanos(took_ns);
+                Ok(())
+            }
             FsyncPolicy::EverySecond | FsyncPolicy::Never => Ok(()),
         }
     }
@@ -172,14 +197,23 @@ impl Writer {
             shared.marks.flush_asked.load(Ordering::SeqCst) != flush || shared.is_closing()
         };
         if found {
-            // Under `Always` whatever gathered during the sync goes out at once.
-            if !always && !asked(&shared) {
-                shared.front.sleeper.sleep(shared.options.idle_write_delay);
+            match always {
+                _ if asked(&shared) => {}
+                true => {
+                    let waiting = self.records_gathered();
+                    self.gather(self.records_covered().saturating_add(waiting), &asked);
+                }
+                false => shared.front.sleeper.sleep(shared.options.idle_write_delay),
             }
             return Ok(());
         }
         shared.front.sleeper.announce(if always { WakeOn::Kick } else { WakeOn::Append });
-        // The second look of the sleeper's protocol.
+        // The second look of the sleeper's protocol, and under `Always` a first one.
+        if always && self.records_gathered() > 0 {
+            shared.front.sleeper.stay_awake();
+            self.gather(self.records_covered(), &asked);
+            return Ok(());
+        }
         if self.cut() {
             shared.front.sleeper.stay_awake();
             return self.commit();
@@ -189,7 +223,37 @@ impl Writer {
             return Ok(());
         }
         shared.front.sleeper.sleep(if always { UNKICKED_DELAY } else { IDLE_SLEEP });
+        if always && !asked(&shared) {
+            self.gather(self.records_covered(), &asked);
+        }
         Ok(())
+    }
+
+    /// Under `Always`: lets the next group gather, until it has `enough` records at most.
+    fn gather(&self, enough: u64, asked: &dyn Fn(&Shared) -> bool) {
+        let gathering = Gathering::begin(self.last_sync, enough, self.records_gathered());
+        let Some(mut gathering) = gathering else { return };
+        let clock = &self.shared.clock;
+        let start_ns = clock.monotonic_ns();
+        while let Some(look) =
+            gathering.next_look(Duration::from_nanos(clock.monotonic_ns() - start_ns))
+        {
+            self.shared.front.sleeper.sleep(look);
+            if asked(&self.shared) || !gathering.goes_on(self.records_gathered()) {
+                return;
+            }
+        }
+    }
+
+    /// Records of the last group.
+    fn records_covered(&self) -> u64 {
+        self.records_cut.wrapping_sub(self.records_cut_before)
+    }
+
+    /// Records since the last cut, roughly: a stream that was cut off or raised counts for what it may.
+    fn records_gathered(&self) -> u64 {
+        let last = self.shared.streams.iter().map(|stream| stream.lock().last());
+        last.fold(0, u64::wrapping_add).wrapping_sub(self.records_cut)
     }
 
     /// Ends the log cleanly: syncs it and says in an empty group that it is synced, so that damage to the

@@ -15,8 +15,8 @@
 //! passed            = entries whose home is this bucket or before and that stand further on
 //! ```
 //! A full bucket sends entries on to the next ones; `passed` tells a lookup whether to follow. A
-//! segment grows by a third when it is 82% full; at [`segment::BUCKETS_MAX`] buckets it splits in
-//! two instead and the directory doubles when it must, so that no growth moves more than 9,216
+//! segment grows when it is 82% full, a large one by a sixth, in steps of 4 KiB, which entries can use
+//! when it gives them back; at [`segment::BUCKETS_MAX`] buckets it splits in two instead and the directory doubles when it must, so that no growth moves more than 9,216
 //! entries (about 0.2 ms), however large the table becomes.
 //!
 //! **Flags in references.** Checkpoint, expiry and (later) eviction find their candidates by walking

@@ -4,7 +4,7 @@ use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Content, NewValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::memory::pages::PagePool;
-use basalt_keyspace::table::bucket::{COLD, DIRTY};
+use basalt_keyspace::table::bucket::{COLD, DIRTY, EXPIRING};
 use basalt_keyspace::table::{Lookup, Table};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -130,6 +130,21 @@ fn a_scan_returns_every_lasting_key_once_while_the_table_grows() {
     for i in 0..lasting {
         assert_eq!(seen.get(&i.to_be_bytes()[..]), Some(&1), "key {i}");
     }
+}
+
+#[test]
+fn a_scan_for_flags_returns_what_has_them_and_nothing_else() {
+    let mut table = table();
+    for i in 0..1_000u32 {
+        put(&mut table, &i.to_be_bytes(), b"v", u64::from(i.is_multiple_of(3)));
+    }
+    let (mut next, mut seen) = (Some(0), Vec::new());
+    while let Some(from) = next {
+        next = table.scan_flagged(from, 2, EXPIRING, |entry| seen.push(entry.key().to_vec()));
+    }
+    seen.sort_unstable();
+    let expected: Vec<_> = (0..1_000u32).step_by(3).map(|i| i.to_be_bytes().to_vec()).collect();
+    assert_eq!(seen, expected);
 }
 
 #[test]

@@ -6,13 +6,14 @@ use crate::mailbox::{Mailbox, NewConnection};
 use crate::stream::Stream;
 use crate::threads::NetThreads;
 use basalt_command::server::Server;
+use basalt_observe::log_limit::LogLimit;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::SockRef;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const WAKE: Token = Token(usize::MAX);
 /// After running out of file descriptors, accepting pauses for this long.
@@ -45,6 +46,7 @@ struct Accepting {
     server: Arc<Server>,
     mailboxes: Vec<Arc<Mailbox>>,
     stop: Arc<AtomicBool>,
+    failures: LogLimit,
 }
 
 impl Acceptor {
@@ -73,6 +75,7 @@ impl Acceptor {
             server: Arc::clone(server),
             mailboxes: net.mailboxes(),
             stop: Arc::clone(&stop),
+            failures: LogLimit::default(),
         };
         let thread =
             std::thread::Builder::new().name("accept".to_owned()).spawn(move || accepting.run())?;
@@ -97,8 +100,9 @@ impl Accepting {
         while !self.stop.load(Ordering::Acquire) {
             if let Err(error) = self.poll.poll(&mut events, None) {
                 if error.kind() != io::ErrorKind::Interrupted {
-                    tracing::error!(%error, "polling listeners failed");
-                    return;
+                    // A server that accepts nobody must not look alive.
+                    tracing::error!(%error, "polling listeners failed: the server cannot go on");
+                    std::process::abort();
                 }
                 continue;
             }
@@ -119,7 +123,9 @@ impl Accepting {
                 Err(error) => {
                     // Out of descriptors, or the client has gone. The listener is edge-triggered:
                     // whoever still waits must be accepted now or later, here.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    if let Some(times) = self.failures.admit(Instant::now()) {
+                        tracing::warn!(%error, times, "a connection could not be accepted");
+                    }
                     std::thread::sleep(PAUSE);
                 }
             }

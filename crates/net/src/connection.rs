@@ -11,12 +11,15 @@ use basalt_resp::{Limits, Output, Parsed, Parser};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Slices that one write takes.
 const SLICES_MAX: usize = 64;
 /// Bytes that a client may be owed before its further requests wait for it to read.
 pub(crate) const OWED_BYTES_PAUSE: usize = 64 << 20;
+
+/// How long a connection that ends waits for its client to take the last replies.
+const CLOSING_MAX: Duration = Duration::from_secs(10);
 
 /// One client's connection.
 pub(crate) struct Connection {
@@ -31,6 +34,8 @@ pub(crate) struct Connection {
     pub(crate) output: Output,
     /// Replies of earlier turns that wait for the log or for the client, oldest first.
     owed: VecDeque<(Output, Gate)>,
+    /// Bytes of `owed` that are not sent.
+    owed_earlier_bytes: usize,
     pub(crate) state: State,
     /// There may be something to read.
     pub(crate) readable: bool,
@@ -47,6 +52,8 @@ pub(crate) struct Connection {
     pub(crate) scheduled: bool,
     /// Since when it owes more than its soft limit.
     over_soft_limit_since: Option<Instant>,
+    /// When it was first seen closing.
+    closing_since: Option<Instant>,
 }
 
 /// What a connection is doing.
@@ -81,6 +88,7 @@ impl Connection {
             wanted: 0,
             output: Output::new(),
             owed: VecDeque::new(),
+            owed_earlier_bytes: 0,
             state: State::Open,
             readable: true,
             peer_closed: false,
@@ -89,6 +97,7 @@ impl Connection {
             blocked: false,
             scheduled: false,
             over_soft_limit_since: None,
+            closing_since: None,
         }
     }
 
@@ -122,6 +131,7 @@ impl Connection {
         let gated = !self.session.gate.is_open() && !self.session.gate.poll(log);
         if !self.output.is_empty() && (gated || !self.owed.is_empty()) {
             let output = std::mem::take(&mut self.output);
+            self.owed_earlier_bytes += output.len();
             self.owed.push_back((output, self.session.gate.take()));
         }
         let mut sent = 0;
@@ -132,6 +142,7 @@ impl Connection {
             match send(&mut self.stream, output) {
                 Ok((bytes, blocked)) => {
                     sent += bytes;
+                    self.owed_earlier_bytes -= bytes;
                     self.blocked = blocked;
                 }
                 Err(_) => self.state = State::Dead,
@@ -139,7 +150,12 @@ impl Connection {
             if self.state == State::Dead || !output.is_empty() {
                 break;
             }
-            self.owed.pop_front();
+            // The next replies go where these were, rather than into new memory.
+            if let Some((emptied, _)) = self.owed.pop_front()
+                && self.output.is_empty()
+            {
+                self.output = emptied;
+            }
         }
         if self.owed.is_empty() && !self.blocked && !self.output.is_empty() {
             match send(&mut self.stream, &mut self.output) {
@@ -173,7 +189,7 @@ impl Connection {
 
     /// Bytes that are still to be sent.
     pub(crate) fn owed_bytes(&self) -> usize {
-        self.output.len() + self.owed.iter().map(|(output, _)| output.len()).sum::<usize>()
+        self.output.len() + self.owed_earlier_bytes
     }
 
     /// Whether the client owes us its reading for too long or too much.
@@ -188,6 +204,16 @@ impl Connection {
         }
         let since = *self.over_soft_limit_since.get_or_insert_with(Instant::now);
         since.elapsed().as_secs() >= limit.soft_s
+    }
+
+    /// Whether it has been closing for longer than [`CLOSING_MAX`], because its client does not take what
+    /// it is owed. What waits for the log is not the client's fault.
+    pub(crate) fn closes_for_too_long(&mut self, now: Instant) -> bool {
+        if self.state != State::Closing || self.waits_for_log() {
+            return false;
+        }
+        let since = *self.closing_since.get_or_insert(now);
+        now.duration_since(since) >= CLOSING_MAX
     }
 
     /// Nothing of it is to be parsed or run now.

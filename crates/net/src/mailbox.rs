@@ -38,6 +38,13 @@ pub(crate) struct NewConnection {
     pub(crate) local_address: String,
 }
 
+/// Whether a thread has just begun to wait for the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Watch {
+    Begins,
+    GoesOn,
+}
+
 /// A network thread's mailbox.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
@@ -75,13 +82,19 @@ impl Mailbox {
         std::mem::take(&mut *self.messages.lock())
     }
 
-    /// From now on, wake me when the log moves. Look once more at what you wait for after this.
-    pub(crate) fn wait_for_log(&self) {
+    /// From now on, wake me when the log moves. If that is news, look once more at what you wait for. If
+    /// not, the log has not moved since it became so, or its message is on the way.
+    pub(crate) fn wait_for_log(&self) -> Watch {
+        // This thread alone sets the flag: what it finds set has been so since then.
+        if self.waits_for_log.load(Ordering::Relaxed) {
+            return Watch::GoesOn;
+        }
         self.waits_for_log.store(true, Ordering::Relaxed);
         // A fence on both sides, here between the flag and the look at the log's marks, in
         // `log_moved` between the marks and the flag: either the log's thread sees the flag, or the
         // look sees what the log's thread published.
         fence(Ordering::SeqCst);
+        Watch::Begins
     }
 
     /// The log has moved: called from its thread.
@@ -102,5 +115,27 @@ pub(crate) struct Sweeper(pub(crate) Arc<Mailbox>);
 impl Wake for Sweeper {
     fn wake(&self) {
         self.0.send(Message::Sweep);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mailbox, Message, Watch};
+    use mio::{Poll, Token, Waker};
+
+    #[test]
+    fn a_thread_that_waits_looks_again_once_and_is_told_once() {
+        let poll = Poll::new().expect("a poll");
+        let waker = Waker::new(poll.registry(), Token(0)).expect("a waker");
+        let mailbox = Mailbox::new(waker);
+        mailbox.log_moved();
+        assert!(mailbox.take().is_empty(), "nobody waited");
+        for _ in 0..2 {
+            assert_eq!(mailbox.wait_for_log(), Watch::Begins);
+            assert_eq!(mailbox.wait_for_log(), Watch::GoesOn);
+            mailbox.log_moved();
+            mailbox.log_moved();
+            assert!(matches!(mailbox.take()[..], [Message::LogMoved]));
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! A network thread: one poll, its connections, its mailbox.
 
 use crate::connection::{Connection, State};
-use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Sweeper};
+use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Sweeper, Watch};
 use crate::turn::{Connections, Turn};
 use basalt_command::clients::NewClient;
 use basalt_command::dispatch;
@@ -19,6 +19,13 @@ use std::time::{Duration, Instant};
 /// The token under which the mailbox's waker is registered.
 pub(crate) const MAILBOX: Token = Token(usize::MAX);
 const EVENTS_A_POLL: usize = 1024;
+/// From so many connections on that wait for the log, a thread that finds less than
+/// [`GATHER_EVENTS`] things to do lets some more gather.
+const GATHER_WAITING_MIN: usize = 16;
+const GATHER_EVENTS: usize = 8;
+/// For how long. What is ready meanwhile waits that much longer, with some tens of microseconds on top
+/// that the system takes.
+const GATHER: Duration = Duration::from_micros(50);
 /// How often idle connections are looked at.
 const CARE_EVERY: Duration = Duration::from_secs(1);
 /// How long a stopping thread waits for clients to take what they are owed.
@@ -60,11 +67,12 @@ impl Reactor {
     pub(crate) fn run(&mut self) {
         let mut events = Events::with_capacity(EVENTS_A_POLL);
         while !self.has_stopped() {
+            self.gather(events.iter().count());
             if let Err(error) = self.poll.poll(&mut events, Some(self.timeout())) {
                 if error.kind() == io::ErrorKind::Interrupted {
                     continue;
                 }
-                return report_poll_failure(&error);
+                crash_without_poll(&error);
             }
             let server = Arc::clone(&self.turn.server);
             self.turn.worker.begin_turn(&server);
@@ -83,6 +91,16 @@ impl Reactor {
             self.turn.worker.end_turn(&server);
             self.bury_and_watch();
             self.care();
+        }
+    }
+
+    /// Many clients with one request each trickle in while the log syncs. Waking for every one of them
+    /// costs more than serving it, on this side and on the client's; and their changes wait for the
+    /// next sync in any case.
+    fn gather(&self, events: usize) {
+        if self.gated.len() >= GATHER_WAITING_MIN && events < GATHER_EVENTS && self.ready.is_empty()
+        {
+            std::thread::sleep(GATHER);
         }
     }
 
@@ -204,7 +222,9 @@ impl Reactor {
         if self.gated.is_empty() && self.turn.waiting_for_room.is_empty() {
             return;
         }
-        self.mailbox.wait_for_log();
+        if self.mailbox.wait_for_log() == Watch::GoesOn {
+            return;
+        }
         // The log may have moved before it was asked to wake. That it refuses is an answer, too.
         if !matches!(self.turn.server.engine.log().admit(), Err(Refusal::Busy)) {
             for id in std::mem::take(&mut self.turn.waiting_for_room) {
@@ -280,7 +300,8 @@ impl Reactor {
             if idle_ms > 2000 {
                 connection.input.shrink();
             }
-            if timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open {
+            let idle = timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open;
+            if idle || connection.closes_for_too_long(self.last_care) {
                 self.bury(index);
             } else if connection.owes() {
                 self.turn.finish(&mut self.connections, index);
@@ -306,9 +327,12 @@ impl Reactor {
     }
 }
 
+/// A thread without a poll serves nobody, and its clients would wait for ever. What was acknowledged is
+/// in the journal, as after any crash.
 #[cold]
-fn report_poll_failure(error: &io::Error) {
-    tracing::error!(%error, "polling sockets failed");
+fn crash_without_poll(error: &io::Error) -> ! {
+    tracing::error!(%error, "polling sockets failed: the server cannot go on");
+    std::process::abort();
 }
 
 #[cold]

@@ -31,7 +31,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         .secret(),
     option(
         "client-query-buffer-limit",
-        Kind::Memory { min: MIB, max: i64::MAX as u64 },
+        // What a request changes is one record of the journal, of at most 2 GiB.
+        Kind::Memory { min: MIB, max: 2048 * MIB - MIB },
         "1gb",
         "Most bytes of requests that one client may have waiting.",
     ),

@@ -68,7 +68,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .own(),
     option(
         "proto-max-bulk-len",
-        Kind::Memory { min: MIB, max: i64::MAX as u64 },
+        // A key and its value, both as large as this, fit one row of the cold tier.
+        Kind::Memory { min: MIB, max: 512 * MIB },
         "512mb",
         "Largest single argument of a request.",
     ),

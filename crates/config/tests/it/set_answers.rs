@@ -114,7 +114,17 @@ const REFUSED: &[(&[&str], &str, &str)] = &[
     (
         &["client-query-buffer-limit", "5"],
         "client-query-buffer-limit",
-        "argument must be between 1048576 and 9223372036854775807 inclusive",
+        "argument must be between 1048576 and 2146435072 inclusive",
+    ),
+    (
+        &["client-query-buffer-limit", "2gb"],
+        "client-query-buffer-limit",
+        "argument must be between 1048576 and 2146435072 inclusive",
+    ),
+    (
+        &["proto-max-bulk-len", "513mb"],
+        "proto-max-bulk-len",
+        "argument must be between 1048576 and 536870912 inclusive",
     ),
     (
         &["maxmemory-clients", "101%"],

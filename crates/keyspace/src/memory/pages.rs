@@ -1,55 +1,55 @@
-//! The page pool: 8 KiB pages cut from 2 MiB chunks.
+//! The page pool: pages of 8 KiB for slabs, and longer rows for tables, cut from chunks of 2 MiB.
 //!
 //! Chunks are aligned to the size of a huge page and marked for it: a random hit among a million
-//! keys touches pages that no TLB covers at 4 KiB. A page that a slab gives back is used again by
-//! any slab of any size. Chunks are never returned, but when more than [`WARM_PAGES_MAX`] pages lie
-//! idle, further ones give their memory back to the system and keep only their address, so that RSS
-//! falls after a FLUSHALL.
+//! keys touches pages that no TLB covers at 4 KiB. What slabs and tables give back is used again by both:
+//! tables that grow leave holes, and entries fill them. The shortest free row that suffices is used, and
+//! of those the lowest.
+//!
+//! Memory is never unmapped, but when more than [`WARM_PAGES_MAX`] pages lie idle, further ones give
+//! their memory back to the system and keep only their address, so that RSS falls after a FLUSHALL.
+//!
+//! Chunks come from the system and not from the allocator, which puts each aligned chunk apart from the
+//! next and fills the holes with what else the program needs. With huge pages for everything that cost
+//! 160 MB at ten million keys.
 
+use super::free_rows::FreeRows;
+use super::region::Region;
 use parking_lot::Mutex;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Size and alignment of a page in bytes.
 pub const PAGE_BYTES: usize = 8192;
-const CHUNK_BYTES: usize = 2 << 20;
+/// Rows are multiples of this, and aligned to it.
+pub const ROW_STEP_BYTES: usize = 4096;
+pub(super) const CHUNK_BYTES: usize = 2 << 20;
+/// Address space that is asked for at once. Only chunks that are used take memory.
+pub(super) const REGION_BYTES: usize = if cfg!(miri) { CHUNK_BYTES } else { 64 << 20 };
 /// Idle pages that keep their memory: 32 MiB.
 const WARM_PAGES_MAX: usize = 4096;
 
-/// A source of pages, shared by all slabs.
+/// A source of pages, shared by all tables.
 #[derive(Debug, Default)]
 pub struct PagePool {
     idle: Mutex<Idle>,
+    /// Pages that slabs hold.
     used: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct Idle {
-    /// Pages with memory behind them.
-    warm: Vec<NonNull<u8>>,
-    /// Pages whose memory has been given back; reading them gives zeros or anything.
-    cold: Vec<NonNull<u8>>,
-    chunks: Vec<NonNull<u8>>,
+    rows: FreeRows,
+    /// What the chunks are cut from; the last one may have some left.
+    regions: Vec<Region>,
+    /// Bytes of the last region that are chunks already.
+    region_bytes_used: usize,
 }
-
-// SAFETY: the pointers in `Idle` are plain addresses of memory that nobody uses while it is idle;
-// the mutex hands each out once.
-unsafe impl Send for Idle {}
 
 impl PagePool {
     /// Takes a page. Its contents are undefined.
     pub fn take(&self) -> NonNull<u8> {
-        let mut idle = self.idle.lock();
-        if idle.warm.is_empty() && idle.cold.is_empty() {
-            idle.add_chunk();
-        }
         self.used.fetch_add(1, Ordering::Relaxed);
-        let page = match idle.warm.pop() {
-            Some(page) => Some(page),
-            None => idle.cold.pop(),
-        };
-        page.expect("a chunk was added when both lists were empty")
+        self.take_aligned(PAGE_BYTES, PAGE_BYTES)
     }
 
     /// Gives a page back.
@@ -58,13 +58,38 @@ impl PagePool {
     /// The page came from [`PagePool::take`] of this pool and nobody uses it any more.
     pub unsafe fn give(&self, page: NonNull<u8>) {
         self.used.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: it is a row, too.
+        unsafe { self.give_row(page, PAGE_BYTES) };
+    }
+
+    /// Takes a row of `bytes`, a multiple of [`ROW_STEP_BYTES`] and at most a chunk, and aligned to that
+    /// step. Its contents are undefined.
+    pub fn take_row(&self, bytes: usize) -> NonNull<u8> {
+        self.take_aligned(bytes, ROW_STEP_BYTES)
+    }
+
+    fn take_aligned(&self, bytes: usize, align: usize) -> NonNull<u8> {
+        assert!(bytes.is_multiple_of(ROW_STEP_BYTES) && (1..=CHUNK_BYTES).contains(&bytes));
         let mut idle = self.idle.lock();
-        if idle.warm.len() < WARM_PAGES_MAX {
-            idle.warm.push(page);
-        } else {
-            release_memory(page);
-            idle.cold.push(page);
+        let address = loop {
+            match idle.rows.take(bytes, align) {
+                Some(address) => break address,
+                None => idle.add_chunk(),
+            }
+        };
+        NonNull::new(ptr::with_exposed_provenance_mut(address)).expect("no page is at address 0")
+    }
+
+    /// Gives a row back.
+    ///
+    /// # Safety
+    /// It came from [`PagePool::take_row`] of this pool for as many bytes, and nobody uses it any more.
+    pub unsafe fn give_row(&self, row: NonNull<u8>, bytes: usize) {
+        let mut idle = self.idle.lock();
+        if idle.rows.bytes() > WARM_PAGES_MAX * PAGE_BYTES {
+            release_memory(row, bytes);
         }
+        idle.rows.give(row.as_ptr().addr(), bytes);
     }
 
     /// Bytes in pages that slabs hold.
@@ -76,51 +101,34 @@ impl PagePool {
 impl Idle {
     #[cold]
     fn add_chunk(&mut self) {
-        let layout = chunk_layout();
-        // SAFETY: the layout's size is not zero.
-        let chunk = unsafe { alloc(layout) };
-        let Some(chunk) = NonNull::new(chunk) else { handle_alloc_error(layout) };
-        advise_huge(chunk);
-        self.chunks.push(chunk);
-        for offset in (0..CHUNK_BYTES).step_by(PAGE_BYTES).rev() {
-            // SAFETY: the offset is inside the chunk.
-            self.warm.push(unsafe { chunk.add(offset) });
+        if self.regions.is_empty() || self.region_bytes_used == REGION_BYTES {
+            self.regions.push(Region::map());
+            self.region_bytes_used = 0;
         }
+        let region = self.regions.last().expect("one was added if there was none");
+        let base = region.base.as_ptr().expose_provenance();
+        self.rows.give(base + self.region_bytes_used, CHUNK_BYTES);
+        self.region_bytes_used += CHUNK_BYTES;
     }
 }
 
 impl Drop for PagePool {
     fn drop(&mut self) {
         assert_eq!(self.used.load(Ordering::Relaxed), 0, "a slab outlived its page pool");
-        for chunk in self.idle.get_mut().chunks.drain(..) {
-            // SAFETY: allocated with this layout in `add_chunk`; no page of it is in use.
-            unsafe { dealloc(chunk.as_ptr(), chunk_layout()) };
+        for region in self.idle.get_mut().regions.drain(..) {
+            // SAFETY: no page of it is in use, and the list of idle ones goes, too.
+            unsafe { region.unmap() };
         }
     }
 }
 
-fn chunk_layout() -> Layout {
-    Layout::from_size_align(CHUNK_BYTES, CHUNK_BYTES).expect("both are the same power of two")
-}
-
-/// Asks for a huge page. A refusal (not supported, switched off) costs only speed.
-fn advise_huge(chunk: NonNull<u8>) {
+/// Gives the memory behind idle pages back to the system.
+fn release_memory(row: NonNull<u8>, bytes: usize) {
     if cfg!(miri) {
         return;
     }
-    // SAFETY: the range is a live allocation of ours; the advice does not change its contents.
+    // SAFETY: the pages are idle, so their contents may become zeros.
     let _ = unsafe {
-        rustix::mm::madvise(chunk.as_ptr().cast(), CHUNK_BYTES, rustix::mm::Advice::LinuxHugepage)
-    };
-}
-
-/// Gives the memory behind an idle page back to the system.
-fn release_memory(page: NonNull<u8>) {
-    if cfg!(miri) {
-        return;
-    }
-    // SAFETY: the page is idle, so its contents may become zeros.
-    let _ = unsafe {
-        rustix::mm::madvise(page.as_ptr().cast(), PAGE_BYTES, rustix::mm::Advice::LinuxDontNeed)
+        rustix::mm::madvise(row.as_ptr().cast(), bytes, rustix::mm::Advice::LinuxDontNeed)
     };
 }

@@ -126,6 +126,11 @@ impl Slab {
         }
     }
 
+    /// Where the pages come from.
+    pub fn pool(&self) -> &PagePool {
+        &self.pool
+    }
+
     /// Bytes allocated outside of pages.
     pub fn large_bytes(&self) -> usize {
         self.large_bytes

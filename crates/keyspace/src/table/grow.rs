@@ -1,7 +1,7 @@
 //! Growth and shrinking: one segment at a time is built anew.
 
 use super::bucket::{Bucket, Slot};
-use super::segment::{BUCKETS_MAX, SegmentRef, buckets_for};
+use super::segment::{BUCKETS_MAX, SegmentRef, buckets_for, larger};
 use super::store::{AHEAD_BYTES_MAX, Table, place_in};
 
 impl Table {
@@ -9,10 +9,10 @@ impl Table {
     #[cold]
     pub(super) fn grow(&mut self, hash: u64) {
         match self.segment(hash) {
-            None => self.directory.push(SegmentRef::allocate(1, 0)),
+            None => self.directory.push(SegmentRef::allocate(self.pool(), 1, 0)),
             Some(old) => {
-                let wanted = buckets_for(used(old)).max(old.buckets() + 1);
-                if wanted <= BUCKETS_MAX {
+                if old.buckets() < BUCKETS_MAX {
+                    let wanted = buckets_for(used(old)).max(larger(old.buckets()));
                     self.rebuild(old, old.depth(), wanted);
                 } else {
                     self.rebuild(old, old.depth() + 1, buckets_for(used(old) / 2));
@@ -42,17 +42,18 @@ impl Table {
     fn rebuild(&mut self, old: SegmentRef, mut depth: u32, mut buckets: usize) {
         let parts = loop {
             let halves = 1usize << (depth - old.depth());
-            let parts: Vec<_> = (0..halves).map(|_| SegmentRef::allocate(buckets, depth)).collect();
+            let part = |_| SegmentRef::allocate(self.pool(), buckets, depth);
+            let parts: Vec<_> = (0..halves).map(part).collect();
             if self.copy(old, &parts) {
                 break parts;
             }
             for part in parts {
                 // SAFETY: nobody else knows it.
-                unsafe { part.free() };
+                unsafe { part.free(self.pool()) };
             }
             if buckets < BUCKETS_MAX {
                 // Chance filled one neighbourhood: a little more room scatters it.
-                buckets = (buckets * 9 / 8 + 1).min(BUCKETS_MAX);
+                buckets = larger(buckets);
             } else {
                 assert!(depth == old.depth(), "a seeded hash does not put 80 keys in one place");
                 depth += 1;
@@ -70,7 +71,7 @@ impl Table {
             }
         }
         // SAFETY: the directory no longer refers to it, and the table is borrowed mutably.
-        unsafe { old.free() };
+        unsafe { old.free(self.pool()) };
     }
 
     /// Copies all references of `old` to `parts`; false if one of them had no room.

@@ -12,17 +12,24 @@ impl Table {
     ///
     /// Every entry whose hash is in `[from, next)` and that exists during the call is visited once;
     /// growth between two calls does not matter.
-    pub fn scan(
+    pub fn scan(&self, from: u64, buckets_max: usize, visit: impl FnMut(Entry<'_>)) -> Option<u64> {
+        self.scan_flagged(from, buckets_max, 0, visit)
+    }
+
+    /// Like [`Table::scan`], but visits only entries whose reference has all of `flags` set, and touches
+    /// no others.
+    pub fn scan_flagged(
         &self,
         from: u64,
         buckets_max: usize,
+        flags: u64,
         mut visit: impl FnMut(Entry<'_>),
     ) -> Option<u64> {
         let mut from = from;
         for _ in 0..buckets_max {
             let segment = self.segment(from)?;
             let home = segment.home(from);
-            self.visit_home(segment, home, from, &mut visit);
+            self.visit_home(segment, home, from, flags, &mut visit);
             from = next_home(segment, from, home)?;
         }
         Some(from)
@@ -33,12 +40,13 @@ impl Table {
         segment: SegmentRef,
         home: usize,
         from: u64,
+        flags: u64,
         visit: &mut impl FnMut(Entry<'_>),
     ) {
         for number in home..segment.reach(home) {
             // SAFETY: the table is borrowed: its segments and entries are alive and unchanged.
             let bucket = unsafe { &*segment.bucket(number) };
-            for index in bucket.occupied() {
+            for index in bucket.occupied().filter(|&index| bucket.slot(index).has(flags)) {
                 // SAFETY: as above.
                 let entry = unsafe { bucket.slot(index).entry().entry() };
                 let hash = self.hasher.hash(entry.key());

@@ -2,14 +2,19 @@
 //! A segment: an array of buckets ordered by hash, and the packed reference to it.
 
 use super::bucket::{Bucket, SLOTS};
+use crate::memory::pages::{PagePool, ROW_STEP_BYTES};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::num::NonZero;
 use std::ptr::NonNull;
 
-/// Most home buckets of a segment; a fuller one splits.
-pub const BUCKETS_MAX: usize = 1024;
 /// How far from its home bucket an entry may stand.
 const DISTANCE_MAX: usize = 8;
+/// Most home buckets of a segment; a fuller one splits. With its head and its overflow buckets it fills
+/// 64 KiB.
+pub const BUCKETS_MAX: usize = (64 << 10) / 64 - 1 - DISTANCE_MAX;
+/// Smaller segments come from the global allocator. Larger ones are rows from the pool, which they fill:
+/// they share huge pages with entries, and leave no holes that nothing else fits.
+const LARGE_MIN: usize = ROW_STEP_BYTES / 64 - 1 - DISTANCE_MAX;
 /// Segments are kept below this share of their slots, in percent.
 const FILL_PERCENT_MAX: usize = 82;
 
@@ -27,12 +32,20 @@ pub struct Head {
 
 impl SegmentRef {
     /// Allocates an empty segment.
-    pub fn allocate(buckets: usize, depth: u32) -> SegmentRef {
+    pub fn allocate(pool: &PagePool, buckets: usize, depth: u32) -> SegmentRef {
         assert!((1..=BUCKETS_MAX).contains(&buckets) && depth < 64);
         let layout = layout(buckets);
-        // SAFETY: the size is not zero. Zeroed bytes are an empty head and empty buckets.
-        let base = unsafe { alloc_zeroed(layout) };
-        let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
+        // Zeroed bytes are an empty head and empty buckets.
+        let base = if buckets < LARGE_MIN {
+            // SAFETY: the size is not zero.
+            let base = NonNull::new(unsafe { alloc_zeroed(layout) });
+            base.unwrap_or_else(|| handle_alloc_error(layout))
+        } else {
+            let base = pool.take_row(layout.size());
+            // SAFETY: so many bytes are ours.
+            unsafe { base.write_bytes(0, layout.size()) };
+            base
+        };
         let addr = base.as_ptr().expose_provenance() as u64;
         debug_assert!(addr >> 48 == 0);
         let packed = addr | (buckets as u64 - 1) << 48 | u64::from(depth) << 58;
@@ -55,10 +68,17 @@ impl SegmentRef {
     /// Frees the segment; the entries that it refers to are left alone.
     ///
     /// # Safety
-    /// Nobody uses the segment any more.
-    pub unsafe fn free(self) {
-        // SAFETY: allocated in `allocate` with this layout.
-        unsafe { dealloc(self.base(), layout(self.buckets())) };
+    /// It was allocated with this pool, and nobody uses it any more.
+    pub unsafe fn free(self, pool: &PagePool) {
+        let layout = layout(self.buckets());
+        match NonNull::new(self.base()) {
+            // SAFETY: taken in `allocate`, as many bytes.
+            Some(base) if self.buckets() >= LARGE_MIN => unsafe {
+                pool.give_row(base, layout.size());
+            },
+            // SAFETY: allocated in `allocate` with this layout.
+            _ => unsafe { dealloc(self.base(), layout) },
+        }
     }
 
     /// Home buckets.
@@ -123,10 +143,26 @@ impl SegmentRef {
     }
 }
 
-/// Home buckets for a segment that shall hold `entries` and has outgrown or underrun its size.
+/// Home buckets for a segment that shall hold `entries` and some more: as many as fill its memory.
 pub fn buckets_for(entries: usize) -> usize {
-    let slots = entries * 4 / 3 + SLOTS;
-    (slots * 100 / FILL_PERCENT_MAX).div_ceil(SLOTS).clamp(1, BUCKETS_MAX)
+    let needed = |entries: usize| (entries * 100 / FILL_PERCENT_MAX).div_ceil(SLOTS).max(1);
+    let roomy = needed(entries + entries / 3 + SLOTS);
+    if roomy < LARGE_MIN {
+        return roomy;
+    }
+    fill_up(needed(entries + entries / 16 + SLOTS))
+}
+
+/// Home buckets for a segment that shall be larger than one with `buckets`; no more than
+/// [`BUCKETS_MAX`].
+pub fn larger(buckets: usize) -> usize {
+    if buckets < LARGE_MIN { buckets + 1 } else { fill_up(buckets + buckets.div_ceil(7)) }
+}
+
+/// The next number of home buckets with which a large segment fills its memory.
+fn fill_up(buckets: usize) -> usize {
+    let extra = 1 + DISTANCE_MAX;
+    ((buckets + extra).next_multiple_of(ROW_STEP_BYTES / 64) - extra).min(BUCKETS_MAX)
 }
 
 fn used_max(buckets: usize) -> usize {
@@ -134,9 +170,9 @@ fn used_max(buckets: usize) -> usize {
 }
 
 fn overflow(buckets: usize) -> usize {
-    (1 + buckets / 16).min(DISTANCE_MAX)
+    if buckets < LARGE_MIN { 1 + buckets / 16 } else { DISTANCE_MAX }
 }
 
 fn layout(buckets: usize) -> Layout {
-    Layout::from_size_align((1 + buckets + overflow(buckets)) * 64, 64).expect("at most 66 KiB")
+    Layout::from_size_align((1 + buckets + overflow(buckets)) * 64, 64).expect("at most 64 KiB")
 }

@@ -106,6 +106,11 @@ impl Table {
         self.counts
     }
 
+    /// Where large segments come from.
+    pub(super) fn pool(&self) -> &PagePool {
+        self.slab.pool()
+    }
+
     /// Bytes of entries too large for a slab.
     pub fn large_bytes(&self) -> usize {
         self.slab.large_bytes()
@@ -468,7 +473,7 @@ impl Drop for Table {
                 }
             }
             // SAFETY: as above.
-            unsafe { segment.free() };
+            unsafe { segment.free(self.slab.pool()) };
         }
     }
 }

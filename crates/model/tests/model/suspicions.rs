@@ -570,6 +570,30 @@ fn keys_expire_on_time_after_a_restart() {
     });
 }
 
+/// More keys of one partition than expiry looks at under one lock, and a key set meanwhile.
+#[test]
+fn many_keys_of_a_partition_expire_over_several_locks() {
+    in_world(|world, _| {
+        let start_ms = world.now_ms();
+        for i in 0..6_000u64 {
+            let key = format!("{{a}}{i}");
+            put_until(world, key.as_bytes(), b"value", start_ms + 10 + i % 3 * 1_000);
+        }
+        put(world, KEY, b"stays");
+        // While much waits to be written, nothing is removed.
+        world.engine().log().sync().expect("synced");
+        for (advance_ms, left) in [(10, 4_001), (1_000, 2_001), (1_000, 1)] {
+            world.clock.advance_ms(advance_ms);
+            world.engine().expire_due();
+            assert_eq!(keys(world, 0), left);
+            put_until(world, OTHER, b"soon", world.now_ms() + 1);
+            world.clock.advance_ms(1);
+            world.engine().expire_due();
+            assert_eq!(keys(world, 0), left, "what came after the look is looked for");
+        }
+    });
+}
+
 /// A swap whose other half is not configured any more must not be half done.
 #[test]
 fn a_swap_with_a_database_that_is_no_longer_configured_is_refused() {

@@ -165,3 +165,29 @@ fn many_connections_at_once() {
     let reply = server.connect().run("GET counter").expect("a reply");
     assert_eq!(reply, Value::Bulk(b"1500".to_vec()));
 }
+
+/// Without output limits nothing else ends a connection whose last replies nobody reads.
+#[test]
+fn a_client_that_ends_without_reading_is_let_go() {
+    let server = Server::start(Kind::Basalt);
+    let mut admin = server.connect();
+    let clients = |admin: &mut basalt_tests::client::Connection| {
+        let Ok(Value::Bulk(list)) = admin.run("CLIENT LIST") else { panic!("a list") };
+        list.iter().filter(|&&byte| byte == b'\n').count()
+    };
+    let alone = clients(&mut admin);
+    let value = "x".repeat(32 << 20);
+    admin.call(&["SET", "large", &value]).expect("set");
+    let mut silent = server.connect();
+    silent.send(&["GET", "large"]).expect("sent");
+    silent.send(&["QUIT"]).expect("sent");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while clients(&mut admin) == alone {
+        assert!(Instant::now() < deadline, "it never came");
+    }
+    while clients(&mut admin) > alone {
+        assert!(Instant::now() < deadline, "it is still there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_alive(&server);
+}

@@ -1,0 +1,62 @@
+//! Address space from the system, aligned for huge pages.
+
+use super::pages::{CHUNK_BYTES, REGION_BYTES};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{self, NonNull};
+
+/// [`REGION_BYTES`] bytes, aligned to [`CHUNK_BYTES`]. Memory comes with the first touch, a huge page
+/// at a time where the system has one.
+#[derive(Debug)]
+pub(super) struct Region {
+    pub(super) base: NonNull<u8>,
+    /// What was mapped to find an aligned place in it.
+    mapped: NonNull<u8>,
+}
+
+const MAPPED_BYTES: usize = REGION_BYTES + CHUNK_BYTES;
+
+impl Region {
+    pub(super) fn map() -> Region {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let mapped = if cfg!(miri) {
+            // SAFETY: the layout's size is not zero.
+            unsafe { alloc(miri_layout()) }
+        } else {
+            // SAFETY: a new mapping, at an address that the system chooses, touches no other memory.
+            unsafe { mmap_anonymous(ptr::null_mut(), MAPPED_BYTES, protection, flags) }
+                .map_or(ptr::null_mut(), |mapped| mapped.cast())
+        };
+        let Some(mapped) = NonNull::new(mapped) else { handle_alloc_error(miri_layout()) };
+        // SAFETY: one chunk more than the region was mapped, so that there is room to align it.
+        let base = unsafe { mapped.add(mapped.align_offset(CHUNK_BYTES)) };
+        if !cfg!(miri) {
+            // A refusal (not supported, switched off) costs only speed.
+            // SAFETY: the range is a live mapping of ours; the advice does not change its contents.
+            let _ = unsafe { madvise(base.as_ptr().cast(), REGION_BYTES, Advice::LinuxHugepage) };
+        }
+        Region { base, mapped }
+    }
+
+    /// Gives it back.
+    ///
+    /// # Safety
+    /// Nobody uses any of it any more.
+    pub(super) unsafe fn unmap(self) {
+        let mapped = self.mapped.as_ptr();
+        if cfg!(miri) {
+            // SAFETY: allocated in `map` with this layout.
+            unsafe { dealloc(mapped, miri_layout()) };
+        } else {
+            // SAFETY: mapped in `map` with this length. It fails only for a range that is not one.
+            let unmapped = unsafe { munmap(mapped.cast(), MAPPED_BYTES) };
+            debug_assert!(unmapped.is_ok(), "a mapping of ours could not be undone");
+        }
+    }
+}
+
+/// Miri knows no mappings; there, and in the report of an allocation that failed, this stands for one.
+fn miri_layout() -> Layout {
+    Layout::from_size_align(MAPPED_BYTES, 4096).expect("a constant layout")
+}
