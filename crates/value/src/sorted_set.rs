@@ -185,13 +185,13 @@ impl SortedSet {
 
     /// Visits at least `count` elements from a cursor on, in no order; gives the cursor to go on with, 0 at
     /// the end. Elements that are there throughout are visited.
-    pub fn scan(&self, cursor: u64, count: usize, mut visit: impl FnMut(Element<'_>)) -> u64 {
+    pub fn scan<'a>(&'a self, cursor: u64, count: usize, visit: impl FnMut(Element<'a>)) -> u64 {
         match self.0.read() {
             FormRef::Packed(_) => {
                 self.elements().for_each(visit);
                 0
             }
-            FormRef::Native(native) => native.scan(cursor, count, &mut visit),
+            FormRef::Native(native) => native.scan(cursor, count, visit),
         }
     }
 

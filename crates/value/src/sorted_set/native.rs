@@ -162,11 +162,11 @@ impl Native {
         });
     }
 
-    pub(super) fn scan(
-        &self,
+    pub(super) fn scan<'a>(
+        &'a self,
         cursor: u64,
         count: usize,
-        visit: &mut dyn FnMut(Element<'_>),
+        mut visit: impl FnMut(Element<'a>),
     ) -> u64 {
         let hash_of = |id: &ElementId| hash_member(self.elements.member(*id));
         self.members.scan(cursor, count, hash_of, |&id| {
