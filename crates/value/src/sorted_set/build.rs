@@ -15,7 +15,7 @@ impl SortedSet {
         if stays_packed(elements.len(), longest, &limits.sorted_set) {
             let mut bytes = row::head(elements.len());
             for &(score, member) in elements {
-                Element { member: Item::of(member), score }.put(&mut bytes);
+                row::put(Element { member: Item::of(member), score }, &mut bytes);
             }
             return packed(&bytes, elements.len());
         }
@@ -60,7 +60,7 @@ fn decode_packed(bytes: &[u8], count: usize) -> Result<SortedSet, DecodeError> {
     let mut out = row::head(count);
     out.reserve_exact(bytes.len());
     // Put again rather than copied: a number has one spelling in memory.
-    elements(bytes).for_each(|element| element.put(&mut out));
+    elements(bytes).for_each(|element| row::put(element, &mut out));
     let mut members: Vec<Item<'_>> = elements(bytes).map(|element| element.member).collect();
     members.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
     if members.windows(2).any(|pair| pair[0] == pair[1]) {

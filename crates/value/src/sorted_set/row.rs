@@ -5,6 +5,8 @@
 //! row = nothing
 //!     | count:u16le (member:item, score) …     in order
 //! ```
+//! -0 becomes 0 here, as in Redis' packed form.
+//!
 //! Everything is one walk from the front: with the default limits at most 128 elements of some ten bytes.
 
 use super::iter::Element;
@@ -45,6 +47,13 @@ pub(super) fn pairs(row: &[u8]) -> &[u8] {
 pub(super) fn head(count: usize) -> Vec<u8> {
     let count = u16::try_from(count).expect("a packed sorted set is small");
     count.to_le_bytes().to_vec()
+}
+
+/// Appends an element as it stands in a row.
+#[inline]
+pub(super) fn put(element: Element<'_>, out: &mut Vec<u8>) {
+    // The sum of both zeros is the positive one.
+    Element { score: element.score + 0.0, ..element }.put(out);
 }
 
 /// The elements of a row.
@@ -107,7 +116,7 @@ pub(super) fn set(packed: &mut Packed, found: Option<Found>, member: &[u8], scor
     }
     let element = Element { member: Item::of(member), score };
     let mut bytes = Vec::with_capacity(member.len() + 16);
-    element.put(&mut bytes);
+    put(element, &mut bytes);
     if packed.bytes().is_empty() {
         packed.extend(&head(0));
     }

@@ -44,18 +44,25 @@ struct Source<'a> {
 type Combined<'a> = Vec<(Cow<'a, [u8]>, f64)>;
 
 impl Aggregate {
+    /// `other` may be NaN, which is neither less nor more.
     fn apply(self, one: f64, other: f64) -> f64 {
         match self {
             Aggregate::Sum => number(one + other),
-            Aggregate::Min => one.min(other),
-            Aggregate::Max => one.max(other),
+            Aggregate::Min => {
+                if other < one {
+                    other
+                } else {
+                    one
+                }
+            }
+            Aggregate::Max => {
+                if other > one {
+                    other
+                } else {
+                    one
+                }
+            }
         }
-    }
-}
-
-impl Source<'_> {
-    fn weighted(&self, score: f64) -> f64 {
-        number(score * self.weight)
     }
 }
 
@@ -88,7 +95,7 @@ fn union<'a>(request: &mut Request<'a>) -> Combined<'a> {
     let mut scores: HashMap<Cow<'a, [u8]>, f64> = HashMap::with_capacity(most);
     for source in sources.iter() {
         for (member, score) in source.input.members() {
-            let score = source.weighted(score);
+            let score = number(score * source.weight);
             scores
                 .entry(member)
                 .and_modify(|sum| *sum = aggregate.apply(*sum, score))
@@ -104,9 +111,10 @@ fn intersection<'a>(request: &mut Request<'a>, most: usize) -> Combined<'a> {
     sources.sort_by_key(|source| source.input.len());
     let Some((smallest, others)) = sources.split_first() else { return Vec::new() };
     let combined = |(member, score): (Cow<'a, [u8]>, f64)| {
-        let first = smallest.weighted(score);
+        let first = number(score * smallest.weight);
         let score = others.iter().try_fold(first, |sum, source| {
-            Some(aggregate.apply(sum, source.weighted(source.input.score(&member)?)))
+            // Only what is added up becomes 0, as in Redis.
+            Some(aggregate.apply(sum, source.input.score(&member)? * source.weight))
         })?;
         Some((member, score))
     };
