@@ -14,7 +14,7 @@ pub mod long_double;
 pub mod number;
 pub mod server;
 pub mod set;
-pub mod sorted_sets;
+pub mod sorted_set;
 pub mod strings;
 
 use crate::args::Args;
@@ -49,7 +49,7 @@ const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
     list::COMMANDS,
     set::COMMANDS,
-    sorted_sets::COMMANDS,
+    sorted_set::COMMANDS,
     geo::COMMANDS,
     bits::COMMANDS,
     hyperloglog::COMMANDS,

@@ -9,5 +9,5 @@ mod harness;
 mod hyperloglog;
 mod reference;
 mod server;
-mod sorted_sets;
+mod sorted_set;
 mod strings;

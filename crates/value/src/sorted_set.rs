@@ -15,7 +15,7 @@
 //! finds its first element, and the rest are neighbours.
 //!
 //! Measured against a skiplist with a dictionary (Redis 7.0): see the tree. Items and scores are as in
-//! [`crate::item`] and `score`; `docs/formats/sorted-set.md` has them by the byte.
+//! [`crate::item`] and `score`; `docs/formats/collections.md` has them by the byte.
 
 mod build;
 mod edit;

@@ -11,7 +11,7 @@ use super::area::SearchArea;
 use super::hash::{Cell, Point};
 use super::reply as geo_reply;
 use crate::args::Args;
-use crate::commands::sorted_sets::reply::member;
+use crate::commands::sorted_set::reply::member;
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Txn, View};
 use basalt_resp::Reply;

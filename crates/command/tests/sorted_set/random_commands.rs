@@ -123,7 +123,7 @@ impl Commands {
         let count = 1 + self.random.below(3);
         let stated =
             if self.is(20) { self.pick(&["0", "x", "9", "-1"]) } else { count.to_string().into() };
-        let keys = (0..count).map(|_| self.key());
+        let keys = (0..count).map(|_| if self.is(5) { b"set".to_vec() } else { self.key() });
         [vec![stated], keys.collect()].concat()
     }
 
@@ -154,6 +154,7 @@ impl Commands {
                 [vec![b"lex".to_vec()], members].concat()
             }
             "ZINCRBY" => vec![self.key(), self.score(), self.member()],
+            "SADD" | "SREM" => vec![b"set".to_vec(), self.member(), self.member()],
             "ZSCORE" | "ZRANK" | "ZREVRANK" => vec![self.key(), self.member()],
             "ZMSCORE" | "ZREM" => {
                 let members = (0..1 + self.random.below(5)).map(|_| self.member()).collect();
@@ -263,6 +264,8 @@ impl Commands {
             "ZINTERSTORE",
             "ZDIFFSTORE",
             "ZINTERCARD",
+            "SADD",
+            "SREM",
         ];
         let name = NAMES[self.random.below(NAMES.len() as u64) as usize];
         let mut words = vec![name.trim_end_matches("-SAME").as_bytes().to_vec()];

@@ -2,18 +2,14 @@
 
 use super::reply;
 use crate::args::Args;
-use crate::commands::generic::parse_cursor;
-use crate::commands::{Entry, Run, number};
+use crate::commands::collection_scan::{ScanOptions, cursor};
+use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::{Protocol, Reply};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
-use basalt_stdx::glob::{Case, Pattern};
 use basalt_value::SortedSet;
 use basalt_value::item::NUMBER_CHARS_MAX;
-
-/// Elements that are looked at unless COUNT says otherwise.
-const COUNT_DEFAULT: usize = 10;
 
 pub(super) const ZSCAN: Entry = Entry {
     spec: CommandSpec {
@@ -38,22 +34,20 @@ pub(super) const ZSCAN: Entry = Entry {
 };
 
 fn zscan(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let cursor = parse_cursor(args.word(2)).ok_or(CommandError::fixed("ERR invalid cursor"))?;
-    let Some(set) = view.collection::<SortedSet>(args.key(0))? else {
-        reply.array(2);
-        reply.bulk(b"0");
-        reply.array(0);
-        return Ok(());
-    };
-    let (pattern, count) = options(args)?;
+    let from = cursor(args)?;
     let mut found = Vec::new();
-    let next = set.scan(cursor, count, |element| {
-        let mut digits = [0; NUMBER_CHARS_MAX];
-        let matches = |pattern: &Pattern| pattern.matches(element.member.spell(&mut digits));
-        if pattern.as_ref().is_none_or(matches) {
-            found.push(element);
+    let mut next = 0;
+    if let Some(set) = view.collection::<SortedSet>(args.key(0))? {
+        let options = ScanOptions::parse(args)?;
+        if options.no_values {
+            return Err(CommandError::SYNTAX);
         }
-    });
+        next = set.scan(from, options.count, |element| {
+            if options.wants(element.member.spell(&mut [0; NUMBER_CHARS_MAX])) {
+                found.push(element);
+            }
+        });
+    }
     reply.array(2);
     reply.bulk(itoa::Buffer::new().format(next).as_bytes());
     reply.array(found.len() * 2);
@@ -66,22 +60,4 @@ fn zscan(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     }
     reply.set_protocol(protocol);
     Ok(())
-}
-
-fn options(args: &Args<'_>) -> Result<(Option<Pattern>, usize), CommandError> {
-    let (mut pattern, mut count) = (None, COUNT_DEFAULT);
-    for at in (3..args.len()).step_by(2) {
-        let word = args.opt(at + 1).ok_or(CommandError::SYNTAX)?;
-        if args.is(at, "COUNT") {
-            count = usize::try_from(number::integer(word)?)
-                .ok()
-                .filter(|&count| count > 0)
-                .ok_or(CommandError::SYNTAX)?;
-        } else if args.is(at, "MATCH") {
-            pattern = Some(Pattern::new(word, Case::Differs));
-        } else {
-            return Err(CommandError::SYNTAX);
-        }
-    }
-    Ok((pattern, count))
 }
