@@ -3,8 +3,10 @@
 pub mod bits;
 mod collection_scan;
 pub mod connection;
+pub mod double;
 pub mod expire_time;
 pub mod generic;
+pub mod geo;
 pub mod help;
 pub mod hyperloglog;
 pub mod list;
@@ -12,6 +14,7 @@ pub mod long_double;
 pub mod number;
 pub mod server;
 pub mod set;
+pub mod sorted_set;
 pub mod strings;
 
 use crate::args::Args;
@@ -53,6 +56,8 @@ const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
     list::COMMANDS,
     set::COMMANDS,
+    sorted_set::COMMANDS,
+    geo::COMMANDS,
     bits::COMMANDS,
     hyperloglog::COMMANDS,
     generic::COMMANDS,

@@ -9,4 +9,5 @@ mod harness;
 mod hyperloglog;
 mod reference;
 mod server;
+mod sorted_set;
 mod strings;

@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 /// Fields of COMMAND DOCS that are each server's own words.
 const OWN_WORDS: &[&str] = &["summary", "complexity", "history", "replaced_by", "subcommands"];
 
+/// What commands have learned after Redis 7.0.
+const NEWER: &[(&str, &str)] =
+    &[("zrank", "arity"), ("zrank", "arguments"), ("zrevrank", "arity"), ("zrevrank", "arguments")];
+
 fn ask(redis: &mut Redis, words: &[&str]) -> Value {
     decode(&redis.run_for_bytes(words)).expect("a reply").expect("a whole reply").0
 }
@@ -49,7 +53,7 @@ fn command_info_is_the_same_field_by_field() {
         compared += 1;
         for (field, (expected, actual)) in NAMES.iter().zip(expected.iter().zip(elements(actual))) {
             let (expected, actual) = (unordered(expected), unordered(actual));
-            if expected != actual {
+            if expected != actual && !NEWER.contains(&(name, *field)) {
                 different
                     .push(format!("{name} {field}\n  redis:  {expected:?}\n  basalt: {actual:?}"));
             }
@@ -72,7 +76,8 @@ fn command_docs_are_the_same_but_for_our_own_words() {
         let names: BTreeSet<&String> = expected.keys().chain(actual.keys()).collect();
         for field in names {
             let (expected, actual) = (expected.get(field), actual.get(field));
-            let is_compared = !OWN_WORDS.contains(&field.as_str());
+            let is_compared =
+                !OWN_WORDS.contains(&field.as_str()) && !NEWER.contains(&(name, field.as_str()));
             if is_compared && expected.map(|v| unordered(v)) != actual.map(|v| unordered(v)) {
                 different
                     .push(format!("{name} {field}\n  redis:  {expected:?}\n  basalt: {actual:?}"));

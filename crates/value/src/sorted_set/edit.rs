@@ -1,0 +1,86 @@
+//! HOT PATH
+//! What the log says about sorted sets.
+//!
+//! ```text
+//! edit = 01 member:item score                                  the member has this score now
+//!      | 02 member:item                                        the member is gone
+//!      | 03 member:item score member:item score count:varint   so many are gone: first to last
+//! ```
+//! A range is logged by its ends however many elements were in it; the count is a check.
+
+use super::SortedSet;
+use super::iter::Element;
+use super::score;
+use crate::item::{Item, NUMBER_CHARS_MAX};
+use crate::{Collection, DecodeError, Edits, Limits};
+use basalt_stdx::varint;
+
+const SET: u8 = 1;
+const REMOVE: u8 = 2;
+const REMOVE_RANGE: u8 = 3;
+
+#[inline]
+pub(super) fn put_set(member: &[u8], score: f64, out: &mut Vec<u8>) {
+    out.push(SET);
+    Item::of(member).put(out);
+    score::put(score, out);
+}
+
+#[inline]
+pub(super) fn put_remove(member: &[u8], out: &mut Vec<u8>) {
+    out.push(REMOVE);
+    Item::of(member).put(out);
+}
+
+pub(super) fn put_remove_range(ends: [Element<'_>; 2], count: usize, out: &mut Vec<u8>) {
+    let [first, last] = ends;
+    if count == 1 {
+        return put_remove(first.member.spell(&mut [0; NUMBER_CHARS_MAX]), out);
+    }
+    out.push(REMOVE_RANGE);
+    first.put(out);
+    last.put(out);
+    varint::put(out, count as u64);
+}
+
+pub(super) fn apply(set: &mut SortedSet, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    let mut rest = edits;
+    let none = &mut Edits::none();
+    let mut digits = [0; NUMBER_CHARS_MAX];
+    while let Some((&kind, after)) = rest.split_first() {
+        rest = after;
+        match kind {
+            SET => {
+                let element = Element::take(&mut rest)?;
+                let member = element.member.spell(&mut digits);
+                set.set(member, limits, none, |_| Some(element.score));
+            }
+            REMOVE => {
+                let member = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+                if !set.remove(member.spell(&mut digits), none) {
+                    return Err(DecodeError::Corrupt("a member is removed that is not there"));
+                }
+            }
+            REMOVE_RANGE => remove_range(set, &mut rest)?,
+            unknown => return Err(DecodeError::UnknownEdit(unknown)),
+        }
+    }
+    Ok(())
+}
+
+fn remove_range(set: &mut SortedSet, rest: &mut &[u8]) -> Result<(), DecodeError> {
+    let rank = |element: Element<'_>| {
+        let (rank, score) = set.rank(element.member.spell(&mut [0; NUMBER_CHARS_MAX]))?;
+        (score == element.score).then_some(rank)
+    };
+    let (first, last) = (Element::take(rest)?, Element::take(rest)?);
+    let count = varint::take(rest).ok_or(DecodeError::Truncated)?;
+    let (Some(first), Some(last)) = (rank(first), rank(last)) else {
+        return Err(DecodeError::Corrupt("a range is removed whose ends are not there"));
+    };
+    if last < first || (last - first) as u64 + 1 != count || count as usize > set.len() {
+        return Err(DecodeError::Corrupt("a range of another length is removed"));
+    }
+    set.remove_ranks(first..last + 1, &mut Edits::none());
+    Ok(())
+}

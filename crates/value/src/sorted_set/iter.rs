@@ -1,0 +1,155 @@
+//! HOT PATH
+//! Elements one after the other.
+
+use super::elements::ElementId;
+use super::native::Native;
+use super::row::Walk;
+use super::score;
+use crate::DecodeError;
+use crate::item::{Item, NUMBER_CHARS_MAX};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// A member with its score.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Element<'a> {
+    /// The member, as it stands in memory.
+    pub member: Item<'a>,
+    /// Its score.
+    pub score: f64,
+}
+
+/// In which order elements come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// From the lowest score on.
+    Forward,
+    /// From the highest score on.
+    Backward,
+}
+
+impl<'a> Element<'a> {
+    /// Which of two elements comes first.
+    #[inline]
+    pub fn compare(&self, other: &Element<'_>) -> Ordering {
+        let by_score = self.score.partial_cmp(&other.score).expect("scores are not NaN");
+        by_score.then_with(|| match (self.member, other.member) {
+            (Item::Bytes(one), Item::Bytes(other)) => one.cmp(other),
+            (one, other) => {
+                let (a, b) = (&mut [0; NUMBER_CHARS_MAX], &mut [0; NUMBER_CHARS_MAX]);
+                one.spell(a).cmp(other.spell(b))
+            }
+        })
+    }
+
+    /// Appends it as it is encoded.
+    #[inline]
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        match self.member {
+            // In the native form a number is spelled.
+            Item::Bytes(bytes) => Item::of(bytes).put(out),
+            number => number.put(out),
+        }
+        score::put(self.score, out);
+    }
+
+    /// Takes one off the front.
+    #[inline]
+    pub(super) fn take(bytes: &mut &'a [u8]) -> Result<Element<'a>, DecodeError> {
+        let member = Item::take(bytes).ok_or(DecodeError::Truncated)?;
+        Ok(Element { member, score: score::take(bytes)? })
+    }
+}
+
+/// Elements in order, or against it.
+pub struct Iter<'a>(Source<'a>);
+
+enum Source<'a> {
+    Row { walk: Walk<'a>, left: usize },
+    RowBackward(std::vec::IntoIter<Element<'a>>),
+    Native { native: &'a Native, ranks: Range<usize>, chunk: Chunk<'a> },
+    NativeBackward { native: &'a Native, ranks: Range<usize>, chunk: Chunk<'a> },
+}
+
+/// Neighbours in one leaf of the tree.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Chunk<'a> {
+    pub(super) scores: &'a [f64],
+    pub(super) ids: &'a [ElementId],
+}
+
+impl<'a> Iter<'a> {
+    #[inline]
+    pub(super) fn of_row(row: &'a [u8], ranks: Range<usize>, direction: Direction) -> Iter<'a> {
+        let mut walk = Walk::new(row);
+        if ranks.start > 0 {
+            walk.nth(ranks.start - 1);
+        }
+        if direction == Direction::Forward {
+            return Iter(Source::Row { walk, left: ranks.len() });
+        }
+        // A row is walked from the front only.
+        let mut elements: Vec<Element<'a>> = walk.take(ranks.len()).collect();
+        elements.reverse();
+        Iter(Source::RowBackward(elements.into_iter()))
+    }
+
+    #[inline]
+    pub(super) fn of_native(
+        native: &'a Native,
+        ranks: Range<usize>,
+        direction: Direction,
+    ) -> Iter<'a> {
+        let chunk = Chunk::default();
+        match direction {
+            Direction::Forward => Iter(Source::Native { native, ranks, chunk }),
+            Direction::Backward => Iter(Source::NativeBackward { native, ranks, chunk }),
+        }
+    }
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = Element<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Element<'a>> {
+        match &mut self.0 {
+            Source::Row { walk, left } => {
+                *left = left.checked_sub(1)?;
+                walk.next()
+            }
+            Source::RowBackward(elements) => elements.next(),
+            Source::Native { native, ranks, chunk } => {
+                let rank = ranks.next()?;
+                if chunk.ids.is_empty() {
+                    *chunk = native.chunk_from(rank);
+                }
+                let (&score, scores) = chunk.scores.split_first()?;
+                let (&id, ids) = chunk.ids.split_first()?;
+                *chunk = Chunk { scores, ids };
+                Some(Element { member: Item::Bytes(native.member(id)), score })
+            }
+            Source::NativeBackward { native, ranks, chunk } => {
+                let rank = ranks.next_back()?;
+                if chunk.ids.is_empty() {
+                    *chunk = native.chunk_up_to(rank);
+                }
+                let (&score, scores) = chunk.scores.split_last()?;
+                let (&id, ids) = chunk.ids.split_last()?;
+                *chunk = Chunk { scores, ids };
+                Some(Element { member: Item::Bytes(native.member(id)), score })
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = match &self.0 {
+            Source::Row { left, .. } => *left,
+            Source::RowBackward(elements) => elements.len(),
+            Source::Native { ranks, .. } | Source::NativeBackward { ranks, .. } => ranks.len(),
+        };
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
