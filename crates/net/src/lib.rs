@@ -15,6 +15,7 @@
 pub mod acceptor;
 mod buffers;
 mod connection;
+mod gather;
 pub mod listen;
 mod mailbox;
 mod reactor;

@@ -2,6 +2,7 @@
 //! A network thread: one poll, its connections, its mailbox.
 
 use crate::connection::{Connection, State};
+use crate::gather;
 use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Sweeper, Watch};
 use crate::turn::{Connections, Turn};
 use basalt_command::clients::NewClient;
@@ -19,13 +20,6 @@ use std::time::{Duration, Instant};
 /// The token under which the mailbox's waker is registered.
 pub(crate) const MAILBOX: Token = Token(usize::MAX);
 const EVENTS_A_POLL: usize = 1024;
-/// From so many connections on that wait for the log, a thread that finds less than
-/// [`GATHER_EVENTS`] things to do lets some more gather.
-const GATHER_WAITING_MIN: usize = 16;
-const GATHER_EVENTS: usize = 8;
-/// For how long. What is ready meanwhile waits that much longer, with some tens of microseconds on top
-/// that the system takes.
-const GATHER: Duration = Duration::from_micros(50);
 /// How often idle connections are looked at.
 const CARE_EVERY: Duration = Duration::from_secs(1);
 /// How long a stopping thread waits for clients to take what they are owed.
@@ -67,7 +61,9 @@ impl Reactor {
     pub(crate) fn run(&mut self) {
         let mut events = Events::with_capacity(EVENTS_A_POLL);
         while !self.has_stopped() {
-            self.gather(events.iter().count());
+            if self.ready.is_empty() && gather::pays(self.gated.len(), events.iter().count()) {
+                gather::rest();
+            }
             if let Err(error) = self.poll.poll(&mut events, Some(self.timeout())) {
                 if error.kind() == io::ErrorKind::Interrupted {
                     continue;
@@ -91,16 +87,6 @@ impl Reactor {
             self.turn.worker.end_turn(&server);
             self.bury_and_watch();
             self.care();
-        }
-    }
-
-    /// Many clients with one request each trickle in while the log syncs. Waking for every one of them
-    /// costs more than serving it, on this side and on the client's; and their changes wait for the
-    /// next sync in any case.
-    fn gather(&self, events: usize) {
-        if self.gated.len() >= GATHER_WAITING_MIN && events < GATHER_EVENTS && self.ready.is_empty()
-        {
-            std::thread::sleep(GATHER);
         }
     }
 

@@ -14,6 +14,9 @@ pub(super) struct Region {
     mapped: NonNull<u8>,
 }
 
+// SAFETY: the pointers are plain addresses of memory that has no thread affinity.
+unsafe impl Send for Region {}
+
 const MAPPED_BYTES: usize = REGION_BYTES + CHUNK_BYTES;
 
 impl Region {
