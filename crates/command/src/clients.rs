@@ -4,6 +4,8 @@
 //! with plain stores, once a turn rather than once a command; others read.
 
 use crate::error::CommandError;
+use crate::transaction::Queue;
+use basalt_engine::{Waiter, WatchMark};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -43,18 +45,44 @@ pub struct ClientHandle {
     pub no_evict: AtomicBool,
     /// Its reads leave no trace (`CLIENT NO-TOUCH`).
     pub no_touch: AtomicBool,
-    /// It waits: for the cold tier, a checkpoint, time.
+    /// It waits: for a key, or for the end of a pause.
     pub parked: AtomicBool,
+    /// Commands that it has queued since MULTI plus one; 0 outside of a transaction.
+    queued_commands: AtomicU64,
+    /// Bytes of these.
+    queued_bytes: AtomicU64,
+    /// What tells of changes of keys that it watches.
+    watching: Mutex<Option<Arc<WatchMark>>>,
+    /// How it waits for keys: [`NOT_WAITING`], [`WAITING`] or how it is to stop.
+    waiting: AtomicU8,
     killed: AtomicBool,
     /// Wakes the thread that it belongs to.
     wake: Box<dyn Wake>,
 }
 
-/// Wakes a connection's thread so that it looks whether it was killed.
+/// Reaches a connection through the thread that it belongs to.
 pub trait Wake: Send + Sync + std::fmt::Debug {
-    /// Wakes it.
-    fn wake(&self);
+    /// Has the thread look for connections that were killed.
+    fn sweep(&self);
+
+    /// Has the thread run again what the connection waits with: for a key, or for the end of a
+    /// pause.
+    fn run_again(&self);
 }
+
+/// How a client that waits for keys is made to stop (`CLIENT UNBLOCK`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unblocking {
+    /// As if its time had passed.
+    AsTimedOut,
+    /// With an error.
+    WithError,
+}
+
+const NOT_WAITING: u8 = 0;
+const WAITING: u8 = 1;
+const UNBLOCKED_AS_TIMED_OUT: u8 = 2;
+const UNBLOCKED_WITH_ERROR: u8 = 3;
 
 /// Names that a client gave itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,6 +170,10 @@ impl Clients {
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             parked: AtomicBool::new(false),
+            queued_commands: AtomicU64::new(0),
+            queued_bytes: AtomicU64::new(0),
+            watching: Mutex::default(),
+            waiting: AtomicU8::new(NOT_WAITING),
             killed: AtomicBool::new(false),
             wake: new.wake,
         });
@@ -175,12 +207,84 @@ impl Clients {
     }
 }
 
+impl Waiter for ClientHandle {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn wake(&self) {
+        self.wake.run_again();
+    }
+}
+
 impl ClientHandle {
     /// Has its thread close the connection soon.
     pub fn kill(&self) {
         // Release pairs with the Acquire in `is_killed`, though the flag alone matters.
         self.killed.store(true, Ordering::Release);
-        self.wake.wake();
+        self.wake.sweep();
+    }
+
+    /// Its command waits for keys.
+    pub(crate) fn begin_waiting(&self) {
+        self.waiting.store(WAITING, Ordering::Relaxed);
+    }
+
+    /// It does so no longer.
+    pub(crate) fn end_waiting(&self) {
+        self.waiting.store(NOT_WAITING, Ordering::Relaxed);
+    }
+
+    /// Whether and how it is to stop waiting.
+    pub fn unblocking(&self) -> Option<Unblocking> {
+        match self.waiting.load(Ordering::Relaxed) {
+            UNBLOCKED_AS_TIMED_OUT => Some(Unblocking::AsTimedOut),
+            UNBLOCKED_WITH_ERROR => Some(Unblocking::WithError),
+            _ => None,
+        }
+    }
+
+    /// Has it stop waiting for keys; says whether it waited.
+    pub(crate) fn unblock(&self, how: Unblocking) -> bool {
+        let how = match how {
+            Unblocking::AsTimedOut => UNBLOCKED_AS_TIMED_OUT,
+            Unblocking::WithError => UNBLOCKED_WITH_ERROR,
+        };
+        // Relaxed: the message that follows orders it for the thread that looks.
+        let changed =
+            self.waiting.compare_exchange(WAITING, how, Ordering::Relaxed, Ordering::Relaxed);
+        if changed.is_ok() {
+            self.wake.run_again();
+        }
+        changed.is_ok()
+    }
+
+    /// Shows what it has queued since MULTI.
+    pub(crate) fn show_transaction(&self, queue: Option<&Queue>) {
+        let commands = queue.map_or(0, |queue| queue.len() as u64 + 1);
+        self.queued_commands.store(commands, Ordering::Relaxed);
+        let bytes = queue.map_or(0, |queue| queue.memory_bytes() as u64);
+        self.queued_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Shows whether it watches keys.
+    pub(crate) fn show_watching(&self, mark: Option<Arc<WatchMark>>) {
+        *self.watching.lock() = mark;
+    }
+
+    /// How many commands it has queued since MULTI, if it has said that.
+    pub fn queued_commands(&self) -> Option<u64> {
+        self.queued_commands.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Bytes that its queued commands take.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queued_bytes.load(Ordering::Relaxed)
+    }
+
+    /// A key that it watches has changed: its next EXEC does nothing.
+    pub fn saw_change(&self) -> bool {
+        self.watching.lock().as_ref().is_some_and(|mark| mark.is_changed())
     }
 
     /// It came through the Unix socket.

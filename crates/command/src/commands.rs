@@ -16,6 +16,8 @@ pub mod server;
 pub mod set;
 pub mod sorted_set;
 pub mod strings;
+pub mod timeout;
+pub mod transactions;
 
 use crate::args::Args;
 use crate::dispatch::Context;
@@ -42,6 +44,8 @@ pub enum Run {
     Write(WriteFn),
     /// Concerns the connection or the server.
     Session(SessionFn),
+    /// Runs other commands: what EXEC does is part of the dispatch.
+    Exec,
 }
 
 /// Reads its keys.
@@ -62,6 +66,7 @@ const FAMILIES: &[&[Entry]] = &[
     hyperloglog::COMMANDS,
     generic::COMMANDS,
     connection::COMMANDS,
+    transactions::COMMANDS,
     server::COMMANDS,
 ];
 
@@ -122,7 +127,15 @@ impl Commands {
     /// # Panics
     /// If a spec is wrong: that is a mistake in this crate, and its tests find it.
     pub fn new() -> Commands {
-        let entries: Vec<&'static Entry> = FAMILIES.iter().copied().flatten().collect();
+        Commands::with(&[])
+    }
+
+    /// Builds the table with more commands: for tests of what no command uses yet.
+    ///
+    /// # Panics
+    /// As [`Commands::new`].
+    pub fn with(more: &'static [Entry]) -> Commands {
+        let entries: Vec<&'static Entry> = FAMILIES.iter().copied().flatten().chain(more).collect();
         let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
             .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
         let calls =
@@ -141,7 +154,7 @@ impl Commands {
 fn shares_time(entry: &Entry) -> bool {
     let spec = &entry.spec;
     let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
-    constant && !matches!(entry.run, Run::Session(_))
+    constant && !matches!(entry.run, Run::Session(_) | Run::Exec)
 }
 
 impl Default for Commands {

@@ -4,10 +4,13 @@
 //! looked at: [`prepare()`] finds the command and hashes its first key; [`Prepared::prefetch_bucket`]
 //! and [`Prepared::prefetch_entry`] bring in what it will touch; [`execute()`] runs it.
 
+mod claims;
 mod context;
+mod exec;
 mod execute;
 mod keys;
 mod prepare;
+mod queue;
 mod worker;
 
 pub use crate::silence::finish_wait;

@@ -28,6 +28,14 @@ impl CommandError {
     /// An index beyond what is allowed.
     pub const OFFSET_OUT_OF_RANGE: CommandError = CommandError::fixed("ERR offset is out of range");
 
+    /// Memory use is over `maxmemory`.
+    pub const OUT_OF_MEMORY: CommandError =
+        CommandError::fixed("OOM command not allowed when used memory > 'maxmemory'.");
+
+    /// `CLIENT UNBLOCK … ERROR`.
+    pub const UNBLOCKED: CommandError =
+        CommandError::fixed("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+
     /// An error with a constant text.
     pub const fn fixed(text: &'static str) -> CommandError {
         CommandError(Cow::Borrowed(text))
@@ -49,6 +57,14 @@ impl CommandError {
     #[cold]
     pub fn log_refused(refusal: &Refusal) -> CommandError {
         CommandError::new(format!("MISCONF Errors writing to the AOF file: {refusal}"))
+    }
+
+    /// A whole transaction is dropped because of this.
+    #[cold]
+    #[must_use]
+    pub fn discarding_transaction(&self) -> CommandError {
+        let reason = self.text().strip_prefix("ERR ").unwrap_or(self.text());
+        CommandError::new(format!("EXECABORT Transaction discarded because of: {reason}"))
     }
 
     /// Code and text.

@@ -16,12 +16,14 @@ pub mod commands;
 pub mod dispatch;
 pub mod error;
 mod limits;
+pub mod pauses;
 mod redact;
 pub mod reference;
 pub mod sampler;
 pub mod server;
 pub mod session;
 mod silence;
+mod transaction;
 mod unknown;
 pub mod wait;
 

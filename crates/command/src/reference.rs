@@ -29,6 +29,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Geo, "Places"),
     (Group::Stream, "Streams"),
     (Group::Generic, "Keys of any type"),
+    (Group::Transactions, "Transactions"),
     (Group::Connection, "Connection"),
     (Group::Server, "Server"),
     (Group::Scripting, "Scripts and functions"),

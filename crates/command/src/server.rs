@@ -2,6 +2,7 @@
 
 use crate::clients::Clients;
 use crate::commands::Commands;
+use crate::pauses::Pauses;
 use crate::sampler::{Sampler, Totals};
 use basalt_config::{Config, Settings};
 use basalt_engine::Engine;
@@ -26,6 +27,8 @@ pub struct Server {
     pub commands: Commands,
     /// Who is connected.
     pub clients: Clients,
+    /// Whether clients are paused.
+    pub pauses: Pauses,
     /// The latest slow commands.
     pub slow_log: SlowLog,
     /// One set of counters a network thread.
@@ -150,6 +153,7 @@ impl Server {
             config,
             commands,
             clients: Clients::default(),
+            pauses: Pauses::default(),
             slow_log: SlowLog::default(),
             counters,
             host,

@@ -1,13 +1,15 @@
 //! HOT PATH
 //! The state of one connection that commands see and change.
 
-use crate::clients::ClientHandle;
+use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
+use crate::transaction::Queue;
 use basalt_config::Settings;
-use basalt_engine::{Gate, Touch};
+use basalt_engine::{Attempt, Engine, Gate, Places, Touch, Watching};
 use basalt_resp::Protocol;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// One connection, as commands see it.
 pub struct Session {
@@ -25,6 +27,21 @@ pub struct Session {
     pub replies: Replies,
     /// What its replies so far wait for.
     pub gate: Gate,
+    /// What it has queued since MULTI.
+    pub(crate) transaction: Option<Box<Queue>>,
+    /// The keys that it watches.
+    pub(crate) watching: Option<Box<Watching>>,
+    /// Where its command waits, if that has found nothing so far.
+    pub(crate) waiting: Option<Box<Waiting>>,
+}
+
+/// Where a command waits, and until when.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// The keys.
+    pub(crate) places: Places,
+    /// When its time is over; `None` for never.
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// What becomes of a connection's replies (`CLIENT REPLY`).
@@ -65,7 +82,74 @@ impl Session {
             touch: Touch::Yes,
             replies: Replies::On,
             gate: Gate::default(),
+            transaction: None,
+            watching: None,
+            waiting: None,
         }
+    }
+
+    /// Whether its command has waited.
+    #[inline]
+    pub(crate) fn attempt(&self) -> Attempt {
+        match &self.waiting {
+            None => Attempt::First,
+            Some(waiting) => self.next_attempt(waiting),
+        }
+    }
+
+    #[cold]
+    fn next_attempt(&self, waiting: &Waiting) -> Attempt {
+        let is_over = waiting.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let is_unblocked = self.client.unblocking() == Some(Unblocking::AsTimedOut);
+        if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
+    }
+
+    /// Takes its command out of the queues that it waits in.
+    pub fn stop_waiting(&mut self, engine: &Engine) {
+        if let Some(waiting) = self.waiting.take() {
+            engine.stop_waiting(self.client.id, &waiting.places);
+            self.client.end_waiting();
+        }
+    }
+
+    /// Between MULTI and EXEC.
+    #[inline]
+    pub fn is_queueing(&self) -> bool {
+        self.transaction.is_some()
+    }
+
+    /// From here on queues commands.
+    pub(crate) fn begin_transaction(&mut self) {
+        self.transaction = Some(Box::default());
+        self.client.show_transaction(self.transaction.as_deref());
+    }
+
+    /// Has CLIENT LIST tell whether a watched key has changed.
+    pub(crate) fn show_watching(&self) {
+        let mark = self.watching.as_ref().map(|watching| Arc::clone(watching.mark()));
+        self.client.show_watching(mark);
+    }
+
+    /// Forgets what was queued and watches nothing any more: DISCARD, and what amounts to it.
+    pub(crate) fn discard_transaction(&mut self, engine: &Engine) {
+        self.transaction = None;
+        self.unwatch(engine);
+        self.client.show_transaction(None);
+        self.show_watching();
+    }
+
+    /// Watches nothing any more.
+    pub(crate) fn unwatch(&mut self, engine: &Engine) {
+        if let Some(watching) = self.watching.take() {
+            engine.unwatch(&watching);
+            self.show_watching();
+        }
+    }
+
+    /// The connection has gone: leaves nothing of it behind in the keyspace.
+    pub fn close(&mut self, engine: &Engine) {
+        self.unwatch(engine);
+        self.stop_waiting(engine);
     }
 
     /// Selects a database.

@@ -12,7 +12,6 @@ use crate::dispatch::Worker;
 use crate::error::CommandError;
 use crate::session::{Flow, Replies, Session};
 use basalt_resp::{Output, Reply};
-use std::io::IoSlice;
 
 /// Runs a command of a client whose replies are not simply sent.
 #[cold]
@@ -28,11 +27,7 @@ pub(crate) fn execute(
     let mut unwanted = std::mem::take(&mut worker.discarded);
     let flow = run(worker, session, &mut unwanted);
     if session.replies == Replies::On {
-        // What switches replies on answers in a few bytes, which are one slice.
-        let mut slices = [IoSlice::new(&[])];
-        let count = unwanted.io_slices(&mut slices);
-        let mut reply = Reply::new(out, session.protocol);
-        slices[..count].iter().for_each(|slice| reply.raw(slice));
+        Reply::new(out, session.protocol).append(std::mem::take(&mut unwanted));
     }
     if !matches!(flow, Flow::Wait(_)) {
         end_skip(session);

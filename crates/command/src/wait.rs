@@ -23,6 +23,11 @@ pub enum Wait {
     Reload(WarmUp),
     /// Time; then `+OK`.
     Sleep(Duration),
+    /// That a key has something, this long at most; then the command runs again. Who waits for it is
+    /// in the queues of the keys already.
+    Ready(Option<Duration>),
+    /// The end of a pause, this long at most; then the command runs again.
+    Pause(Duration),
 }
 
 /// What happens when the wait is over.
@@ -41,13 +46,17 @@ impl Wait {
     /// What happens when it is over.
     pub fn afterwards(&self) -> Afterwards {
         match self {
-            Wait::Keys(_) | Wait::Partitions(_) | Wait::LogRoom => Afterwards::RunAgain,
+            Wait::Keys(_)
+            | Wait::Partitions(_)
+            | Wait::LogRoom
+            | Wait::Ready(_)
+            | Wait::Pause(_) => Afterwards::RunAgain,
             Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
         }
     }
 
-    /// Sets in motion what is waited for. Time and room in the log are the event loop's to watch:
-    /// for those, gives `done` back.
+    /// Sets in motion what is waited for. Time, room in the log and what runs a command again through
+    /// [`Wake`](crate::clients::Wake) are the event loop's to watch: for those, gives `done` back.
     pub fn start(self, server: &Server, done: Done) -> Option<Done> {
         let engine = &server.engine;
         match self {
@@ -59,7 +68,7 @@ impl Wait {
                 done(result.map_err(CommandError::because));
             })),
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
-            Wait::LogRoom | Wait::Sleep(_) => return Some(done),
+            Wait::LogRoom | Wait::Sleep(_) | Wait::Ready(_) | Wait::Pause(_) => return Some(done),
         }
         None
     }

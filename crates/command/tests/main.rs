@@ -11,3 +11,4 @@ mod reference;
 mod server;
 mod sorted_set;
 mod strings;
+mod transactions;

@@ -5,6 +5,7 @@
 
 use crate::engine::Engine;
 use basalt_change::place::PartitionId;
+use basalt_keyspace::keyspace::Locked;
 
 /// What one database holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -54,13 +55,19 @@ impl Engine {
     /// Number of keys of a database. Not one moment's truth under concurrent writes: partitions are
     /// counted one after the other.
     pub fn totals(&self, db: u8) -> DatabaseTotals {
+        self.totals_in(None, db)
+    }
+
+    /// The same for who may hold every partition, for whom it is one moment's truth.
+    pub(crate) fn totals_in(&self, held: Option<&Locked<'_>>, db: u8) -> DatabaseTotals {
         let mut totals = DatabaseTotals::default();
         for id in PartitionId::all() {
-            let locked = self.keyspace.lock(id);
-            let database = &locked.partition(id).databases[usize::from(db)];
-            totals.keys += database.keys();
-            totals.expires += database.table.counts().expiring as u64;
-            totals.keys_cold_only += database.keys_cold_only;
+            self.look(held, id, |partition| {
+                let database = &partition.databases[usize::from(db)];
+                totals.keys += database.keys();
+                totals.expires += database.table.counts().expiring as u64;
+                totals.keys_cold_only += database.keys_cold_only;
+            });
         }
         totals
     }

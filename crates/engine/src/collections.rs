@@ -10,6 +10,7 @@ use crate::txn::Txn;
 use crate::view::{Object, View, access_at};
 use basalt_change::op::{self, Op, Origin, PutValue};
 use basalt_keyspace::entry::{Content, NewValue};
+use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::bucket::DIRTY;
 use basalt_value::{Collection, Edits, Limits, Value};
 
@@ -121,6 +122,7 @@ impl Txn<'_> {
         op::end_edit(&mut changes.bytes, start);
         database.table.mark(found, DIRTY);
         database.table.touch(found, access_at(self.session.now_ms));
+        self.note(key, Event::Changed);
         Some(result)
     }
 
@@ -144,6 +146,7 @@ impl Txn<'_> {
         }
         op::end_edit(out, start);
         self.store_value(key, collection.into_value(), 0);
+        self.note(key, Event::Made);
         result
     }
 

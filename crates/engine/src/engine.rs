@@ -65,6 +65,8 @@ pub struct Engine {
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
+    /// Until when the expiry cycle rests (`CLIENT PAUSE`), in unix milliseconds.
+    pub(crate) expiry_paused_until_ms: AtomicU64,
     /// Databases in which a key has or had an expiry, a bit each: the expiry cycle passes over the
     /// others.
     expiring_databases: [AtomicU64; 4],
@@ -121,6 +123,7 @@ impl Engine {
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
+            expiry_paused_until_ms: AtomicU64::new(0),
             expiring_databases: Default::default(),
             recovery,
             limits,
@@ -247,6 +250,11 @@ impl Engine {
     /// Switches the active expiry cycle (`DEBUG SET-ACTIVE-EXPIRE`).
     pub fn set_active_expiry(&self, active: bool) {
         self.active_expiry.store(active, Ordering::Relaxed);
+    }
+
+    /// Has the active expiry cycle rest until a moment, in unix milliseconds; 0 ends that.
+    pub fn pause_expiry(&self, until_ms: u64) {
+        self.expiry_paused_until_ms.store(until_ms, Ordering::Relaxed);
     }
 
     /// A key of this database may expire.

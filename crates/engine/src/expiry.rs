@@ -8,7 +8,7 @@
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::txn::{Changes, Txn};
-use crate::view::{Session, Touch};
+use crate::view::Session;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::table::bucket::EXPIRING;
 use std::sync::atomic::Ordering;
@@ -45,7 +45,9 @@ struct Round {
 impl ExpiryCycle {
     /// Goes once over the partitions, or as far as `budget` lasts.
     pub(crate) fn run(&mut self, engine: &Engine, budget: Duration) {
-        if !engine.active_expiry.load(Ordering::Relaxed) {
+        let paused_until_ms = engine.expiry_paused_until_ms.load(Ordering::Relaxed);
+        if !engine.active_expiry.load(Ordering::Relaxed) || engine.clock.unix_ms() < paused_until_ms
+        {
             return;
         }
         let start = Instant::now();
@@ -115,7 +117,7 @@ impl ExpiryCycle {
         if due.is_empty() {
             return next.is_some();
         }
-        let session = Session { db, now_ms, touch: Touch::No, value_bytes_max: usize::MAX };
+        let session = Session::background(db, now_ms);
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
         for bytes in &*due {
             txn.delete(&Key::new(bytes, engine.keyspace.hasher()));

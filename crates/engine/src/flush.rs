@@ -4,87 +4,44 @@
 //! and an empty table; the old table is freed by a background thread, and the old generation's rows
 //! in the cold tier are a range that the next checkpoint deletes.
 
-use crate::engine::{EVERY_KEY, Engine};
+use crate::engine::Engine;
 use crate::log::Gate;
-use basalt_change::op::{self, Op};
-use basalt_change::place::{PartitionId, ShardId};
+use crate::txn::{Changes, Txn};
+use crate::view::Session;
+use crate::watch::seen;
+use basalt_change::op::Op;
+use basalt_change::place::PartitionId;
+use basalt_keyspace::interest::{Called, Seen};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
+use basalt_keyspace::partition::Partition;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 impl Engine {
     /// Empties databases. The reply waits for `gate`.
-    pub fn flush(&self, databases: std::ops::Range<u8>, gate: &mut Gate) {
-        let mut locked = self.keyspace.lock_many(&PartitionSet::ALL);
-        let count = databases.len() as u64;
-        let first_generation = self.next_generation.fetch_add(count, Ordering::Relaxed);
-        let ops: Vec<Op<'_>> = databases
-            .zip(first_generation..)
-            .map(|(db, generation)| Op::FlushDb { db, generation })
-            .collect();
-        let mut old = Vec::with_capacity(PartitionId::all().len());
-        for id in PartitionId::all() {
-            for op in &ops {
-                self.apply_to_database(&mut locked, id, *op, &mut old);
-            }
-        }
-        self.log_everywhere(&mut locked, &ops, gate);
-        drop(locked);
-        self.log().kick();
-        self.flushed.lock().append(&mut old);
+    pub fn flush(&self, databases: Range<u8>, gate: &mut Gate) {
+        self.change_databases(gate, |txn| txn.flush(databases));
     }
 
     /// Exchanges two databases. The reply waits for `gate`.
     pub fn swap(&self, db: u8, other: u8, gate: &mut Gate) {
-        let mut locked = self.keyspace.lock_many(&PartitionSet::ALL);
-        let op = Op::SwapDb { db, other };
-        if self.may_expire(db) || self.may_expire(other) {
-            self.note_expiring(db);
-            self.note_expiring(other);
+        self.change_databases(gate, |txn| txn.swap(db, other));
+    }
+
+    fn change_databases(&self, gate: &mut Gate, change: impl FnOnce(&mut Txn<'_>)) {
+        let session = Session::background(0, self.clock.unix_ms());
+        let mut changes = Changes::default();
+        let mut txn = Txn::new(self, self.lock_all(), session, &mut changes);
+        change(&mut txn);
+        if let Some(ticket) = txn.commit() {
+            gate.add(ticket);
         }
-        for id in PartitionId::all() {
-            self.apply_to_database(&mut locked, id, op, &mut Vec::new());
-        }
-        self.log_everywhere(&mut locked, &[op], gate);
-        drop(locked);
         self.log().kick();
     }
 
-    fn apply_to_database(
-        &self,
-        locked: &mut Locked<'_>,
-        id: PartitionId,
-        op: Op<'_>,
-        old: &mut Vec<basalt_keyspace::partition::Database>,
-    ) {
-        let empty = |generation| self.keyspace.empty_database(generation);
-        if let Some(database) = apply(locked.partition_mut(id), op, &empty) {
-            old.push(database);
-        }
-    }
-
-    /// One record a shard, all or none of which survive.
-    fn log_everywhere(&self, locked: &mut Locked<'_>, ops: &[Op<'_>], gate: &mut Gate) {
-        let mut record = Vec::new();
-        op::begin_shard(&mut record);
-        ops.iter().for_each(|op| op.encode(&mut record));
-        let records: Vec<(ShardId, &[u8])> =
-            ShardId::all().map(|shard| (shard, &record[..])).collect();
-        let mut positions = Vec::new();
-        let ticket = self.log().append_atomically(&records, &mut positions);
-        let gated = self.log().gates_replies();
-        if gated {
-            gate.add(ticket);
-        }
-        for (shard, seq) in ShardId::all().zip(positions) {
-            for id in shard.partitions() {
-                let partition = locked.partition_mut(id);
-                partition.last_seq = seq;
-                if gated {
-                    self.forget_acknowledged(id, partition);
-                    partition.unacknowledged.push((EVERY_KEY, ticket.position));
-                }
-            }
-        }
+    /// Locks every partition.
+    pub fn lock_all(&self) -> Locked<'_> {
+        self.keyspace.lock_many(&PartitionSet::ALL)
     }
 
     /// Frees flushed databases; called by a background thread.
@@ -92,6 +49,64 @@ impl Engine {
         let old = std::mem::take(&mut *self.flushed.lock());
         drop(old);
     }
+}
+
+impl Txn<'_> {
+    /// Empties databases; every partition is held.
+    pub(crate) fn flush(&mut self, databases: Range<u8>) {
+        let count = databases.len() as u64;
+        let first_generation = self.engine.next_generation.fetch_add(count, Ordering::Relaxed);
+        let ops: Vec<Op<'_>> = databases
+            .zip(first_generation..)
+            .map(|(db, generation)| Op::FlushDb { db, generation })
+            .collect();
+        self.apply_everywhere(&ops);
+    }
+
+    /// Exchanges two databases; every partition is held.
+    pub(crate) fn swap(&mut self, db: u8, other: u8) {
+        if self.engine.may_expire(db) || self.engine.may_expire(other) {
+            self.engine.note_expiring(db);
+            self.engine.note_expiring(other);
+        }
+        self.apply_everywhere(&[Op::SwapDb { db, other }]);
+    }
+
+    /// One record a shard, all or none of which survive.
+    fn apply_everywhere(&mut self, ops: &[Op<'_>]) {
+        let engine = self.engine;
+        let empty = |generation| engine.keyspace.empty_database(generation);
+        let mut old = Vec::new();
+        for id in PartitionId::all() {
+            for op in ops {
+                let partition = self.locked.partition_mut(id);
+                if partition.interest.is_some() {
+                    tell(partition, *op, self.session.now_ms, &mut self.changes.called);
+                }
+                old.extend(apply(partition, *op, &empty));
+            }
+        }
+        self.log_everywhere(ops);
+        engine.flushed.lock().append(&mut old);
+    }
+}
+
+/// Tells those who are interested in keys of a database that is about to be emptied or exchanged.
+#[cold]
+fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called) {
+    let Some(mut interest) = partition.interest.take() else { return };
+    match op {
+        Op::FlushDb { db, .. } => interest.note_replaced(db, |_, _| Seen::Absent, called),
+        Op::SwapDb { db, other } => {
+            for (db, replacement) in [(db, other), (other, db)] {
+                let replacement = &partition.databases[usize::from(replacement)];
+                let now = |hash, key: &[u8]| seen(replacement, hash, key, now_ms);
+                interest.note_replaced(db, now, called);
+            }
+        }
+        _ => {}
+    }
+    partition.interest = (!interest.is_empty()).then_some(interest);
 }
 
 /// Applies a flush or a swap to one partition; gives back the database that was flushed.

@@ -1,7 +1,7 @@
 //! Putting what is under one key under another, also of another database: RENAME, COPY, MOVE.
 
 use crate::key::Key;
-use crate::txn::{PutOptions, Txn};
+use crate::txn::{Ask, Company, PutOptions, Txn};
 use crate::view::access_at;
 use basalt_change::op::{Op, Put};
 use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};
@@ -23,13 +23,17 @@ impl Txn<'_> {
     /// so, the command returns at once, without a reply: it runs again once the key has been read.
     ///
     /// # Panics
-    /// If something has been changed already: a change would be made twice.
+    /// If something has been changed already: a change would be made twice. Never inside a
+    /// [`Transaction`](crate::Transaction), which has looked for the key in all databases.
     pub fn must_wait_for(&mut self, wanted: Destination<'_>) -> bool {
+        if self.company == Company::Transaction {
+            return false;
+        }
         assert!(self.changes.is_empty(), "a command asks for its keys before it changes any");
         let Destination { db, key } = wanted;
         let missing = self.engine.missing(&mut self.locked, db, std::slice::from_ref(key));
-        self.changes.missing = missing;
-        self.changes.missing.is_some()
+        self.changes.ask = missing.map(Ask::Fetch);
+        self.changes.ask.is_some()
     }
 
     /// Whether there is something at a destination.

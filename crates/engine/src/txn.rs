@@ -2,14 +2,16 @@
 //! What a write command sees: the keys that it named, under their locks, and the means to change
 //! them. Every change goes to memory and to the ChangeSet in one call, so that they cannot differ.
 
-use crate::engine::Engine;
+use crate::engine::{EVERY_KEY, Engine};
 use crate::key::Key;
 use crate::log::{Gate, Gating, Ticket};
 use crate::miss::Missing;
-use crate::view::{Object, Session, access_at, live};
+use crate::view::{Attempt, Object, Session, access_at, live};
+use crate::waiting::Patience;
 use basalt_change::op::{self, Op, Origin, Put, StringForm};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::entry::{Content, NewValue, StringValue};
+use basalt_keyspace::interest::{Called, Event, Place};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::{Database, Partition};
 use basalt_keyspace::table::Found;
@@ -25,14 +27,25 @@ pub(crate) const WHOLE_BYTES_MAX: usize = 128;
 pub struct Changes {
     pub(crate) bytes: Vec<u8>,
     /// Where each record begins, and whose it is.
-    records: Vec<(PartitionId, usize)>,
+    records: Vec<(Owner, usize)>,
     /// The keys changed, by partition and hash; kept only when the log gates replies.
     keys: Vec<(PartitionId, u64)>,
     positions: Vec<u64>,
     /// Keys changed, for INFO's `rdb_changes_since_last_save`.
     count: u64,
     /// What the command found that it has to wait for, having changed nothing.
-    pub(crate) missing: Option<Missing>,
+    pub(crate) ask: Option<Ask>,
+    /// Clients to be woken when the locks are gone.
+    pub(crate) called: Called,
+}
+
+/// What a command has to wait for before it runs again.
+#[derive(Debug)]
+pub enum Ask {
+    /// Keys that have to be fetched.
+    Fetch(Missing),
+    /// Something under a key.
+    Ready(Patience),
 }
 
 /// An end of a ChangeSet under construction.
@@ -44,6 +57,24 @@ pub(crate) struct ChangesMark {
     count: u64,
 }
 
+/// Whose a record is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    /// A partition's.
+    Partition(PartitionId),
+    /// Of all partitions of a shard.
+    Shard(ShardId),
+}
+
+impl Owner {
+    fn shard(self) -> ShardId {
+        match self {
+            Owner::Partition(partition) => partition.shard(),
+            Owner::Shard(shard) => shard,
+        }
+    }
+}
+
 /// Write access to the keys of one command.
 pub struct Txn<'e> {
     pub(crate) engine: &'e Engine,
@@ -51,6 +82,16 @@ pub struct Txn<'e> {
     pub(crate) session: Session,
     pub(crate) changes: &'e mut Changes,
     pub(crate) gated: bool,
+    pub(crate) company: Company,
+}
+
+/// Whether a command runs by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Company {
+    /// It does, and may ask to be run again.
+    Alone,
+    /// It is one of several that run as one, and everything is there that it may touch.
+    Transaction,
 }
 
 /// How a string is put.
@@ -92,7 +133,19 @@ impl<'e> Txn<'e> {
         gating: Gating,
     ) -> Txn<'e> {
         debug_assert!(changes.records.is_empty());
-        Txn { engine, locked, session, changes, gated: gating == Gating::On }
+        let gated = gating == Gating::On;
+        Txn { engine, locked, session, changes, gated, company: Company::Alone }
+    }
+
+    /// The same for one of several commands that share their locks and their ChangeSet.
+    pub(crate) fn within(
+        engine: &'e Engine,
+        locked: Locked<'e>,
+        session: Session,
+        changes: &'e mut Changes,
+    ) -> Txn<'e> {
+        let gated = engine.gating() == Gating::On;
+        Txn { engine, locked, session, changes, gated, company: Company::Transaction }
     }
 
     /// Those of these keys that must be fetched before the command can run.
@@ -174,6 +227,7 @@ impl<'e> Txn<'e> {
         let put = Put { db, key: key.bytes, value, expire_ms, origin, form };
         self.changes.begin_op(key, self.gated);
         put.encode(&mut self.changes.bytes);
+        self.note(key, Event::Made);
     }
 
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
@@ -213,7 +267,8 @@ impl<'e> Txn<'e> {
         }
         engine.retire(&mut database.table, found);
         remove(database, key, found);
-        self.log(key, Op::Delete { db: self.session.db, key: key.bytes });
+        let event = if was_live { Event::Deleted } else { Event::ExpiredRemoved };
+        self.log_event(key, Op::Delete { db: self.session.db, key: key.bytes }, event);
         was_live
     }
 
@@ -250,25 +305,83 @@ impl<'e> Txn<'e> {
 
     #[inline]
     pub(crate) fn log(&mut self, key: &Key<'_>, op: Op<'_>) {
+        let is_whole = matches!(op, Op::Put(_) | Op::PutValue(_));
+        let event = if is_whole { Event::Made } else { Event::Changed };
+        self.log_event(key, op, event);
+    }
+
+    #[inline]
+    fn log_event(&mut self, key: &Key<'_>, op: Op<'_>, event: Event) {
         self.changes.begin_op(key, self.gated);
         op.encode(&mut self.changes.bytes);
+        self.note(key, event);
+    }
+
+    /// Something has happened to the key, and is in the ChangeSet.
+    #[inline]
+    pub(crate) fn note(&mut self, key: &Key<'_>, event: Event) {
+        if self.locked.partition(key.partition).interest.is_some() {
+            self.tell(key, event);
+        }
+    }
+
+    /// Tells those who are interested in the key.
+    #[cold]
+    fn tell(&mut self, key: &Key<'_>, event: Event) {
+        let place = Place { hash: key.hash, db: self.session.db };
+        let partition = self.locked.partition_mut(key.partition);
+        let Some(interest) = &mut partition.interest else { return };
+        interest.note(place, event, &mut self.changes.called);
+        if interest.is_empty() {
+            partition.interest = None;
+        }
+    }
+
+    /// Adds records that concern every partition, a shard's worth each. All are held.
+    pub(crate) fn log_everywhere(&mut self, ops: &[Op<'_>]) {
+        let changes = &mut *self.changes;
+        for shard in ShardId::all() {
+            changes.records.push((Owner::Shard(shard), changes.bytes.len()));
+            op::begin_shard(&mut changes.bytes);
+            ops.iter().for_each(|op| op.encode(&mut changes.bytes));
+        }
+        if self.gated {
+            changes.keys.extend(PartitionId::all().map(|id| (id, EVERY_KEY)));
+        }
     }
 
     /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them. Gives
     /// the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
     #[inline]
     pub fn commit(mut self) -> Option<Ticket> {
-        self.append()
+        let ticket = self.append();
+        if !self.changes.called.is_empty() {
+            self.unlock_and_wake();
+        }
+        ticket
     }
 
-    /// The same, but the locks are held until `self` goes: it needs not be moved here.
+    /// The same, but the locks are held until `self` goes: it needs not be moved here. Then
+    /// [`Changes::wake_called`] is due.
     #[inline]
     pub fn append(&mut self) -> Option<Ticket> {
-        let (partition, _) = match self.changes.records[..] {
-            [] => return None,
-            [one] => one,
-            _ => return self.append_many(),
-        };
+        match self.changes.records[..] {
+            [] => None,
+            [(Owner::Partition(partition), _)] => self.append_one(partition),
+            _ => self.append_many(),
+        }
+    }
+
+    /// Waking takes a system call, so nothing is locked any more.
+    #[cold]
+    fn unlock_and_wake(self) {
+        let called = std::mem::take(&mut self.changes.called);
+        drop(self);
+        called.iter().for_each(|client| client.wake());
+    }
+
+    #[inline]
+    fn append_one(&mut self, partition: PartitionId) -> Option<Ticket> {
         let (seq, ticket) = self.engine.log().append(partition.shard(), &self.changes.bytes);
         self.locked.partition_mut(partition).last_seq = seq;
         self.finish(ticket)
@@ -283,12 +396,17 @@ impl<'e> Txn<'e> {
             .records
             .iter()
             .zip(ends)
-            .map(|(&(partition, start), end)| (partition.shard(), &changes.bytes[start..end]))
+            .map(|(&(owner, start), end)| (owner.shard(), &changes.bytes[start..end]))
             .collect();
         changes.positions.clear();
         let ticket = self.engine.log().append_atomically(&records, &mut changes.positions);
-        for (&(partition, _), &seq) in changes.records.iter().zip(&changes.positions) {
-            self.locked.partition_mut(partition).last_seq = seq;
+        for (&(owner, _), &seq) in changes.records.iter().zip(&changes.positions) {
+            match owner {
+                Owner::Partition(id) => self.locked.partition_mut(id).last_seq = seq,
+                Owner::Shard(shard) => {
+                    shard.partitions().for_each(|id| self.locked.partition_mut(id).last_seq = seq);
+                }
+            }
         }
         self.finish(ticket)
     }
@@ -306,6 +424,12 @@ impl<'e> Txn<'e> {
         self.gated.then_some(ticket)
     }
 
+    /// The command has to wait, or has waited: [`Txn::settle`] it.
+    #[inline]
+    pub fn has_to_settle(&self) -> bool {
+        self.changes.ask.is_some() || self.session.attempt != Attempt::First
+    }
+
     /// The engine, for what is not about keys.
     pub fn engine(&self) -> &'e Engine {
         self.engine
@@ -317,8 +441,9 @@ impl Changes {
     #[inline]
     pub(crate) fn begin_op(&mut self, key: &Key<'_>, gated: bool) {
         self.count += 1;
-        if self.records.last().map(|&(partition, _)| partition) != Some(key.partition) {
-            self.records.push((key.partition, self.bytes.len()));
+        let owner = Owner::Partition(key.partition);
+        if self.records.last().map(|&(owner, _)| owner) != Some(owner) {
+            self.records.push((owner, self.bytes.len()));
             op::begin(&mut self.bytes, key.partition);
         }
         if gated {
@@ -357,10 +482,26 @@ impl Changes {
         self.records.is_empty()
     }
 
-    /// What the command has to wait for before it runs again, if it said so.
+    /// Wakes the clients that wait for what the latest commands have put under keys; no partition is
+    /// held.
     #[inline]
+    pub fn wake_called(&mut self) {
+        if !self.called.is_empty() {
+            self.wake_some();
+        }
+    }
+
+    #[cold]
+    fn wake_some(&mut self) {
+        self.called.drain(..).for_each(|client| client.wake());
+    }
+
+    /// The keys that the command has to wait for before it runs again, if it said so.
     pub fn take_missing(&mut self) -> Option<Missing> {
-        self.missing.take()
+        match self.ask.take()? {
+            Ask::Fetch(missing) => Some(missing),
+            Ask::Ready(_) => None,
+        }
     }
 
     /// Changes of keys since the last call.

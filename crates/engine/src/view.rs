@@ -5,6 +5,8 @@ use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Gate;
 use crate::miss::Missing;
+use crate::txn::Company;
+use crate::waiting::Patience;
 use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
@@ -24,6 +26,35 @@ pub struct Session {
     pub touch: Touch,
     /// Largest value that a command may make, in bytes (`proto-max-bulk-len`).
     pub value_bytes_max: usize,
+    /// Number of the client, 0 for the server itself.
+    pub client: u64,
+    /// Whether the command has waited for its keys.
+    pub attempt: Attempt,
+}
+
+/// Whether a command runs for the first time or has waited for its keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attempt {
+    /// It runs for the first time and may wait.
+    First,
+    /// It has waited and may wait on.
+    Again,
+    /// It has waited and its time is over.
+    Last,
+}
+
+impl Session {
+    /// For what the server does by itself: leaves no trace, waits for nothing and has no limits.
+    pub fn background(db: u8, now_ms: u64) -> Session {
+        Session {
+            db,
+            now_ms,
+            touch: Touch::No,
+            value_bytes_max: usize::MAX,
+            client: 0,
+            attempt: Attempt::First,
+        }
+    }
 }
 
 /// Whether reading a key counts as using it.
@@ -42,6 +73,11 @@ pub struct View<'e> {
     pub(crate) session: Session,
     hits: Cell<u32>,
     misses: Cell<u32>,
+    pub(crate) company: Company,
+    /// The command waits …
+    pub(crate) asks: Cell<bool>,
+    /// … for this.
+    pub(crate) patience: Cell<Option<Patience>>,
 }
 
 /// A live object.
@@ -112,7 +148,19 @@ impl<'e> View<'e> {
     /// Looks at keys whose partitions `locked` holds.
     #[inline(always)]
     pub fn new(engine: &'e Engine, locked: Locked<'e>, session: Session) -> View<'e> {
-        View { engine, locked, session, hits: Cell::new(0), misses: Cell::new(0) }
+        View::within(engine, locked, session, Company::Alone)
+    }
+
+    #[inline]
+    pub(crate) fn within(
+        engine: &'e Engine,
+        locked: Locked<'e>,
+        session: Session,
+        company: Company,
+    ) -> View<'e> {
+        let (hits, misses) = (Cell::new(0), Cell::new(0));
+        let (asks, patience) = (Cell::new(false), Cell::new(None));
+        View { engine, locked, session, hits, misses, company, asks, patience }
     }
 
     /// Those of these keys that must be fetched before the command can run.

@@ -17,6 +17,8 @@ use crate::view::{Object, live};
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::random::Random;
 use basalt_keyspace::entry::Entry;
+use basalt_keyspace::keyspace::Locked;
+use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Table;
 
 /// Buckets that are visited under one lock: some 2,000 keys, about 100 µs.
@@ -114,23 +116,37 @@ impl Engine {
         walk: Walk,
         from: Cursor,
         limits: WalkLimits,
+        visit: impl FnMut(&[u8], Object<'_>),
+    ) -> Result<Cursor, NotResident> {
+        self.scan_in(None, walk, from, limits, visit)
+    }
+
+    /// The same for who may hold every partition.
+    pub(crate) fn scan_in(
+        &self,
+        held: Option<&Locked<'_>>,
+        walk: Walk,
+        from: Cursor,
+        limits: WalkLimits,
         mut visit: impl FnMut(&[u8], Object<'_>),
     ) -> Result<Cursor, NotResident> {
         let mut left = limits;
         let mut at = from;
         loop {
             let id = at.partition();
-            let locked = self.keyspace.lock(id);
-            let database = &locked.partition(id).databases[usize::from(walk.db)];
-            if !database.is_complete() {
-                return if at == from { Err(NotResident(id)) } else { Ok(at) };
-            }
-            let next = visit_some(&database.table, at.hash(), &mut left, |entry| {
-                if let Some(object) = live(entry, walk.now_ms) {
-                    visit(entry.key(), object);
-                }
+            let visited = self.look(held, id, |partition| {
+                let database = &partition.databases[usize::from(walk.db)];
+                database.is_complete().then(|| {
+                    visit_some(&database.table, at.hash(), &mut left, |entry| {
+                        if let Some(object) = live(entry, walk.now_ms) {
+                            visit(entry.key(), object);
+                        }
+                    })
+                })
             });
-            drop(locked);
+            let Some(next) = visited else {
+                return if at == from { Err(NotResident(id)) } else { Ok(at) };
+            };
             at = at.after(next);
             if at == Cursor::START || left.are_reached() {
                 return Ok(at);
@@ -148,25 +164,34 @@ impl Engine {
         walk: Walk,
         random: &mut Random,
     ) -> Result<Option<Vec<u8>>, NotResident> {
-        let Some(id) = self.random_partition(walk.db, random)? else { return Ok(None) };
-        let locked = self.keyspace.lock(id);
-        let table = &locked.partition(id).databases[usize::from(walk.db)].table;
-        for _ in 0..PICKS_MAX {
-            match table.random(random.next_u64()) {
-                Some(entry) if live(entry, walk.now_ms).is_some() => {
-                    return Ok(Some(entry.key().to_vec()));
-                }
-                Some(_) => {}
-                None => break,
-            }
+        self.random_key_in(None, walk, random)
+    }
+
+    /// The same for who may hold every partition.
+    pub(crate) fn random_key_in(
+        &self,
+        held: Option<&Locked<'_>>,
+        walk: Walk,
+        random: &mut Random,
+    ) -> Result<Option<Vec<u8>>, NotResident> {
+        let Some(id) = self.random_partition(held, walk.db, random)? else { return Ok(None) };
+        let picked = self.look(held, id, |partition| {
+            let table = &partition.databases[usize::from(walk.db)].table;
+            (0..PICKS_MAX)
+                .map_while(|_| table.random(random.next_u64()))
+                .find(|entry| live(*entry, walk.now_ms).is_some())
+                .map(|entry| entry.key().to_vec())
+        });
+        match picked {
+            Some(key) => Ok(Some(key)),
+            None => self.first_key(held, walk),
         }
-        drop(locked);
-        self.first_key(walk)
     }
 
     /// A partition, by its share of the keys in memory.
     fn random_partition(
         &self,
+        held: Option<&Locked<'_>>,
         db: u8,
         random: &mut Random,
     ) -> Result<Option<PartitionId>, NotResident> {
@@ -174,16 +199,17 @@ impl Engine {
         let mut chosen = None;
         let mut incomplete = None;
         for id in PartitionId::all() {
-            let locked = self.keyspace.lock(id);
-            let database = &locked.partition(id).databases[usize::from(db)];
-            let keys = database.table.counts().live as u64;
-            keys_so_far += keys;
-            if random.below(keys_so_far) < keys {
-                chosen = Some(id);
-            }
-            if !database.is_complete() {
-                incomplete = Some(id);
-            }
+            self.look(held, id, |partition| {
+                let database = &partition.databases[usize::from(db)];
+                let keys = database.table.counts().live as u64;
+                keys_so_far += keys;
+                if random.below(keys_so_far) < keys {
+                    chosen = Some(id);
+                }
+                if !database.is_complete() {
+                    incomplete = Some(id);
+                }
+            });
         }
         match (chosen, incomplete) {
             (None, Some(id)) => Err(NotResident(id)),
@@ -192,17 +218,34 @@ impl Engine {
     }
 
     /// The first live key: for a database whose keys have nearly all expired.
-    fn first_key(&self, walk: Walk) -> Result<Option<Vec<u8>>, NotResident> {
+    fn first_key(
+        &self,
+        held: Option<&Locked<'_>>,
+        walk: Walk,
+    ) -> Result<Option<Vec<u8>>, NotResident> {
         const STEP: WalkLimits = WalkLimits { keys: 256, buckets: BUCKETS_A_LOCK };
         let mut at = Cursor::START;
         loop {
             let mut first = None;
-            at = self.scan(walk, at, STEP, |key, _| {
+            at = self.scan_in(held, walk, at, STEP, |key, _| {
                 first.get_or_insert_with(|| key.to_vec());
             })?;
             if first.is_some() || at == Cursor::START {
                 return Ok(first);
             }
+        }
+    }
+
+    /// Looks at a partition: under `held`, which holds it, or under its own lock.
+    pub(crate) fn look<R>(
+        &self,
+        held: Option<&Locked<'_>>,
+        id: PartitionId,
+        look: impl FnOnce(&Partition) -> R,
+    ) -> R {
+        match held {
+            Some(locked) => look(locked.partition(id)),
+            None => look(self.keyspace.lock(id).partition(id)),
         }
     }
 }

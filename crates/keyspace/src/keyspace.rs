@@ -81,12 +81,14 @@ pub struct PartitionSet {
 /// Holds the locks of some partitions until dropped.
 pub struct Locked<'a> {
     cells: &'a [Cell; PARTITIONS],
-    held: Held,
+    held: Held<'a>,
 }
 
-enum Held {
+enum Held<'a> {
     One(PartitionId),
     Many(Box<PartitionSet>),
+    /// Another [`Locked`] holds them and waits meanwhile.
+    Lent(&'a Held<'a>),
 }
 
 impl Keyspace {
@@ -209,13 +211,32 @@ impl Locked<'_> {
         unsafe { &mut *self.cells[partition.index()].partition.get() }
     }
 
+    /// The same partitions for a while, without letting go of them after it: each command of a
+    /// transaction gets what the transaction holds.
+    pub fn lend(&mut self) -> Locked<'_> {
+        Locked { cells: self.cells, held: Held::Lent(&self.held) }
+    }
+
     #[inline]
     fn assert_held(&self, partition: PartitionId) {
-        let held = match &self.held {
+        let held = self.held.contains(partition);
+        assert!(held, "partition {} is used without its lock", partition.number());
+    }
+}
+
+impl Held<'_> {
+    #[inline]
+    fn contains(&self, partition: PartitionId) -> bool {
+        match self {
             Held::One(one) => *one == partition,
             Held::Many(many) => many.contains(partition),
-        };
-        assert!(held, "partition {} is used without its lock", partition.number());
+            Held::Lent(held) => held.contains_lent(partition),
+        }
+    }
+
+    #[cold]
+    fn contains_lent(&self, partition: PartitionId) -> bool {
+        self.contains(partition)
     }
 }
 
@@ -227,6 +248,7 @@ impl Drop for Locked<'_> {
             Held::Many(many) => {
                 many.iter().for_each(|partition| self.cells[partition.index()].lock.unlock());
             }
+            Held::Lent(_) => {}
         }
     }
 }
@@ -277,6 +299,20 @@ mod tests {
         let numbers: Vec<u16> = set.iter().map(PartitionId::number).collect();
         assert_eq!(numbers, [0, 63, 64, 500, 1023]);
         assert_eq!(PartitionSet::ALL.iter().count(), PARTITIONS);
+    }
+
+    #[test]
+    fn what_is_lent_stays_locked() {
+        let keyspace = Keyspace::new(1, 1);
+        let [one, other] = [1, 2].map(|number| PartitionId::new(number).unwrap());
+        let mut held = keyspace.lock(one);
+        let mut lent = held.lend();
+        lent.lend().partition_mut(one).last_seq = 7;
+        drop(lent);
+        assert!(keyspace.glance(one, |_| ()).is_none());
+        assert_eq!(held.partition(one).last_seq, 7);
+        drop(held);
+        assert!(keyspace.glance(one, |_| ()).is_some() && keyspace.glance(other, |_| ()).is_some());
     }
 
     #[test]

@@ -15,7 +15,9 @@
 
 pub mod entry;
 pub mod hash;
+pub mod interest;
 pub mod keyspace;
 pub mod memory;
 pub mod partition;
 pub mod table;
+pub mod waiters;

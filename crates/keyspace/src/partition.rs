@@ -2,6 +2,7 @@
 //! What one partition's lock covers.
 
 use crate::hash::KeyHasher;
+use crate::interest::Interest;
 use crate::memory::pages::PagePool;
 use crate::table::Table;
 use std::ops::{Index, IndexMut};
@@ -28,6 +29,8 @@ pub struct Partition {
     /// Changes that the log has not acknowledged: key hash and ticket, oldest first. Used only when
     /// the log gates replies.
     pub unacknowledged: Vec<(u64, u64)>,
+    /// Who wants to know of changes; nearly always nobody.
+    pub interest: Option<Box<Interest>>,
 }
 
 /// The databases of a partition, as good as a slice of them.
@@ -73,6 +76,7 @@ impl Partition {
             mark_stale: false,
             dead_generations: Vec::new(),
             unacknowledged: Vec::new(),
+            interest: None,
         }
     }
 

@@ -23,7 +23,7 @@ pub type Fetching = Receiver<Result<(), String>>;
 impl World<'_> {
     /// For whom commands run.
     pub fn session(&self, db: u8) -> Session {
-        Session { db, now_ms: self.now_ms(), touch: Touch::Yes, value_bytes_max: 1 << 20 }
+        Session { touch: Touch::Yes, ..Session::background(db, self.now_ms()) }
     }
 
     /// Runs a write command; gives the ticket of its reply.

@@ -82,10 +82,11 @@ impl Input {
         let end = self.parsed.saturating_add(wanted);
         if end > now {
             // The client's word about a length is trusted one doubling at a time.
-            return end.clamp(self.filled + BUFFER_BYTES / 2, now * 2);
+            let most = (now * 2).max(self.filled + BUFFER_BYTES);
+            return end.clamp(self.filled + BUFFER_BYTES / 2, most);
         }
         let grows = self.filled == now || self.greedy && now < KEPT_BYTES_MAX;
-        if grows { now * 2 } else { now }
+        if grows { (now * 2).max(BUFFER_BYTES) } else { now }
     }
 
     /// The client's bytes have been read into the room.
@@ -108,6 +109,17 @@ impl Input {
                 self.bytes = Vec::new();
             }
         }
+    }
+
+    /// Keeps what is not consumed in no more memory than it needs, for it may be long until it is.
+    pub(crate) fn compact(&mut self, pool: &mut BufferPool) {
+        let pending = self.bytes[self.consumed..self.filled].to_vec();
+        let old = std::mem::replace(&mut self.bytes, pending);
+        if old.len() == BUFFER_BYTES {
+            pool.give(old);
+        }
+        self.parsed -= self.consumed;
+        (self.consumed, self.filled) = (0, self.bytes.len());
     }
 
     /// Gives memory back that an idle connection does not need.
@@ -155,6 +167,21 @@ mod tests {
         feed(&mut input, &mut pool, b"!", 0);
         assert_eq!(input.bytes(), b"yz!");
         assert_eq!((input.consumed, input.parsed, input.pending()), (0, 0, 3));
+    }
+
+    #[test]
+    fn a_compacted_buffer_goes_back_and_grows_again() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        feed(&mut input, &mut pool, b"abcdef", 0);
+        input.consumed = 2;
+        input.parsed = 4;
+        input.compact(&mut pool);
+        assert_eq!((input.bytes(), input.bytes.len(), pool.idle.len()), (&b"cdef"[..], 4, 1));
+        assert_eq!((input.consumed, input.parsed), (0, 2));
+        assert!(input.room(&mut pool, 0).len() >= BUFFER_BYTES - 4);
+        assert_eq!(input.bytes(), b"cdef");
+        input.compact(&mut pool);
+        assert!(input.room(&mut pool, 1 << 30).len() >= BUFFER_BYTES / 2);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Connection {
     /// Bytes of `owed` that are not sent.
     owed_earlier_bytes: usize,
     pub(crate) state: State,
+    /// When it is woken if nothing wakes it before.
+    pub(crate) timer: Option<Instant>,
     /// There may be something to read.
     pub(crate) readable: bool,
     /// The client has ended its side: what it has sent is followed by the end.
@@ -63,6 +65,8 @@ pub(crate) enum State {
     Open,
     /// A command waits; nothing is read or run until it is over.
     Parked(Afterwards),
+    /// A command waits, for keys or for the end of a pause, and runs again whenever it is woken.
+    Waiting,
     /// Nothing is read any more; it closes when everything owed is sent.
     Closing,
     /// It is to be closed now.
@@ -90,6 +94,7 @@ impl Connection {
             owed: VecDeque::new(),
             owed_earlier_bytes: 0,
             state: State::Open,
+            timer: None,
             readable: true,
             peer_closed: false,
             quoted: Vec::new(),
@@ -175,6 +180,29 @@ impl Connection {
     /// The socket takes bytes again.
     pub(crate) fn unblock(&mut self) {
         self.blocked = false;
+    }
+
+    /// A command waits for something that may never come: the client's end is not waited for.
+    pub(crate) fn begin_waiting(&mut self, timer: Option<Instant>) {
+        self.state = State::Waiting;
+        self.timer = timer;
+        self.session.client.parked.store(true, Ordering::Relaxed);
+        self.end_if_abandoned();
+    }
+
+    /// It does so no longer: gives the timer that is to be cancelled.
+    pub(crate) fn end_waiting(&mut self) -> Option<Instant> {
+        self.state = State::Open;
+        self.session.client.parked.store(false, Ordering::Relaxed);
+        self.timer.take()
+    }
+
+    /// Nobody waits for the answer any more: closes when what came before has been sent.
+    #[cold]
+    pub(crate) fn end_if_abandoned(&mut self) {
+        if self.state == State::Waiting && self.peer_closed {
+            self.state = State::Closing;
+        }
     }
 
     /// Something is still to be sent.

@@ -17,6 +17,8 @@ pub(crate) enum Message {
     WaitOver { connection: ConnectionId, result: Result<(), CommandError> },
     /// The log has acknowledged something, or takes changes again.
     LogMoved,
+    /// What a connection waits with may run again: a key has something, or a pause is over.
+    RunAgain(ConnectionId),
     /// Some connection was killed: look for it.
     Sweep,
     /// End: send what is owed, then close everything.
@@ -108,13 +110,20 @@ impl Mailbox {
     }
 }
 
-/// Wakes the thread of a killed connection.
+/// How others reach a connection.
 #[derive(Debug)]
-pub(crate) struct Sweeper(pub(crate) Arc<Mailbox>);
+pub(crate) struct Reach {
+    pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) connection: ConnectionId,
+}
 
-impl Wake for Sweeper {
-    fn wake(&self) {
-        self.0.send(Message::Sweep);
+impl Wake for Reach {
+    fn sweep(&self) {
+        self.mailbox.send(Message::Sweep);
+    }
+
+    fn run_again(&self) {
+        self.mailbox.send(Message::RunAgain(self.connection));
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::connection::{Connection, State};
 use crate::gather;
-use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Sweeper, Watch};
+use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Reach, Watch};
 use crate::turn::{Connections, Turn};
-use basalt_command::clients::NewClient;
+use basalt_command::clients::{NewClient, Unblocking};
 use basalt_command::dispatch;
 use basalt_command::error::CommandError;
 use basalt_command::session::Session;
@@ -105,7 +105,10 @@ impl Reactor {
         if event.is_writable() {
             connection.unblock();
         }
-        connection.peer_closed |= event.is_read_closed();
+        if event.is_read_closed() {
+            connection.peer_closed = true;
+            connection.end_if_abandoned();
+        }
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
         }
@@ -135,6 +138,7 @@ impl Reactor {
                         self.schedule(index);
                     }
                 }
+                Message::RunAgain(id) => self.run_again(id),
                 Message::Sweep => self.sweep(),
                 Message::Stop => self.begin_stop(),
             }
@@ -154,13 +158,14 @@ impl Reactor {
             return;
         }
         self.generation += 1;
+        let connection = ConnectionId { index, generation: self.generation };
         let server = &self.turn.server;
         let client = server.clients.add(NewClient {
             address,
             local_address,
             fd: stream.fd(),
             now_ms: self.turn.worker.now_ms,
-            wake: Box::new(Sweeper(Arc::clone(&self.mailbox))),
+            wake: Box::new(Reach { mailbox: Arc::clone(&self.mailbox), connection }),
         });
         let authenticated = self.turn.worker.settings.clients.password.is_none();
         let session = Session::new(client, authenticated);
@@ -196,7 +201,31 @@ impl Reactor {
     fn wake_sleepers(&mut self) {
         while let Some(id) = self.turn.timers.pop_due() {
             self.resume(id, Ok(()));
+            self.run_again(id);
         }
+    }
+
+    /// A command that waits for keys or for the end of a pause runs again, unless `CLIENT UNBLOCK` has
+    /// ended it. If it does not wait any more, the news is old.
+    fn run_again(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connection(id) else { return };
+        if connection.state != State::Waiting {
+            return;
+        }
+        let timer = connection.end_waiting();
+        if let Some(at) = timer {
+            self.turn.timers.cancel(at, id);
+        }
+        let Some(connection) = &mut self.connections[id.index] else { return };
+        if connection.session.client.unblocking() == Some(Unblocking::WithError) {
+            let (worker, server) = (&self.turn.worker, &self.turn.server);
+            connection.session.stop_waiting(&server.engine);
+            let result = Err(CommandError::UNBLOCKED);
+            dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
+            let limits = self.turn.limits(connection);
+            connection.skip_request(&limits);
+        }
+        self.schedule(id.index);
     }
 
     /// Closes what is dead, and has the log wake this thread if somebody waits for it.
@@ -250,6 +279,11 @@ impl Reactor {
     fn bury(&mut self, index: usize) {
         let Some(mut connection) = self.connections[index].take() else { return };
         connection.stream.deregister(self.poll.registry());
+        connection.session.close(&self.turn.server.engine);
+        if let Some(at) = connection.timer {
+            let id = ConnectionId { index, generation: connection.generation };
+            self.turn.timers.cancel(at, id);
+        }
         self.turn.server.clients.remove(connection.session.client.id);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {

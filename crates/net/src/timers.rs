@@ -1,34 +1,41 @@
 //! Waking connections after a time.
 
 use crate::mailbox::ConnectionId;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Connections that wait for time to pass, earliest first.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Instant, ConnectionId)>>,
+    waiting: BTreeSet<(Instant, ConnectionId)>,
 }
 
 impl Timers {
-    pub(crate) fn add(&mut self, after: Duration, connection: ConnectionId) {
-        self.heap.push(Reverse((Instant::now() + after, connection)));
+    /// Wakes a connection after a time; gives the moment. A time beyond what the clock can say never
+    /// passes.
+    pub(crate) fn add(&mut self, after: Duration, connection: ConnectionId) -> Option<Instant> {
+        let at = Instant::now().checked_add(after)?;
+        self.waiting.insert((at, connection));
+        Some(at)
+    }
+
+    /// The connection need not be woken at that moment.
+    pub(crate) fn cancel(&mut self, at: Instant, connection: ConnectionId) {
+        self.waiting.remove(&(at, connection));
     }
 
     /// Time until the earliest, or `None` if there is none.
     pub(crate) fn next(&self) -> Option<Duration> {
-        let Reverse((at, _)) = self.heap.peek()?;
+        let (at, _) = self.waiting.first()?;
         Some(at.saturating_duration_since(Instant::now()))
     }
 
     /// The earliest, if its time has come.
     pub(crate) fn pop_due(&mut self) -> Option<ConnectionId> {
-        let Reverse((at, connection)) = *self.heap.peek()?;
-        if at > Instant::now() {
+        let (at, _) = self.waiting.first()?;
+        if *at > Instant::now() {
             return None;
         }
-        self.heap.pop();
-        Some(connection)
+        self.waiting.pop_first().map(|(_, connection)| connection)
     }
 }

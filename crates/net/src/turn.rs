@@ -301,7 +301,11 @@ impl Turn {
         connection.rewind();
         let id = ConnectionId { index, generation: connection.generation };
         match wait {
-            Wait::Sleep(time) => self.timers.add(time, id),
+            Wait::Sleep(time) => {
+                self.timers.add(time, id);
+            }
+            Wait::Ready(time) => self.begin_waiting(connections, id, time),
+            Wait::Pause(time) => self.begin_waiting(connections, id, Some(time)),
             Wait::LogRoom => self.waiting_for_room.push(id),
             wait => {
                 let mailbox = Arc::clone(&self.mailbox);
@@ -311,6 +315,20 @@ impl Turn {
                 wait.start(&self.server, Box::new(done));
             }
         }
+    }
+
+    /// A command waits that others will have run again, at the latest when the time has passed.
+    #[cold]
+    fn begin_waiting(
+        &mut self,
+        connections: &mut Connections,
+        id: ConnectionId,
+        time: Option<Duration>,
+    ) {
+        let Some(connection) = &mut connections[id.index] else { return };
+        let timer = time.and_then(|time| self.timers.add(time, id));
+        connection.input.compact(&mut self.pool);
+        connection.begin_waiting(timer);
     }
 
     /// Sends what a connection is owed and tidies it up.

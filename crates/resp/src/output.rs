@@ -137,6 +137,16 @@ impl Output {
         }
     }
 
+    /// Puts what `other` owes behind what is there; nothing of it has been sent.
+    pub(crate) fn append(&mut self, other: Output) {
+        debug_assert!(other.flat_sent == 0 && other.shared_sent == 0);
+        let offset = self.flat.len();
+        self.flat.extend_from_slice(&other.flat);
+        self.shared_bytes += other.shared_bytes;
+        let moved = |shared: Shared| Shared { offset: offset + shared.offset, ..shared };
+        self.shared.extend(other.shared.into_iter().map(moved));
+    }
+
     /// Puts `value` behind what is there, without copying it.
     pub(crate) fn push_shared(&mut self, value: Arc<Vec<u8>>) {
         self.shared_bytes += value.len();
@@ -224,10 +234,14 @@ mod tests {
                 let mut output = Output::new();
                 let mut reply = Reply::new(&mut output, Protocol::Resp2);
                 reply.ok();
-                reply.bulk_shared(Arc::clone(&big));
+                let mut part = Output::new();
+                Reply::new(&mut part, Protocol::Resp2).bulk_shared(Arc::clone(&big));
+                reply.append(part);
                 reply.bulk_shared(Arc::clone(&big));
                 reply.bulk_shared(Arc::new(b"abc".to_vec()));
-                reply.integer(7);
+                let mut tail = Output::new();
+                Reply::new(&mut tail, Protocol::Resp2).integer(7);
+                reply.append(tail);
                 assert_eq!(output.len(), expected.len());
                 assert!(drain(&mut output, step, slices_max) == expected, "{step} {slices_max}");
                 assert_eq!(Arc::strong_count(&big), 1);

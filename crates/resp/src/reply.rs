@@ -210,6 +210,11 @@ impl<'a> Reply<'a> {
         self.out.flat.extend_from_slice(replies);
     }
 
+    /// Replies that were written aside; nothing of them has been sent.
+    pub fn append(&mut self, replies: Output) {
+        self.out.append(replies);
+    }
+
     /// Leaves out the header of an aggregate whose count is not known before its elements are
     /// written. Write these, then the header with [`Reply::array_end`], [`Reply::map_end`] or
     /// [`Reply::set_end`], inner ones first, before anything is sent. The header moves everything

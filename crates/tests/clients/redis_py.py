@@ -66,6 +66,53 @@ def pipelines(r):
     equal(r.unlink(*[f"p:{number}" for number in range(1000)]), 1000)
 
 
+def transactions(r):
+    pipe = r.pipeline(transaction=True)
+    for number in range(500):
+        pipe.set(f"p:{number}", number).incr(f"p:{number}")
+    equal(pipe.execute()[1::2], list(range(1, 501)))
+    pipe.set("t", "text").incr("t").get("t")
+    results = pipe.execute(raise_on_error=False)
+    equal(results[0::2], [True, "text"])
+    assert isinstance(results[1], redis.ResponseError)
+    equal(r.flushdb(), True)
+    with r.pipeline() as pipe:
+        pipe.watch("w")
+        r.set("w", "changed")
+        pipe.multi()
+        pipe.set("w", "mine")
+        try:
+            pipe.execute()
+        except redis.WatchError:
+            pass
+        else:
+            raise AssertionError("the watched key had changed")
+    equal(r.getdel("w"), "changed")
+
+
+def watch_loops():
+    def increment(pipe):
+        value = int(pipe.get("n") or 0)
+        pipe.multi()
+        pipe.set("n", value + 1)
+
+    def work():
+        own = client()
+        for _ in range(50):
+            own.transaction(increment, "n")
+        own.close()
+
+    shared = client()
+    shared.delete("n")
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(int(shared.getdel("n")), 200)
+    shared.close()
+
+
 def expiry(r):
     r.set("e", "v", px=30)
     wait_until(lambda: r.get("e") is None)
@@ -123,11 +170,12 @@ def main():
         for database in (0, 3):
             r = client(decode_responses=True, protocol=protocol, db=database)
             r.flushdb()
-            for part in (strings, pipelines, expiry, scanning, server):
+            for part in (strings, pipelines, transactions, expiry, scanning, server):
                 part(r)
             r.close()
     binary()
     pooled()
+    watch_loops()
     print("redis-py: ok")
 
 

@@ -6,6 +6,7 @@ mod client;
 mod client_kill;
 mod client_list;
 mod client_names;
+mod client_pause;
 mod client_switches;
 mod hello;
 
@@ -40,6 +41,9 @@ pub const COMMANDS: &[Entry] = &[
     client_names::CLIENT_GETNAME,
     client_names::CLIENT_SETINFO,
     client_names::CLIENT_SETNAME,
+    client_pause::CLIENT_PAUSE,
+    client_pause::CLIENT_UNBLOCK,
+    client_pause::CLIENT_UNPAUSE,
     client_switches::CLIENT_NO_EVICT,
     client_switches::CLIENT_NO_TOUCH,
     client_switches::CLIENT_REPLY,

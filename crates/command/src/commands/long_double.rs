@@ -68,6 +68,15 @@ impl LongDouble {
     pub const ZERO: LongDouble =
         LongDouble::Finite(Finite { negative: false, mantissa: 0, exponent: 0 });
 
+    /// The number as a double, rounded perhaps more than once; `None` for an infinity.
+    pub fn to_f64(self) -> Option<f64> {
+        let LongDouble::Finite(Finite { negative, mantissa, exponent }) = self else {
+            return None;
+        };
+        let magnitude = mantissa as f64 * 2f64.powi(exponent);
+        Some(if negative { -magnitude } else { magnitude }).filter(|value| value.is_finite())
+    }
+
     /// The sum.
     pub fn plus(self, other: LongDouble) -> LongDouble {
         match (self, other) {

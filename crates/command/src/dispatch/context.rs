@@ -4,8 +4,14 @@ use crate::error::CommandError;
 use crate::server::Server;
 use crate::session::Session;
 use crate::wait::Wait;
+use basalt_change::place::PartitionId;
 use basalt_config::Settings;
-use basalt_engine::{Refusal, Walk};
+use basalt_engine::{
+    Attempt, Cursor, DatabaseTotals, NotResident, Object, Refusal, Session as KeySession,
+    Transaction, Walk, WalkLimits,
+};
+use basalt_env::Random;
+use std::ops::Range;
 
 /// What a session command sees.
 pub struct Context<'a> {
@@ -17,6 +23,9 @@ pub struct Context<'a> {
     pub settings: &'a Settings,
     /// Now, in unix milliseconds.
     pub now_ms: u64,
+    /// The transaction that it is part of, which holds every partition if the command is one that
+    /// concerns whole databases.
+    pub transaction: Option<Transaction<'a>>,
 }
 
 impl Context<'_> {
@@ -25,11 +34,88 @@ impl Context<'_> {
         Walk { db: self.session.db, now_ms: self.now_ms }
     }
 
+    /// Visits keys of the selected database from `from` on: [`Engine::scan`].
+    ///
+    /// # Errors
+    /// A partition is not in memory.
+    pub fn scan(
+        &self,
+        from: Cursor,
+        limits: WalkLimits,
+        visit: impl FnMut(&[u8], Object<'_>),
+    ) -> Result<Cursor, NotResident> {
+        match &self.transaction {
+            Some(transaction) => transaction.scan(self.walk(), from, limits, visit),
+            None => self.server.engine.scan(self.walk(), from, limits, visit),
+        }
+    }
+
+    /// Some key of the selected database: [`Engine::random_key`].
+    ///
+    /// # Errors
+    /// A partition is not in memory.
+    pub fn random_key(&self, random: &mut Random) -> Result<Option<Vec<u8>>, NotResident> {
+        match &self.transaction {
+            Some(transaction) => transaction.random_key(self.walk(), random),
+            None => self.server.engine.random_key(self.walk(), random),
+        }
+    }
+
+    /// What the selected database holds.
+    pub fn totals(&self) -> DatabaseTotals {
+        match &self.transaction {
+            Some(transaction) => transaction.totals(self.session.db),
+            None => self.server.engine.totals(self.session.db),
+        }
+    }
+
+    /// Partitions of the selected database that are not wholly in memory. A transaction has seen to
+    /// it that there are none.
+    pub fn incomplete(&self) -> Vec<PartitionId> {
+        match &self.transaction {
+            Some(_) => Vec::new(),
+            None => self.server.engine.incomplete(self.session.db),
+        }
+    }
+
+    /// Empties databases.
+    pub fn flush(&mut self, databases: Range<u8>) {
+        let session = self.key_session();
+        match &mut self.transaction {
+            Some(transaction) => transaction.flush(databases, session),
+            None => self.server.engine.flush(databases, &mut self.session.gate),
+        }
+    }
+
+    /// Exchanges two databases.
+    pub fn swap(&mut self, db: u8, other: u8) {
+        let session = self.key_session();
+        match &mut self.transaction {
+            Some(transaction) => transaction.swap(db, other, session),
+            None => self.server.engine.swap(db, other, &mut self.session.gate),
+        }
+    }
+
+    /// As whom the connection's commands see keys.
+    pub fn key_session(&self) -> KeySession {
+        KeySession {
+            db: self.session.db,
+            now_ms: self.now_ms,
+            touch: self.session.touch,
+            value_bytes_max: self.settings.network.bulk_bytes_max,
+            client: self.session.client.id,
+            attempt: Attempt::First,
+        }
+    }
+
     /// Asks the log before a change of whole databases: what to wait for if it is not ready for one.
     ///
     /// # Errors
     /// The log takes no changes.
     pub fn admit_change(&self) -> Result<Option<Wait>, CommandError> {
+        if self.transaction.is_some() {
+            return Ok(None); // It was asked before the first command.
+        }
         match self.server.engine.log().admit() {
             Ok(()) => Ok(None),
             Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),

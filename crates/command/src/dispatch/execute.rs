@@ -2,7 +2,7 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, write};
-use super::{Context, Prepared, Worker};
+use super::{Context, Prepared, Worker, exec, queue};
 use crate::args::Args;
 use crate::commands::{Call, Run, SessionFn};
 use crate::error::CommandError;
@@ -79,12 +79,22 @@ fn run_and_reply(
     let mut reply = Reply::new(out, session.protocol);
     let Some(id) = prepared.command else {
         let error = unknown(&server.commands, &Args::new(buffer, words));
-        return refuse(worker, None, error, &mut reply);
+        return refuse(server, worker, session, None, error, &mut reply);
     };
     let call = server.commands.call(id);
     let request = Request { server, id, call, buffer, words, prepared };
     if let Err(error) = admit(&request, worker, session) {
-        return refuse(worker, Some(id), error, &mut reply);
+        return refuse(server, worker, session, Some(id), error, &mut reply);
+    }
+    if server.pauses.may_hold()
+        && let Some(wait) = queue::hold(server, session, request.command())
+    {
+        return Flow::Wait(wait);
+    }
+    if session.is_queueing()
+        && let Some(flow) = enqueue(&request, worker, session, &mut reply)
+    {
+        return flow;
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let timed = !call.shares_time || worker.times_every_command;
@@ -94,6 +104,10 @@ fn run_and_reply(
         Run::Write(run) => write(&request, worker, session, run, &mut reply),
         Run::Session(run) => {
             let result = run_session(&request, worker, session, run, &mut reply);
+            return finish(&request, worker, session, result, start, &mut reply);
+        }
+        Run::Exec => {
+            let result = exec::execute(server, worker, session, &mut reply);
             return finish(&request, worker, session, result, start, &mut reply);
         }
     };
@@ -108,26 +122,61 @@ fn run_and_reply(
     Flow::Done
 }
 
+/// Queues a command of a transaction; `None` if it is one that runs at once.
+#[cold]
+fn enqueue(
+    request: &Request<'_>,
+    worker: &Worker,
+    session: &mut Session,
+    reply: &mut Reply<'_>,
+) -> Option<Flow> {
+    let command = request.command();
+    if queue::runs_at_once(command) {
+        return None;
+    }
+    let Request { server, prepared, .. } = request;
+    Some(match queue::push(server, worker, session, command, &request.args(&[]), **prepared) {
+        Ok(flow) => {
+            worker.counters.commands.add(1);
+            reply.simple("QUEUED");
+            flow
+        }
+        Err(error) => refuse(server, worker, session, Some(request.id), error, reply),
+    })
+}
+
 /// Answers an error and counts the call, unless it has to run again.
 #[inline(never)]
 fn finish(
     request: &Request<'_>,
     worker: &mut Worker,
-    session: &Session,
+    session: &mut Session,
     result: SessionResult,
     start: Option<Instant>,
     reply: &mut Reply<'_>,
 ) -> Flow {
     let flow = result.unwrap_or_else(|error| {
-        worker.counters.by_command[request.id.index()].failed.add(1);
-        worker.counters.count_error(error.text());
-        reply.error(error.text());
-        Flow::Done
+        session.stop_waiting(&request.server.engine);
+        fail(worker, request.id, &error, reply)
     });
     if !runs_again(&flow) {
         count(request, worker, session, start);
     }
     flow
+}
+
+/// Answers and counts an error.
+#[cold]
+pub(super) fn fail(
+    worker: &Worker,
+    id: CommandId,
+    error: &CommandError,
+    reply: &mut Reply<'_>,
+) -> Flow {
+    worker.counters.by_command[id.index()].failed.add(1);
+    worker.counters.count_error(error.text());
+    reply.error(error.text());
+    Flow::Done
 }
 
 /// Counts a call that has run.
@@ -154,7 +203,7 @@ fn run_session(
     worker.settle();
     let settings = Arc::clone(&worker.settings);
     let now_ms = worker.now_ms;
-    let mut context = Context { server, session, settings: &settings, now_ms };
+    let mut context = Context { server, session, settings: &settings, now_ms, transaction: None };
     let result = run(&mut context, &request.args(&[]), reply);
     // CONFIG SET holds for the very next command.
     worker.renew_settings(server);
@@ -179,14 +228,18 @@ fn admit(request: &Request<'_>, worker: &Worker, session: &Session) -> Result<()
         return Err(CommandError::fixed("NOAUTH Authentication required."));
     }
     if call.takes_memory && request.server.is_out_of_memory(&worker.settings) {
-        return Err(CommandError::fixed("OOM command not allowed when used memory > 'maxmemory'."));
+        return Err(CommandError::OUT_OF_MEMORY);
     }
     Ok(())
 }
 
+/// A command that is not run, and not queued either: the transaction that it was to be part of will
+/// fail.
 #[cold]
 fn refuse(
+    server: &Server,
     worker: &Worker,
+    session: &mut Session,
     id: Option<CommandId>,
     error: CommandError,
     reply: &mut Reply<'_>,
@@ -195,16 +248,31 @@ fn refuse(
     if let Some(id) = id {
         worker.counters.by_command[id.index()].rejected.add(1);
     }
+    session.stop_waiting(&server.engine);
+    let error = queue::refused(server, session, id, error);
     worker.counters.count_error(error.text());
     reply.error(error.text());
     Flow::Done
 }
 
+/// Tells the slow log of a call that took long.
 #[cold]
 fn note_if_slow(request: &Request<'_>, worker: &Worker, session: &Session, duration_us: u64) {
+    note_slow_call(request.server, worker, session, request.id, &request.args(&[]), duration_us);
+}
+
+/// The same for a command of a transaction.
+pub(super) fn note_slow_call(
+    server: &Server,
+    worker: &Worker,
+    session: &Session,
+    id: CommandId,
+    args: &Args<'_>,
+    duration_us: u64,
+) {
     let settings = &worker.settings.server;
     let limit_us = settings.slowlog_slower_than_us;
-    let spec = request.command().spec;
+    let spec = server.commands.table.command(id).spec;
     if limit_us < 0
         || duration_us < limit_us as u64
         || spec.flags.has(Flag::SkipSlowlog)
@@ -216,9 +284,9 @@ fn note_if_slow(request: &Request<'_>, worker: &Worker, session: &Session, durat
         id: 0,
         unix_s: worker.now_ms / 1000,
         duration_us,
-        arguments: slow_log::shorten(redact(spec.name, request.args(&[]).from(0)).into_iter()),
+        arguments: slow_log::shorten(redact(spec.name, args.from(0)).into_iter()),
         client_address: session.client.address.clone(),
         client_name: session.client.names.lock().name.clone(),
     };
-    request.server.slow_log.push(entry, settings.slowlog_entries_max);
+    server.slow_log.push(entry, settings.slowlog_entries_max);
 }

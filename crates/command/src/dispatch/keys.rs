@@ -3,14 +3,21 @@
 
 use super::Worker;
 use super::execute::Request;
+use crate::args::Args;
+use crate::clients::ClientHandle;
 use crate::commands::{ReadFn, WriteFn};
 use crate::error::CommandError;
-use crate::session::Session;
+use crate::session::{Session, Waiting};
 use crate::wait::Wait;
-use basalt_engine::{Gating, Key, Missing, Refusal, Session as KeySession, Txn, View};
+use basalt_engine::{
+    Engine, Gating, Key, Missing, Places, Refusal, Session as KeySession, Settled, Txn, View,
+    Waiter,
+};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
-use basalt_spec::{Flag, KeyFlag};
+use basalt_spec::{Command, Flag, KeyFlag};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// What keeps a command from being done with. In a box, because nearly always there is nothing, and
 /// what is large is copied on its way up, whether it is there or not.
@@ -75,6 +82,10 @@ fn read_keys(
         Err(error) => failed(error),
     };
     worker.count_lookups(view.hits_and_misses());
+    if view.has_to_settle() {
+        let settle = |client: &_, places: &_| view.settle(client, places);
+        return settled(&worker.counters, session, obstacle, settle);
+    }
     obstacle
 }
 
@@ -137,16 +148,58 @@ fn write_keys(
             Ok(()) => None,
             Err(error) => failed(error),
         };
-        // Even after an error: what has changed in memory must be in the log.
-        if let Some(ticket) = txn.append() {
-            session.gate.add(ticket);
+        if txn.has_to_settle() {
+            let settle = |client: &_, places: &_| txn.settle(client, places);
+            settled(&worker.counters, session, obstacle, settle)
+        } else {
+            // Even after an error: what has changed in memory must be in the log.
+            if let Some(ticket) = txn.append() {
+                session.gate.add(ticket);
+            }
+            obstacle
         }
-        obstacle
     };
-    if let Some(missing) = worker.changes.take_missing() {
-        return wait_for(&worker.counters, missing);
-    }
+    worker.changes.wake_called();
     obstacle
+}
+
+/// Ends the run of a command that has to wait or has waited, with what came of it.
+#[cold]
+#[inline(never)]
+fn settled(
+    counters: &ThreadCounters,
+    session: &mut Session,
+    outcome: Obstacle,
+    settle: impl FnOnce(&Arc<dyn Waiter>, &Places) -> Settled,
+) -> Obstacle {
+    let client: Arc<dyn Waiter> = Arc::<ClientHandle>::clone(&session.client);
+    let waiting = session.waiting.take();
+    let nowhere = Places::new();
+    let places = waiting.as_ref().map_or(&nowhere, |waiting| &waiting.places);
+    match settle(&client, places) {
+        Settled::Fetches(missing) => {
+            session.waiting = waiting;
+            wait_for(counters, missing)
+        }
+        Settled::Waits(patience) => {
+            let now = Instant::now();
+            let waiting = waiting.unwrap_or_else(|| {
+                session.client.begin_waiting();
+                let deadline = patience.time.and_then(|time| now.checked_add(time));
+                Box::new(Waiting { places: patience.places, deadline })
+            });
+            let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
+            session.waiting = Some(waiting);
+            Some(Box::new(Stop::Wait(Wait::Ready(left))))
+        }
+        Settled::Over(ticket) => {
+            session.client.end_waiting();
+            if let Some(ticket) = ticket {
+                session.gate.add(ticket);
+            }
+            outcome
+        }
+    }
 }
 
 #[cold]
@@ -171,12 +224,14 @@ fn refused(refusal: &Refusal) -> Obstacle {
 }
 
 #[inline(always)]
-fn key_session(worker: &Worker, session: &Session) -> KeySession {
+pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
     KeySession {
         db: session.db,
         now_ms: worker.now_ms,
         touch: session.touch,
         value_bytes_max: worker.settings.network.bulk_bytes_max,
+        client: session.client.id,
+        attempt: session.attempt(),
     }
 }
 
@@ -194,11 +249,20 @@ fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
     }
 }
 
-/// The keys of a command that may have several.
 fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
-    let (engine, args) = (&*request.server.engine, request.args(&[]));
-    let command = request.command();
     let mut keys = Vec::new();
+    add_keys(&request.server.engine, request.command(), request.args(&[]), &mut keys);
+    keys
+}
+
+/// The keys of a command that may have several.
+pub(super) fn add_keys<'a>(
+    engine: &Engine,
+    command: &Command,
+    args: Args<'a>,
+    keys: &mut Vec<Key<'a>>,
+) {
+    let before = keys.len();
     if command.flags.has(Flag::Movablekeys) {
         let visited = command.visit_keys(&args, |position, flags| {
             if !flags.has(KeyFlag::NotKey) {
@@ -207,11 +271,10 @@ fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
         });
         if visited.is_err() {
             // Where the keys are is unclear: the command, which reads the same words, says why.
-            keys.clear();
+            keys.truncate(before);
         }
     } else {
         let positions = command.key_range.positions(args.len());
         keys.extend(positions.map(|position| engine.key(args.word(position))));
     }
-    keys
 }

@@ -9,7 +9,7 @@ use basalt_resp::Arg;
 use basalt_spec::{CommandId, Found};
 
 /// A request whose command has been found.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Prepared {
     pub(super) command: Option<CommandId>,
     /// Of its first key.

@@ -17,6 +17,7 @@ pub struct Record {
 /// The log.
 pub struct MemoryLog {
     state: Mutex<State>,
+    /// One an append, atomic or not.
     tickets: AtomicU64,
     /// Tickets up to this one are acknowledged; all of them while replies are not gated.
     acknowledged: AtomicU64,
@@ -65,6 +66,11 @@ impl MemoryLog {
         let mut state = self.state.lock();
         state.keeps_records = false;
         state.records = Vec::new();
+    }
+
+    /// How many appends there were, those of several records counted once.
+    pub fn appends(&self) -> u64 {
+        self.tickets.load(Ordering::Relaxed)
     }
 
     /// From here on acknowledges nothing.

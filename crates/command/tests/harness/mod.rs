@@ -14,7 +14,7 @@ use basalt_command::server::Server;
 use basalt_command::session::{Flow, Session};
 use basalt_command::wait::{Afterwards, Wait};
 use basalt_config::{Config, SetOrigin};
-use basalt_engine::{Background, Engine, Options, RecoveryError, Touch, View, WarmUp};
+use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log::SlowLog;
@@ -42,6 +42,7 @@ pub struct TestServer {
     pub log: Arc<MemoryLog>,
     disk: Arc<MemoryDisk>,
     background: Option<Background>,
+    closed: bool,
 }
 
 /// A string as the engine has it.
@@ -56,7 +57,9 @@ pub struct Stored {
 struct NoWake;
 
 impl Wake for NoWake {
-    fn wake(&self) {}
+    fn sweep(&self) {}
+
+    fn run_again(&self) {}
 }
 
 impl TestServer {
@@ -95,7 +98,17 @@ impl TestServer {
         let session = connect(&server);
         let log = log.expect("the engine opens its log");
         let (last_command, background) = (dispatch::LastCommand::default(), Some(background));
-        TestServer { server, worker, session, last_command, clock, log, disk, background }
+        TestServer {
+            server,
+            worker,
+            session,
+            last_command,
+            clock,
+            log,
+            disk,
+            background,
+            closed: false,
+        }
     }
 
     /// One more connection to the same server, to be used by another thread.
@@ -109,6 +122,7 @@ impl TestServer {
             log: Arc::clone(&self.log),
             disk: Arc::clone(&self.disk),
             background: None,
+            closed: false,
         }
     }
 
@@ -165,6 +179,7 @@ impl TestServer {
                 &prepared,
                 out,
             );
+            self.closed |= matches!(flow, Flow::Close);
             let Flow::Wait(wait) = flow else { return };
             let afterwards = wait.afterwards();
             let result = self.wait(wait);
@@ -193,17 +208,17 @@ impl TestServer {
         }
     }
 
+    /// A command has ended the connection.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// The string under a key of database 0, without leaving a trace.
     pub fn stored(&self, key: impl AsRef<[u8]>) -> Option<Stored> {
         let engine = &*self.server.engine;
         let key = engine.key(key.as_ref());
         let locked = engine.lock(&[key]);
-        let session = basalt_engine::Session {
-            db: 0,
-            now_ms: self.clock.unix_ms(),
-            touch: Touch::No,
-            value_bytes_max: usize::MAX,
-        };
+        let session = basalt_engine::Session::background(0, self.clock.unix_ms());
         View::new(engine, locked, session).peek(&key).map(|object| Stored {
             value: object.string().expect("it is a string").bytes().to_vec(),
             expire_ms: object.expire_ms(),
@@ -228,6 +243,7 @@ fn server(engine: Arc<Engine>) -> Server {
         config: Arc::new(Config::default()),
         commands,
         clients: Clients::default(),
+        pauses: Default::default(),
         slow_log: SlowLog::default(),
         counters,
         host: Box::new(host::TestHost::default()),

@@ -10,7 +10,9 @@ use std::sync::Arc;
 struct NoWake;
 
 impl Wake for NoWake {
-    fn wake(&self) {}
+    fn sweep(&self) {}
+
+    fn run_again(&self) {}
 }
 
 fn connect(server: &TestServer, address: &str) -> Arc<ClientHandle> {

@@ -53,7 +53,7 @@ struct Client<'s> {
 impl Client<'_> {
     fn session(&self, db: u8) -> Session {
         let now_ms = self.shared.engine.clock().unix_ms();
-        Session { db, now_ms, touch: Touch::Yes, value_bytes_max: 1 << 20 }
+        Session { touch: Touch::Yes, ..Session::background(db, now_ms) }
     }
 
     fn fetch(&self, missing: basalt_engine::Missing) {

@@ -4,9 +4,11 @@
 
 use std::time::Duration;
 
+use basalt_resp::Value;
+use basalt_tests::client::Connection;
 use basalt_tests::crash::{self, Outcome, Placement, Plan};
 use basalt_tests::random::Random;
-use basalt_tests::server::{Kind, is_redis};
+use basalt_tests::server::{Kind, Launch, is_redis};
 
 const ROUNDS_IN_CI: u64 = 5;
 
@@ -74,6 +76,64 @@ fn everysec_loses_the_last_moments_only() {
     let outcome = run(&plan);
     let old: Vec<_> = outcome.losses.iter().filter(|loss| loss.age > EVERYSEC_AGE_MAX).collect();
     assert!(old.is_empty(), "{} of them, the oldest {:?}", old.len(), old[0]);
+}
+
+/// Each transaction sets a few keys of different partitions to one number.
+#[test]
+fn transactions_are_there_as_a_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut random = Random::from_environment();
+    let launch = || {
+        let launch = Launch::new(Kind::Basalt).dir(dir.path()).allow_log("torn tail");
+        ALWAYS.iter().fold(launch, |launch, (name, value)| launch.option(name, value)).start()
+    };
+    let mut server = launch();
+    for round in 0..plan(Placement::Spread, ALWAYS).rounds {
+        let connections: Vec<Connection> = (0..4).map(|_| server.connect()).collect();
+        let pause = Duration::from_micros(20_000 + random.below(80_000));
+        let acknowledged: Vec<u64> = std::thread::scope(|scope| {
+            let start = |(writer, connection)| scope.spawn(move || set_keys(connection, writer));
+            let writers: Vec<_> = connections.into_iter().enumerate().map(start).collect();
+            std::thread::sleep(pause);
+            server.kill();
+            writers.into_iter().map(|writer| writer.join().expect("no panic")).collect()
+        });
+        drop(server);
+        server = launch();
+        let mut connection = server.connect();
+        for (writer, acknowledged) in acknowledged.into_iter().enumerate() {
+            let found = connection.run(&format!("MGET {}", keys_of(writer).join(" ")));
+            let Ok(Value::Array(found)) = found else { panic!("{found:?}") };
+            assert!(found.iter().all(|value| *value == found[0]), "round {round}: {found:?}");
+            let last = match &found[0] {
+                Value::Bulk(digits) => String::from_utf8_lossy(digits).parse().expect("a number"),
+                _ => 0,
+            };
+            assert!(last >= acknowledged, "round {round}: {last} is older than {acknowledged}");
+        }
+        connection.run("FLUSHALL").expect("it runs");
+    }
+}
+
+fn keys_of(writer: usize) -> [String; 5] {
+    [0, 1, 2, 3, 4].map(|key| format!("{writer}:{key}"))
+}
+
+/// Sets all keys to 1, 2, 3 … in one transaction each until the connection breaks; gives the last
+/// number that was acknowledged.
+fn set_keys(mut connection: Connection, writer: usize) -> u64 {
+    let mut number = 0;
+    loop {
+        let lines = keys_of(writer).map(|key| format!("SET {key} {}\r\n", number + 1));
+        let request = format!("MULTI\r\n{}EXEC\r\n", lines.concat());
+        let is_sent = connection.send_raw(request.as_bytes()).is_ok();
+        let replies = (0..lines.len() + 2).map(|_| connection.receive()).last();
+        match replies {
+            Some(Ok(Value::Array(_))) if is_sent => number += 1,
+            Some(Ok(other)) => panic!("EXEC answered {other:?}"),
+            _ => return number,
+        }
+    }
 }
 
 /// The canary: a server that acknowledges too early must be found out, or the tests above prove nothing.

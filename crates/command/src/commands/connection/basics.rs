@@ -124,6 +124,7 @@ fn quit(_: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResu
 
 fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let session = &mut *ctx.session;
+    session.discard_transaction(&ctx.server.engine);
     session.select(0);
     session.speak(Protocol::Resp2);
     session.authenticated = ctx.settings.clients.password.is_none();

@@ -96,21 +96,23 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
     text
 }
 
-/// All fields of Redis 7.2 in its order. What belongs to channels, transactions and tracking is as
-/// for a connection that uses none.
+/// All fields of Redis 7.2 in its order. What belongs to channels and tracking is as for a connection
+/// that uses none.
 fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut String) {
     let names = client.names.lock().clone();
     let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
     let query_bytes = client.query_bytes.load(Relaxed);
     let output_bytes = client.output_bytes.load(Relaxed);
-    let total_bytes = size_of::<ClientHandle>() as u64 + query_bytes + output_bytes;
+    let multi = client.queued_commands().map_or(-1, |count| count as i64);
+    let multi_bytes = client.queued_bytes();
+    let total_bytes = size_of::<ClientHandle>() as u64 + query_bytes + output_bytes + multi_bytes;
     let events = if output_bytes > 0 { "rw" } else { "r" };
     // Writing to a string cannot fail.
     let _ = write!(
         text,
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
-         multi=-1 qbuf={query_bytes} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 \
+         multi={multi} qbuf={query_bytes} qbuf-free=0 argv-mem=0 multi-mem={multi_bytes} rbs=0 rbp=0 \
          obl={output_bytes} oll=0 omem=0 tot-mem={total_bytes} events={events} cmd={} \
          user=default redir=-1 resp={} lib-name={} lib-ver={}",
         client.id,
@@ -131,7 +133,9 @@ fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut Stri
 
 fn flags(client: &ClientHandle) -> String {
     let facts = [
+        (client.queued_commands().is_some(), 'x'),
         (client.parked.load(Relaxed), 'b'),
+        (client.saw_change(), 'd'),
         (client.is_killed(), 'A'),
         (client.is_unix(), 'U'),
         (client.no_evict.load(Relaxed), 'e'),

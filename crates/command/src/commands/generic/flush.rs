@@ -116,7 +116,7 @@ fn flush(
     if let Some(wait) = context.admit_change()? {
         return Ok(Flow::Wait(wait));
     }
-    context.server.engine.flush(databases, &mut context.session.gate);
+    context.flush(databases);
     reply.ok();
     Ok(Flow::Done)
 }
@@ -134,7 +134,7 @@ fn swapdb(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> 
         return Ok(Flow::Wait(wait));
     }
     if db != other {
-        engine.swap(db, other, &mut context.session.gate);
+        context.swap(db, other);
     }
     reply.ok();
     Ok(Flow::Done)

@@ -67,8 +67,7 @@ pub(super) const DBSIZE: Entry = Entry {
 };
 
 fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let engine = &*context.server.engine;
-    let incomplete = engine.incomplete(context.session.db);
+    let incomplete = context.incomplete();
     if !incomplete.is_empty() {
         return Ok(Flow::Wait(Wait::Partitions(incomplete)));
     }
@@ -76,7 +75,7 @@ fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
     let mut names = Names::default();
     let mut at = Cursor::START;
     loop {
-        let step = engine.scan(context.walk(), at, WalkLimits::NONE, |key, _| {
+        let step = context.scan(at, WalkLimits::NONE, |key, _| {
             if pattern.matches(key) {
                 names.push(key);
             }
@@ -94,7 +93,7 @@ fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
 
 fn randomkey(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let mut random = Random::new(random::seed());
-    match context.server.engine.random_key(context.walk(), &mut random) {
+    match context.random_key(&mut random) {
         Ok(Some(key)) => reply.bulk(&key),
         Ok(None) => reply.null(),
         Err(missing) => return Ok(wait_for(missing)),
@@ -104,7 +103,7 @@ fn randomkey(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> 
 }
 
 fn dbsize(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let totals = context.server.engine.totals(context.session.db);
+    let totals = context.totals();
     context.gate_reads_of_everything();
     reply.integer(totals.keys as i64);
     Ok(Flow::Done)

@@ -89,16 +89,11 @@ fn scan(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
     let from = parse_cursor(args.word(1)).ok_or(CommandError::fixed("ERR invalid cursor"))?;
     let options = ScanOptions::parse(args)?;
     let mut names = Names::default();
-    let step = context.server.engine.scan(
-        context.walk(),
-        Cursor::from_number(from),
-        options.limits(),
-        |key, object| {
-            if options.wants(key, object) {
-                names.push(key);
-            }
-        },
-    );
+    let step = context.scan(Cursor::from_number(from), options.limits(), |key, object| {
+        if options.wants(key, object) {
+            names.push(key);
+        }
+    });
     let next = match step {
         Ok(next) => next,
         Err(missing) => return Ok(wait_for(missing)),

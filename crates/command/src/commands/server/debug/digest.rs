@@ -9,7 +9,7 @@ use crate::dispatch::Context;
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
-use basalt_engine::{Cursor, Key, Object, Session as KeySession, Touch, View, Walk, WalkLimits};
+use basalt_engine::{Cursor, Key, Object, Session as KeySession, View, Walk, WalkLimits};
 use basalt_keyspace::entry::EntryValue;
 use basalt_resp::Reply;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
@@ -105,12 +105,7 @@ pub(super) fn look_at_keys(
     if let Some(missing) = engine.missing(&mut locked, ctx.session.db, &keys) {
         return Ok(Flow::Wait(Wait::Keys(missing)));
     }
-    let session = KeySession {
-        db: ctx.session.db,
-        now_ms: ctx.now_ms,
-        touch: Touch::No,
-        value_bytes_max: ctx.settings.network.bulk_bytes_max,
-    };
+    let session = KeySession::background(ctx.session.db, ctx.now_ms);
     let view = View::new(engine, locked, session);
     let found: Vec<Option<Object<'_>>> = keys.iter().map(|key| view.peek(key)).collect();
     look(&found)?;

@@ -50,6 +50,9 @@ pub(super) fn clients(source: &Source<'_>, lines: &mut Lines) {
     lines.put("client_recent_max_output_buffer", most(|client| client.output_bytes.load(Relaxed)));
     lines.put("blocked_clients", parked);
     lines.put_all(&["tracking_clients", "clients_in_timeout_table"], 0);
+    let (waited_for, awaiting_end) = source.server.engine.keys_waited_for();
+    lines.put("total_blocking_keys", waited_for);
+    lines.put("total_blocking_keys_on_nokey", awaiting_end);
 }
 
 pub(super) fn cpu(source: &Source<'_>, lines: &mut Lines) {

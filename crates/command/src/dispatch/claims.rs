@@ -1,0 +1,128 @@
+//! What the commands of a transaction are going to touch, found out before the first one runs.
+
+use super::Prepared;
+use super::keys::add_keys;
+use crate::args::Args;
+use crate::commands::{Commands, Run};
+use crate::server::Server;
+use crate::transaction::Queue;
+use basalt_engine::{Claims, Key};
+use basalt_spec::{Command, CommandId, Flag, Group, KeyFlag};
+use std::ops::Range;
+
+/// Commands whose arguments name a database: with one of them, keys are looked for in all.
+const NAMING_DATABASES: [&str; 4] = ["copy", "move", "select", "swapdb"];
+
+/// A transaction about to run.
+pub(super) struct Plan<'q> {
+    /// What all commands touch.
+    pub(super) claims: Claims<'q>,
+    /// The commands, in order.
+    pub(super) steps: Vec<Step<'q>>,
+    /// Some step is to be run after the others.
+    pub(super) has_late_steps: bool,
+}
+
+/// One command of it.
+pub(super) struct Step<'q> {
+    pub(super) id: CommandId,
+    pub(super) args: Args<'q>,
+    /// Which of the plan's keys are its own.
+    pub(super) keys: Range<usize>,
+    pub(super) when: When,
+}
+
+/// When a command of a transaction runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// In its turn, while all partitions of the transaction are held.
+    InTurn,
+    /// After the others, when no partition is held any more: it concerns the server, may take locks
+    /// that rank below partitions, call the system, or walk the keyspace by itself.
+    Late,
+}
+
+impl<'q> Plan<'q> {
+    /// Makes the plan of a queue of a client that has selected `db`.
+    pub(super) fn new(server: &Server, queue: &'q Queue, db: u8) -> Plan<'q> {
+        let claims = Claims { databases: db..db + 1, ..Claims::default() };
+        let mut plan =
+            Plan { claims, steps: Vec::with_capacity(queue.len()), has_late_steps: false };
+        for (prepared, args) in queue.iter() {
+            if let Some(id) = prepared.command {
+                plan.add(server, id, args, &prepared);
+            }
+        }
+        plan
+    }
+
+    fn add(&mut self, server: &Server, id: CommandId, args: Args<'q>, prepared: &Prepared) {
+        let Server { commands, engine, .. } = server;
+        let command = commands.table.command(id);
+        let when = when(commands, command);
+        self.has_late_steps |= when == When::Late;
+        let first = self.claims.keys.len();
+        if when == When::InTurn {
+            self.claim_databases(commands, command, engine.databases());
+            let only_key = usize::from(commands.call(id).only_key);
+            match prepared.partition {
+                Some(partition) if only_key != 0 => {
+                    let key = Key { bytes: args.word(only_key), hash: prepared.hash, partition };
+                    self.claims.keys.push(key);
+                }
+                _ => add_keys(engine, command, args, &mut self.claims.keys),
+            }
+        }
+        self.steps.push(Step { id, args, keys: first..self.claims.keys.len(), when });
+    }
+
+    fn claim_databases(&mut self, commands: &Commands, command: &Command, databases: u8) {
+        if NAMING_DATABASES.contains(&command.spec.name) {
+            self.claims.databases = 0..databases;
+        }
+        let walks = matches!(commands.call(command.id).run, Run::Session(_));
+        let reads = command.flags.has(Flag::Readonly);
+        let guesses = command.key_specs.iter().any(|spec| spec.flags.has(KeyFlag::Incomplete));
+        self.claims.everything |= guesses || walks && (reads || command.flags.has(Flag::Write));
+        // What is fast does not look at keys: DBSIZE counts.
+        self.claims.reads_everything |= guesses || walks && reads && !command.flags.has(Flag::Fast);
+    }
+}
+
+/// Commands on keys and on whole databases run in their turn, and so does what concerns the
+/// connection alone, which the next command may depend on.
+fn when(commands: &Commands, command: &Command) -> When {
+    let flags = command.flags;
+    let concerns_data = flags.has(Flag::Readonly) || flags.has(Flag::Write);
+    let concerns_connection = command.spec.group == Group::Connection;
+    match commands.call(command.id).run {
+        Run::Read(_) | Run::Write(_) => When::InTurn,
+        Run::Session(_) if concerns_data || concerns_connection => When::InTurn,
+        Run::Session(_) | Run::Exec => When::Late,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_that_names_a_database_is_known() {
+        let commands = Commands::new();
+        let names_database = |command: &&Command| {
+            let words: Vec<&str> =
+                command.spec.synopsis.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+            words.iter().any(|word| ["DB", "db", "index1"].contains(word))
+        };
+        let found: Vec<&str> = commands
+            .table
+            .all()
+            .iter()
+            .filter(names_database)
+            .filter(|command| when(&commands, command) == When::InTurn)
+            .map(|command| command.spec.name)
+            .filter(|name| !NAMING_DATABASES.contains(name))
+            .collect();
+        assert!(found.is_empty(), "{found:?} name a database");
+    }
+}

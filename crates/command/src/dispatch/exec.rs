@@ -1,0 +1,285 @@
+//! EXEC: the queued commands as one.
+//!
+//! ```text
+//! lock all partitions ▸ has a watched key changed? ▸ is everything in memory? ▸ run each in turn
+//!                     ▸ append one ChangeSet ▸ unlock ▸ run what concerns the server
+//! ```
+//! Nothing has been changed when the look into memory fails: the client waits and EXEC begins again.
+//! After that nothing waits. The replies stand in the order of the commands, whatever ran last.
+//! [`super::claims`] says which partitions and which databases that are, and what runs last.
+
+use super::claims::{Plan, Step, When};
+use super::execute::{fail, note_slow_call};
+use super::keys::key_session;
+use super::{Context, Worker};
+use crate::commands::Run;
+use crate::error::CommandError;
+use crate::server::Server;
+use crate::session::{Flow, Replies, Session};
+use crate::transaction::Queue;
+use crate::wait::Wait;
+use basalt_engine::{Key, Refusal, Transaction, Unready, Watching};
+use basalt_resp::{Output, Reply};
+use std::sync::Arc;
+use std::time::Instant;
+
+const ABORTED: CommandError =
+    CommandError::fixed("EXECABORT Transaction discarded because of previous errors.");
+
+/// Runs what the client has queued.
+#[cold]
+pub(super) fn execute(
+    server: &Server,
+    worker: &mut Worker,
+    session: &mut Session,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, CommandError> {
+    let Some(queue) = session.transaction.take() else {
+        return Err(CommandError::fixed("ERR EXEC without MULTI"));
+    };
+    // What is changed stays with the worker until it is committed.
+    let mut changes = std::mem::take(&mut worker.changes);
+    let outcome = match admit(server, worker, &queue) {
+        Ok(None) => {
+            let plan = Plan::new(server, &queue, session.db);
+            let engine = &*server.engine;
+            let watching = session.watching.as_deref();
+            let transaction = Transaction::lock(engine, &plan.claims, watching, &mut changes);
+            run(server, worker, session, &plan, transaction, reply)
+        }
+        Ok(Some(wait)) => Ok(Flow::Wait(wait)),
+        Err(error) => Err(error),
+    };
+    worker.changes = changes;
+    if matches!(outcome, Ok(Flow::Wait(_))) {
+        session.transaction = Some(queue);
+    } else {
+        session.discard_transaction(&server.engine);
+    }
+    outcome
+}
+
+/// Whether the queue may run as a whole: what to wait for if it may not yet.
+fn admit(server: &Server, worker: &Worker, queue: &Queue) -> Result<Option<Wait>, CommandError> {
+    if queue.is_spoiled() {
+        return Err(ABORTED);
+    }
+    if queue.needs_memory() && server.is_out_of_memory(&worker.settings) {
+        return Err(CommandError::OUT_OF_MEMORY.discarding_transaction());
+    }
+    if !queue.writes() {
+        return Ok(None);
+    }
+    match server.engine.log().admit() {
+        Ok(()) => Ok(None),
+        Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
+        Err(refusal) => Err(CommandError::log_refused(&refusal).discarding_transaction()),
+    }
+}
+
+fn run(
+    server: &Server,
+    worker: &mut Worker,
+    session: &mut Session,
+    plan: &Plan<'_>,
+    mut transaction: Transaction<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, CommandError> {
+    let is_changed = |watching: &Watching| watching.is_changed(worker.now_ms);
+    if session.watching.as_deref().is_some_and(is_changed) {
+        reply.null_array();
+        return Ok(Flow::Done);
+    }
+    if let Err(unready) = transaction.check_resident(&plan.claims) {
+        worker.counters.cold_reads.add(1);
+        return Ok(Flow::Wait(match unready {
+            Unready::Keys(missing) => Wait::Keys(missing),
+            Unready::Partitions(partitions) => Wait::Partitions(partitions),
+        }));
+    }
+    transaction.gate_reads(&plan.claims, &mut session.gate);
+    // Held as they are, the partitions need not be locked again to end the watch.
+    if let Some(watching) = session.watching.take() {
+        transaction.unwatch(&watching);
+    }
+    if plan.claims.keys.len() > 1 {
+        transaction.txn(key_session(worker, session)).prefetch(&plan.claims.keys);
+    }
+    if speaks(session.replies) {
+        reply.array(plan.steps.len());
+    }
+    let mut runner = Runner { server, worker, session, closes: false, since: Instant::now() };
+    if plan.has_late_steps {
+        runner.run_in_two_rounds(plan, transaction, reply);
+    } else {
+        for step in &plan.steps {
+            runner.answer(plan, step, Some(&mut transaction), reply);
+        }
+        runner.commit(transaction);
+    }
+    Ok(if runner.closes { Flow::Close } else { Flow::Done })
+}
+
+/// Runs the commands of one EXEC.
+struct Runner<'a> {
+    server: &'a Server,
+    worker: &'a mut Worker,
+    session: &'a mut Session,
+    /// One of them wants the connection closed.
+    closes: bool,
+    /// When the running command began.
+    since: Instant,
+}
+
+impl Runner<'_> {
+    /// Every reply is written aside, and all are put in order in the end.
+    fn run_in_two_rounds(
+        &mut self,
+        plan: &Plan<'_>,
+        mut transaction: Transaction<'_>,
+        reply: &mut Reply<'_>,
+    ) {
+        let mut replies: Vec<Output> = plan.steps.iter().map(|_| Output::new()).collect();
+        let protocols: Vec<_> = plan
+            .steps
+            .iter()
+            .zip(&mut replies)
+            .map(|(step, out)| {
+                let protocol = self.session.protocol;
+                if step.when == When::InTurn {
+                    let mut aside = Reply::new(out, protocol);
+                    self.answer(plan, step, Some(&mut transaction), &mut aside);
+                }
+                protocol
+            })
+            .collect();
+        self.commit(transaction);
+        self.since = Instant::now();
+        for ((step, out), protocol) in plan.steps.iter().zip(&mut replies).zip(protocols) {
+            if step.when == When::Late {
+                self.answer(plan, step, None, &mut Reply::new(out, protocol));
+            }
+        }
+        replies.into_iter().for_each(|out| reply.append(out));
+    }
+
+    fn commit(&mut self, transaction: Transaction<'_>) {
+        if let Some(ticket) = transaction.commit() {
+            self.session.gate.add(ticket);
+        }
+    }
+
+    /// Runs a command whose reply is sent if replies are on, before it or after it.
+    fn answer(
+        &mut self,
+        plan: &Plan<'_>,
+        step: &Step<'_>,
+        transaction: Option<&mut Transaction<'_>>,
+        reply: &mut Reply<'_>,
+    ) {
+        if speaks(self.session.replies) {
+            if step.when == When::InTurn {
+                reply.set_protocol(self.session.protocol);
+            }
+            return self.run(plan, step, transaction, reply);
+        }
+        let mut unwanted = Output::new();
+        let mut aside = Reply::new(&mut unwanted, self.session.protocol);
+        self.run(plan, step, transaction, &mut aside);
+        if speaks(self.session.replies) {
+            reply.append(unwanted);
+        }
+    }
+
+    fn run(
+        &mut self,
+        plan: &Plan<'_>,
+        step: &Step<'_>,
+        transaction: Option<&mut Transaction<'_>>,
+        reply: &mut Reply<'_>,
+    ) {
+        let command = self.server.commands.table.command(step.id);
+        let result = match transaction {
+            Some(transaction) => {
+                let keys = &plan.claims.keys[step.keys.clone()];
+                self.run_in_turn(step, keys, transaction, reply)
+            }
+            None => self.run_for_session(step, None, reply),
+        };
+        let result = match result {
+            Ok(Flow::Wait(_)) => Err(CommandError::new(format!(
+                "ERR '{}' waits and cannot do that inside a transaction",
+                command.spec.name
+            ))),
+            result => result,
+        };
+        match result {
+            Ok(flow) => self.closes |= matches!(flow, Flow::Close),
+            Err(error) => {
+                fail(self.worker, step.id, &error, reply);
+            }
+        }
+        let now = Instant::now();
+        let elapsed = now - std::mem::replace(&mut self.since, now);
+        let counters = &self.worker.counters.by_command[step.id.index()];
+        counters.calls.add(1);
+        counters.nanoseconds.add(elapsed.as_nanos() as u64);
+        let micros = elapsed.as_micros() as u64;
+        note_slow_call(self.server, self.worker, self.session, step.id, &step.args, micros);
+    }
+
+    fn run_in_turn(
+        &mut self,
+        step: &Step<'_>,
+        keys: &[Key<'_>],
+        transaction: &mut Transaction<'_>,
+        reply: &mut Reply<'_>,
+    ) -> Result<Flow, CommandError> {
+        let args = step.args.with_keys(keys);
+        let key_session = key_session(self.worker, self.session);
+        match self.server.commands.call(step.id).run {
+            Run::Read(run) => {
+                let view = transaction.view(key_session);
+                let result = run(&view, &args, reply);
+                self.worker.count_lookups(view.hits_and_misses());
+                result.map(|()| Flow::Done)
+            }
+            Run::Write(run) => {
+                let mut txn = transaction.txn(key_session);
+                run(&mut txn, &args, reply).map(|()| Flow::Done)
+            }
+            Run::Session(_) => self.run_for_session(step, Some(transaction.lend()), reply),
+            Run::Exec => Err(CommandError::fixed("ERR EXEC calls can not be nested")),
+        }
+    }
+
+    fn run_for_session(
+        &mut self,
+        step: &Step<'_>,
+        transaction: Option<Transaction<'_>>,
+        reply: &mut Reply<'_>,
+    ) -> Result<Flow, CommandError> {
+        let Run::Session(run) = self.server.commands.call(step.id).run else {
+            return Ok(Flow::Done);
+        };
+        // It may show the counters.
+        self.worker.settle();
+        let settings = Arc::clone(&self.worker.settings);
+        let mut context = Context {
+            server: self.server,
+            session: self.session,
+            settings: &settings,
+            now_ms: self.worker.now_ms,
+            transaction,
+        };
+        let flow = run(&mut context, &step.args, reply)?;
+        self.worker.renew_settings(self.server);
+        self.worker.begin_batch(self.server);
+        Ok(flow)
+    }
+}
+
+/// Whether what is answered now is sent.
+fn speaks(replies: Replies) -> bool {
+    matches!(replies, Replies::On | Replies::SkipNext)
+}

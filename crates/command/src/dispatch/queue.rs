@@ -1,0 +1,87 @@
+//! Commands between MULTI and EXEC: what may be queued, and what runs at once.
+
+use super::{Prepared, Worker};
+use crate::args::Args;
+use crate::commands::Run;
+use crate::error::CommandError;
+use crate::pauses::Writes;
+use crate::server::Server;
+use crate::session::{Flow, Session};
+use crate::transaction::is_pausable;
+use crate::wait::Wait;
+use basalt_engine::Refusal;
+use basalt_spec::{Command, CommandId, Flag};
+
+/// Commands that are not queued.
+const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "reset", "quit"];
+/// Whether a command is not queued.
+#[cold]
+pub(super) fn runs_at_once(command: &Command) -> bool {
+    AT_ONCE.contains(&command.spec.name)
+}
+
+/// Queues a command that has been admitted. A client whose queue grows beyond
+/// `client-query-buffer-limit` is disconnected, as by the bytes of a single request.
+///
+/// # Errors
+/// It cannot be part of a transaction, or could not run now.
+#[cold]
+pub(super) fn push(
+    server: &Server,
+    worker: &Worker,
+    session: &mut Session,
+    command: &Command,
+    args: &Args<'_>,
+    prepared: Prepared,
+) -> Result<Flow, CommandError> {
+    if command.flags.has(Flag::NoMulti) {
+        return Err(CommandError::fixed("ERR Command not allowed inside a transaction"));
+    }
+    // Whatever the command does, queueing it takes memory.
+    if server.is_out_of_memory(&worker.settings) {
+        return Err(CommandError::OUT_OF_MEMORY);
+    }
+    if command.flags.has(Flag::Write)
+        && let Err(refusal) = server.engine.log().admit()
+        && refusal != Refusal::Busy
+    {
+        return Err(CommandError::log_refused(&refusal));
+    }
+    let Some(queue) = &mut session.transaction else { return Ok(Flow::Done) };
+    queue.push(command, args, prepared);
+    session.client.show_transaction(Some(queue));
+    if queue.word_bytes() > worker.settings.clients.query_buffer_bytes_max {
+        worker.counters.buffer_limit_disconnections.add(1);
+        return Ok(Flow::Close);
+    }
+    Ok(Flow::Done)
+}
+
+/// What a command has to wait for because of a pause of all clients.
+#[cold]
+pub(super) fn hold(server: &Server, session: &Session, command: &Command) -> Option<Wait> {
+    let is_exec = matches!(server.commands.call(command.id).run, Run::Exec);
+    let queue_writes = session.transaction.as_ref().is_some_and(|queue| queue.is_pausable());
+    let writes = is_pausable(command) || is_exec && queue_writes;
+    let writes = if writes { Writes::Yes } else { Writes::No };
+    server.pauses.hold(&session.client, writes).map(Wait::Pause)
+}
+
+/// A command was refused: the transaction that it was to be part of fails, or, if it is EXEC itself,
+/// is dropped now. Gives the error to answer with.
+#[cold]
+pub(super) fn refused(
+    server: &Server,
+    session: &mut Session,
+    id: Option<CommandId>,
+    error: CommandError,
+) -> CommandError {
+    if id.is_some_and(|id| matches!(server.commands.call(id).run, Run::Exec)) {
+        session.discard_transaction(&server.engine);
+        return error.discarding_transaction();
+    }
+    if let Some(queue) = &mut session.transaction {
+        queue.spoil();
+    }
+    error
+}

@@ -1,0 +1,106 @@
+//! CLIENT PAUSE: commands that wait until a moment, or until CLIENT UNPAUSE.
+//!
+//! Every command looks at one flag, false nearly always. Who has to wait is parked by its thread until
+//! the moment, and is listed here to be woken before.
+
+use crate::clients::ClientHandle;
+use basalt_engine::Waiter;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest pause: a hundred years, which the clock can add.
+const TIME_MAX: Duration = Duration::from_secs(3_155_760_000);
+
+/// Which commands a pause concerns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Paused {
+    /// Those that may change data.
+    Writes,
+    /// All.
+    All,
+}
+
+/// The pause of all clients, if there is one.
+#[derive(Debug, Default)]
+pub struct Pauses {
+    /// Written under the lock.
+    may_hold: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pause: Option<(Paused, Instant)>,
+    waiting: Vec<Arc<ClientHandle>>,
+}
+
+impl State {
+    /// The pause, unless its time has passed.
+    fn current(&self, now: Instant) -> Option<(Paused, Instant)> {
+        self.pause.filter(|(_, until)| *until > now)
+    }
+}
+
+impl Pauses {
+    /// There may be a pause.
+    #[inline]
+    pub fn may_hold(&self) -> bool {
+        // Relaxed: a command that is under way when a pause begins comes before it.
+        self.may_hold.load(Ordering::Relaxed)
+    }
+
+    /// Begins a pause. Of two, the larger scope and the later end count. Gives how long it lasts.
+    pub fn begin(&self, scope: Paused, time: Duration) -> Duration {
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let until = now + time.min(TIME_MAX);
+        let (scope, until) = match state.current(now) {
+            Some((other, end)) => (scope.max(other), until.max(end)),
+            None => {
+                state.waiting.clear();
+                (scope, until)
+            }
+        };
+        state.pause = Some((scope, until));
+        self.may_hold.store(true, Ordering::Relaxed);
+        until - now
+    }
+
+    /// Ends the pause and wakes who waits for that.
+    pub fn end(&self) {
+        let mut state = self.state.lock();
+        state.pause = None;
+        self.may_hold.store(false, Ordering::Relaxed);
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.iter().for_each(|client| client.wake());
+    }
+
+    /// Whether a command has to wait, and how long at most; its client is woken if the pause ends
+    /// before.
+    #[cold]
+    pub fn hold(&self, client: &Arc<ClientHandle>, writes: Writes) -> Option<Duration> {
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let Some((scope, until)) = state.current(now) else {
+            self.may_hold.store(false, Ordering::Relaxed);
+            return None;
+        };
+        if scope == Paused::Writes && writes == Writes::No {
+            return None;
+        }
+        state.waiting.push(Arc::clone(client));
+        Some(until - now)
+    }
+}
+
+/// Whether a command may change data, here or at a replica.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writes {
+    /// It may.
+    Yes,
+    /// It cannot.
+    No,
+}

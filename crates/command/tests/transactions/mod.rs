@@ -1,0 +1,25 @@
+//! The transactions family.
+
+mod exec;
+mod isolation;
+mod watch;
+
+use crate::harness::TestServer;
+use basalt_resp::Value;
+
+/// Runs lines as a transaction; gives what EXEC answers.
+fn transaction(server: &mut TestServer, lines: &[&str]) -> Value {
+    assert_eq!(server.line("MULTI"), Value::Simple(b"OK".to_vec()));
+    for line in lines {
+        assert_eq!(server.line(line), Value::Simple(b"QUEUED".to_vec()), "{line}");
+    }
+    server.line("EXEC")
+}
+
+fn bulk(text: &str) -> Value {
+    Value::Bulk(text.as_bytes().to_vec())
+}
+
+fn ok() -> Value {
+    Value::Simple(b"OK".to_vec())
+}

@@ -1,0 +1,215 @@
+//! What counts as a change of a watched key: the same as in Redis, and nothing else.
+
+use super::transaction;
+use crate::harness::TestServer;
+use crate::harness::redis::Redis;
+use basalt_resp::Value;
+
+/// What is there before WATCH k, in database 0.
+const BEFORE: &[&str] = &["SET k v", "SET other o PXAT 4000000000000", "SET far x"];
+
+/// What happens between WATCH and MULTI, and whether it is a change of `k`.
+const EVENTS: &[(&str, bool)] = &[
+    ("GET k", false),
+    ("SET k v", true),
+    ("SET k w NX", false),
+    ("SETNX k w", false),
+    ("APPEND k x", true),
+    ("SETRANGE k 3 x", true),
+    ("INCR n", false),
+    ("DEL k", true),
+    ("UNLINK k", true),
+    ("DEL absent", false),
+    ("GETDEL k", true),
+    ("GETEX k", false),
+    ("GETEX k EX 100", true),
+    ("EXPIRE k 100", true),
+    ("EXPIRE k -1", true),
+    ("PERSIST k", false),
+    ("PERSIST other", false),
+    ("TOUCH k", false),
+    ("RENAME k elsewhere", true),
+    ("RENAME other k", true),
+    ("RENAMENX other k", false),
+    ("RENAME other far", false),
+    ("COPY k elsewhere", false),
+    ("COPY other k", false),
+    ("COPY other k REPLACE", true),
+    ("COPY other k DB 1", false),
+    ("MOVE k 1", true),
+    ("MOVE other 1", false),
+    ("MSET a 1 k 2", true),
+    ("MSETNX a 1 k 2", false),
+    ("FLUSHDB", true),
+    ("FLUSHALL", true),
+    ("SWAPDB 0 1", true),
+    ("SWAPDB 0 0", false),
+    ("SWAPDB 1 2", false),
+    ("UNWATCH", false),
+];
+
+/// The same for a key that was not there when it was watched.
+const EVENTS_OF_AN_ABSENT_KEY: &[(&str, bool)] = &[
+    ("GET none", false),
+    ("DEL none", false),
+    ("SET none 1", true),
+    ("EXPIRE none 1", false),
+    ("RENAME other none", true),
+    ("COPY other none", true),
+    ("FLUSHDB", false),
+    ("FLUSHALL", false),
+    ("SWAPDB 0 1", false),
+];
+
+fn is_aborted(reply: &Value) -> bool {
+    matches!(reply, Value::Null | Value::NullArray)
+}
+
+fn prepare(run: &mut dyn FnMut(&str) -> Value) {
+    run("FLUSHALL");
+    BEFORE.iter().for_each(|line| assert_eq!(run(line), Value::Simple(b"OK".to_vec())));
+}
+
+fn try_event(run: &mut dyn FnMut(&str) -> Value, key: &str, event: &str) -> bool {
+    prepare(run);
+    run(&format!("WATCH {key}"));
+    run(event);
+    run("MULTI");
+    run("PING");
+    is_aborted(&run("EXEC"))
+}
+
+#[test]
+fn events_change_a_watched_key_as_in_redis() {
+    let mut server = TestServer::new();
+    let mut redis = Redis::start();
+    for (key, events) in [("k", EVENTS), ("none", EVENTS_OF_AN_ABSENT_KEY)] {
+        for &(event, changes) in events {
+            let changed = try_event(&mut |line| server.line(line), key, event);
+            assert_eq!(changed, changes, "{event} of {key}");
+            if let Some(redis) = &mut redis {
+                let mut run = |line: &str| redis.run(&line.split(' ').collect::<Vec<_>>());
+                assert_eq!(try_event(&mut run, key, event), changes, "{event} of {key} in Redis");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_client_changes_a_watched_key_just_as_well() {
+    let mut watcher = TestServer::new();
+    let mut other = watcher.another_connection();
+    for &(event, changes) in EVENTS.iter().filter(|(event, _)| *event != "UNWATCH") {
+        prepare(&mut |line| watcher.line(line));
+        watcher.line("WATCH k far");
+        other.line(event);
+        let aborted = is_aborted(&transaction(&mut watcher, &["PING"]));
+        assert_eq!(aborted, changes || event == "RENAME other far", "{event}");
+    }
+}
+
+#[test]
+fn what_swapdb_brings_counts() {
+    let mut server = TestServer::new();
+    let mut other = server.another_connection();
+    other.line("SELECT 1");
+    other.line("SET there 1");
+    server.line("WATCH there");
+    other.line("SWAPDB 1 0");
+    assert!(is_aborted(&transaction(&mut server, &["PING"])));
+}
+
+#[test]
+fn a_key_that_expires_counts_and_one_that_had_expired_does_not() {
+    let mut server = TestServer::new();
+    server.server.engine.set_active_expiry(false);
+    for is_removed in [false, true] {
+        server.line("SET k v PX 1000");
+        server.line("WATCH k");
+        server.clock.advance_ms(1000);
+        if is_removed {
+            server.server.engine.expire_due();
+        }
+        assert!(is_aborted(&transaction(&mut server, &["PING"])), "removed: {is_removed}");
+        server.line("SET k v PX 1000");
+        server.clock.advance_ms(1001);
+        server.line("WATCH k");
+        if is_removed {
+            server.clock.advance_ms(1000);
+            server.server.engine.expire_due();
+            assert_eq!(server.server.engine.totals(0).keys, 0);
+        }
+        assert!(!is_aborted(&transaction(&mut server, &["PING"])), "removed: {is_removed}");
+        // What replaces it is a change all the same.
+        server.line("WATCH k");
+        server.line("SET k w");
+        assert!(is_aborted(&transaction(&mut server, &["PING"])));
+        server.line("DEL k");
+    }
+}
+
+#[test]
+fn an_expired_key_that_is_flushed_or_deleted_is_no_change() {
+    for event in ["FLUSHALL", "DEL k", "SWAPDB 0 1"] {
+        let mut server = TestServer::new();
+        server.server.engine.set_active_expiry(false);
+        server.line("SET k v PX 1000");
+        server.clock.advance_ms(1001);
+        server.line("WATCH k");
+        server.line(event);
+        assert!(!is_aborted(&transaction(&mut server, &["PING"])), "{event}");
+    }
+}
+
+/// Has every key on disk only.
+fn unload(server: &TestServer) {
+    server.server.engine.checkpoint().expect("the tier is in memory");
+    server.server.engine.unload();
+}
+
+#[test]
+fn leaving_memory_and_coming_back_is_no_change() {
+    let mut server = TestServer::new();
+    server.line("MSET k 1 l 2");
+    server.line("WATCH k none");
+    unload(&server);
+    assert_eq!(server.server.engine.totals(0).keys_cold_only, 2);
+    server.line("GET k");
+    assert_eq!(server.server.engine.totals(0).keys_cold_only, 1);
+    assert!(!is_aborted(&transaction(&mut server, &["GET k"])));
+    // A key is found on disk to be watched, and a change of it is seen from there on.
+    unload(&server);
+    server.line("WATCH k");
+    server.line("INCR k");
+    assert!(is_aborted(&transaction(&mut server, &["GET k"])));
+}
+
+#[test]
+fn watches_end_with_exec_discard_unwatch_reset_and_the_connection() {
+    let mut server = TestServer::new();
+    let mut other = server.another_connection();
+    let no_one_watches = |server: &TestServer| !server.server.engine.is_watched();
+    for end in [&["UNWATCH"][..], &["MULTI", "EXEC"], &["MULTI", "DISCARD"], &["RESET"]] {
+        server.line("WATCH a b c");
+        assert!(!no_one_watches(&server));
+        end.iter().for_each(|line| drop(server.line(line)));
+        assert!(no_one_watches(&server), "{end:?}");
+        other.line("SET a 1");
+        assert!(!is_aborted(&transaction(&mut server, &["PING"])), "{end:?}");
+    }
+    other.line("WATCH a b");
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    other.session.close(&engine);
+    assert!(no_one_watches(&server));
+}
+
+#[test]
+fn exec_that_fails_by_its_own_fault_ends_the_watch_too() {
+    let mut server = TestServer::new();
+    server.line("WATCH k");
+    server.line("SET k 1");
+    server.line("MULTI");
+    server.line("NOSUCH");
+    assert!(matches!(server.line("EXEC"), Value::Error(text) if text.starts_with(b"EXECABORT")));
+    assert!(!is_aborted(&transaction(&mut server, &["PING"])));
+}

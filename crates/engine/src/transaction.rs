@@ -1,0 +1,166 @@
+//! Several commands as one: all of their partitions are held from the first to the last, their changes
+//! are one ChangeSet, and nothing waits between them.
+//!
+//! What a single command waits for, one of several must have found before the first runs: so all
+//! keys of all commands are looked for, in every database in which one of them may look
+//! ([`Claims`]). If one is not in memory, the whole waits and begins again, having changed nothing.
+//!
+//! Commands on whole databases take part if every partition is held. Their changes stand in the same
+//! ChangeSet, in the order in which they were made, as records for whole shards.
+
+use crate::census::DatabaseTotals;
+use crate::engine::Engine;
+use crate::key::Key;
+use crate::log::{Gate, Ticket};
+use crate::miss::Missing;
+use crate::txn::{Changes, Company, Txn};
+use crate::view::{Object, Session, View};
+use crate::walk::{Cursor, NotResident, Walk, WalkLimits};
+use crate::watch::Watching;
+use basalt_change::place::PartitionId;
+use basalt_env::random::Random;
+use basalt_keyspace::keyspace::Locked;
+use std::ops::Range;
+
+/// What the commands of a transaction may touch.
+#[derive(Debug, Default)]
+pub struct Claims<'k> {
+    /// The keys that they name.
+    pub keys: Vec<Key<'k>>,
+    /// The databases in which they may look for these.
+    pub databases: Range<u8>,
+    /// One of them looks at keys that it does not name, or changes them: every partition is held.
+    pub everything: bool,
+    /// One of them reads keys that it does not name: every key is brought into memory.
+    pub reads_everything: bool,
+}
+
+/// Why a transaction cannot begin yet.
+#[derive(Debug)]
+pub enum Unready {
+    /// These keys have to be fetched.
+    Keys(Missing),
+    /// These partitions have to be fetched.
+    Partitions(Vec<PartitionId>),
+}
+
+/// Commands that run as one.
+pub struct Transaction<'e> {
+    engine: &'e Engine,
+    locked: Locked<'e>,
+    changes: &'e mut Changes,
+}
+
+impl<'e> Transaction<'e> {
+    /// Locks what the commands may touch and what is watched. `changes` is empty.
+    pub fn lock(
+        engine: &'e Engine,
+        claims: &Claims<'_>,
+        watching: Option<&Watching>,
+        changes: &'e mut Changes,
+    ) -> Transaction<'e> {
+        let locked = if claims.everything {
+            engine.lock_all()
+        } else {
+            engine.lock_with_watched(&claims.keys, watching)
+        };
+        Transaction { engine, locked, changes }
+    }
+
+    /// Whether everything is in memory that the commands may touch.
+    ///
+    /// # Errors
+    /// What has to be fetched first.
+    pub fn check_resident(&mut self, claims: &Claims<'_>) -> Result<(), Unready> {
+        for db in claims.databases.clone() {
+            if let Some(missing) = self.engine.missing(&mut self.locked, db, &claims.keys) {
+                return Err(Unready::Keys(missing));
+            }
+        }
+        if !claims.reads_everything {
+            return Ok(());
+        }
+        let is_incomplete = |id: &PartitionId| {
+            let databases = &self.locked.partition(*id).databases;
+            claims.databases.clone().any(|db| !databases[usize::from(db)].is_complete())
+        };
+        let incomplete: Vec<PartitionId> = PartitionId::all().filter(is_incomplete).collect();
+        if incomplete.is_empty() { Ok(()) } else { Err(Unready::Partitions(incomplete)) }
+    }
+
+    /// Adds to `gate` what a reply has to wait for that saw the keys.
+    pub fn gate_reads(&self, claims: &Claims<'_>, gate: &mut Gate) {
+        let log = self.engine.log();
+        if log.gates_replies() {
+            self.engine.gate_reads(&self.locked, &claims.keys, gate);
+        }
+    }
+
+    /// Stops watching keys whose partitions are held.
+    pub fn unwatch(&mut self, watching: &Watching) {
+        Engine::unwatch_held(&mut self.locked, watching);
+    }
+
+    /// The same for a while, for something that wants one of its own.
+    pub fn lend(&mut self) -> Transaction<'_> {
+        Transaction { engine: self.engine, locked: self.locked.lend(), changes: self.changes }
+    }
+
+    /// Read access for one command.
+    pub fn view(&mut self, session: Session) -> View<'_> {
+        View::within(self.engine, self.locked.lend(), session, Company::Transaction)
+    }
+
+    /// Write access for one command. Its changes are kept for [`Transaction::commit`].
+    pub fn txn(&mut self, session: Session) -> Txn<'_> {
+        Txn::within(self.engine, self.locked.lend(), session, self.changes)
+    }
+
+    /// Appends what all commands changed to the log, all or nothing, and lets go of the locks. Gives
+    /// the ticket that the reply waits for.
+    pub fn commit(self) -> Option<Ticket> {
+        let session = Session::background(0, 0);
+        Txn::within(self.engine, self.locked, session, self.changes).commit()
+    }
+
+    /// [`Engine::scan`] under the locks held.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn scan(
+        &self,
+        walk: Walk,
+        from: Cursor,
+        limits: WalkLimits,
+        visit: impl FnMut(&[u8], Object<'_>),
+    ) -> Result<Cursor, NotResident> {
+        self.engine.scan_in(Some(&self.locked), walk, from, limits, visit)
+    }
+
+    /// [`Engine::random_key`] under the locks held.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn random_key(
+        &self,
+        walk: Walk,
+        random: &mut Random,
+    ) -> Result<Option<Vec<u8>>, NotResident> {
+        self.engine.random_key_in(Some(&self.locked), walk, random)
+    }
+
+    /// [`Engine::totals`] under the locks held.
+    pub fn totals(&self, db: u8) -> DatabaseTotals {
+        self.engine.totals_in(Some(&self.locked), db)
+    }
+
+    /// Empties databases.
+    pub fn flush(&mut self, databases: Range<u8>, session: Session) {
+        self.txn(session).flush(databases);
+    }
+
+    /// Exchanges two databases.
+    pub fn swap(&mut self, db: u8, other: u8, session: Session) {
+        self.txn(session).swap(db, other);
+    }
+}

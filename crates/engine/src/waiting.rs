@@ -1,0 +1,242 @@
+//! Commands that wait until a key has something for them: BLPOP and its like.
+//!
+//! ```text
+//! run, nothing there ▸ wait() ▸ join the queues of all keys ▸ unlock ▸ … ▸ called ▸ run again
+//!                               └──────── one holding of the locks ────┘
+//! ```
+//! A command that finds nothing says so with [`Txn::wait`] or [`View::wait`] and returns without a
+//! reply. Its client joins the queues of all its keys under the locks of the very run that found
+//! nothing, so a change that it did not see comes later and finds it there: no call is lost. Who is
+//! called runs the whole command again, under its locks, and takes the first ready key in the order of
+//! its arguments. Afterwards it is taken out of all queues or keeps its places ([`Txn::settle`]).
+//!
+//! To be fair, a command takes from a key only if nobody has waited longer there ([`Txn::is_in_turn`]);
+//! who is turned away joins the queue. Commands that do not wait take what they find: they cannot
+//! queue. See `docs/concurrency.md`.
+
+use crate::engine::Engine;
+use crate::key::Key;
+use crate::log::Ticket;
+use crate::miss::Missing;
+use crate::txn::{Ask, Company, Txn};
+use crate::view::{Attempt, View};
+use crate::watch::seen;
+use basalt_change::place::PartitionId;
+use basalt_keyspace::interest::{Called, Place, Rest, Seen};
+use basalt_keyspace::keyspace::Locked;
+use basalt_keyspace::waiters::{Service, Waiter};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where a client waits.
+pub type Places = Vec<WaitPlace>;
+
+/// A key that a client waits for.
+#[derive(Debug)]
+pub struct WaitPlace {
+    partition: PartitionId,
+    place: Place,
+    key: Box<[u8]>,
+}
+
+/// What a command that found nothing waits for.
+#[derive(Debug)]
+pub struct Patience {
+    /// Its keys.
+    pub places: Places,
+    /// How it is served.
+    pub service: Service,
+    /// How long it waits, from its first run on; `None` for ever.
+    pub time: Option<Duration>,
+}
+
+/// Whether a command waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum WaitAnswer {
+    /// It does: it returns without a reply and runs again.
+    Waits,
+    /// It must not, or no longer: it answers that there was nothing.
+    MustAnswer,
+}
+
+/// What becomes of a command that had to wait or has waited.
+#[derive(Debug)]
+pub enum Settled {
+    /// It waits for keys to be fetched.
+    Fetches(Missing),
+    /// It waits, in the queues of its keys.
+    Waits(Patience),
+    /// It is over, and its client has left all queues.
+    Over(Option<Ticket>),
+}
+
+impl Txn<'_> {
+    /// Has the command run again when one of these keys of the selected database has something, if it
+    /// may wait. It has changed nothing.
+    pub fn wait(
+        &mut self,
+        keys: &[Key<'_>],
+        service: Service,
+        time: Option<Duration>,
+    ) -> WaitAnswer {
+        if self.company == Company::Transaction || self.session.attempt == Attempt::Last {
+            return WaitAnswer::MustAnswer;
+        }
+        assert!(self.changes.is_empty(), "a command that has changed something does not wait");
+        let places = places(self.session.db, keys);
+        self.changes.ask = Some(Ask::Ready(Patience { places, service, time }));
+        WaitAnswer::Waits
+    }
+
+    /// Whether nobody has waited longer at this key. A command that takes something from a key that
+    /// others wait for asks this before, and passes the key over if it is not its turn. In a
+    /// transaction everything is in turn.
+    #[inline]
+    pub fn is_in_turn(&self, key: &Key<'_>) -> bool {
+        let Some(interest) = &self.locked.partition(key.partition).interest else { return true };
+        let place = Place { hash: key.hash, db: self.session.db };
+        self.company == Company::Transaction || interest.is_in_turn(place, self.session.client)
+    }
+
+    /// Whether the command has waited: it passes over keys that have got a value of a wrong type.
+    pub fn has_waited(&self) -> bool {
+        self.session.attempt != Attempt::First
+    }
+
+    /// The key has something for those who wait for it. Every command that adds elements to an object
+    /// calls it; whatever puts a whole object under a key has it called by itself.
+    #[inline]
+    pub fn signal(&mut self, key: &Key<'_>) {
+        if self.locked.partition(key.partition).interest.is_some() {
+            self.call_waiters(key);
+        }
+    }
+
+    #[cold]
+    fn call_waiters(&mut self, key: &Key<'_>) {
+        let place = Place { hash: key.hash, db: self.session.db };
+        if let Some(interest) = &mut self.locked.partition_mut(key.partition).interest {
+            interest.signal(place, &mut self.changes.called);
+        }
+    }
+
+    /// Ends the run of a command for which [`Txn::has_to_settle`] holds: has its client join the
+    /// queues or leave those in `places`, and appends its changes. The locks are held until `self` goes.
+    #[cold]
+    pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
+        match self.changes.ask.take() {
+            Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
+            Some(Ask::Ready(patience)) => {
+                join(&mut self.locked, client, &patience);
+                Settled::Waits(patience)
+            }
+            None => {
+                let now_ms = self.session.now_ms;
+                leave(&mut self.locked, client.id(), places, now_ms, &mut self.changes.called);
+                Settled::Over(self.append())
+            }
+        }
+    }
+}
+
+impl View<'_> {
+    /// As [`Txn::wait`], for one that looks at every change.
+    pub fn wait(&self, keys: &[Key<'_>], service: Service, time: Option<Duration>) -> WaitAnswer {
+        if self.company == Company::Transaction || self.session.attempt == Attempt::Last {
+            return WaitAnswer::MustAnswer;
+        }
+        debug_assert!(service != Service::InTurn, "who takes something in turn writes");
+        let places = places(self.session.db, keys);
+        self.patience.set(Some(Patience { places, service, time }));
+        self.asks.set(true);
+        WaitAnswer::Waits
+    }
+
+    /// As [`Txn::has_waited`].
+    pub fn has_waited(&self) -> bool {
+        self.session.attempt != Attempt::First
+    }
+
+    /// As [`Txn::has_to_settle`].
+    #[inline]
+    pub fn has_to_settle(&self) -> bool {
+        self.asks.get() || self.session.attempt != Attempt::First
+    }
+
+    /// As [`Txn::settle`]. Who only looks calls nobody when he leaves.
+    #[cold]
+    pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
+        if let Some(patience) = self.patience.take() {
+            join(&mut self.locked, client, &patience);
+            return Settled::Waits(patience);
+        }
+        let mut called = Called::new();
+        leave(&mut self.locked, client.id(), places, self.session.now_ms, &mut called);
+        debug_assert!(called.is_empty(), "nobody reads in turn");
+        Settled::Over(None)
+    }
+}
+
+impl Engine {
+    /// A client that waits goes: it leaves all queues, and who comes after it is called.
+    pub fn stop_waiting(&self, client: u64, places: &Places) {
+        let mut called = Called::new();
+        let now_ms = self.clock.unix_ms();
+        for place in places {
+            let mut locked = self.keyspace.lock(place.partition);
+            leave(&mut locked, client, std::slice::from_ref(place), now_ms, &mut called);
+        }
+        called.iter().for_each(|client| client.wake());
+    }
+
+    /// How many keys clients wait for, and how many of which they await the end. Partitions are
+    /// asked one after the other.
+    pub fn keys_waited_for(&self) -> (usize, usize) {
+        let counts = PartitionId::all().map(|id| {
+            self.look(None, id, |partition| {
+                partition.interest.as_ref().map_or((0, 0), |interest| interest.waited_for())
+            })
+        });
+        counts.fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
+    }
+}
+
+fn places(db: u8, keys: &[Key<'_>]) -> Places {
+    let place = |key: &Key<'_>| WaitPlace {
+        partition: key.partition,
+        place: Place { hash: key.hash, db },
+        key: key.bytes.into(),
+    };
+    keys.iter().map(place).collect()
+}
+
+fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, patience: &Patience) {
+    for WaitPlace { partition, place, .. } in &patience.places {
+        let interest = &mut locked.partition_mut(*partition).interest;
+        interest.get_or_insert_default().wait(*place, client, patience.service);
+    }
+}
+
+/// Whoever comes next is called where there is still something.
+fn leave(
+    locked: &mut Locked<'_>,
+    client: u64,
+    places: &[WaitPlace],
+    now_ms: u64,
+    called: &mut Called,
+) {
+    for WaitPlace { partition, place, key } in places {
+        let partition = locked.partition_mut(*partition);
+        let Some(interest) = &mut partition.interest else { continue };
+        let database = &partition.databases[usize::from(place.db)];
+        let rest = match seen(database, place.hash, key, now_ms) {
+            Seen::Live => Rest::Something,
+            Seen::Expired | Seen::Absent => Rest::Nothing,
+        };
+        interest.leave(*place, client, rest, called);
+        if interest.is_empty() {
+            partition.interest = None;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Watching keys for a transaction that is to fail if they change (WATCH).
+//!
+//! A watch stands in its key's partition ([`Interest`]); the first change of the key sets the
+//! client's mark and removes the watch, under the partition's lock. Who then executes a transaction
+//! holds the partitions of all watched keys, so that no change is missed and none comes between the
+//! look at the mark and the transaction's own changes.
+//!
+//! Nothing happens at the moment at which a key expires. But any change of *when* it expires is a
+//! change of the key; so as long as the mark is not set, the earliest expiry that was seen when the
+//! keys were first watched still holds, and one comparison tells whether a key has expired since.
+//!
+//! Rejected: a version in every entry (8 bytes a key for all keys, and the cold tier would have to
+//! keep it), versions by bucket of hashes (every write pays for a store, and neighbours make
+//! transactions fail). See `docs/decisions/0009-watch.md`.
+
+use crate::engine::Engine;
+use crate::key::Key;
+use crate::view::live;
+use basalt_change::place::PartitionId;
+use basalt_keyspace::interest::{Place, Seen, Watch, WatchMark};
+use basalt_keyspace::keyspace::{Locked, PartitionSet};
+use basalt_keyspace::partition::Database;
+use basalt_keyspace::table::Lookup;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The keys that one client watches.
+#[derive(Debug)]
+pub struct Watching {
+    mark: Arc<WatchMark>,
+    keys: BTreeSet<(PartitionId, Place)>,
+    /// When the first of them expires, in unix milliseconds, of those that had not yet.
+    expires_ms: u64,
+}
+
+impl Default for Watching {
+    fn default() -> Self {
+        Watching { mark: Arc::default(), keys: BTreeSet::new(), expires_ms: u64::MAX }
+    }
+}
+
+impl Watching {
+    /// Whether a key has changed or expired since it was watched. For good only while the
+    /// partitions of [`Watching::partitions`] are held.
+    pub fn is_changed(&self, now_ms: u64) -> bool {
+        self.mark.is_changed() || self.expires_ms <= now_ms
+    }
+
+    /// Where the keys are.
+    pub fn partitions(&self) -> impl Iterator<Item = PartitionId> + '_ {
+        self.keys.iter().map(|&(partition, _)| partition)
+    }
+
+    /// What tells of changes.
+    pub fn mark(&self) -> &Arc<WatchMark> {
+        &self.mark
+    }
+}
+
+impl Engine {
+    /// Watches a key of a database, whose partition is held and which is resident or absent.
+    pub fn watch(
+        &self,
+        locked: &mut Locked<'_>,
+        watching: &mut Watching,
+        key: &Key<'_>,
+        db: u8,
+        now_ms: u64,
+    ) {
+        let place = Place { hash: key.hash, db };
+        if !watching.keys.insert((key.partition, place)) {
+            return;
+        }
+        let partition = locked.partition_mut(key.partition);
+        let database = &partition.databases[usize::from(db)];
+        let seen = seen(database, key.hash, key.bytes, now_ms);
+        if seen == Seen::Live
+            && let Lookup::Live(entry) = database.table.lookup(key.hash, key.bytes)
+            && entry.expire_ms() != 0
+        {
+            watching.expires_ms = watching.expires_ms.min(entry.expire_ms());
+        }
+        let watch = Watch { mark: Arc::clone(&watching.mark), key: key.bytes.into(), seen };
+        partition.interest.get_or_insert_default().watch(place, watch);
+    }
+
+    /// Watches nothing any more; takes the partitions one after the other.
+    pub fn unwatch(&self, watching: &Watching) {
+        for (partition, place) in &watching.keys {
+            let mut locked = self.keyspace.lock(*partition);
+            unwatch(&mut locked, watching, *partition, *place);
+        }
+    }
+
+    /// The same for who holds the partitions.
+    pub(crate) fn unwatch_held(locked: &mut Locked<'_>, watching: &Watching) {
+        for (partition, place) in &watching.keys {
+            unwatch(locked, watching, *partition, *place);
+        }
+    }
+
+    /// Whether anybody watches a key. Partitions are asked one after the other.
+    pub fn is_watched(&self) -> bool {
+        PartitionId::all().any(|id| self.look(None, id, |partition| partition.interest.is_some()))
+    }
+
+    /// Locks the partitions of these keys and of these watched ones.
+    pub fn lock_with_watched(&self, keys: &[Key<'_>], watching: Option<&Watching>) -> Locked<'_> {
+        let Some(watching) = watching else { return self.lock(keys) };
+        let mut set = PartitionSet::EMPTY;
+        keys.iter().for_each(|key| set.insert(key.partition));
+        watching.partitions().for_each(|partition| set.insert(partition));
+        self.keyspace.lock_many(&set)
+    }
+}
+
+fn unwatch(locked: &mut Locked<'_>, watching: &Watching, id: PartitionId, place: Place) {
+    let partition = locked.partition_mut(id);
+    let Some(interest) = &mut partition.interest else { return };
+    interest.unwatch(place, &watching.mark);
+    if interest.is_empty() {
+        partition.interest = None;
+    }
+}
+
+/// What a database has under a key. What only the cold tier could tell counts as live: a
+/// transaction rather fails without need than runs without right.
+pub(crate) fn seen(database: &Database, hash: u64, key: &[u8], now_ms: u64) -> Seen {
+    match database.table.lookup(hash, key) {
+        Lookup::Live(entry) if live(entry, now_ms).is_some() => Seen::Live,
+        Lookup::Live(_) => Seen::Expired,
+        Lookup::Tombstone => Seen::Absent,
+        Lookup::Unknown if database.is_complete() => Seen::Absent,
+        Lookup::Unknown => Seen::Live,
+    }
+}

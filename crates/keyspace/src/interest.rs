@@ -1,0 +1,263 @@
+//! Who wants to know when a key of a partition changes: transactions that watch it, and clients whose
+//! command waits for it.
+//!
+//! Of those who wait for a key to take something from it, only the one that has waited longest is
+//! called; it passes the call on when it goes (`waiters.rs`). Others see every change. Who is called is
+//! only noted here, and woken when the partition is no longer locked.
+//!
+//! A partition has an [`Interest`] only while somebody is interested in one of its keys, so that a
+//! write asks one pointer, in a line that its lock has brought in. A key is known by its hash here:
+//! two keys with one hash would be told of each other's changes, which makes a transaction fail that
+//! need not, once in 2^64, and nothing else.
+
+use crate::waiters::{Service, Waiter, Waiters};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who is interested in the keys of one partition.
+#[derive(Debug, Default)]
+pub struct Interest {
+    watches: BTreeMap<Place, Vec<Watch>>,
+    waiting: BTreeMap<Place, Waiters>,
+}
+
+/// Clients that are to be woken.
+pub type Called = Vec<Arc<dyn Waiter>>;
+
+/// A key of a database.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// The key's hash.
+    pub hash: u64,
+    /// Number of the database.
+    pub db: u8,
+}
+
+/// What a client that watches keys is told. Written under the lock of the partition that changed.
+#[derive(Debug, Default)]
+pub struct WatchMark {
+    changed: AtomicBool,
+}
+
+/// One client's watch over one key.
+#[derive(Debug)]
+pub struct Watch {
+    /// Whom to tell.
+    pub mark: Arc<WatchMark>,
+    /// The key, to be found in another database when two change places.
+    pub key: Box<[u8]>,
+    /// What was under the key.
+    pub seen: Seen,
+}
+
+/// What a key holds, as far as one who watches it is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seen {
+    /// An object.
+    Live,
+    /// An object that has expired and takes memory still.
+    Expired,
+    /// Nothing.
+    Absent,
+}
+
+/// What happens to a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// It gets an object, whatever was there.
+    Made,
+    /// Its object changes.
+    Changed,
+    /// It is deleted.
+    Deleted,
+    /// What is left of it is removed: it had expired.
+    ExpiredRemoved,
+}
+
+/// What a client leaves under a key that it has waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rest {
+    /// The next in turn may find something.
+    Something,
+    /// There is nothing.
+    Nothing,
+}
+
+impl WatchMark {
+    /// A watched key has changed.
+    #[inline]
+    pub fn is_changed(&self) -> bool {
+        // Relaxed: who must not miss a change holds the key's partition, which orders it.
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    fn set(&self) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Interest {
+    /// Nobody is interested: the partition need not have it.
+    pub fn is_empty(&self) -> bool {
+        self.watches.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Tells this client of the next change of a key, once.
+    pub fn watch(&mut self, place: Place, watch: Watch) {
+        self.watches.entry(place).or_default().push(watch);
+    }
+
+    /// Tells this client nothing more about a key.
+    pub fn unwatch(&mut self, place: Place, mark: &Arc<WatchMark>) {
+        if let Some(watches) = self.watches.get_mut(&place) {
+            watches.retain(|watch| !Arc::ptr_eq(&watch.mark, mark));
+            if watches.is_empty() {
+                self.watches.remove(&place);
+            }
+        }
+    }
+
+    /// Something happens to a key: tells those who watch it, and calls those who wait for it. Who
+    /// watched and has been told is forgotten.
+    pub fn note(&mut self, place: Place, event: Event, called: &mut Called) {
+        self.retain(place, |watch| match (event, watch.seen) {
+            (Event::ExpiredRemoved, Seen::Expired | Seen::Absent) => Some(Seen::Absent),
+            _ => None,
+        });
+        match event {
+            Event::Made => self.signal(place, called),
+            Event::Changed => {}
+            Event::Deleted | Event::ExpiredRemoved => {
+                if let Some(waiters) = self.waiting.get_mut(&place) {
+                    waiters.call_for_end(called);
+                }
+            }
+        }
+    }
+
+    /// A key has something for those who wait for it.
+    pub fn signal(&mut self, place: Place, called: &mut Called) {
+        if let Some(waiters) = self.waiting.get_mut(&place) {
+            waiters.call(called);
+        }
+    }
+
+    /// A database is replaced by another one: `now` says what that has under a key.
+    pub fn note_replaced(
+        &mut self,
+        db: u8,
+        mut now: impl FnMut(u64, &[u8]) -> Seen,
+        called: &mut Called,
+    ) {
+        let places: Vec<Place> = self.watches.keys().filter(|at| at.db == db).copied().collect();
+        for place in places {
+            self.retain(place, |watch| {
+                let is_live = watch.seen == Seen::Live;
+                (!is_live).then(|| now(place.hash, &watch.key)).filter(|now| *now != Seen::Live)
+            });
+        }
+        for (_, waiters) in self.waiting.iter_mut().filter(|(at, _)| at.db == db) {
+            waiters.call(called);
+            waiters.call_for_end(called);
+        }
+    }
+
+    /// A client waits for a key, or still waits: then it keeps its place.
+    pub fn wait(&mut self, place: Place, waiter: &Arc<dyn Waiter>, service: Service) {
+        self.waiting.entry(place).or_default().join(waiter, service);
+    }
+
+    /// Whether nobody has waited longer for a turn at the key than this client.
+    pub fn is_in_turn(&self, place: Place, client: u64) -> bool {
+        self.waiting.get(&place).is_none_or(|waiters| waiters.is_in_turn(client))
+    }
+
+    /// A client waits for a key no longer. If it had been called, and `rest` says that it leaves
+    /// something, the next one is.
+    pub fn leave(&mut self, place: Place, client: u64, rest: Rest, called: &mut Called) {
+        let Some(waiters) = self.waiting.get_mut(&place) else { return };
+        let was_called = waiters.leave(client);
+        if waiters.is_empty() {
+            self.waiting.remove(&place);
+        } else if was_called && rest == Rest::Something {
+            waiters.call_next(called);
+        }
+    }
+
+    /// Keys that somebody waits for; of those, keys of which somebody awaits the end.
+    pub fn waited_for(&self) -> (usize, usize) {
+        let for_end = self.waiting.values().filter(|waiters| waiters.await_end()).count();
+        (self.waiting.len(), for_end)
+    }
+
+    /// Keeps the watches of a key for which `sees` gives what they see from now on, and tells the
+    /// others of a change.
+    fn retain(&mut self, place: Place, mut sees: impl FnMut(&Watch) -> Option<Seen>) {
+        let Some(watches) = self.watches.get_mut(&place) else { return };
+        watches.retain_mut(|watch| match sees(watch) {
+            Some(seen) => {
+                watch.seen = seen;
+                true
+            }
+            None => {
+                watch.mark.set();
+                false
+            }
+        });
+        if watches.is_empty() {
+            self.watches.remove(&place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Place = Place { hash: 7, db: 0 };
+
+    fn watched(seen: Seen) -> (Interest, Arc<WatchMark>) {
+        let (mut interest, mark) = (Interest::default(), Arc::new(WatchMark::default()));
+        let key = b"k"[..].into();
+        interest.watch(HERE, Watch { mark: Arc::clone(&mark), key, seen });
+        (interest, mark)
+    }
+
+    #[test]
+    fn a_change_is_told_once_and_then_forgotten() {
+        let (mut interest, mark) = watched(Seen::Live);
+        interest.note(Place { hash: 8, ..HERE }, Event::Changed, &mut Called::new());
+        interest.note(Place { db: 1, ..HERE }, Event::Changed, &mut Called::new());
+        assert!(!mark.is_changed() && !interest.is_empty());
+        interest.note(HERE, Event::Changed, &mut Called::new());
+        assert!(mark.is_changed() && interest.is_empty());
+    }
+
+    #[test]
+    fn what_had_expired_may_go_and_what_expires_may_not() {
+        for (seen, changed) in [(Seen::Live, true), (Seen::Expired, false), (Seen::Absent, false)] {
+            let (mut interest, mark) = watched(seen);
+            interest.note(HERE, Event::ExpiredRemoved, &mut Called::new());
+            assert_eq!(mark.is_changed(), changed, "{seen:?}");
+            interest.note(HERE, Event::Made, &mut Called::new());
+            assert!(mark.is_changed());
+        }
+    }
+
+    #[test]
+    fn another_database_changes_what_is_live_before_or_after() {
+        use Seen::{Absent, Expired, Live};
+        for before in [Live, Expired, Absent] {
+            for after in [Live, Expired, Absent] {
+                let (mut interest, mark) = watched(before);
+                interest.note_replaced(1, |_, _| Live, &mut Called::new());
+                assert!(!mark.is_changed());
+                interest.note_replaced(0, |_, _| after, &mut Called::new());
+                assert_eq!(mark.is_changed(), before == Live || after == Live);
+                interest.unwatch(HERE, &mark);
+                assert!(interest.is_empty());
+            }
+        }
+    }
+}

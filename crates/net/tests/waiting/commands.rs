@@ -1,0 +1,107 @@
+//! Commands that no product has: the least that waits for a key.
+
+use basalt_command::args::Args;
+use basalt_command::commands::timeout::seconds;
+use basalt_command::commands::{Entry, Run};
+use basalt_command::error::{CommandError, CommandResult};
+use basalt_engine::{Key, Object, PutOptions, Service, Txn, View, WaitAnswer};
+use basalt_resp::Reply;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+
+/// All of them.
+pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD];
+
+/// Takes the value of the first key that has one, as BLPOP does an element: key and value, or null.
+const TAKE: Entry = Entry {
+    spec: CommandSpec {
+        name: "test.take",
+        synopsis: "key [key ...] timeout",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Write, Flag::Blocking]),
+        keys: &[KeyUse::REMOVE],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(take),
+};
+
+/// Shows the value of a key once it is another than the given one, as XREAD does; an error if the key
+/// goes.
+const FOLLOW: Entry = Entry {
+    spec: CommandSpec {
+        name: "test.follow",
+        synopsis: "key known timeout",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly, Flag::Blocking]),
+        keys: &[KeyUse::READ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(follow),
+};
+
+/// Adds one unit to a key that holds that many, as RPUSH adds an element. TAKE takes all.
+const ADD: Entry = Entry {
+    spec: CommandSpec {
+        name: "test.add",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Write]),
+        keys: &[KeyUse::ADD],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(add),
+};
+
+fn take(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let keys = args.keys();
+    let time = seconds(args.word(args.len() - 1))?;
+    let ready = keys.iter().find(|key| txn.is_in_turn(key) && txn.get(key).is_some());
+    let Some(key) = ready else {
+        if txn.wait(keys, Service::InTurn, time) == WaitAnswer::MustAnswer {
+            reply.null();
+        }
+        return Ok(());
+    };
+    let value = txn.get(key).map(|object| bytes(object).to_vec());
+    txn.delete(key);
+    reply.array(2);
+    reply.bulk(key.bytes);
+    reply.bulk(&value.unwrap_or_default());
+    Ok(())
+}
+
+fn follow(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let time = seconds(args.word(3))?;
+    let key: &Key<'_> = args.key(0);
+    match view.get(key) {
+        Some(object) if bytes(object) != args.word(2) => {
+            reply.bulk(bytes(object));
+        }
+        None if view.has_waited() => return Err(CommandError::fixed("ERR the key is gone")),
+        _ => {
+            let keys = std::slice::from_ref(key);
+            let answer = view.wait(keys, Service::EveryChangeAndEnd, time);
+            if answer == WaitAnswer::MustAnswer {
+                reply.null();
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let key = args.key(0);
+    let len = txn.get(key).map_or(0, |object| bytes(object).len());
+    if len == 0 {
+        txn.put(key, b"x", PutOptions::whole(0));
+    } else {
+        txn.splice(key, len, b"x");
+    }
+    txn.signal(key);
+    reply.integer(len as i64 + 1);
+    Ok(())
+}
+
+/// The tests have strings only.
+fn bytes(object: Object<'_>) -> &[u8] {
+    object.string().map_or(&[], |string| string.bytes())
+}

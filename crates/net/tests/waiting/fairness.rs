@@ -1,0 +1,153 @@
+//! Who has waited longest is served first, and no wake-up is lost.
+
+use crate::harness::{Client, TestServer, taken};
+use basalt_resp::Value;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn the_longest_waiting_is_served_first_over_all_threads() {
+    let server = TestServer::start(4);
+    let mut other = server.connect();
+    let mut clients: Vec<Client> = (0..12).map(|_| server.connect()).collect();
+    for (count, client) in (1..).zip(&mut clients) {
+        client.send("TEST.TAKE other k 0");
+        server.until_waiting(count);
+    }
+    // One leaves the middle of the queue.
+    drop(clients.remove(5));
+    server.until_waiting(11);
+    for (number, client) in clients.iter_mut().enumerate() {
+        other.line(&format!("SET k {number}"));
+        assert_eq!(client.receive(), taken("k", &number.to_string()));
+    }
+    assert_eq!(server.keys_waited_for(), 0);
+}
+
+#[test]
+fn a_newcomer_does_not_overtake() {
+    let server = TestServer::start(2);
+    let (mut first, mut newcomer, mut other) =
+        (server.connect(), server.connect(), server.connect());
+    for round in 0..200 {
+        first.send("TEST.TAKE k 0");
+        server.until_waiting(1);
+        // The newcomer's request runs right behind the one that wakes the other.
+        newcomer.send(&format!("SET k {round}"));
+        newcomer.send("TEST.TAKE k 0");
+        newcomer.receive();
+        assert_eq!(first.receive(), taken("k", &round.to_string()));
+        other.line("SET k late");
+        assert_eq!(newcomer.receive(), taken("k", "late"));
+    }
+}
+
+#[test]
+fn a_called_client_that_goes_passes_the_call_on() {
+    let server = TestServer::start(2);
+    let mut other = server.connect();
+    for round in 0..100 {
+        let (mut first, mut second) = (server.connect(), server.connect());
+        first.send("TEST.TAKE k 0");
+        server.until_waiting(1);
+        second.send("TEST.TAKE k 0");
+        server.until_waiting(2);
+        other.send(&format!("CLIENT KILL ID {}", first.id));
+        other.send(&format!("SET k {round}"));
+        other.receive();
+        other.receive();
+        // Either the first took it before it was closed, or the second gets it.
+        other.send("GET k");
+        drop(first);
+        match other.receive() {
+            Value::Null => {}
+            _ => assert_eq!(second.receive(), taken("k", &round.to_string())),
+        }
+        drop(second);
+        server.until(|server| server.keys_waited_for() == 0);
+        other.line("DEL k");
+    }
+}
+
+const PRODUCERS: usize = 4;
+const CONSUMERS: usize = 8;
+const ELEMENTS: usize = 2_000;
+const KEYS: usize = 6;
+
+/// Elements go through few keys, each of which holds one at a time; every one must arrive.
+#[test]
+fn no_wake_up_is_lost() {
+    let server = TestServer::start(3);
+    let arrived = AtomicUsize::new(0);
+    let all: BTreeSet<String> = std::thread::scope(|scope| {
+        let produce = |producer: usize| {
+            let mut client = server.connect();
+            for number in (producer..ELEMENTS).step_by(PRODUCERS) {
+                let line = format!("SET {} {number} NX", number % KEYS);
+                while client.line(&line) == Value::Null {
+                    std::thread::yield_now();
+                }
+            }
+        };
+        let consume = |consumer: usize| {
+            let mut client = server.connect();
+            let keys: Vec<String> =
+                (0..KEYS).map(|key| ((key + consumer) % KEYS).to_string()).collect();
+            // Some give up early, and come back.
+            let timeout = if consumer.is_multiple_of(2) { "0.003" } else { "5" };
+            let line = format!("TEST.TAKE {} {timeout}", keys.join(" "));
+            let mut taken = BTreeSet::new();
+            while arrived.load(Ordering::Relaxed) < ELEMENTS {
+                match client.line(&line) {
+                    Value::Array(pair) => {
+                        let [_, Value::Bulk(value)] = &pair[..] else { panic!("{pair:?}") };
+                        let is_new = taken.insert(String::from_utf8_lossy(value).into_owned());
+                        assert!(is_new, "{pair:?} came twice");
+                        if arrived.fetch_add(1, Ordering::Relaxed) + 1 == ELEMENTS {
+                            // The others wait for what does not come any more.
+                            let mut last = server.connect();
+                            for id in server.server.clients.all().iter().map(|client| client.id) {
+                                last.line(&format!("CLIENT UNBLOCK {id}"));
+                            }
+                        }
+                    }
+                    Value::Null => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+            taken
+        };
+        (0..PRODUCERS).for_each(|producer| drop(scope.spawn(move || produce(producer))));
+        let consumers: Vec<_> =
+            (0..CONSUMERS).map(|consumer| scope.spawn(move || consume(consumer))).collect();
+        consumers.into_iter().flat_map(|consumer| consumer.join().expect("no panic")).collect()
+    });
+    assert_eq!(all.len(), ELEMENTS);
+    assert_eq!(server.keys_waited_for(), 0);
+}
+
+/// With clients that wait without end, an element whose wake-up is lost would stay for ever.
+#[test]
+fn every_element_finds_somebody_who_waits_for_ever() {
+    let server = TestServer::start(3);
+    let rounds = 300;
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut client = server.connect();
+                while client.line("TEST.TAKE a b 0") != taken("b", "end") {}
+                // The next one ends as well.
+                client.line("SET b end");
+            });
+        }
+        let mut client = server.connect();
+        for round in 0..rounds {
+            client.line(&format!("SET a {round}"));
+            server.until(|server| {
+                let engine = &server.server.engine;
+                engine.totals(0).keys == 0
+            });
+        }
+        client.line("SET b end");
+    });
+}

@@ -1,0 +1,225 @@
+//! A server in this process: real sockets and threads over a simulated disk.
+
+use crate::commands::COMMANDS;
+use basalt_cold::{MemoryDisk, MemoryTier, Residency};
+use basalt_command::commands::Commands;
+use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
+use basalt_config::{Config, Settings};
+use basalt_engine::{
+    Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
+};
+use basalt_env::{SimDisk, SystemClock};
+use basalt_journal::FsyncPolicy;
+use basalt_net::{Acceptor, NetThreads, listen};
+use basalt_observe::counters::ThreadCounters;
+use basalt_resp::{Value, decode, encode_request};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longest that a test waits for anything.
+pub const STUCK: Duration = Duration::from_secs(30);
+/// How long something that must not happen is waited for.
+const SILENCE: Duration = Duration::from_millis(50);
+
+/// The server.
+pub struct TestServer {
+    pub server: Arc<Server>,
+    path: PathBuf,
+    running: Option<(Acceptor, NetThreads, Background)>,
+    _dir: TempDir,
+}
+
+/// A connection to it.
+pub struct Client {
+    stream: UnixStream,
+    unread: Vec<u8>,
+    /// Its number.
+    pub id: i64,
+}
+
+struct NoHost;
+
+impl Host for NoHost {
+    fn memory(&self) -> HostMemory {
+        HostMemory::default()
+    }
+
+    fn cpu(&self) -> HostCpu {
+        HostCpu::default()
+    }
+
+    fn shut_down(&self, _: Shutdown) {}
+
+    fn apply(&self, _: &Settings, _: &Settings) -> Result<(), (String, String)> {
+        Ok(())
+    }
+
+    fn journal_info(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn tcp_port(&self) -> u16 {
+        0
+    }
+}
+
+fn engine(policy: FsyncPolicy) -> Arc<Engine> {
+    let tier =
+        MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Uncached);
+    let options = Options {
+        databases: 4,
+        checkpoint_log_bytes: u64::MAX,
+        miss_threads: 1,
+        hash_seed: 1,
+        ..Options::default()
+    };
+    let journal = basalt_journal::Options { policy, segment_bytes: 1 << 20, ..Default::default() };
+    let engine =
+        Engine::open(options, Arc::new(tier), Arc::new(SystemClock::new()), |floor, replay| {
+            let (disk, dir) = (Arc::new(SimDisk::new()), Path::new("/journal"));
+            let trimming = Trimming::AfterCheckpoint;
+            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
+            Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
+        });
+    Arc::new(engine.expect("an empty engine opens"))
+}
+
+impl TestServer {
+    /// An empty server with as many network threads.
+    pub fn start(threads: usize) -> TestServer {
+        TestServer::start_with(threads, FsyncPolicy::Never)
+    }
+
+    /// The same with a policy for the journal.
+    pub fn start_with(threads: usize, policy: FsyncPolicy) -> TestServer {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("socket");
+        let engine = engine(policy);
+        let background = Background::start(&engine, WarmUp::No).expect("threads");
+        let commands = Commands::with(COMMANDS);
+        let count = commands.table.all().len();
+        let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
+        let config = Arc::new(Config::default());
+        let mut network = config.settings().network.clone();
+        (network.port, network.unixsocket) = (0, Some(path.clone()));
+        let server = Arc::new(Server::new(engine, config, commands, counters, Box::new(NoHost)));
+        let net = NetThreads::start(&server).expect("threads");
+        let listeners = listen(&network).expect("a socket");
+        let acceptor = Acceptor::start(listeners, &server, &net).expect("a thread");
+        TestServer { server, path, running: Some((acceptor, net, background)), _dir: dir }
+    }
+
+    /// A new connection.
+    pub fn connect(&self) -> Client {
+        let stream = UnixStream::connect(&self.path).expect("it accepts connections");
+        stream.set_read_timeout(Some(STUCK)).expect("a socket");
+        let mut client = Client { stream, unread: Vec::new(), id: 0 };
+        let Value::Integer(id) = client.line("CLIENT ID") else { panic!("a number") };
+        client.id = id;
+        client
+    }
+
+    /// Clients that wait now.
+    pub fn waiting(&self) -> usize {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.server.clients.all().iter().filter(|client| client.parked.load(Relaxed)).count()
+    }
+
+    /// Waits until so many clients wait.
+    pub fn until_waiting(&self, count: usize) {
+        self.until(|server| server.waiting() == count);
+    }
+
+    /// Waits until something holds.
+    pub fn until(&self, holds: impl Fn(&TestServer) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(start.elapsed() < STUCK, "it never holds");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Keys that are waited for.
+    pub fn keys_waited_for(&self) -> usize {
+        self.server.engine.keys_waited_for().0
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if let Some((acceptor, net, background)) = self.running.take() {
+            acceptor.stop();
+            net.stop();
+            background.stop();
+        }
+    }
+}
+
+impl Client {
+    /// Sends a request, given as words between blanks.
+    pub fn send(&mut self, line: &str) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut request = Vec::new();
+        encode_request(&words, &mut request);
+        self.stream.write_all(&request).expect("the server is there");
+    }
+
+    /// The next reply.
+    pub fn receive(&mut self) -> Value {
+        loop {
+            if let Some((value, len)) = decode(&self.unread).expect("a reply") {
+                self.unread.drain(..len);
+                return value;
+            }
+            let mut chunk = [0; 4096];
+            let count = self.stream.read(&mut chunk).expect("an answer in time");
+            assert_ne!(count, 0, "the server has closed the connection");
+            self.unread.extend_from_slice(&chunk[..count]);
+        }
+    }
+
+    /// Sends a request and gives its reply.
+    pub fn line(&mut self, line: &str) -> Value {
+        self.send(line);
+        self.receive()
+    }
+
+    /// Nothing comes for a moment.
+    pub fn hears_nothing(&mut self) -> bool {
+        self.stream.set_read_timeout(Some(SILENCE)).expect("a socket");
+        let read = self.stream.read(&mut [0; 1]);
+        self.stream.set_read_timeout(Some(STUCK)).expect("a socket");
+        read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+    }
+
+    /// The server has closed the connection.
+    pub fn is_closed(&mut self) -> bool {
+        matches!(self.stream.read(&mut [0; 1]), Ok(0) | Err(_))
+    }
+
+    /// Ends the sending side.
+    pub fn finish_sending(&self) {
+        self.stream.shutdown(std::net::Shutdown::Write).expect("a socket");
+    }
+}
+
+/// A reply of TAKE.
+pub fn taken(key: &str, value: &str) -> Value {
+    Value::Array([key, value].iter().map(|word| Value::Bulk(word.as_bytes().to_vec())).collect())
+}
+
+pub fn ok() -> Value {
+    Value::Simple(b"OK".to_vec())
+}
+
+pub fn bulk(text: &str) -> Value {
+    Value::Bulk(text.as_bytes().to_vec())
+}
+
+pub fn error(text: &str) -> Value {
+    Value::Error(text.as_bytes().to_vec())
+}

@@ -1,0 +1,7 @@
+//! Commands that wait for keys, over sockets and several network threads.
+
+mod commands;
+mod fairness;
+mod harness;
+mod pauses;
+mod waits;
