@@ -1,5 +1,6 @@
 //! Commands on lists.
 
+mod blocking;
 mod edit;
 mod pop;
 mod push;
@@ -33,6 +34,11 @@ pub const COMMANDS: &[Entry] = &[
     edit::LTRIM,
     transfer::LMOVE,
     transfer::RPOPLPUSH,
+    blocking::BLPOP,
+    blocking::BRPOP,
+    blocking::BLMPOP,
+    blocking::BLMOVE,
+    blocking::BRPOPLPUSH,
 ];
 
 /// Replies with an element.

@@ -106,7 +106,7 @@ fn pop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>, side: Side) ->
 /// Replies with elements that it removes, after `head` has been told how many they are; `None` if there is
 /// no list.
 #[inline]
-fn pop_from(
+pub(super) fn pop_from(
     txn: &mut Txn<'_>,
     key: &Key<'_>,
     side: Side,
@@ -163,15 +163,25 @@ impl PopMany {
         reply: &mut Reply<'_>,
     ) -> Result<bool, CommandError> {
         for key in args.keys() {
-            if txn.collection::<List>(key)?.is_none() {
-                continue;
+            if txn.collection::<List>(key)?.is_some() {
+                self.pop(txn, key, reply)?;
+                return Ok(true);
             }
-            reply.array(2);
-            reply.bulk(key.bytes);
-            pop_from(txn, key, self.side, self.count, reply, |reply, count| reply.array(count))?;
-            return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Replies with elements of a list that is there.
+    pub(super) fn pop(
+        &self,
+        txn: &mut Txn<'_>,
+        key: &Key<'_>,
+        reply: &mut Reply<'_>,
+    ) -> CommandResult {
+        reply.array(2);
+        reply.bulk(key.bytes);
+        pop_from(txn, key, self.side, self.count, reply, |reply, count| reply.array(count))?;
+        Ok(())
     }
 }
 

@@ -107,6 +107,7 @@ fn push(
         args.from(2).for_each(|element| list.push(side, element, &limits, edits));
         list.len()
     })?;
+    txn.signal(args.key(0));
     reply.integer(len.unwrap_or(0) as i64);
     Ok(())
 }

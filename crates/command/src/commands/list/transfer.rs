@@ -104,6 +104,7 @@ impl Ends {
                 list.push(self.to, &moved, &limits, edits);
             })?;
         }
+        txn.signal(to);
         reply_item(Item::Bytes(&moved), reply);
         Ok(true)
     }
