@@ -5,6 +5,7 @@
 //! nothing is due cost one comparison; in the others the references marked EXPIRING are walked.
 
 use crate::engine::Engine;
+use crate::events::EventClasses;
 use crate::key::Key;
 use crate::txn::{Changes, Txn};
 use crate::view::{Session, Touch};
@@ -79,13 +80,20 @@ impl ExpiryCycle {
             }
         }
         let session = Session { db, now_ms, touch: Touch::No, value_bytes_max: usize::MAX };
+        let sink = engine.event_sink.get();
+        self.changes.listen_for(sink.map_or(EventClasses::NONE, |sink| sink.classes()));
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
         for bytes in &*due {
-            txn.delete(&Key::new(bytes, engine.keyspace.hasher()));
+            txn.expire(&Key::new(bytes, engine.keyspace.hasher()));
         }
-        // Nobody waits for it, but reads of these keys do.
-        let _ = txn.commit();
+        // Nobody waits for it, but reads of these keys do, and the news of it.
+        let ticket = txn.commit();
         engine.log().kick();
+        if let Some(sink) = sink
+            && !self.changes.events().is_empty()
+        {
+            sink.publish(self.changes.events(), ticket);
+        }
         engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
         more
     }

@@ -3,6 +3,7 @@
 //! them. Every change goes to memory and to the ChangeSet in one call, so that they cannot differ.
 
 use crate::engine::Engine;
+use crate::events::{Event, EventClass, EventClasses};
 use crate::key::Key;
 use crate::log::{Gate, Gating, Ticket};
 use crate::miss::Missing;
@@ -33,6 +34,9 @@ pub struct Changes {
     count: u64,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) missing: Option<Missing>,
+    /// The events that somebody wants, and those that there were.
+    pub(crate) classes: EventClasses,
+    events: Vec<Event>,
 }
 
 /// An end of a ChangeSet under construction.
@@ -174,6 +178,9 @@ impl<'e> Txn<'e> {
         let put = Put { db, key: key.bytes, value, expire_ms, origin, form };
         self.changes.begin_op(key, self.gated);
         put.encode(&mut self.changes.bytes);
+        if origin == Origin::New {
+            self.notify(EventClass::New, "new", key);
+        }
     }
 
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
@@ -361,6 +368,28 @@ impl Changes {
     #[inline]
     pub fn take_missing(&mut self) -> Option<Missing> {
         self.missing.take()
+    }
+
+    /// From now on events of these classes are noted.
+    pub fn listen_for(&mut self, classes: EventClasses) {
+        self.classes = classes;
+    }
+
+    /// The classes of events that are noted.
+    #[inline]
+    pub fn event_classes(&self) -> EventClasses {
+        self.classes
+    }
+
+    #[cold]
+    pub(crate) fn note_event(&mut self, db: u8, name: &'static str, key: &[u8]) {
+        self.events.push(Event { db, name, key: key.to_vec() });
+    }
+
+    /// The events of the command that has run, in order: to be taken out when it is committed.
+    #[inline]
+    pub fn events(&mut self) -> &mut Vec<Event> {
+        &mut self.events
     }
 
     /// Changes of keys since the last call.
