@@ -10,6 +10,7 @@ pub mod hyperloglog;
 pub mod list;
 pub mod long_double;
 pub mod number;
+pub mod pubsub;
 pub mod server;
 pub mod set;
 pub mod strings;
@@ -57,6 +58,7 @@ const FAMILIES: &[&[Entry]] = &[
     hyperloglog::COMMANDS,
     generic::COMMANDS,
     connection::COMMANDS,
+    pubsub::COMMANDS,
     server::COMMANDS,
 ];
 

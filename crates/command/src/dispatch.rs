@@ -5,6 +5,7 @@
 //! and [`Prepared::prefetch_entry`] bring in what it will touch; [`execute()`] runs it.
 
 mod context;
+pub(crate) mod events;
 mod execute;
 mod keys;
 mod prepare;

@@ -16,6 +16,7 @@ pub mod commands;
 pub mod dispatch;
 pub mod error;
 mod limits;
+pub mod push;
 mod redact;
 pub mod reference;
 pub mod sampler;

@@ -23,6 +23,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Bitmap, "Bits of strings"),
     (Group::Hyperloglog, "HyperLogLogs"),
     (Group::Generic, "Keys of any type"),
+    (Group::Pubsub, "Publish and subscribe"),
     (Group::Connection, "Connection"),
     (Group::Server, "Server"),
     (Group::Scripting, "Scripts and functions"),

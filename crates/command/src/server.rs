@@ -2,6 +2,8 @@
 
 use crate::clients::Clients;
 use crate::commands::Commands;
+use crate::dispatch::events::Announcer;
+use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};
 use basalt_config::{Config, Settings};
 use basalt_engine::Engine;
@@ -26,6 +28,8 @@ pub struct Server {
     pub commands: Commands,
     /// Who is connected.
     pub clients: Clients,
+    /// Who has subscribed to what.
+    pub pubsub: Arc<PubSub>,
     /// The latest slow commands.
     pub slow_log: SlowLog,
     /// One set of counters a network thread.
@@ -145,11 +149,15 @@ impl Server {
         let started_ms = engine.clock().unix_ms();
         let mut random = basalt_env::Random::new(basalt_env::random::seed());
         let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
+        let pubsub = Arc::new(PubSub::default());
+        let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
+        engine.announce_events_to(Box::new(announcer));
         Server {
             engine,
             config,
             commands,
             clients: Clients::default(),
+            pubsub,
             slow_log: SlowLog::default(),
             counters,
             host,

@@ -5,6 +5,7 @@ use crate::clients::ClientHandle;
 use crate::error::CommandError;
 use basalt_config::Settings;
 use basalt_engine::{Gate, Touch};
+use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::Protocol;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,8 +24,16 @@ pub struct Session {
     pub touch: Touch,
     /// What becomes of its replies.
     pub replies: Replies,
+    /// The running command's reply is sent, whatever was said of replies.
+    pub insists: bool,
     /// What its replies so far wait for.
     pub gate: Gate,
+    /// What replies of earlier turns waited for when they were set aside.
+    pub unacknowledged: Gate,
+    /// Where messages for it are sent.
+    pub address: Address,
+    /// What it has subscribed to; `None` if that is nothing.
+    pub subscriptions: Option<Box<Subscriptions>>,
 }
 
 /// What becomes of a connection's replies (`CLIENT REPLY`).
@@ -64,7 +73,11 @@ impl Session {
             authenticated,
             touch: Touch::Yes,
             replies: Replies::On,
+            insists: false,
             gate: Gate::default(),
+            unacknowledged: Gate::default(),
+            address: Address::NOWHERE,
+            subscriptions: None,
         }
     }
 

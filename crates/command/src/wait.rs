@@ -17,6 +17,8 @@ pub enum Wait {
     Partitions(Vec<PartitionId>),
     /// Room in the log's buffers; then the command runs again.
     LogRoom,
+    /// Subscribers that are behind with what they have to get; then the command runs again.
+    Subscribers,
     /// A checkpoint; then `+OK`, or why it failed.
     Checkpoint,
     /// A checkpoint and the forgetting of memory; then `+OK`, or why it failed.
@@ -41,12 +43,14 @@ impl Wait {
     /// What happens when it is over.
     pub fn afterwards(&self) -> Afterwards {
         match self {
-            Wait::Keys(_) | Wait::Partitions(_) | Wait::LogRoom => Afterwards::RunAgain,
+            Wait::Keys(_) | Wait::Partitions(_) | Wait::LogRoom | Wait::Subscribers => {
+                Afterwards::RunAgain
+            }
             Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
         }
     }
 
-    /// Sets in motion what is waited for. Time and room in the log are the event loop's to watch:
+    /// Sets in motion what is waited for. Time, room in the log and subscribers are the event loop's to watch:
     /// for those, gives `done` back.
     pub fn start(self, server: &Server, done: Done) -> Option<Done> {
         let engine = &server.engine;
@@ -59,7 +63,7 @@ impl Wait {
                 done(result.map_err(CommandError::because));
             })),
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
-            Wait::LogRoom | Wait::Sleep(_) => return Some(done),
+            Wait::LogRoom | Wait::Subscribers | Wait::Sleep(_) => return Some(done),
         }
         None
     }

@@ -122,6 +122,8 @@ impl Connection {
         let gated = !self.session.gate.is_open() && !self.session.gate.poll(log);
         if !self.output.is_empty() && (gated || !self.owed.is_empty()) {
             let output = std::mem::take(&mut self.output);
+            self.session.unacknowledged.poll(log);
+            self.session.unacknowledged.merge(&self.session.gate);
             self.owed.push_back((output, self.session.gate.take()));
         }
         let mut sent = 0;

@@ -7,9 +7,11 @@ use crate::turn::{Connections, Turn};
 use basalt_command::clients::NewClient;
 use basalt_command::dispatch;
 use basalt_command::error::CommandError;
+use basalt_command::push::{Delivery, Receipt};
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
 use basalt_engine::Refusal;
+use basalt_pubsub::{Address, SinkId, Subscription};
 use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
@@ -28,6 +30,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(5);
 pub(crate) struct Reactor {
     poll: Poll,
     mailbox: Arc<Mailbox>,
+    /// Where messages of pub/sub for its connections are sent.
+    sink: SinkId,
     turn: Turn,
     connections: Connections,
     vacant: Vec<usize>,
@@ -42,9 +46,11 @@ pub(crate) struct Reactor {
 
 impl Reactor {
     pub(crate) fn new(poll: Poll, mailbox: Arc<Mailbox>, turn: Turn) -> Reactor {
+        let sink = turn.server.pubsub.add_sink(mailbox.clone());
         Reactor {
             poll,
             mailbox,
+            sink,
             turn,
             connections: Vec::new(),
             vacant: Vec::new(),
@@ -81,13 +87,14 @@ impl Reactor {
             self.wake_sleepers();
             self.turn.serve(&mut self.connections, &mut self.ready);
             self.turn.worker.end_turn(&server);
+            self.turn.worker.end_some_subscriptions(&server);
             self.bury_and_watch();
             self.care();
         }
     }
 
     fn timeout(&self) -> Duration {
-        if !self.ready.is_empty() {
+        if !self.ready.is_empty() || self.turn.worker.has_subscriptions_to_end() {
             return Duration::ZERO;
         }
         let limit = if self.stopping.is_some() { Duration::from_millis(50) } else { CARE_EVERY };
@@ -131,6 +138,7 @@ impl Reactor {
                         self.schedule(index);
                     }
                 }
+                Message::Deliveries(deliveries) => self.deliver(&deliveries),
                 Message::Sweep => self.sweep(),
                 Message::Stop => self.begin_stop(),
             }
@@ -159,10 +167,29 @@ impl Reactor {
             wake: Box::new(Sweeper(Arc::clone(&self.mailbox))),
         });
         let authenticated = self.turn.worker.settings.clients.password.is_none();
-        let session = Session::new(client, authenticated);
+        let mut session = Session::new(client, authenticated);
+        session.address = Address { sink: self.sink, place: index as u32 };
         self.connections[index] = Some(Connection::new(stream, self.generation, session));
         self.turn.worker.counters.connections.add(1);
         self.schedule(index);
+    }
+
+    /// Writes messages of pub/sub to the outputs of those that they are for.
+    fn deliver(&mut self, deliveries: &[Delivery]) {
+        for delivery in deliveries {
+            for &Subscription { place, serial } in delivery.subscribers.iter() {
+                let index = place as usize;
+                let Some(Some(connection)) = self.connections.get_mut(index) else { continue };
+                if matches!(connection.state, State::Closing | State::Dead) {
+                    continue;
+                }
+                let Connection { session, output, .. } = connection;
+                if session.receive(delivery, serial, output) == Receipt::Written {
+                    self.schedule(index);
+                }
+            }
+        }
+        self.mailbox.delivered(deliveries);
     }
 
     fn connection(&mut self, id: ConnectionId) -> Option<&mut Connection> {
@@ -245,6 +272,7 @@ impl Reactor {
         let Some(mut connection) = self.connections[index].take() else { return };
         connection.stream.deregister(self.poll.registry());
         self.turn.server.clients.remove(connection.session.client.id);
+        self.turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {
             self.ready.retain(|&ready| ready != index);
@@ -280,7 +308,8 @@ impl Reactor {
             if idle_ms > 2000 {
                 connection.input.shrink();
             }
-            if timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open {
+            let may_idle = timeout_ms == 0 || connection.session.is_subscribed();
+            if !may_idle && idle_ms > timeout_ms && connection.state == State::Open {
                 self.bury(index);
             } else if connection.owes() {
                 self.turn.finish(&mut self.connections, index);

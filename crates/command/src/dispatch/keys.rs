@@ -171,7 +171,7 @@ fn refused(refusal: &Refusal) -> Obstacle {
 }
 
 #[inline(always)]
-fn key_session(worker: &Worker, session: &Session) -> KeySession {
+pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
     KeySession {
         db: session.db,
         now_ms: worker.now_ms,
@@ -195,7 +195,7 @@ fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
 }
 
 /// The keys of a command that may have several.
-fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
+pub(super) fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
     let (engine, args) = (&*request.server.engine, request.args(&[]));
     let command = request.command();
     let mut keys = Vec::new();
