@@ -41,6 +41,8 @@ pub struct ClientHandle {
     pub output_bytes: AtomicU64,
     /// Commands it has sent.
     pub commands: AtomicU64,
+    /// Its subscriptions: to channels, patterns and sharded channels.
+    pub subscriptions: [AtomicU64; 3],
     /// It may not be evicted (`CLIENT NO-EVICT`).
     pub no_evict: AtomicBool,
     /// Its reads leave no trace (`CLIENT NO-TOUCH`).
@@ -110,7 +112,7 @@ pub struct NewClient {
     pub wake: Box<dyn Wake>,
 }
 
-/// What a connection is used for. All are normal in this version.
+/// What a connection is used for. None follows or is followed in this version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientType {
     /// Commands.
@@ -167,6 +169,7 @@ impl Clients {
             query_bytes: AtomicU64::new(0),
             output_bytes: AtomicU64::new(0),
             commands: AtomicU64::new(0),
+            subscriptions: Default::default(),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             parked: AtomicBool::new(false),
@@ -285,6 +288,16 @@ impl ClientHandle {
     /// A key that it watches has changed: its next EXEC does nothing.
     pub fn saw_change(&self) -> bool {
         self.watching.lock().as_ref().is_some_and(|mark| mark.is_changed())
+    }
+
+    /// What it is used for.
+    pub fn client_type(&self) -> ClientType {
+        if self.is_subscribed() { ClientType::Pubsub } else { ClientType::Normal }
+    }
+
+    /// It has subscribed to something.
+    pub fn is_subscribed(&self) -> bool {
+        self.subscriptions.iter().any(|count| count.load(Ordering::Relaxed) > 0)
     }
 
     /// It came through the Unix socket.

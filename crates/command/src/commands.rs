@@ -12,6 +12,7 @@ pub mod hyperloglog;
 pub mod list;
 pub mod long_double;
 pub mod number;
+pub mod pubsub;
 pub mod server;
 pub mod set;
 pub mod sorted_set;
@@ -67,6 +68,7 @@ const FAMILIES: &[&[Entry]] = &[
     generic::COMMANDS,
     connection::COMMANDS,
     transactions::COMMANDS,
+    pubsub::COMMANDS,
     server::COMMANDS,
 ];
 

@@ -6,6 +6,7 @@
 
 mod claims;
 mod context;
+pub(crate) mod events;
 mod exec;
 mod execute;
 mod keys;

@@ -79,6 +79,15 @@ impl CommandError {
         CommandError::new(format!("ERR wrong number of arguments for '{full_name}' command"))
     }
 
+    /// What a subscriber that speaks RESP2 is told of any other command.
+    #[cold]
+    pub fn for_subscribers_only(full_name: &str) -> CommandError {
+        CommandError::new(format!(
+            "ERR Can't execute '{full_name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / \
+             RESET are allowed in this context"
+        ))
+    }
+
     /// `ERR invalid expire time in '…' command`.
     #[cold]
     pub fn invalid_expire_time(command: &str) -> CommandError {

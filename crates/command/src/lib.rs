@@ -17,6 +17,7 @@ pub mod dispatch;
 pub mod error;
 mod limits;
 pub mod pauses;
+pub mod push;
 mod redact;
 pub mod reference;
 pub mod sampler;

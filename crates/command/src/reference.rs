@@ -30,6 +30,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Stream, "Streams"),
     (Group::Generic, "Keys of any type"),
     (Group::Transactions, "Transactions"),
+    (Group::Pubsub, "Publish and subscribe"),
     (Group::Connection, "Connection"),
     (Group::Server, "Server"),
     (Group::Scripting, "Scripts and functions"),

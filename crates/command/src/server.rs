@@ -2,7 +2,9 @@
 
 use crate::clients::Clients;
 use crate::commands::Commands;
+use crate::dispatch::events::Announcer;
 use crate::pauses::Pauses;
+use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};
 use basalt_config::{Config, Settings};
 use basalt_engine::Engine;
@@ -29,6 +31,8 @@ pub struct Server {
     pub clients: Clients,
     /// Whether clients are paused.
     pub pauses: Pauses,
+    /// Who has subscribed to what.
+    pub pubsub: Arc<PubSub>,
     /// The latest slow commands.
     pub slow_log: SlowLog,
     /// One set of counters a network thread.
@@ -148,12 +152,16 @@ impl Server {
         let started_ms = engine.clock().unix_ms();
         let mut random = basalt_env::Random::new(basalt_env::random::seed());
         let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
+        let pubsub = Arc::new(PubSub::default());
+        let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
+        engine.announce_events_to(Box::new(announcer));
         Server {
             engine,
             config,
             commands,
             clients: Clients::default(),
             pauses: Pauses::default(),
+            pubsub,
             slow_log: SlowLog::default(),
             counters,
             host,

@@ -6,6 +6,7 @@ use crate::error::CommandError;
 use crate::transaction::Queue;
 use basalt_config::Settings;
 use basalt_engine::{Attempt, Engine, Gate, Places, Touch, Watching};
+use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::Protocol;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,8 +26,16 @@ pub struct Session {
     pub touch: Touch,
     /// What becomes of its replies.
     pub replies: Replies,
+    /// The running command's reply is sent, whatever was said of replies.
+    pub insists: bool,
     /// What its replies so far wait for.
     pub gate: Gate,
+    /// What replies of earlier turns waited for when they were set aside.
+    pub unacknowledged: Gate,
+    /// Where messages for it are sent.
+    pub address: Address,
+    /// What it has subscribed to; `None` if that is nothing.
+    pub subscriptions: Option<Box<Subscriptions>>,
     /// What it has queued since MULTI.
     pub(crate) transaction: Option<Box<Queue>>,
     /// The keys that it watches.
@@ -81,10 +90,14 @@ impl Session {
             authenticated,
             touch: Touch::Yes,
             replies: Replies::On,
+            insists: false,
             gate: Gate::default(),
             transaction: None,
             watching: None,
             waiting: None,
+            unacknowledged: Gate::default(),
+            address: Address::NOWHERE,
+            subscriptions: None,
         }
     }
 

@@ -6,7 +6,8 @@
 //!   any ── OFF ──▶ Off     any ── ON ──▶ On (and +OK is sent)
 //! ```
 //! A command under `Skip` or `Off` writes its reply into a buffer that is thrown away, unless it
-//! switched replies on: then that reply is the first to be sent.
+//! switched replies on: then that reply is the first to be sent. Confirmations of subscriptions are sent
+//! in any case, as messages are.
 
 use crate::dispatch::Worker;
 use crate::error::CommandError;
@@ -25,8 +26,9 @@ pub(crate) fn execute(
         session.replies = Replies::Skip;
     }
     let mut unwanted = std::mem::take(&mut worker.discarded);
+    session.insists = false;
     let flow = run(worker, session, &mut unwanted);
-    if session.replies == Replies::On {
+    if session.replies == Replies::On || session.insists {
         Reply::new(out, session.protocol).append(std::mem::take(&mut unwanted));
     }
     if !matches!(flow, Flow::Wait(_)) {

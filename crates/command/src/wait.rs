@@ -17,6 +17,8 @@ pub enum Wait {
     Partitions(Vec<PartitionId>),
     /// Room in the log's buffers; then the command runs again.
     LogRoom,
+    /// Subscribers that are behind with what they have to get; then the command runs again.
+    Subscribers,
     /// A checkpoint; then `+OK`, or why it failed.
     Checkpoint,
     /// A checkpoint and the forgetting of memory; then `+OK`, or why it failed.
@@ -49,14 +51,16 @@ impl Wait {
             Wait::Keys(_)
             | Wait::Partitions(_)
             | Wait::LogRoom
+            | Wait::Subscribers
             | Wait::Ready(_)
             | Wait::Pause(_) => Afterwards::RunAgain,
             Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
         }
     }
 
-    /// Sets in motion what is waited for. Time, room in the log and what runs a command again through
-    /// [`Wake`](crate::clients::Wake) are the event loop's to watch: for those, gives `done` back.
+    /// Sets in motion what is waited for. Time, room in the log, subscribers and what runs a command
+    /// again through [`Wake`](crate::clients::Wake) are the event loop's to watch: for those, gives
+    /// `done` back.
     pub fn start(self, server: &Server, done: Done) -> Option<Done> {
         let engine = &server.engine;
         match self {
@@ -68,7 +72,11 @@ impl Wait {
                 done(result.map_err(CommandError::because));
             })),
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
-            Wait::LogRoom | Wait::Sleep(_) | Wait::Ready(_) | Wait::Pause(_) => return Some(done),
+            Wait::LogRoom
+            | Wait::Subscribers
+            | Wait::Sleep(_)
+            | Wait::Ready(_)
+            | Wait::Pause(_) => return Some(done),
         }
         None
     }

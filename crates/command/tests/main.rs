@@ -7,6 +7,7 @@ mod examples;
 mod generic;
 mod harness;
 mod hyperloglog;
+mod pubsub;
 mod reference;
 mod server;
 mod sorted_set;

@@ -5,6 +5,7 @@
 //! ([`basalt_value::Edits`]): straight into the thread's ChangeSet, as one EDIT a call, however many
 //! elements it touches. A collection that has become empty is removed and logged as a DELETE instead.
 
+use crate::events::EventClass;
 use crate::key::Key;
 use crate::txn::Txn;
 use crate::view::{Object, View, access_at};
@@ -147,6 +148,7 @@ impl Txn<'_> {
         op::end_edit(out, start);
         self.store_value(key, collection.into_value(), 0);
         self.note(key, Event::Made);
+        self.notify(EventClass::New, "new", key);
         result
     }
 
@@ -163,6 +165,9 @@ impl Txn<'_> {
         let origin = self.store_value(key, value, expire_ms);
         let put = PutValue { db, key: key.bytes, kind, expire_ms, origin, value: &bytes };
         self.log(key, Op::PutValue(put));
+        if origin == Origin::New {
+            self.notify(EventClass::New, "new", key);
+        }
     }
 
     fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) -> Origin {

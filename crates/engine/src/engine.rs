@@ -1,6 +1,7 @@
 //! The engine: what it consists of, and what concerns it as a whole.
 
 use crate::checkpoint::Checkpointing;
+use crate::events::EventSink;
 use crate::key::Key;
 use crate::limits::LimitsCell;
 use crate::log::{CommitLog, Gate, Gating, Ticket};
@@ -14,8 +15,8 @@ use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::{Database, Partition};
 use basalt_value::Limits;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// In a partition's list of unacknowledged changes: a change of every key.
 pub(crate) const EVERY_KEY: u64 = 0;
@@ -70,6 +71,8 @@ pub struct Engine {
     /// Databases in which a key has or had an expiry, a bit each: the expiry cycle passes over the
     /// others.
     expiring_databases: [AtomicU64; 4],
+    /// Who announces what happens without a command.
+    pub(crate) event_sink: OnceLock<Box<dyn EventSink>>,
     recovery: RecoveryStats,
     limits: LimitsCell,
 }
@@ -125,6 +128,7 @@ impl Engine {
             active_expiry: AtomicBool::new(true),
             expiry_paused_until_ms: AtomicU64::new(0),
             expiring_databases: Default::default(),
+            event_sink: OnceLock::new(),
             recovery,
             limits,
         };

@@ -6,6 +6,7 @@
 //! of which only the references marked EXPIRING are followed; a round goes on where the last lock ended.
 
 use crate::engine::Engine;
+use crate::events::EventClasses;
 use crate::key::Key;
 use crate::txn::{Changes, Txn};
 use crate::view::Session;
@@ -118,13 +119,20 @@ impl ExpiryCycle {
             return next.is_some();
         }
         let session = Session::background(db, now_ms);
+        let sink = engine.event_sink.get();
+        self.changes.listen_for(sink.map_or(EventClasses::NONE, |sink| sink.classes()));
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
         for bytes in &*due {
-            txn.delete(&Key::new(bytes, engine.keyspace.hasher()));
+            txn.expire(&Key::new(bytes, engine.keyspace.hasher()));
         }
-        // Nobody waits for it, but reads of these keys do.
-        let _ = txn.commit();
+        // Nobody waits for it, but reads of these keys do, and the news of it.
+        let ticket = txn.commit();
         engine.log().kick();
+        if let Some(sink) = sink
+            && !self.changes.events().is_empty()
+        {
+            sink.publish(self.changes.events(), ticket);
+        }
         engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
         next.is_some()
     }

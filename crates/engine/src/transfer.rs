@@ -1,9 +1,10 @@
 //! Putting what is under one key under another, also of another database: RENAME, COPY, MOVE.
 
+use crate::events::EventClass;
 use crate::key::Key;
 use crate::txn::{Ask, Company, PutOptions, Txn};
 use crate::view::access_at;
-use basalt_change::op::{Op, Put};
+use basalt_change::op::{Op, Origin, Put};
 use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};
 use basalt_value::{Limits, Value};
 use std::sync::Arc;
@@ -48,10 +49,15 @@ impl Txn<'_> {
         let options = PutOptions { expire_ms: object.expire_ms(), form: object.form() };
         let value = Copied::of(object.value(), &self.engine.limits());
         let selected = std::mem::replace(&mut self.session.db, to.db);
+        let replaces = self.make_way(to.key);
         match value {
             Copied::Bytes(bytes) => self.put(to.key, &bytes, options),
             Copied::Shared(shared) => self.put_shared(to.key, shared, options),
             Copied::Collection(value) => self.put_value(to.key, value, options.expire_ms),
+        }
+        if replaces {
+            // For Redis this is a deletion, of which it says nothing, and a new key.
+            self.notify(EventClass::New, "new", to.key);
         }
         self.session.db = selected;
         true
@@ -68,9 +74,19 @@ impl Txn<'_> {
         let expire_ms = object.expire_ms();
         let Some(value) = self.take_value(from) else { return false };
         let selected = std::mem::replace(&mut self.session.db, to.db);
+        let replaces = self.make_way(to.key);
         self.put_value(to.key, value, expire_ms);
+        if replaces {
+            self.notify(EventClass::New, "new", to.key);
+        }
         self.session.db = selected;
         self.delete(from)
+    }
+
+    /// Says of a key that is about to be replaced that its time had come, if so, and whether there is
+    /// one to replace; asks only if somebody wants to know.
+    fn make_way(&mut self, key: &Key<'_>) -> bool {
+        !self.changes.classes.is_empty() && !self.expire(key) && self.get(key).is_some()
     }
 
     fn put_shared(&mut self, key: &Key<'_>, shared: Arc<Vec<u8>>, options: PutOptions) {
@@ -84,6 +100,9 @@ impl Txn<'_> {
         let origin = self.store(key, content);
         let db = self.session.db;
         self.log(key, Op::Put(Put { db, key: key.bytes, value: &shared, expire_ms, origin, form }));
+        if origin == Origin::New {
+            self.notify(EventClass::New, "new", key);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! them. Every change goes to memory and to the ChangeSet in one call, so that they cannot differ.
 
 use crate::engine::{EVERY_KEY, Engine};
+use crate::events::{EventClass, EventClasses, KeyEvent};
 use crate::key::Key;
 use crate::log::{Gate, Gating, Ticket};
 use crate::miss::Missing;
@@ -37,6 +38,9 @@ pub struct Changes {
     pub(crate) ask: Option<Ask>,
     /// Clients to be woken when the locks are gone.
     pub(crate) called: Called,
+    /// The events that somebody wants, and those that there were.
+    pub(crate) classes: EventClasses,
+    events: Vec<KeyEvent>,
 }
 
 /// What a command has to wait for before it runs again.
@@ -228,6 +232,9 @@ impl<'e> Txn<'e> {
         self.changes.begin_op(key, self.gated);
         put.encode(&mut self.changes.bytes);
         self.note(key, Event::Made);
+        if origin == Origin::New {
+            self.notify(EventClass::New, "new", key);
+        }
     }
 
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
@@ -502,6 +509,28 @@ impl Changes {
             Ask::Fetch(missing) => Some(missing),
             Ask::Ready(_) => None,
         }
+    }
+
+    /// From now on events of these classes are noted.
+    pub fn listen_for(&mut self, classes: EventClasses) {
+        self.classes = classes;
+    }
+
+    /// The classes of events that are noted.
+    #[inline]
+    pub fn event_classes(&self) -> EventClasses {
+        self.classes
+    }
+
+    #[cold]
+    pub(crate) fn note_event(&mut self, db: u8, name: &'static str, key: &[u8]) {
+        self.events.push(KeyEvent { db, name, key: key.to_vec() });
+    }
+
+    /// The events of the command that has run, in order: to be taken out when it is committed.
+    #[inline]
+    pub fn events(&mut self) -> &mut Vec<KeyEvent> {
+        &mut self.events
     }
 
     /// Changes of keys since the last call.

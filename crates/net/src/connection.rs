@@ -137,6 +137,8 @@ impl Connection {
         if !self.output.is_empty() && (gated || !self.owed.is_empty()) {
             let output = std::mem::take(&mut self.output);
             self.owed_earlier_bytes += output.len();
+            self.session.unacknowledged.poll(log);
+            self.session.unacknowledged.merge(&self.session.gate);
             self.owed.push_back((output, self.session.gate.take()));
         }
         let mut sent = 0;

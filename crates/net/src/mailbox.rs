@@ -3,10 +3,17 @@
 use crate::stream::Stream;
 use basalt_command::clients::Wake;
 use basalt_command::error::CommandError;
+use basalt_command::push::{Delivery, Push};
+use basalt_pubsub::Sink;
 use mio::Waker;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+
+/// Publishers wait while more than this waits for a thread: some 10 ms of its time.
+const UNDELIVERED_BYTES_MAX: usize = 16 << 20;
+/// What a subscriber costs besides the bytes that it gets: finding it takes as long as copying these.
+const SUBSCRIBER_BYTES: usize = 64;
 
 /// What other threads tell a network thread.
 #[derive(Debug)]
@@ -19,6 +26,8 @@ pub(crate) enum Message {
     LogMoved,
     /// What a connection waits with may run again: a key has something, or a pause is over.
     RunAgain(ConnectionId),
+    /// Messages of pub/sub for some of your connections.
+    Deliveries(Vec<Delivery>),
     /// Some connection was killed: look for it.
     Sweep,
     /// End: send what is owed, then close everything.
@@ -54,6 +63,8 @@ pub(crate) struct Mailbox {
     waker: Waker,
     /// The thread waits for the log: somebody's reply is held back, or a change found no room.
     waits_for_log: AtomicBool,
+    /// Bytes of messages of pub/sub that wait here, counted once for each subscriber.
+    undelivered_bytes: AtomicUsize,
     /// Connections that the thread has, for balancing.
     pub(crate) connections: AtomicUsize,
 }
@@ -64,6 +75,7 @@ impl Mailbox {
             messages: Mutex::default(),
             waker,
             waits_for_log: AtomicBool::new(false),
+            undelivered_bytes: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         }
     }
@@ -108,6 +120,33 @@ impl Mailbox {
             self.send(Message::LogMoved);
         }
     }
+}
+
+impl Sink<Push> for Mailbox {
+    fn take(&self, deliveries: &mut Vec<Delivery>) {
+        let bytes = deliveries.iter().map(cost_bytes).sum();
+        self.undelivered_bytes.fetch_add(bytes, Ordering::Relaxed);
+        // A whole new vector in place of the old one: it goes to the other thread as it is.
+        self.send(Message::Deliveries(std::mem::take(deliveries)));
+    }
+
+    fn is_congested(&self) -> bool {
+        // Relaxed: it is advice; a publisher more or less makes no difference.
+        self.undelivered_bytes.load(Ordering::Relaxed) > UNDELIVERED_BYTES_MAX
+    }
+}
+
+impl Mailbox {
+    /// The thread has written these to its connections' outputs.
+    pub(crate) fn delivered(&self, deliveries: &[Delivery]) {
+        let bytes = deliveries.iter().map(cost_bytes).sum();
+        self.undelivered_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What a delivery costs its thread, in bytes to be written.
+fn cost_bytes(delivery: &Delivery) -> usize {
+    delivery.subscribers.len() * (delivery.body.bytes() + SUBSCRIBER_BYTES)
 }
 
 /// How others reach a connection.

@@ -8,9 +8,11 @@ use crate::turn::{Connections, Turn};
 use basalt_command::clients::{NewClient, Unblocking};
 use basalt_command::dispatch;
 use basalt_command::error::CommandError;
+use basalt_command::push::{Delivery, Receipt};
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
 use basalt_engine::Refusal;
+use basalt_pubsub::{Address, SinkId, Subscription};
 use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
@@ -29,6 +31,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(5);
 pub(crate) struct Reactor {
     poll: Poll,
     mailbox: Arc<Mailbox>,
+    /// Where messages of pub/sub for its connections are sent.
+    sink: SinkId,
     turn: Turn,
     connections: Connections,
     vacant: Vec<usize>,
@@ -43,9 +47,11 @@ pub(crate) struct Reactor {
 
 impl Reactor {
     pub(crate) fn new(poll: Poll, mailbox: Arc<Mailbox>, turn: Turn) -> Reactor {
+        let sink = turn.server.pubsub.add_sink(mailbox.clone());
         Reactor {
             poll,
             mailbox,
+            sink,
             turn,
             connections: Vec::new(),
             vacant: Vec::new(),
@@ -85,13 +91,14 @@ impl Reactor {
             self.wake_sleepers();
             self.turn.serve(&mut self.connections, &mut self.ready);
             self.turn.worker.end_turn(&server);
+            self.turn.worker.end_some_subscriptions(&server);
             self.bury_and_watch();
             self.care();
         }
     }
 
     fn timeout(&self) -> Duration {
-        if !self.ready.is_empty() {
+        if !self.ready.is_empty() || self.turn.worker.has_subscriptions_to_end() {
             return Duration::ZERO;
         }
         let limit = if self.stopping.is_some() { Duration::from_millis(50) } else { CARE_EVERY };
@@ -139,6 +146,7 @@ impl Reactor {
                     }
                 }
                 Message::RunAgain(id) => self.run_again(id),
+                Message::Deliveries(deliveries) => self.deliver(&deliveries),
                 Message::Sweep => self.sweep(),
                 Message::Stop => self.begin_stop(),
             }
@@ -168,10 +176,29 @@ impl Reactor {
             wake: Box::new(Reach { mailbox: Arc::clone(&self.mailbox), connection }),
         });
         let authenticated = self.turn.worker.settings.clients.password.is_none();
-        let session = Session::new(client, authenticated);
+        let mut session = Session::new(client, authenticated);
+        session.address = Address { sink: self.sink, place: index as u32 };
         self.connections[index] = Some(Connection::new(stream, self.generation, session));
         self.turn.worker.counters.connections.add(1);
         self.schedule(index);
+    }
+
+    /// Writes messages of pub/sub to the outputs of those that they are for.
+    fn deliver(&mut self, deliveries: &[Delivery]) {
+        for delivery in deliveries {
+            for &Subscription { place, serial } in delivery.subscribers.iter() {
+                let index = place as usize;
+                let Some(Some(connection)) = self.connections.get_mut(index) else { continue };
+                if matches!(connection.state, State::Closing | State::Dead) {
+                    continue;
+                }
+                let Connection { session, output, .. } = connection;
+                if session.receive(delivery, serial, output) == Receipt::Written {
+                    self.schedule(index);
+                }
+            }
+        }
+        self.mailbox.delivered(deliveries);
     }
 
     fn connection(&mut self, id: ConnectionId) -> Option<&mut Connection> {
@@ -285,6 +312,7 @@ impl Reactor {
             self.turn.timers.cancel(at, id);
         }
         self.turn.server.clients.remove(connection.session.client.id);
+        self.turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {
             self.ready.retain(|&ready| ready != index);
@@ -320,7 +348,8 @@ impl Reactor {
             if idle_ms > 2000 {
                 connection.input.shrink();
             }
-            let idle = timeout_ms > 0 && idle_ms > timeout_ms && connection.state == State::Open;
+            let may_idle = timeout_ms == 0 || connection.session.is_subscribed();
+            let idle = !may_idle && idle_ms > timeout_ms && connection.state == State::Open;
             if idle || connection.closes_for_too_long(self.last_care) {
                 self.bury(index);
             } else if connection.owes() {

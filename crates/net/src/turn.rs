@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
 
+/// How long a publisher waits for subscribers that are behind before it tries again.
+const SUBSCRIBERS_PAUSE: Duration = Duration::from_millis(1);
+
 /// A parsed request.
 struct Request {
     connection: u32,
@@ -90,6 +93,7 @@ impl Turn {
         if !self.requests.is_empty() {
             self.run(connections);
         }
+        self.worker.hand_over_messages(&self.server);
         for &index in &*ready {
             self.finish(connections, index);
         }
@@ -304,6 +308,9 @@ impl Turn {
             Wait::Sleep(time) => {
                 self.timers.add(time, id);
             }
+            Wait::Subscribers => {
+                self.timers.add(SUBSCRIBERS_PAUSE, id);
+            }
             Wait::Ready(time) => self.begin_waiting(connections, id, time),
             Wait::Pause(time) => self.begin_waiting(connections, id, Some(time)),
             Wait::LogRoom => self.waiting_for_room.push(id),
@@ -340,7 +347,12 @@ impl Turn {
         connection.input.release(&mut self.pool);
         connection.publish(self.worker.now_ms);
         if connection.owes() {
-            let limit = self.worker.settings.clients.output_limits.of(ClientClass::Normal);
+            let class = if connection.session.is_subscribed() {
+                ClientClass::PubSub
+            } else {
+                ClientClass::Normal
+            };
+            let limit = self.worker.settings.clients.output_limits.of(class);
             if connection.is_over(limit) {
                 self.worker.counters.buffer_limit_disconnections.add(1);
                 connection.state = State::Dead;

@@ -165,6 +165,34 @@ def pooled():
     shared.delete("n")
 
 
+def pubsub(protocol):
+    r = client(decode_responses=True, protocol=protocol)
+    listener = r.pubsub(ignore_subscribe_messages=True)
+    listener.subscribe("news")
+    listener.psubscribe("new?")
+    listener.ssubscribe("sharded")
+    wait_until(lambda: r.pubsub_numpat() == 1 and r.pubsub_shardchannels() == ["sharded"])
+    equal(r.publish("news", "hello"), 2)
+    equal(r.spublish("sharded", "hi"), 1)
+    found = []
+
+    def more():
+        message = listener.get_message(timeout=0.01)
+        if message:
+            found.append((message["type"], message["channel"], message["data"]))
+        return len(found) == 3
+
+    wait_until(more)
+    equal(
+        sorted(found),
+        [("message", "news", "hello"), ("pmessage", "news", "hello"), ("smessage", "sharded", "hi")],
+    )
+    listener.ping()
+    listener.close()
+    wait_until(lambda: r.pubsub_channels() == [])
+    r.close()
+
+
 def main():
     for protocol in (2, 3):
         for database in (0, 3):
@@ -173,6 +201,8 @@ def main():
             for part in (strings, pipelines, transactions, expiry, scanning, server):
                 part(r)
             r.close()
+    for protocol in (2, 3):
+        pubsub(protocol)
     binary()
     pooled()
     watch_loops()

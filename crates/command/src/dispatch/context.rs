@@ -1,6 +1,7 @@
 //! What a command sees that is not about keys.
 
 use crate::error::CommandError;
+use crate::push::Outbox;
 use crate::server::Server;
 use crate::session::Session;
 use crate::wait::Wait;
@@ -19,6 +20,8 @@ pub struct Context<'a> {
     pub server: &'a Server,
     /// Its connection.
     pub session: &'a mut Session,
+    /// What its thread has published in this turn.
+    pub outbox: &'a mut Outbox,
     /// This moment's settings.
     pub settings: &'a Settings,
     /// Now, in unix milliseconds.

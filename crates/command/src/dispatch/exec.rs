@@ -11,7 +11,7 @@
 use super::claims::{Plan, Step, When};
 use super::execute::{fail, note_slow_call};
 use super::keys::key_session;
-use super::{Context, Worker};
+use super::{Context, Worker, events};
 use crate::commands::Run;
 use crate::error::CommandError;
 use crate::server::Server;
@@ -51,6 +51,7 @@ pub(super) fn execute(
         Err(error) => Err(error),
     };
     worker.changes = changes;
+    events::publish(server, worker, session);
     if matches!(outcome, Ok(Flow::Wait(_))) {
         session.transaction = Some(queue);
     } else {
@@ -265,14 +266,17 @@ impl Runner<'_> {
         // It may show the counters.
         self.worker.settle();
         let settings = Arc::clone(&self.worker.settings);
-        let mut context = Context {
-            server: self.server,
-            session: self.session,
-            settings: &settings,
-            now_ms: self.worker.now_ms,
-            transaction,
+        let flow = {
+            let mut context = Context {
+                server: self.server,
+                session: self.session,
+                outbox: &mut self.worker.outbox,
+                settings: &settings,
+                now_ms: self.worker.now_ms,
+                transaction,
+            };
+            run(&mut context, &step.args, reply)?
         };
-        let flow = run(&mut context, &step.args, reply)?;
         self.worker.renew_settings(self.server);
         self.worker.begin_batch(self.server);
         Ok(flow)

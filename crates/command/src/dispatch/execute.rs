@@ -2,8 +2,9 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, write};
-use super::{Context, Prepared, Worker, exec, queue};
+use super::{Context, Prepared, Worker, events, exec, queue};
 use crate::args::Args;
+use crate::commands::pubsub::is_allowed_in_resp2;
 use crate::commands::{Call, Run, SessionFn};
 use crate::error::CommandError;
 use crate::redact::redact;
@@ -11,10 +12,10 @@ use crate::server::Server;
 use crate::session::{Flow, Replies, Session, SessionResult};
 use crate::silence;
 use crate::unknown::unknown;
-use crate::wait::Afterwards;
+use crate::wait::{Afterwards, Wait};
 use basalt_engine::Key;
 use basalt_observe::slow_log;
-use basalt_resp::{Arg, Output, Reply};
+use basalt_resp::{Arg, Output, Protocol, Reply};
 use basalt_spec::{Command, CommandId, Flag};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,6 +100,10 @@ fn run_and_reply(
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(Instant::now);
+    let listening = !worker.changes.event_classes().is_empty();
+    if listening && events::must_wait(&request, worker, session) {
+        return Flow::Wait(Wait::Subscribers);
+    }
     let obstacle = match call.run {
         Run::Read(run) => read(&request, worker, session, run, &mut reply),
         Run::Write(run) => write(&request, worker, session, run, &mut reply),
@@ -111,6 +116,9 @@ fn run_and_reply(
             return finish(&request, worker, session, result, start, &mut reply);
         }
     };
+    if listening {
+        events::announce(&request, worker, session);
+    }
     if let Some(stop) = obstacle {
         let result = match *stop {
             Stop::Error(error) => Err(error),
@@ -203,8 +211,11 @@ fn run_session(
     worker.settle();
     let settings = Arc::clone(&worker.settings);
     let now_ms = worker.now_ms;
-    let mut context = Context { server, session, settings: &settings, now_ms, transaction: None };
-    let result = run(&mut context, &request.args(&[]), reply);
+    let result = {
+        let (outbox, settings) = (&mut worker.outbox, &settings);
+        let mut context = Context { server, session, outbox, settings, now_ms, transaction: None };
+        run(&mut context, &request.args(&[]), reply)
+    };
     // CONFIG SET holds for the very next command.
     worker.renew_settings(server);
     worker.begin_batch(server);
@@ -230,7 +241,19 @@ fn admit(request: &Request<'_>, worker: &Worker, session: &Session) -> Result<()
     if call.takes_memory && request.server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::OUT_OF_MEMORY);
     }
+    if session.is_subscribed() && session.protocol == Protocol::Resp2 {
+        return admit_subscriber(request.command());
+    }
     Ok(())
+}
+
+/// In RESP2 a reply could not be told from a message.
+#[cold]
+fn admit_subscriber(command: &Command) -> Result<(), CommandError> {
+    if is_allowed_in_resp2(command) {
+        return Ok(());
+    }
+    Err(CommandError::for_subscribers_only(command.spec.name))
 }
 
 /// A command that is not run, and not queued either: the transaction that it was to be part of will

@@ -249,7 +249,8 @@ fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
     }
 }
 
-fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
+/// The keys of a command that may have several.
+pub(super) fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
     let mut keys = Vec::new();
     add_keys(&request.server.engine, request.command(), request.args(&[]), &mut keys);
     keys

@@ -1,10 +1,13 @@
 //! HOT PATH
 //! A network thread's own part in running commands.
 
+use crate::push::Outbox;
 use crate::server::Server;
+use crate::session::Session;
 use basalt_config::Settings;
-use basalt_engine::{Changes, Gating};
+use basalt_engine::{Changes, EventClasses, Gating};
 use basalt_observe::counters::ThreadCounters;
+use basalt_pubsub::{Leaving, Left};
 use basalt_resp::Output;
 use basalt_spec::CommandId;
 use std::mem::take;
@@ -14,6 +17,8 @@ use std::time::Duration;
 /// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if the
 /// slow log asks for durations below this; they take about a microsecond.
 const ALWAYS_TIMED_BELOW_US: i64 = 1000;
+/// Subscriptions of connections that have gone, ended in one turn: about 50 µs.
+const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
 
 /// What one network thread brings to every command that it runs.
 pub struct Worker {
@@ -25,6 +30,9 @@ pub struct Worker {
     /// Now, in unix milliseconds; renewed every turn.
     pub now_ms: u64,
     pub(super) changes: Changes,
+    pub(super) outbox: Outbox,
+    /// Connections that have gone and whose subscriptions have not all been ended.
+    leaving: Vec<Leaving>,
     /// Where replies go that nobody wants.
     pub(crate) discarded: Output,
     /// Every command is timed by itself.
@@ -52,18 +60,22 @@ struct Tally {
 impl Worker {
     /// A thread's worker.
     pub fn new(server: &Server, counters: Arc<ThreadCounters>) -> Worker {
-        Worker {
+        let mut worker = Worker {
             settings_version: server.config.version(),
             settings: server.config.settings(),
             now_ms: server.engine.clock().unix_ms(),
             counters,
             changes: Changes::default(),
+            outbox: Outbox::default(),
+            leaving: Vec::new(),
             discarded: Output::new(),
             times_every_command: times_every_command(&server.config.settings()),
             gating: server.engine.gating(),
             log_admits: false,
             tally: Tally::default(),
-        }
+        };
+        worker.listen_for_events();
+        worker
     }
 
     /// A turn of the event loop begins.
@@ -109,6 +121,11 @@ impl Worker {
         self.tally.misses += u64::from(misses);
     }
 
+    /// Whether a key was looked for in vain since the counters were last brought up to date.
+    pub(super) fn has_looked_in_vain(&self) -> bool {
+        self.tally.misses > 0
+    }
+
     /// Brings the counters up to date: somebody may look at them.
     #[inline(never)]
     pub(super) fn settle(&mut self) {
@@ -130,7 +147,40 @@ impl Worker {
             self.settings_version = version;
             self.settings = server.config.settings();
             self.times_every_command = times_every_command(&self.settings);
+            self.listen_for_events();
         }
+    }
+
+    fn listen_for_events(&mut self) {
+        let letters = &self.settings.server.key_event_letters;
+        self.changes.listen_for(EventClasses::from_letters(letters));
+    }
+
+    /// Hands over what was published, before anybody is told of it.
+    #[inline]
+    pub fn hand_over_messages(&mut self, server: &Server) {
+        self.outbox.flush(&server.pubsub);
+    }
+
+    /// A connection has gone: its subscriptions will be ended by and by.
+    pub fn end_subscriptions(&mut self, session: &mut Session) {
+        self.leaving.extend(session.subscriptions.take().map(|held| held.leave()));
+    }
+
+    /// Ends some subscriptions of connections that have gone.
+    #[inline]
+    pub fn end_some_subscriptions(&mut self, server: &Server) {
+        if let Some(leaving) = self.leaving.last_mut()
+            && leaving.go_on(&server.pubsub, SUBSCRIPTIONS_ENDED_MAX) == Left::Nothing
+        {
+            self.leaving.pop();
+        }
+    }
+
+    /// There are subscriptions to be ended.
+    #[inline]
+    pub fn has_subscriptions_to_end(&self) -> bool {
+        !self.leaving.is_empty()
     }
 
     /// A turn of the event loop ends: the log may have something to write.

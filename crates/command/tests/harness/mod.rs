@@ -1,15 +1,15 @@
 //! A server in this process, without a network: an engine over memory, and one connection.
 
 pub mod host;
+pub mod inbox;
 pub mod log;
 pub mod redis;
 
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::clients::{Clients, NewClient, Wake};
+use basalt_command::clients::{NewClient, Wake};
 use basalt_command::commands::Commands;
 use basalt_command::dispatch::{self, Worker};
-use basalt_command::sampler::Sampler;
 use basalt_command::server::Server;
 use basalt_command::session::{Flow, Session};
 use basalt_command::wait::{Afterwards, Wait};
@@ -17,13 +17,13 @@ use basalt_config::{Config, SetOrigin};
 use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_observe::counters::ThreadCounters;
-use basalt_observe::slow_log::SlowLog;
+use basalt_pubsub::Address;
 use basalt_resp::{Arg, Limits, Output, Parsed, Parser, Value, decode, encode_request};
+use inbox::Inbox;
 use log::{MemoryLog, Record};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 /// Longest that a command may wait for the engine's threads.
@@ -41,6 +41,7 @@ pub struct TestServer {
     pub clock: Arc<ManualClock>,
     pub log: Arc<MemoryLog>,
     disk: Arc<MemoryDisk>,
+    inbox: Arc<Inbox>,
     background: Option<Background>,
     closed: bool,
 }
@@ -95,7 +96,7 @@ impl TestServer {
         let background = Background::start(&engine, WarmUp::No).expect("threads");
         let server = Arc::new(server(engine));
         let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
-        let session = connect(&server);
+        let (session, inbox) = connect(&server);
         let log = log.expect("the engine opens its log");
         let (last_command, background) = (dispatch::LastCommand::default(), Some(background));
         TestServer {
@@ -106,6 +107,7 @@ impl TestServer {
             clock,
             log,
             disk,
+            inbox,
             background,
             closed: false,
         }
@@ -113,14 +115,16 @@ impl TestServer {
 
     /// One more connection to the same server, to be used by another thread.
     pub fn another_connection(&self) -> TestServer {
+        let (session, inbox) = connect(&self.server);
         TestServer {
             server: Arc::clone(&self.server),
             worker: Worker::new(&self.server, Arc::clone(&self.server.counters[0])),
-            session: connect(&self.server),
+            session,
             last_command: dispatch::LastCommand::default(),
             clock: Arc::clone(&self.clock),
             log: Arc::clone(&self.log),
             disk: Arc::clone(&self.disk),
+            inbox,
             background: None,
             closed: false,
         }
@@ -156,12 +160,33 @@ impl TestServer {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
         self.execute(&request, &args, &mut out);
+        self.worker.hand_over_messages(&self.server);
         self.worker.end_turn(&self.server);
         let mut slices = [std::io::IoSlice::new(&[]); 64];
         let count = out.io_slices(&mut slices);
         let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
         assert_eq!(bytes.len(), out.len(), "a reply in more slices than this test expects");
         bytes
+    }
+
+    /// The messages that have come since the last call.
+    pub fn messages(&mut self) -> Vec<Value> {
+        let deliveries = std::mem::take(&mut *self.inbox.0.lock());
+        let mut out = Output::new();
+        for delivery in &deliveries {
+            for subscription in delivery.subscribers.iter() {
+                self.session.receive(delivery, subscription.serial, &mut out);
+            }
+        }
+        let mut slices = [std::io::IoSlice::new(&[]); 64];
+        let count = out.io_slices(&mut slices);
+        let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
+        let (mut messages, mut at) = (Vec::new(), 0);
+        while let Some((message, len)) = decode(&bytes[at..]).expect("a message") {
+            messages.push(message);
+            at += len;
+        }
+        messages
     }
 
     /// Runs a request, again and again while it waits for something.
@@ -238,26 +263,14 @@ impl Drop for TestServer {
 fn server(engine: Arc<Engine>) -> Server {
     let commands = Commands::new();
     let counters = vec![Arc::new(ThreadCounters::new(commands.table.all().len()))];
-    Server {
-        engine,
-        config: Arc::new(Config::default()),
-        commands,
-        clients: Clients::default(),
-        pauses: Default::default(),
-        slow_log: SlowLog::default(),
-        counters,
-        host: Box::new(host::TestHost::default()),
-        started: Instant::now(),
-        started_ms: START_MS,
-        run_id: "0123456789abcdef0123456789abcdef01234567".to_owned(),
-        rejected_connections: AtomicU64::new(0),
-        memory_bytes_used: AtomicU64::new(0),
-        memory_bytes_peak: AtomicU64::new(0),
-        sampler: Sampler::default(),
-    }
+    let host = Box::new(host::TestHost::default());
+    let mut server = Server::new(engine, Arc::new(Config::default()), commands, counters, host);
+    server.started_ms = START_MS;
+    server.run_id = "0123456789abcdef0123456789abcdef01234567".to_owned();
+    server
 }
 
-fn connect(server: &Server) -> Session {
+fn connect(server: &Server) -> (Session, Arc<Inbox>) {
     let client = server.clients.add(NewClient {
         address: "127.0.0.1:50000".to_owned(),
         local_address: "127.0.0.1:6379".to_owned(),
@@ -265,5 +278,8 @@ fn connect(server: &Server) -> Session {
         now_ms: START_MS,
         wake: Box::new(NoWake),
     });
-    Session::new(client, true)
+    let inbox = Arc::new(Inbox::default());
+    let mut session = Session::new(client, true);
+    session.address = Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 };
+    (session, inbox)
 }

@@ -6,13 +6,35 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
+/// A connection that has subscribed to something.
+pub struct Subscriber {
+    stream: UnixStream,
+    unread: Vec<u8>,
+}
+
+impl Subscriber {
+    /// Waits for a message.
+    pub fn receive(&mut self) -> Value {
+        loop {
+            if let Some((value, len)) = decode(&self.unread).expect("a message") {
+                self.unread.drain(..len);
+                return value;
+            }
+            let mut chunk = [0; 64 * 1024];
+            let count = self.stream.read(&mut chunk).expect("redis is there");
+            assert_ne!(count, 0, "redis closed the connection");
+            self.unread.extend_from_slice(&chunk[..count]);
+        }
+    }
+}
+
 /// A Redis server of this test's own, and a connection to it.
 pub struct Redis {
     process: Child,
     stream: UnixStream,
     unread: Vec<u8>,
     /// Removed with the socket in it.
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Redis {
@@ -38,7 +60,7 @@ impl Redis {
         // What it says later must go somewhere, or it would wait for room in the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let stream = UnixStream::connect(&socket).expect("it accepts connections");
-        Some(Redis { process, stream, unread: Vec::new(), _dir: dir })
+        Some(Redis { process, stream, unread: Vec::new(), dir })
     }
 
     /// Runs one request and decodes its reply.
@@ -61,6 +83,18 @@ impl Redis {
             assert_ne!(count, 0, "redis closed the connection");
             self.unread.extend_from_slice(&chunk[..count]);
         }
+    }
+
+    /// Opens another connection, which gets what is published to channels that fit a pattern.
+    pub fn subscribe(&self, pattern: &str) -> Subscriber {
+        let socket = self.dir.path().join("redis.sock");
+        let stream = UnixStream::connect(socket).expect("it accepts connections");
+        let mut subscriber = Subscriber { stream, unread: Vec::new() };
+        let mut request = Vec::new();
+        encode_request(&["PSUBSCRIBE", pattern], &mut request);
+        subscriber.stream.write_all(&request).expect("redis is there");
+        subscriber.receive();
+        subscriber
     }
 
     /// Runs requests of which not all are answered; gives all bytes up to a last reply.

@@ -122,8 +122,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Percentiles that INFO latencystats shows.",
     )
     .accepted("latencies per command are not exported"),
-    option("notify-keyspace-events", Kind::Events, "", "Classes of key events to publish.")
-        .accepted("key events are not published"),
+    option(
+        "notify-keyspace-events",
+        Kind::Events,
+        "",
+        "Classes of key events to publish: g generic, $ strings, l lists, s sets, h hashes, z sorted \
+         sets, t streams, d modules, x expired, e evicted, A all of these, n new keys, m misses; and \
+         where: K under the key's name, E under the event's.",
+    ),
     option("busy-reply-threshold", LONG, "5000", "Milliseconds after which a script is busy.")
         .alias("lua-time-limit")
         .accepted("scripts are not run"),
@@ -174,6 +180,8 @@ pub struct ServerSettings {
     pub slowlog_entries_max: usize,
     /// `latency-monitor-threshold`; 0 is off.
     pub latency_threshold_ms: u64,
+    /// `notify-keyspace-events`, its letters; empty is off.
+    pub key_event_letters: Vec<u8>,
     /// `shutdown-timeout`.
     pub shutdown_timeout_s: u64,
 }
@@ -197,6 +205,7 @@ impl ServerSettings {
             slowlog_slower_than_us: values.number("slowlog-log-slower-than"),
             slowlog_entries_max: values.number("slowlog-max-len"),
             latency_threshold_ms: values.number("latency-monitor-threshold"),
+            key_event_letters: values.text("notify-keyspace-events").to_vec(),
             shutdown_timeout_s: values.number("shutdown-timeout"),
         }
     }

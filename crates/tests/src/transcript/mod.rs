@@ -22,6 +22,9 @@
 //! 1# "port" => *
 //! @2 > GET k                    on a second connection
 //! "a b"
+//! @2 <                          nothing is sent: one more reply, or a message, is awaited
+//! 1) "message"
+//! ...
 //! # unordered                   the next reply is an array in any order: it is sorted first
 //! > KEYS *
 //! # eventually                  the next command is repeated until it answers so (at most 5 seconds)

@@ -47,8 +47,8 @@ pub struct Step {
     pub line: usize,
     /// 1, unless the line says `@2 > `.
     pub connection: u8,
-    /// As written, still quoted.
-    pub command: String,
+    /// As written, still quoted; `None` if nothing is sent and only a reply awaited.
+    pub command: Option<String>,
     /// Repeat until the reply is as expected.
     pub eventually: bool,
     /// Sort the reply before comparing.
@@ -99,7 +99,7 @@ pub fn parse(text: &str) -> Result<Vec<Case>, ParseError> {
         let Some(case) = cases.last_mut() else { continue };
         if let Some(comment) = line.strip_prefix('#') {
             directive(case, &mut marks, comment.trim(), index)?;
-        } else if let Some((connection, command)) = command_line(line) {
+        } else if let Some((connection, command)) = step_line(line) {
             let marks = std::mem::take(&mut marks);
             case.steps.push(new_step(index, connection, command, marks));
         } else {
@@ -110,11 +110,11 @@ pub fn parse(text: &str) -> Result<Vec<Case>, ParseError> {
     Ok(cases)
 }
 
-fn new_step(index: usize, connection: u8, command: &str, marks: Marks) -> Step {
+fn new_step(index: usize, connection: u8, command: Option<&str>, marks: Marks) -> Step {
     Step {
         line: index,
         connection,
-        command: command.to_owned(),
+        command: command.map(str::to_owned),
         eventually: marks.eventually,
         unordered: marks.unordered,
         expected: Vec::new(),
@@ -155,13 +155,19 @@ fn directive(
     Ok(())
 }
 
-/// `> GET k` or `@2 > GET k`.
-fn command_line(line: &str) -> Option<(u8, &str)> {
-    if let Some(command) = line.strip_prefix("> ") {
-        return Some((1, command));
+/// `> GET k`, `@2 > GET k`, or, where nothing is sent, `<` or `@2 <`.
+fn step_line(line: &str) -> Option<(u8, Option<&str>)> {
+    let (connection, rest) = match line.strip_prefix('@') {
+        None => (1, line),
+        Some(line) => {
+            let (number, rest) = line.split_once(' ')?;
+            (number.parse().ok()?, rest)
+        }
+    };
+    if rest == "<" {
+        return Some((connection, None));
     }
-    let (number, command) = line.strip_prefix('@')?.split_once(" > ")?;
-    Some((number.parse().ok()?, command))
+    Some((connection, Some(rest.strip_prefix("> ")?)))
 }
 
 fn reply_line(case: &mut Case, line: &str, index: usize) -> Result<(), ParseError> {
@@ -186,7 +192,7 @@ fn reply_line(case: &mut Case, line: &str, index: usize) -> Result<(), ParseErro
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# a comment\n# since 7.2.0\n> SET k v\nOK\n@2 > GET k\n\"v\"\n# resp3\n\"w\"\n\n\
+    const TEXT: &str = "# a comment\n# since 7.2.0\n> SET k v\nOK\n@2 > GET k\n\"v\"\n# resp3\n\"w\"\n@2 <\n*\n\n\
                         # basalt-only\n# eventually\n# unordered\n> KEYS *\n1) \"a\"\n2) \"b\"\n";
 
     #[test]
@@ -195,12 +201,14 @@ mod tests {
         assert_eq!(cases.len(), 2);
         assert_eq!(cases[0].since, Some(Version(7, 2, 0)));
         let get = &cases[0].steps[1];
-        assert_eq!((get.connection, get.command.as_str(), get.line), (2, "GET k", 4));
+        assert_eq!((get.connection, get.command.as_deref(), get.line), (2, Some("GET k"), 4));
         assert_eq!((&get.span, &get.span_resp3), (&(5..6), &(6..8)));
         assert_eq!(get.expected_resp3, Some(vec!["\"w\"".to_owned()]));
+        let awaited = &cases[0].steps[2];
+        assert_eq!((awaited.connection, &awaited.command, awaited.line), (2, &None, 8));
         let keys = &cases[1].steps[0];
         assert!(keys.eventually && keys.unordered && cases[1].only == Some(Only::Basalt));
-        assert_eq!((keys.span.clone(), keys.span_resp3.clone()), (13..15, 15..15));
+        assert_eq!((keys.span.clone(), keys.span_resp3.clone()), (15..17, 17..17));
     }
 
     #[test]

@@ -198,7 +198,8 @@ fn redis_version(info: &io::Result<Value>) -> Option<Version> {
 }
 
 fn explain(name: &str, step: &Step, expected: &[String], actual: &[String]) -> String {
-    let Step { line, command, .. } = step;
+    let Step { line, .. } = step;
+    let command = step.command.as_deref().unwrap_or("<");
     let shown = |lines: &[String]| lines[..lines.len().min(SHOWN_LINES_MAX)].join("\n    ");
     let (expected, actual) = (shown(expected), shown(actual));
     format!("{name}:{}: {command}\n  expected:\n    {expected}\n  got:\n    {actual}", line + 1)
@@ -252,17 +253,17 @@ impl<'a> Play<'a> {
     }
 
     fn exchange(&mut self, step: &Step) -> io::Result<Vec<String>> {
-        let Some(args) = split_args(&step.command) else {
-            return Ok(vec!["(the quotes do not match)".to_owned()]);
-        };
-        let args: Vec<Vec<u8>> = args.into_iter().map(|arg| self.substitute(arg)).collect();
-        let no_reply = step.expected.first().is_some_and(|line| line == "(no reply)");
-        let connection = self.connection(step.connection)?;
-        connection.send(&args)?;
-        if no_reply {
+        if let Some(command) = &step.command {
+            let Some(args) = split_args(command) else {
+                return Ok(vec!["(the quotes do not match)".to_owned()]);
+            };
+            let args: Vec<Vec<u8>> = args.into_iter().map(|arg| self.substitute(arg)).collect();
+            self.connection(step.connection)?.send(&args)?;
+        }
+        if step.expected.first().is_some_and(|line| line == "(no reply)") {
             return Ok(vec!["(no reply)".to_owned()]);
         }
-        let mut reply = connection.receive()?;
+        let mut reply = self.connection(step.connection)?.receive()?;
         if step.unordered {
             sort(&mut reply);
         }

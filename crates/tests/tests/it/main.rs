@@ -12,6 +12,7 @@ mod crash;
 mod load;
 mod operations;
 mod protocol;
+mod pubsub;
 mod rdb;
 mod robustness;
 mod space;

@@ -92,8 +92,14 @@ pub(super) const RESET: Entry = Entry {
     run: Run::Session(reset),
 };
 
-fn ping(_: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+fn ping(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     match args.len() {
+        // A subscriber that speaks RESP2 has to tell it from a message.
+        1 | 2 if ctx.session.is_subscribed() && reply.protocol() == Protocol::Resp2 => {
+            reply.array(2);
+            reply.bulk(b"pong");
+            reply.bulk(args.opt(1).unwrap_or_default());
+        }
         1 => reply.simple("PONG"),
         2 => reply.bulk(args.word(1)),
         _ => return Err(CommandError::wrong_arity("ping")),
@@ -125,6 +131,10 @@ fn quit(_: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResu
 fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let session = &mut *ctx.session;
     session.discard_transaction(&ctx.server.engine);
+    if let Some(held) = session.subscriptions.take() {
+        let _ = held.leave().go_on(&ctx.server.pubsub, usize::MAX);
+        session.subscriptions_changed();
+    }
     session.select(0);
     session.speak(Protocol::Resp2);
     session.authenticated = ctx.settings.clients.password.is_none();

@@ -133,7 +133,7 @@ impl<'a> Filter<'a> {
         self.id.is_none_or(|id| id == client.id)
             && self.address.is_none_or(|address| address == client.address.as_bytes())
             && self.local_address.is_none_or(|address| address == client.local_address.as_bytes())
-            && self.of_type.is_none_or(|of_type| of_type == ClientType::Normal)
+            && self.of_type.is_none_or(|of_type| of_type == client.client_type())
     }
 }
 

@@ -66,10 +66,8 @@ fn info(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionRe
 fn list(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let clients = &ctx.server.clients;
     let chosen = if args.len() == 4 && args.is(2, "type") {
-        match ClientType::parse(args.word(3))? {
-            ClientType::Normal => clients.all(),
-            ClientType::Master | ClientType::Replica | ClientType::Pubsub => Vec::new(),
-        }
+        let wanted = ClientType::parse(args.word(3))?;
+        clients.all().into_iter().filter(|client| client.client_type() == wanted).collect()
     } else if args.len() > 3 && args.is(2, "id") {
         let mut chosen = Vec::new();
         for word in args.from(3) {
@@ -96,12 +94,12 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
     text
 }
 
-/// All fields of Redis 7.2 in its order. What belongs to channels and tracking is as for a connection
-/// that uses none.
+/// All fields of Redis 7.2 in its order. What belongs to tracking is as for a connection that uses none.
 fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut String) {
     let names = client.names.lock().clone();
     let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
+    let subscriptions = |kind: usize| client.subscriptions[kind].load(Relaxed);
     let query_bytes = client.query_bytes.load(Relaxed);
     let output_bytes = client.output_bytes.load(Relaxed);
     let multi = client.queued_commands().map_or(-1, |count| count as i64);
@@ -111,7 +109,7 @@ fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut Stri
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
          multi={multi} qbuf={query_bytes} qbuf-free=0 argv-mem=0 multi-mem={multi_bytes} rbs=0 rbp=0 \
          obl={output_bytes} oll=0 omem=0 tot-mem={total_bytes} events={events} cmd={} \
          user=default redir=-1 resp={} lib-name={} lib-ver={}",
@@ -124,6 +122,9 @@ fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut Stri
         seconds_since(client.active_ms.load(Relaxed)),
         flags(client),
         client.db.load(Relaxed),
+        subscriptions(0),
+        subscriptions(1),
+        subscriptions(2),
         last_command(client, commands),
         client.protocol.load(Relaxed),
         name(&names.lib_name),
@@ -133,6 +134,7 @@ fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut Stri
 
 fn flags(client: &ClientHandle) -> String {
     let facts = [
+        (client.is_subscribed(), 'P'),
         (client.queued_commands().is_some(), 'x'),
         (client.parked.load(Relaxed), 'b'),
         (client.saw_change(), 'd'),

@@ -4,7 +4,7 @@ use super::database;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Destination, Txn};
+use basalt_engine::{Destination, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -99,6 +99,11 @@ fn copy(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         return Ok(());
     }
     let copied = (options.replace || !txn.exists_at(to)) && txn.copy(from, to);
+    if copied {
+        txn.notify_at(EventClass::Generic, "copy_to", to);
+    } else if txn.get(from).is_none() {
+        txn.notify(EventClass::Miss, "keymiss", from);
+    }
     reply.integer(copied.into());
     Ok(())
 }
@@ -113,6 +118,10 @@ fn move_key(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         return Ok(());
     }
     let moved = !txn.exists_at(to) && txn.rename(key, to);
+    if moved {
+        txn.notify(EventClass::Generic, "move_from", key);
+        txn.notify_at(EventClass::Generic, "move_to", to);
+    }
     reply.integer(moved.into());
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::Txn;
+use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -50,7 +50,13 @@ fn delete(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     if keys.len() > 1 {
         txn.prefetch(keys);
     }
-    let deleted = keys.iter().filter(|key| txn.delete(key)).count();
-    reply.integer(deleted as i64);
+    let mut deleted = 0;
+    for key in keys {
+        if txn.delete(key) {
+            txn.notify(EventClass::Generic, "del", key);
+            deleted += 1;
+        }
+    }
+    reply.integer(deleted);
     Ok(())
 }

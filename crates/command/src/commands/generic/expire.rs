@@ -4,7 +4,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range, is_past};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::Txn;
+use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 
@@ -158,8 +158,10 @@ fn set_expiry(
     let done = current_ms.is_some_and(|current_ms| conditions.allow(current_ms, expire_ms));
     if done && is_past(expire_ms, now_ms) {
         txn.delete(key);
+        txn.notify(EventClass::Generic, "del", key);
     } else if done {
         txn.set_expiry(key, expire_ms);
+        txn.notify(EventClass::Generic, "expire", key);
     }
     reply.integer(done.into());
     Ok(())
@@ -222,6 +224,7 @@ fn persist(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     let expires = txn.get(key).is_some_and(|object| object.expire_ms() != 0);
     if expires {
         txn.set_expiry(key, 0);
+        txn.notify(EventClass::Generic, "persist", key);
     }
     reply.integer(expires.into());
     Ok(())

@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Destination, Txn};
+use basalt_engine::{Destination, EventClass, Key, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -60,10 +60,16 @@ fn rename(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         return Err(CommandError::NO_SUCH_KEY);
     }
     if from.bytes != to.key.bytes {
-        txn.rename(from, to);
+        move_name(txn, from, to);
     }
     reply.ok();
     Ok(())
+}
+
+fn move_name(txn: &mut Txn<'_>, from: &Key<'_>, to: Destination<'_>) {
+    txn.rename(from, to);
+    txn.notify(EventClass::Generic, "rename_from", from);
+    txn.notify(EventClass::Generic, "rename_to", to.key);
 }
 
 fn renamenx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
@@ -73,7 +79,7 @@ fn renamenx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     }
     let renamed = !txn.exists_at(to);
     if renamed {
-        txn.rename(from, to);
+        move_name(txn, from, to);
     }
     reply.integer(renamed.into());
     Ok(())

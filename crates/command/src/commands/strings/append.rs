@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{PutOptions, Txn};
+use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -67,6 +67,7 @@ fn append(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
             txn.splice(key, len, value)
         }
     };
+    txn.notify(EventClass::String, "append", key);
     reply.integer(len as i64);
     Ok(())
 }
@@ -84,7 +85,9 @@ fn setrange(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         len
     } else {
         check_length(offset, value.len(), txn.value_bytes_max())?;
-        txn.splice(key, offset, value)
+        let len = txn.splice(key, offset, value);
+        txn.notify(EventClass::String, "setrange", key);
+        len
     };
     reply.integer(len as i64);
     Ok(())

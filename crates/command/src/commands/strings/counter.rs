@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::number::{integer, parse_i64};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{PutOptions, Txn};
+use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -122,6 +122,7 @@ fn add(txn: &mut Txn<'_>, args: &Args<'_>, increment: i64, reply: &mut Reply<'_>
         .ok_or(CommandError::fixed("ERR increment or decrement would overflow"))?;
     let mut digits = itoa::Buffer::new();
     txn.put(key, digits.format(sum).as_bytes(), PutOptions::whole(expire_ms));
+    txn.notify(EventClass::String, "incrby", key);
     reply.integer(sum);
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::long_double::LongDouble;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{PutOptions, Txn};
+use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 
@@ -46,6 +46,7 @@ fn incrbyfloat(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Com
         .text()
         .ok_or(CommandError::fixed("ERR increment would produce NaN or Infinity"))?;
     txn.put(key, text.as_bytes(), PutOptions::whole(expire_ms));
+    txn.notify(EventClass::String, "incrbyfloat", key);
     reply.bulk(text.as_bytes());
     Ok(())
 }

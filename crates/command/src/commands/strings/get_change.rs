@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{self, ExpireTime};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::Txn;
+use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 
@@ -63,6 +63,7 @@ fn getex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     let change = parse_change(args)?;
     let key = args.key(0);
     let Some(object) = txn.get(key) else {
+        txn.notify(EventClass::Miss, "keymiss", key);
         reply.null();
         return Ok(());
     };
@@ -79,9 +80,12 @@ fn getex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     match expire_ms {
         Some(ms) if ms != 0 && expire_time::is_past(ms, now_ms) => {
             txn.delete(key);
+            txn.notify(EventClass::Generic, "del", key);
         }
         Some(ms) => {
             txn.set_expiry(key, ms);
+            let event = if ms == 0 { "persist" } else { "expire" };
+            txn.notify(EventClass::Generic, event, key);
         }
         None => txn.touch(key),
     }
@@ -113,6 +117,10 @@ fn expire<'a>(time: ExpireTime, args: &Args<'a>, index: usize) -> Result<Change<
 fn getdel(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let key = args.key(0);
     reply_object(txn.get(key), reply)?;
-    txn.delete(key);
+    if txn.delete(key) {
+        txn.notify(EventClass::Generic, "del", key);
+    } else {
+        txn.notify(EventClass::Miss, "keymiss", key);
+    }
     Ok(())
 }

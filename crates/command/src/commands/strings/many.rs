@@ -8,7 +8,7 @@ use super::{reply_string, string};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Key, PutOptions, Txn, View};
+use basalt_engine::{EventClass, Key, PutOptions, Txn, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -130,4 +130,5 @@ fn put_all(txn: &mut Txn<'_>, args: &Args<'_>) {
 #[inline]
 fn put(txn: &mut Txn<'_>, key: &Key<'_>, value: &[u8]) {
     txn.put(key, value, PutOptions::whole(0));
+    txn.notify(EventClass::String, "set", key);
 }

@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range, is_past};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Key, Object, PutOptions, Txn};
+use basalt_engine::{EventClass, Key, Object, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around, at};
 
@@ -96,6 +96,7 @@ struct Options<'a> {
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     if args.len() == PLAIN_WORDS {
         txn.put(args.key(0), args.word(2), PutOptions::whole(0));
+        txn.notify(EventClass::String, "set", args.key(0));
         reply.ok();
         return Ok(());
     }
@@ -114,6 +115,9 @@ fn set_with_options(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -
     let (exists, previous_expire_ms) = (previous.is_some(), previous.map_or(0, Object::expire_ms));
     if answer == Answer::Previous {
         reply_object(previous, reply)?;
+        if !exists {
+            txn.notify(EventClass::Miss, "keymiss", key);
+        }
     }
     let met = match condition {
         Condition::None => true,
@@ -125,6 +129,9 @@ fn set_with_options(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -
             expire_ms = previous_expire_ms;
         }
         put(txn, key, args.word(2), expire_ms);
+        if let Expiry::At(..) = expiry {
+            notify_expiry(txn, key, expire_ms);
+        }
     }
     match (answer, met) {
         (Answer::Previous, _) => {}
@@ -138,9 +145,21 @@ fn set_with_options(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -
 /// someone looks at it; here nothing is kept, which looks the same.
 fn put(txn: &mut Txn<'_>, key: &Key<'_>, value: &[u8], expire_ms: u64) {
     if expire_ms != 0 && is_past(expire_ms, txn.now_ms()) {
-        txn.delete(key);
+        let is_new = !txn.delete(key);
+        if is_new {
+            txn.notify(EventClass::New, "new", key);
+        }
     } else {
         txn.put(key, value, PutOptions::whole(expire_ms));
+    }
+    txn.notify(EventClass::String, "set", key);
+}
+
+/// Says that a key has got an expiry, and that it has expired if that was in the past.
+fn notify_expiry(txn: &mut Txn<'_>, key: &Key<'_>, expire_ms: u64) {
+    txn.notify(EventClass::Generic, "expire", key);
+    if is_past(expire_ms, txn.now_ms()) {
+        txn.notify(EventClass::Expired, "expired", key);
     }
 }
 

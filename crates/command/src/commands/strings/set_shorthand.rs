@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range};
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::{PutOptions, Txn};
+use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Deprecated, Flag, Flags, Group, KeyUse};
 
@@ -84,8 +84,14 @@ pub(super) const PSETEX: Entry = Entry {
 
 fn getset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let key = args.key(0);
-    reply_object(txn.get(key), reply)?;
+    let previous = txn.get(key);
+    let is_absent = previous.is_none();
+    reply_object(previous, reply)?;
+    if is_absent {
+        txn.notify(EventClass::Miss, "keymiss", key);
+    }
     txn.put(key, args.word(2), PutOptions::whole(0));
+    txn.notify(EventClass::String, "set", key);
     Ok(())
 }
 
@@ -94,6 +100,7 @@ fn setnx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     let absent = txn.get(key).is_none();
     if absent {
         txn.put(key, args.word(2), PutOptions::whole(0));
+        txn.notify(EventClass::String, "set", key);
     }
     reply.integer(i64::from(absent));
     Ok(())
@@ -102,15 +109,23 @@ fn setnx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
 fn setex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let now_ms = txn.now_ms();
     let expire_ms = ExpireTime::SECONDS.parse(args.word(2), now_ms, Range::Positive, "setex")?;
-    txn.put(args.key(0), args.word(3), PutOptions::whole(expire_ms));
+    put_expiring(txn, args, expire_ms);
     reply.ok();
     Ok(())
+}
+
+/// Puts the fourth word under the key.
+fn put_expiring(txn: &mut Txn<'_>, args: &Args<'_>, expire_ms: u64) {
+    let key = args.key(0);
+    txn.put(key, args.word(3), PutOptions::whole(expire_ms));
+    txn.notify(EventClass::String, "set", key);
+    txn.notify(EventClass::Generic, "expire", key);
 }
 
 fn psetex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let time = ExpireTime::MILLISECONDS;
     let expire_ms = time.parse(args.word(2), txn.now_ms(), Range::Positive, "psetex")?;
-    txn.put(args.key(0), args.word(3), PutOptions::whole(expire_ms));
+    put_expiring(txn, args, expire_ms);
     reply.ok();
     Ok(())
 }

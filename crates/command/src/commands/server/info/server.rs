@@ -49,7 +49,10 @@ pub(super) fn clients(source: &Source<'_>, lines: &mut Lines) {
     lines.put("client_recent_max_input_buffer", most(|client| client.query_bytes.load(Relaxed)));
     lines.put("client_recent_max_output_buffer", most(|client| client.output_bytes.load(Relaxed)));
     lines.put("blocked_clients", parked);
-    lines.put_all(&["tracking_clients", "clients_in_timeout_table"], 0);
+    let subscribers = clients.iter().filter(|client| client.is_subscribed()).count();
+    lines.put_all(&["tracking_clients"], 0);
+    lines.put("pubsub_clients", subscribers);
+    lines.put_all(&["clients_in_timeout_table"], 0);
     let (waited_for, awaiting_end) = source.server.engine.keys_waited_for();
     lines.put("total_blocking_keys", waited_for);
     lines.put("total_blocking_keys_on_nokey", awaiting_end);

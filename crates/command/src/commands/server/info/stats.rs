@@ -3,6 +3,7 @@
 use super::Source;
 use super::lines::Lines;
 use basalt_observe::counters::{Counter, ThreadCounters};
+use basalt_pubsub::Kind;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Redis has these; here there is nothing that they could count.
@@ -16,9 +17,6 @@ const NONE: &[&str] = &[
     "evicted_clients",
     "total_eviction_exceeded_time",
     "current_eviction_exceeded_time",
-    "pubsub_channels",
-    "pubsub_patterns",
-    "pubsubshard_channels",
     "latest_fork_usec",
     "total_forks",
     "migrate_cached_sockets",
@@ -60,6 +58,10 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     lines.put("keyspace_hits", sum(|own| &own.keyspace_hits));
     lines.put("keyspace_misses", sum(|own| &own.keyspace_misses));
     lines.put("total_error_replies", errors);
+    let pubsub = &server.pubsub;
+    lines.put("pubsub_channels", pubsub.count(Kind::Channel));
+    lines.put("pubsub_patterns", pubsub.count(Kind::Pattern));
+    lines.put("pubsubshard_channels", pubsub.count(Kind::ShardChannel));
     lines.put_all(NONE, 0);
     lines.put("total_changes", sum(|own| &own.changes));
     lines.put("total_cold_reads", sum(|own| &own.cold_reads));

@@ -1,0 +1,137 @@
+//! Key events of every command, compared with those of a real Redis.
+
+use crate::harness::TestServer;
+use crate::harness::redis::{Redis, Subscriber};
+use basalt_resp::Value;
+
+/// Ends the events of a line.
+const END: &str = "__keyend";
+
+/// One line is one comparison; its commands are separated by semicolons. `wait` lets 20 ms pass.
+const LINES: &[&str] = &[
+    "SET k v",
+    "SET k w",
+    "SET k v EX 100",
+    "SET k v KEEPTTL",
+    "SET k v NX",
+    "SET absent v XX",
+    "SET k v GET",
+    "SET absent1 v GET",
+    "SET k v PXAT 1; GET k",
+    "SET new1 v PXAT 1; GET new1",
+    "SETNX k v; SETNX k v",
+    "SETEX k 100 v; PSETEX k 100000 v",
+    "GETSET k v; GETSET absent2 v",
+    "MSET a 1 b 2 k 3; MSETNX a 1 c 2; MSETNX d 1 e 2",
+    "MGET a none k none",
+    "GET none; STRLEN none; GETRANGE none 0 1; EXISTS none none a; TYPE none; TTL none; TOUCH none",
+    "OBJECT ENCODING none",
+    "LCS none a",
+    "APPEND k x; APPEND k x; APPEND new2 x",
+    "SETRANGE k 1 y; SETRANGE none 1 ''; SETRANGE new3 2 x",
+    "SET n 1; INCR n; DECR n; INCRBY n 5; DECRBY n 5; INCR new4; INCR k",
+    "INCRBYFLOAT n 1.5; INCRBYFLOAT new5 2; INCRBYFLOAT k 1",
+    "GETEX k; GETEX k EX 100; GETEX k PERSIST; GETEX k PERSIST; GETEX none EX 10",
+    "SET k v; GETEX k PXAT 1; EXISTS k",
+    "SET k v; GETDEL k; GETDEL k",
+    "MSET a 1 b 2; DEL a none b; MSET a 1 b 2; UNLINK a none b",
+    "SET k v; EXPIRE k 100; EXPIRE k 50 GT; PEXPIRE k 100000; EXPIREAT k 9999999999; PERSIST k; PERSIST k",
+    "SET k v; EXPIRE k -1; EXPIRE k 10; PERSIST k",
+    "SET k v; RENAME k l; RENAME l l; SET k v; RENAME k l; RENAMENX l m; SET l v; RENAMENX l m; RENAME none m",
+    "SET k v; COPY k copied; COPY k copied; COPY k copied REPLACE; COPY none copied; COPY k k2 DB 1",
+    "SET k v; MOVE k 3; SET k v; MOVE k 3; MOVE none 3; SELECT 3; SET k v; SELECT 0",
+    "SET k v PX 10; wait; GET k; GET k",
+    "SET k v PX 10; wait; SET k w",
+    "SET k v PX 10; wait; SET k w XX; DEL k",
+    "SET k v PX 10; wait; DEL k",
+    "SET k v PX 10; wait; INCR k; EXPIRE k 10",
+    "SET k v PX 10; wait; EXPIRE k 10",
+    // Of several keys whose time has come, Redis announces each when it meets it, we all before.
+    "MSET a 1 b 2; PEXPIRE a 10; wait; MGET a b c",
+    "SET k v; SET l w PX 10; wait; RENAME k l",
+    "SET k v PX 10; wait; RENAME k l",
+    "SELECT 1; SET k v PX 10; wait; SELECT 0; SET k w; COPY k k DB 1; SELECT 1; GET k; SELECT 0",
+    "SWAPDB 0 1; FLUSHDB; FLUSHALL",
+];
+
+#[test]
+fn commands_cause_the_events_that_they_cause_in_redis() {
+    let Some(mut redis) = Redis::start() else { return };
+    let mut theirs = redis.subscribe("__key*");
+    let mut server = TestServer::new();
+    let mut ours = server.another_connection();
+    ours.line("PSUBSCRIBE __key*");
+    for line in ["CONFIG SET notify-keyspace-events KEAnm", "DEBUG SET-ACTIVE-EXPIRE 0"] {
+        server.line(line);
+        redis.run(&words(line));
+    }
+    let mut differences = Vec::new();
+    for line in LINES {
+        for command in line.split("; ") {
+            if command == "wait" {
+                redis.run(&["DEBUG", "SLEEP", "0.02"]);
+                server.clock.advance_ms(20);
+                continue;
+            }
+            server.run_for_bytes(&words(command));
+            redis.run(&words(command));
+        }
+        let ours: Vec<String> = ours.messages().iter().map(event).collect();
+        let theirs = events_to_end(&mut redis, &mut theirs);
+        if ours != theirs {
+            differences.push(format!("{line}\n  ours:  {ours:?}\n  redis: {theirs:?}"));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn an_event_that_redis_does_not_have_would_be_noticed() {
+    let Some(mut redis) = Redis::start() else { return };
+    let mut theirs = redis.subscribe("__key*");
+    redis.run(&words("CONFIG SET notify-keyspace-events KE$"));
+    redis.run(&words("SET k v"));
+    let events = events_to_end(&mut redis, &mut theirs);
+    assert_eq!(events, ["__keyspace@0__:k set", "__keyevent@0__:set k"]);
+}
+
+#[test]
+fn keys_that_nobody_asks_for_are_announced_by_the_expiry_cycle() {
+    let mut server = TestServer::new();
+    let mut subscriber = server.another_connection();
+    server.line("CONFIG SET notify-keyspace-events Ex");
+    subscriber.line("SUBSCRIBE __keyevent@0__:expired");
+    server.line("SET k v PX 10");
+    server.clock.advance_ms(20);
+    server.server.engine.expire_due();
+    let events: Vec<String> = subscriber.messages().iter().map(event).collect();
+    assert_eq!(events, ["__keyevent@0__:expired k"]);
+}
+
+/// What Redis has announced up to now.
+fn events_to_end(redis: &mut Redis, subscriber: &mut Subscriber) -> Vec<String> {
+    redis.run(&["PUBLISH", END, ""]);
+    let mut events = Vec::new();
+    loop {
+        let event = event(&subscriber.receive());
+        if event.starts_with(END) {
+            return events;
+        }
+        events.push(event);
+    }
+}
+
+/// Channel and payload of a message.
+fn event(message: &Value) -> String {
+    let Value::Array(parts) = message else { panic!("a message, not {message:?}") };
+    let text = |part: &Value| match part {
+        Value::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => panic!("text, not {other:?}"),
+    };
+    let [.., channel, payload] = &parts[..] else { panic!("a message, not {parts:?}") };
+    format!("{} {}", text(channel), text(payload))
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(|word| word.trim_matches('\'').to_owned()).collect()
+}

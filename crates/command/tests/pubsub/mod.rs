@@ -1,0 +1,4 @@
+//! Messages and key events, without a network.
+
+mod events;
+mod waiting;

@@ -1,0 +1,127 @@
+//! HOT PATH
+//! What a thread has published in its turn, until it hands it over.
+//!
+//! Each sink gets all of a turn's messages at once: one lock and at most one wake-up a turn, however
+//! many messages. A thread hands over before it sends replies: who has been told that a message is
+//! published, and has something else published elsewhere then, is not overtaken.
+
+use crate::audience::{Party, SinkId, Subscription};
+use crate::registry::{Kind, PubSub};
+use std::sync::Arc;
+
+/// Deliveries that an outbox holds before they are handed over, turn or not.
+const DELIVERIES_MAX: usize = 256;
+
+/// A message on its way to subscribers of one sink.
+#[derive(Debug)]
+pub struct Delivery<M> {
+    /// What they have subscribed to.
+    pub kind: Kind,
+    /// Its name: the channel or the pattern.
+    pub name: Arc<[u8]>,
+    /// Who they were when it was published. Some may be gone by now.
+    pub subscribers: Arc<Vec<Subscription>>,
+    /// The message.
+    pub body: Arc<M>,
+}
+
+/// A thread that has subscribers.
+pub trait Sink<M>: Send + Sync {
+    /// Takes deliveries, in order, and leaves `deliveries` empty. It must neither block nor publish.
+    fn take(&self, deliveries: &mut Vec<Delivery<M>>);
+
+    /// Whether it is so far behind that publishers should wait.
+    fn is_congested(&self) -> bool;
+}
+
+/// A sink is so far behind that nothing may be published to it now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Congested;
+
+/// What to do about a sink that is behind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenFull {
+    /// Publish nothing; the publisher tries again later.
+    Refuse,
+    /// Publish all the same: what has happened cannot wait.
+    Exceed,
+}
+
+/// What one thread has published and not yet handed over.
+pub struct Outbox<M> {
+    /// By number of the sink.
+    sinks: Vec<Pending<M>>,
+    deliveries: usize,
+    /// Room for the parties of one message, kept from one to the next.
+    pub(crate) parties: Vec<Party>,
+}
+
+struct Pending<M> {
+    sink: Option<Arc<dyn Sink<M>>>,
+    deliveries: Vec<Delivery<M>>,
+}
+
+impl<M> Default for Outbox<M> {
+    fn default() -> Outbox<M> {
+        Outbox { sinks: Vec::new(), deliveries: 0, parties: Vec::new() }
+    }
+}
+
+impl<M> Outbox<M> {
+    /// Nothing is to be handed over.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.deliveries == 0
+    }
+
+    pub(crate) fn put(&mut self, sink: SinkId, delivery: Delivery<M>) {
+        if sink == SinkId::NOWHERE {
+            return;
+        }
+        let index = usize::from(sink.0);
+        if index >= self.sinks.len() {
+            self.sinks.resize_with(index + 1, || Pending { sink: None, deliveries: Vec::new() });
+        }
+        self.sinks[index].deliveries.push(delivery);
+        self.deliveries += 1;
+    }
+
+    /// Whether a sink is behind.
+    pub(crate) fn is_congested(&self, pubsub: &PubSub<M>, sink: SinkId) -> bool {
+        let known = self.sinks.get(usize::from(sink.0)).and_then(|pending| pending.sink.as_ref());
+        match known {
+            Some(sink) => sink.is_congested(),
+            None => pubsub.sink(sink).is_some_and(|sink| sink.is_congested()),
+        }
+    }
+
+    pub(crate) fn flush_if_full(&mut self, pubsub: &PubSub<M>) {
+        if self.deliveries >= DELIVERIES_MAX {
+            self.flush(pubsub);
+        }
+    }
+
+    /// Hands everything over.
+    #[inline]
+    pub fn flush(&mut self, pubsub: &PubSub<M>) {
+        if !self.is_empty() {
+            self.flush_some(pubsub);
+        }
+    }
+
+    fn flush_some(&mut self, pubsub: &PubSub<M>) {
+        for (index, pending) in self.sinks.iter_mut().enumerate() {
+            if pending.deliveries.is_empty() {
+                continue;
+            }
+            if pending.sink.is_none() {
+                pending.sink = pubsub.sink(SinkId(index as u16));
+            }
+            if let Some(sink) = &pending.sink {
+                sink.take(&mut pending.deliveries);
+            }
+            pending.deliveries.clear();
+        }
+        self.deliveries = 0;
+    }
+}

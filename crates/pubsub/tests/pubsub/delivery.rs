@@ -1,0 +1,119 @@
+//! Who gets what, and in which order.
+
+use crate::support::{Notebook, Text, at, publish};
+use basalt_pubsub::{Congested, Kind, Outbox, PubSub, Subscriptions};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+#[test]
+fn a_message_reaches_channel_and_pattern_but_not_the_shard_channel() {
+    let pubsub = PubSub::default();
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let mut outbox = Outbox::default();
+    let mut subscriber = Subscriptions::new(at(sink, 7));
+    subscriber.subscribe(&pubsub, Kind::ShardChannel, b"news");
+    subscriber.subscribe(&pubsub, Kind::Pattern, b"n*");
+    subscriber.subscribe(&pubsub, Kind::Pattern, b"x*");
+    subscriber.subscribe(&pubsub, Kind::Channel, b"news");
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "news", "a"), Ok(2));
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::ShardChannel, "news", "b"), Ok(1));
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "other", "c"), Ok(0));
+    outbox.flush(&pubsub);
+    let deliveries = notebook.deliveries.lock();
+    let seen: Vec<_> = deliveries.iter().map(|it| (it.kind, &*it.name, &*it.body)).collect();
+    let (plain, pattern) = (|text: &str| (text.to_owned(), None), Some("n*".to_owned()));
+    let expected: [(Kind, &[u8], &Text); 3] = [
+        (Kind::Channel, b"news", &plain("a")),
+        (Kind::Pattern, b"n*", &("a".to_owned(), pattern)),
+        (Kind::ShardChannel, b"news", &plain("b")),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_turn_is_handed_over_once_and_bodies_are_made_once() {
+    let pubsub = PubSub::default();
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let (other, other_sink) = Notebook::join(&pubsub);
+    let mut subscribers: Vec<_> = (0..100)
+        .map(|place| Subscriptions::new(at(if place < 60 { sink } else { other_sink }, place)))
+        .collect();
+    for subscriber in &mut subscribers {
+        subscriber.subscribe(&pubsub, Kind::Channel, b"c");
+    }
+    let mut outbox = Outbox::default();
+    for text in ["1", "2", "3"] {
+        assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "c", text), Ok(100));
+    }
+    assert!(notebook.deliveries.lock().is_empty());
+    outbox.flush(&pubsub);
+    assert!(outbox.is_empty());
+    for (notebook, count) in [(&notebook, 60), (&other, 40)] {
+        assert_eq!(notebook.batches.load(Ordering::Relaxed), 1);
+        assert_eq!(notebook.deliveries.lock().len(), 3);
+        assert_eq!(notebook.texts().len(), 3 * count);
+    }
+    let first = Arc::clone(&notebook.deliveries.lock()[0].body);
+    assert!(Arc::ptr_eq(&first, &other.deliveries.lock()[0].body));
+}
+
+#[test]
+fn nothing_is_published_to_a_sink_that_is_behind() {
+    let pubsub = PubSub::default();
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let (behind, behind_sink) = Notebook::join(&pubsub);
+    let mut ready = Subscriptions::new(at(sink, 0));
+    let mut slow = Subscriptions::new(at(behind_sink, 0));
+    ready.subscribe(&pubsub, Kind::Channel, b"both");
+    slow.subscribe(&pubsub, Kind::Channel, b"both");
+    ready.subscribe(&pubsub, Kind::Channel, b"one");
+    let mut outbox = Outbox::default();
+    behind.congested.store(true, Ordering::Relaxed);
+    assert!(pubsub.is_congested());
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "both", "a"), Err(Congested));
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "one", "b"), Ok(1));
+    outbox.flush(&pubsub);
+    assert_eq!(notebook.texts(), [(0, "b".to_owned())]);
+    behind.congested.store(false, Ordering::Relaxed);
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "both", "c"), Ok(2));
+}
+
+#[test]
+fn each_publisher_keeps_its_order_while_subscribers_come_and_go() {
+    const MESSAGES: usize = 5_000;
+    let pubsub: PubSub<Text> = PubSub::default();
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let mut steady = Subscriptions::new(at(sink, 0));
+    steady.subscribe(&pubsub, Kind::Channel, b"c");
+    std::thread::scope(|scope| {
+        for publisher in 0..3 {
+            let pubsub = &pubsub;
+            scope.spawn(move || {
+                let mut outbox = Outbox::default();
+                for number in 0..MESSAGES {
+                    let text = format!("{publisher} {number}");
+                    publish(pubsub, &mut outbox, Kind::Channel, "c", &text).expect("there is room");
+                    if number % 7 == 0 {
+                        outbox.flush(pubsub);
+                    }
+                }
+                outbox.flush(pubsub);
+            });
+        }
+        scope.spawn(|| {
+            for place in 1..2_000 {
+                let mut passing = Subscriptions::new(at(sink, place));
+                passing.subscribe(&pubsub, Kind::Channel, b"c");
+                passing.unsubscribe(&pubsub, Kind::Channel, b"c");
+            }
+        });
+    });
+    let texts = notebook.texts();
+    for publisher in 0..3 {
+        let prefix = format!("{publisher} ");
+        let mine = texts.iter().filter(|(place, _)| *place == 0);
+        let numbers: Vec<usize> =
+            mine.filter_map(|(_, text)| text.strip_prefix(&prefix)?.parse().ok()).collect();
+        assert!(numbers.iter().copied().eq(0..MESSAGES), "publisher {publisher}");
+    }
+}
