@@ -23,10 +23,10 @@ impl Stream {
 }
 
 impl Native {
-    /// Whether an entry from `id` on may have been deleted.
+    /// Whether an entry from `id` on may have been deleted, other than at the front.
     pub(super) fn has_deleted_from(&self, id: EntryId) -> bool {
         let deleted = self.max_deleted_id;
-        self.len > 0 && deleted != EntryId::MIN && id <= deleted
+        self.len > 0 && deleted != EntryId::MIN && id <= deleted && self.first_id() <= deleted
     }
 
     /// How many entries up to `id` were ever added, if that can be told.

@@ -48,10 +48,9 @@ struct Wanted {
 
 fn xautoclaim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let (key, group) = (args.key(0), args.word(2));
-    let stream = txn.collection::<Stream>(key)?;
-    let is_there = stream.and_then(|stream| stream.group(group)).is_some();
     let wanted = parse(args)?;
-    if !is_there {
+    let stream = txn.collection::<Stream>(key)?;
+    if stream.and_then(|stream| stream.group(group)).is_none() {
         return Err(no_key_or_group(key.bytes, group));
     }
     let reader = Reader { group, consumer: args.word(3), now_ms: txn.now_ms() };

@@ -172,7 +172,8 @@ fn claim(
                 }
                 deliveries
             }
-            None if wanted.force == Force::Yes => 0,
+            // As if it had been delivered before.
+            None if wanted.force == Force::Yes => 1,
             None => continue,
         };
         let more = u64::from(wanted.form == Form::Entries);

@@ -161,7 +161,11 @@ fn create(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     if stream.is_none() && options.absent == Absent::Skip {
         return Err(KEY_REQUIRED);
     }
-    let at = place(stream, args.word(4), &options)?;
+    let last_id = match args.word(4) {
+        b"$" => stream.map(Stream::last_id).unwrap_or_default(),
+        id => ids::id(id)?,
+    };
+    let at = GroupPlace { last_id, entries_read: options.entries_read };
     let created = txn.edit::<Stream, _>(key, options.absent, |stream, edits| {
         stream.create_group(name, at, edits)
     })?;
@@ -178,7 +182,12 @@ fn set_id(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         return Err(wrong_subcommand(args));
     }
     let (key, name) = (args.key(0), args.word(3));
-    let at = place(Some(stream_with_group(txn, key, name)?), args.word(4), &options)?;
+    let stream = stream_with_group(txn, key, name)?;
+    let last_id = match args.word(4) {
+        b"$" => stream.last_id(),
+        id => ids::id_or_bound(id)?,
+    };
+    let at = GroupPlace { last_id, entries_read: options.entries_read };
     txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| stream.set_group(name, at, edits))?;
     reply.ok();
     Ok(())
@@ -204,18 +213,6 @@ fn parse(args: &Args<'_>) -> Result<Options, CommandError> {
         }
     }
     Ok(options)
-}
-
-fn place(
-    stream: Option<&Stream>,
-    id: &[u8],
-    options: &Options,
-) -> Result<GroupPlace, CommandError> {
-    let last_id = match id {
-        b"$" => stream.map(Stream::last_id).unwrap_or_default(),
-        id => ids::id(id)?,
-    };
-    Ok(GroupPlace { last_id, entries_read: options.entries_read })
 }
 
 fn destroy(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -26,6 +26,11 @@ pub(super) fn id(text: &[u8]) -> Result<EntryId, CommandError> {
     parse(text, 0).ok_or(INVALID)
 }
 
+/// The same, or `-` or `+` for the least and the greatest.
+pub(super) fn id_or_bound(text: &[u8]) -> Result<EntryId, CommandError> {
+    bound(text, 0)
+}
+
 /// An identity for a new entry: `ms-sequence`, `ms` or `ms-*`.
 pub(super) fn new_id(text: &[u8]) -> Result<NewId, CommandError> {
     if text.len() <= TEXT_BYTES_MAX

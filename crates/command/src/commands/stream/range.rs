@@ -9,7 +9,7 @@ use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
-use basalt_value::stream::{EntryId, Stream};
+use basalt_value::stream::Stream;
 
 pub(super) const XRANGE: Entry = Entry {
     spec: CommandSpec {
@@ -65,8 +65,7 @@ fn xrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
 }
 
 fn xrevrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let (last, first): (EntryId, EntryId) =
-        (ids::interval_end(args.word(2))?, ids::interval_start(args.word(3))?);
+    let (first, last) = (ids::interval_start(args.word(3))?, ids::interval_end(args.word(2))?);
     reply_range(view, args, reply, |stream, count_max, reply| {
         reply_entries(stream.entries_back(first, last), count_max, reply);
     })
