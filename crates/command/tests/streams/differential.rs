@@ -67,7 +67,8 @@ fn comparable(words: &[String], reply: &[u8]) -> Value {
 fn forget_times(value: &mut Value) {
     const FIELDS: [&[u8]; 3] = [b"radix-tree-nodes", b"active-time", b"seen-time"];
     const TIME_MS_MIN: i64 = 1_000_000_000_000;
-    let is_ignored = |name: &Value| matches!(name, Value::Bulk(name) if FIELDS.contains(&&name[..]));
+    let is_ignored =
+        |name: &Value| matches!(name, Value::Bulk(name) if FIELDS.contains(&&name[..]));
     match value {
         Value::Integer(number) if *number >= TIME_MS_MIN => *number = 0,
         Value::Array(items) => {

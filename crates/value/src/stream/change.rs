@@ -63,8 +63,7 @@ impl Stream {
             let start = out.len();
             out.push(edit::ADD);
             id.put(out);
-            let (names, values) =
-                (words.clone().step_by(2), words.clone().skip(1).step_by(2));
+            let (names, values) = (words.clone().step_by(2), words.clone().skip(1).step_by(2));
             varint::put(out, names.clone().count() as u64);
             let fields_at = out.len();
             names.for_each(|name| Item::of(name).put(out));

@@ -24,12 +24,12 @@
 //! ```
 //! Whether an entry begins a node is written down, so that recovery gives the same nodes under other limits.
 
+use super::Native;
 use super::change::{Marks, Place};
 use super::group::{Delivery, Group};
 use super::groups::{Attempt, GroupPlace, Reader};
 use super::id::EntryId;
 use super::node::Row;
-use super::Native;
 use crate::DecodeError;
 use crate::item::{Digits, Item, NUMBER_CHARS_MAX};
 use basalt_stdx::varint;

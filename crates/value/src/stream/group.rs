@@ -108,12 +108,10 @@ impl Group {
 
     /// Bytes of memory beside itself and its name, about.
     pub(super) fn heap_bytes(&self) -> usize {
-        // Bytes of a B-tree's element, which is two thirds full at the least that matters.
-        const PENDING_BYTES: usize = (16 + size_of::<Pending>() + 16) * 3 / 2;
+        // B-trees that grow at their end are a little over half full.
+        const PENDING_BYTES: usize = (16 + size_of::<Pending>() + 16) * 2;
         const CONSUMER_BYTES: usize = size_of::<Option<Consumer>>() + (16 + 4) * 3 / 2 + 2 * 16;
-        self.pending.len() * PENDING_BYTES
-            + self.names.len() * CONSUMER_BYTES
-            + 2 * self.name_bytes
+        self.pending.len() * PENDING_BYTES + self.names.len() * CONSUMER_BYTES + 2 * self.name_bytes
     }
 
     /// Its consumer, made if it is not there; and whether it was made.

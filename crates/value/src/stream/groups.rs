@@ -132,8 +132,7 @@ impl Stream {
             Acknowledgement::Expected => ids,
             Acknowledgement::Waived => &[],
         };
-        let attempt =
-            if pending.is_empty() { Attempt::Fruitless } else { Attempt::Fruitful };
+        let attempt = if pending.is_empty() { Attempt::Fruitless } else { Attempt::Fruitful };
         let visit = Visit::new(reader, attempt);
         native.with_group(reader.group, |group| {
             let (number, _) = visit.make(group);

@@ -150,11 +150,8 @@ impl Node {
     /// Counts an entry that stands at the end.
     fn note(&mut self, first: EntryId, id: EntryId, row: &Row<'_>, is_own: bool) {
         let count = row.field_sizes.count as i64;
-        let own = if is_own {
-            listpack::of_integer(count) + row.field_sizes.listpack_bytes
-        } else {
-            0
-        };
+        let own =
+            if is_own { listpack::of_integer(count) + row.field_sizes.listpack_bytes } else { 0 };
         let elements = if is_own { 2 * count + 4 } else { count + 3 };
         let bytes = listpack::of_integer(if is_own { 0 } else { 2 })
             + listpack::of_integer(id.ms.wrapping_sub(first.ms).cast_signed())
@@ -212,7 +209,12 @@ impl Node {
     }
 
     /// Reads a node's bytes, checking every one; `None` if they are no node.
-    pub(super) fn decode(first: EntryId, last: EntryId, deleted: u32, bytes: &[u8]) -> Option<Node> {
+    pub(super) fn decode(
+        first: EntryId,
+        last: EntryId,
+        deleted: u32,
+        bytes: &[u8],
+    ) -> Option<Node> {
         u32::try_from(bytes.len()).ok()?;
         let mut rest = bytes;
         let (shared_count, shared) = take_fields(&mut rest)?;

@@ -32,9 +32,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn pairs() -> impl Strategy<Value = Pairs> {
-    let same = (bytes(), bytes()).prop_map(|(one, two)| {
-        vec![(b"first".to_vec(), one), (b"second".to_vec(), two)]
-    });
+    let same = (bytes(), bytes())
+        .prop_map(|(one, two)| vec![(b"first".to_vec(), one), (b"second".to_vec(), two)]);
     let own = proptest::collection::vec((bytes(), bytes()), 1..4);
     prop_oneof![3 => same, 1 => own]
 }
@@ -264,7 +263,8 @@ fn owned(entry: Entry<'_>) -> (EntryId, Pairs) {
 fn plain(group: &Group) -> ModelGroup {
     let all = EntryId::MIN..=EntryId::MAX;
     for consumer in group.consumers() {
-        let own = group.pending(all.clone()).filter(|it| group.owner(it.1).name() == consumer.name());
+        let own =
+            group.pending(all.clone()).filter(|it| group.owner(it.1).name() == consumer.name());
         assert!(consumer.pending(all.clone()).eq(own.map(|it| it.0)));
         assert_eq!(consumer.pending(all.clone()).count(), consumer.pending_count());
     }

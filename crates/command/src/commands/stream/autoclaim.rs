@@ -32,7 +32,10 @@ pub(super) const XAUTOCLAIM: Entry = Entry {
             r#"XAUTOCLAIM s g d 0 2-0 JUSTID => ["0-0", ["2-0"], []]"#,
         ],
         tips: &["nondeterministic_output"],
-        history: &[("7.0.0", "Added an element to the reply: the IDs of deleted entries, which are pending no longer.")],
+        history: &[(
+            "7.0.0",
+            "Added an element to the reply: the IDs of deleted entries, which are pending no longer.",
+        )],
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xautoclaim),
@@ -75,7 +78,8 @@ fn parse(args: &Args<'_>) -> Result<Wanted, CommandError> {
             let count = parse_i64(args.word(index + 1));
             wanted.count_max = count
                 .filter(|count| (1..=COUNT_MAX).contains(count))
-                .ok_or(CommandError::fixed("ERR COUNT must be > 0"))? as u64;
+                .ok_or(CommandError::fixed("ERR COUNT must be > 0"))?
+                as u64;
             index += 2;
         } else if args.is(index, "justid") {
             wanted.form = Form::Ids;

@@ -41,11 +41,7 @@ pub(super) const XLEN: Entry = Entry {
         since: "5.0.0",
         complexity: "O(1)",
         summary: "Returns how many entries a stream has.",
-        examples: &[
-            "XLEN s => (integer) 0",
-            r#"XADD s 1-0 f a => "1-0""#,
-            "XLEN s => (integer) 1",
-        ],
+        examples: &["XLEN s => (integer) 0", r#"XADD s 1-0 f a => "1-0""#, "XLEN s => (integer) 1"],
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xlen),

@@ -45,9 +45,9 @@ pub(super) fn new_id(text: &[u8]) -> Result<NewId, CommandError> {
 /// Where an interval begins: `-`, `+`, an identity, or one behind `(` that is not in it.
 pub(super) fn interval_start(text: &[u8]) -> Result<EntryId, CommandError> {
     match text {
-        [b'(', excluded @ ..] if !excluded.is_empty() => id(excluded)?
-            .next()
-            .ok_or(CommandError::fixed("ERR invalid start ID for the interval")),
+        [b'(', excluded @ ..] if !excluded.is_empty() => {
+            id(excluded)?.next().ok_or(CommandError::fixed("ERR invalid start ID for the interval"))
+        }
         text => bound(text, 0),
     }
 }

@@ -99,7 +99,10 @@ pub(super) const XINFO_STREAM: Entry = Entry {
         ],
         history: &[
             ("6.0.0", "Added the option `FULL`."),
-            ("7.0.0", "Added the fields `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`."),
+            (
+                "7.0.0",
+                "Added the fields `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`.",
+            ),
             ("7.2.0", "Added the field `active-time`, and changed what `seen-time` means."),
         ],
         ..CommandSpec::DEFAULT

@@ -110,7 +110,8 @@ fn summary(group: &StreamGroup, reply: &mut Reply<'_>) {
 fn entries(group: &StreamGroup, wanted: &Wanted<'_>, now_ms: u64, reply: &mut Reply<'_>) {
     let range = wanted.first..=wanted.last;
     let idle_ms = |pending: &Pending| (now_ms as i64).wrapping_sub(pending.delivered_ms as i64);
-    let is_idle = |pending: &Pending| wanted.idle_ms_min <= 0 || idle_ms(pending) >= wanted.idle_ms_min;
+    let is_idle =
+        |pending: &Pending| wanted.idle_ms_min <= 0 || idle_ms(pending) >= wanted.idle_ms_min;
     let place = reply.array_deferred();
     let mut count = 0;
     let mut write = |(id, pending): (EntryId, &Pending)| {
@@ -125,7 +126,8 @@ fn entries(group: &StreamGroup, wanted: &Wanted<'_>, now_ms: u64, reply: &mut Re
     match wanted.consumer {
         None => group.pending(range).filter(|it| is_idle(it.1)).take(most).for_each(&mut write),
         Some(name) => {
-            let of_consumer = group.consumer(name).into_iter().flat_map(|it| it.pending(range.clone()));
+            let of_consumer =
+                group.consumer(name).into_iter().flat_map(|it| it.pending(range.clone()));
             let with_times = of_consumer.filter_map(|id| Some((id, group.pending_entry(id)?)));
             with_times.filter(|it| is_idle(it.1)).take(most).for_each(&mut write);
         }

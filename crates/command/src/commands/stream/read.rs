@@ -1,13 +1,13 @@
 //! HOT PATH
 //! XREAD.
 
-use super::read_args::{ReadArgs, Reading};
+use super::read_args::{CANNOT_WAIT, Patience, ReadArgs, Reading};
 use super::{ids, reply_entries};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
-use basalt_resp::{Protocol, Reply};
+use basalt_resp::{Deferred, Protocol, Reply};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
 use basalt_value::stream::{EntryId, Stream};
 
@@ -57,9 +57,10 @@ fn xread(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
         begin_stream(key.bytes, reply);
         reply_entries(stream.entries(first, EntryId::MAX), read.count_max, reply);
     }
-    match (place, read.block) {
+    match (place, read.patience) {
         (Some(place), _) => end_streams(place, streams, reply),
-        (None, _) => reply.null_array(),
+        (None, Patience::None) => reply.null_array(),
+        (None, Patience::Some) => return Err(CANNOT_WAIT),
     }
     Ok(())
 }
@@ -79,7 +80,7 @@ pub(super) fn begin_stream(key: &[u8], reply: &mut Reply<'_>) {
 
 /// After the streams: in RESP3 a map from their keys to their entries.
 #[inline]
-pub(super) fn end_streams(place: basalt_resp::Deferred, streams: usize, reply: &mut Reply<'_>) {
+pub(super) fn end_streams(place: Deferred, streams: usize, reply: &mut Reply<'_>) {
     match reply.protocol() {
         Protocol::Resp2 => reply.array_end(place, streams),
         Protocol::Resp3 => reply.map_end(place, streams),

@@ -4,7 +4,6 @@
 use crate::args::Args;
 use crate::commands::number::{integer, parse_i64};
 use crate::error::CommandError;
-use std::time::Duration;
 
 /// What is asked for.
 #[derive(Debug)]
@@ -14,7 +13,7 @@ pub(super) struct ReadArgs<'a> {
     /// Most entries of each stream.
     pub(super) count_max: Option<u64>,
     /// Whether it waits if there is nothing.
-    pub(super) block: Option<Block>,
+    pub(super) patience: Patience,
     /// Whether what is read counts as acknowledged.
     pub(super) is_acknowledged: bool,
     /// How many streams.
@@ -23,12 +22,18 @@ pub(super) struct ReadArgs<'a> {
     pub(super) first_id: usize,
 }
 
-/// How long a command waits.
+/// Whether a command that finds nothing is to wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Block {
-    /// `None` for ever.
-    pub(super) time: Option<Duration>,
+pub(super) enum Patience {
+    /// It answers.
+    None,
+    /// It waits, says BLOCK.
+    Some,
 }
+
+/// Commands cannot wait for keys so far. Saying so is better than to answer that nothing came.
+pub(super) const CANNOT_WAIT: CommandError =
+    CommandError::fixed("ERR BLOCK is not supported: there is nothing to read, ask again later");
 
 /// Which of the two commands it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +67,7 @@ impl<'a> ReadArgs<'a> {
         let mut read = ReadArgs {
             group: None,
             count_max: None,
-            block: None,
+            patience: Patience::None,
             is_acknowledged: false,
             streams: 0,
             first_id: 0,
@@ -91,7 +96,8 @@ impl<'a> ReadArgs<'a> {
     ) -> Result<usize, CommandError> {
         let more = args.len().saturating_sub(index + 1);
         if args.is(index, "block") && more > 0 {
-            self.block = Some(block(args.word(index + 1))?);
+            check_timeout(args.word(index + 1))?;
+            self.patience = Patience::Some;
             return Ok(index + 2);
         }
         if args.is(index, "count") && more > 0 {
@@ -137,11 +143,11 @@ fn unbalanced(reading: Reading) -> CommandError {
     ))
 }
 
-/// A timeout in milliseconds, 0 for none.
-fn block(word: &[u8]) -> Result<Block, CommandError> {
-    let milliseconds = parse_i64(word)
-        .ok_or(CommandError::fixed("ERR timeout is not an integer or out of range"))?;
-    let milliseconds = u64::try_from(milliseconds)
-        .map_err(|_| CommandError::fixed("ERR timeout is negative"))?;
-    Ok(Block { time: (milliseconds > 0).then(|| Duration::from_millis(milliseconds)) })
+/// A timeout in milliseconds.
+fn check_timeout(word: &[u8]) -> Result<(), CommandError> {
+    match parse_i64(word) {
+        None => Err(CommandError::fixed("ERR timeout is not an integer or out of range")),
+        Some(..0) => Err(CommandError::fixed("ERR timeout is negative")),
+        Some(0..) => Ok(()),
+    }
 }

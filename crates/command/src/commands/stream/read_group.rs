@@ -2,7 +2,7 @@
 //! XREADGROUP.
 
 use super::read::{begin_stream, end_streams};
-use super::read_args::{ReadArgs, Reading};
+use super::read_args::{CANNOT_WAIT, Patience, ReadArgs, Reading};
 use super::{ids, limit, reply_entry, reply_id};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
@@ -81,9 +81,10 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
             .unwrap_or(false);
         streams += usize::from(has_some);
     }
-    match place {
-        Some(place) => end_streams(place, streams, reply),
-        None => reply.null_array(),
+    match (place, read.patience) {
+        (Some(place), _) => end_streams(place, streams, reply),
+        (None, Patience::None) => reply.null_array(),
+        (None, Patience::Some) => return Err(CANNOT_WAIT),
     }
     Ok(())
 }
@@ -121,11 +122,8 @@ fn deliver(
         }
         reply.array_end(place, ids.len());
     }
-    let acknowledgement = if read.is_acknowledged {
-        Acknowledgement::Waived
-    } else {
-        Acknowledgement::Expected
-    };
+    let acknowledgement =
+        if read.is_acknowledged { Acknowledgement::Waived } else { Acknowledgement::Expected };
     stream.deliver(reader, &ids, acknowledgement, edits);
 }
 
