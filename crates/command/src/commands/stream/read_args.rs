@@ -106,7 +106,7 @@ impl<'a> ReadArgs<'a> {
             return Ok(index + 2);
         }
         if args.is(index, "streams") && more > 0 {
-            if more % 2 != 0 {
+            if !more.is_multiple_of(2) {
                 return Err(unbalanced(reading));
             }
             self.streams = more / 2;
