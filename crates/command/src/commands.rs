@@ -16,6 +16,7 @@ pub mod pubsub;
 pub mod server;
 pub mod set;
 pub mod sorted_set;
+pub mod stream;
 pub mod strings;
 pub mod timeout;
 pub mod transactions;
@@ -61,6 +62,7 @@ const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
     list::COMMANDS,
     set::COMMANDS,
+    stream::COMMANDS,
     sorted_set::COMMANDS,
     geo::COMMANDS,
     bits::COMMANDS,

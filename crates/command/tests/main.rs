@@ -11,5 +11,6 @@ mod pubsub;
 mod reference;
 mod server;
 mod sorted_set;
+mod streams;
 mod strings;
 mod transactions;

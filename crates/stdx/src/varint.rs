@@ -1,6 +1,25 @@
 //! HOT PATH
 //! Unsigned LEB128: seven bits a byte, least significant first, at most ten bytes.
 
+/// Most bytes of a number.
+pub const BYTES_MAX: usize = 10;
+
+/// Writes `value` to the front of `out`; gives how many bytes that took.
+///
+/// # Panics
+/// If `out` is too short; [`BYTES_MAX`] always do.
+#[inline]
+pub fn write(out: &mut [u8], mut value: u64) -> usize {
+    let mut len = 0;
+    while value >= 0x80 {
+        out[len] = value as u8 | 0x80;
+        value >>= 7;
+        len += 1;
+    }
+    out[len] = value as u8;
+    len + 1
+}
+
 /// Appends `value` to `out`.
 #[inline]
 pub fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -42,6 +61,9 @@ mod tests {
                 let mut rest = &out[..];
                 assert_eq!(take(&mut rest), Some(value));
                 assert!(rest.is_empty());
+                let mut written = [0; BYTES_MAX];
+                let len = write(&mut written, value);
+                assert_eq!(written[..len], out[..]);
             }
         }
     }

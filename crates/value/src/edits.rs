@@ -29,4 +29,14 @@ impl<'a> Edits<'a> {
             write(out);
         }
     }
+
+    /// Writes one edit of which the operation makes use itself. `write` may find something in the buffer
+    /// already, and gives what the operation is to give.
+    #[inline]
+    pub fn write_through<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        match &mut self.out {
+            Some(out) => write(out),
+            None => write(&mut Vec::new()),
+        }
+    }
 }

@@ -1,0 +1,202 @@
+//! HOT PATH
+//! Adding and deleting entries, and the stream's own numbers.
+
+use super::edit;
+use super::id::EntryId;
+use super::listpack::Sizes;
+use super::node::{Node, Row};
+use super::{Native, Stream};
+use crate::item::Item;
+use crate::{Edits, Limits};
+use basalt_stdx::varint;
+
+/// Most bytes that the names and values of an entry may have together, and that a node has: Redis' limit.
+pub const ENTRY_BYTES_MAX: usize = 1 << 30;
+
+/// An entry's names and values have more than [`ENTRY_BYTES_MAX`] together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the entry is too large, split it")]
+pub struct TooLarge;
+
+/// Where an entry is put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// Into the last node.
+    LastNode,
+    /// Into a node of its own, to be followed by others.
+    NewNode,
+}
+
+/// What a stream knows about its history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Marks {
+    /// The last identity given.
+    pub last_id: EntryId,
+    /// The greatest identity of a deleted entry.
+    pub max_deleted_id: EntryId,
+    /// How many entries were ever added.
+    pub entries_added: u64,
+}
+
+impl Stream {
+    /// Adds an entry behind the last identity given. `words` are names and values in turn.
+    ///
+    /// # Errors
+    /// It is too large; nothing has changed.
+    ///
+    /// # Panics
+    /// If the identity is not greater than the last one, or there is no pair.
+    #[inline]
+    pub fn add<'a>(
+        &mut self,
+        id: EntryId,
+        words: impl Iterator<Item = &'a [u8]> + Clone,
+        limits: &Limits,
+        edits: &mut Edits<'_>,
+    ) -> Result<(), TooLarge> {
+        if words.clone().map(<[u8]>::len).sum::<usize>() > ENTRY_BYTES_MAX {
+            return Err(TooLarge);
+        }
+        let native = self.native_mut();
+        assert!(id > native.last_id, "identities ascend");
+        edits.write_through(|out| {
+            let start = out.len();
+            out.push(edit::ADD);
+            id.put(out);
+            let (names, values) = (words.clone().step_by(2), words.clone().skip(1).step_by(2));
+            varint::put(out, names.clone().count() as u64);
+            let fields_at = out.len();
+            names.for_each(|name| Item::of(name).put(out));
+            let values_at = out.len();
+            values.for_each(|value| Item::of(value).put(out));
+            let row = Row::new(&out[fields_at..values_at], &out[values_at..])
+                .expect("names and values come in pairs");
+            let place = native.place_for(&row, limits);
+            native.append(id, &row, place);
+            if place == Place::NewNode {
+                out[start] = edit::ADD_TO_NEW_NODE;
+            }
+        });
+        Ok(())
+    }
+
+    /// Deletes an entry; says whether it was there.
+    pub fn delete(&mut self, id: EntryId, edits: &mut Edits<'_>) -> bool {
+        let native = self.native_mut();
+        let deleted = native.delete(id);
+        if deleted {
+            edits.write(|out| {
+                out.push(edit::DELETE);
+                id.put(out);
+            });
+        }
+        deleted
+    }
+
+    /// Sets what it knows about its history.
+    ///
+    /// # Panics
+    /// If the last identity were below that of an entry.
+    pub fn set_marks(&mut self, marks: Marks, edits: &mut Edits<'_>) {
+        assert!(self.last_entry_id() <= marks.last_id, "the last identity is the greatest");
+        self.native_mut().set_marks(marks);
+        edits.write(|out| {
+            out.push(edit::SET_MARKS);
+            marks.put(out);
+        });
+    }
+
+    /// What it knows about its history.
+    pub fn marks(&self) -> Marks {
+        self.native().marks()
+    }
+}
+
+impl Marks {
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        self.last_id.put(out);
+        self.max_deleted_id.put(out);
+        varint::put(out, self.entries_added);
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<Marks> {
+        Some(Marks {
+            last_id: EntryId::take(bytes)?,
+            max_deleted_id: EntryId::take(bytes)?,
+            entries_added: varint::take(bytes)?,
+        })
+    }
+}
+
+impl Native {
+    pub(super) fn marks(&self) -> Marks {
+        let Native { last_id, max_deleted_id, entries_added, .. } = *self;
+        Marks { last_id, max_deleted_id, entries_added }
+    }
+
+    pub(super) fn set_marks(&mut self, marks: Marks) {
+        self.last_id = marks.last_id;
+        self.max_deleted_id = marks.max_deleted_id;
+        self.entries_added = marks.entries_added;
+    }
+
+    /// Whether an entry goes into the last node: as Redis decides.
+    pub(super) fn place_for(&self, row: &Row<'_>, limits: &Limits) -> Place {
+        let Some((_, node)) = self.nodes.last_key_value() else { return Place::NewNode };
+        let bytes_max = match limits.stream_node_bytes_max as usize {
+            0 => ENTRY_BYTES_MAX,
+            bytes => bytes.min(ENTRY_BYTES_MAX),
+        };
+        let entries_max = limits.stream_node_entries_max;
+        let Sizes { string_bytes: names, .. } = row.field_sizes;
+        let bytes = node.listpack_bytes() + names + row.value_sizes.string_bytes;
+        let is_full = entries_max != 0 && node.live().saturating_add(node.deleted()) >= entries_max;
+        if bytes >= bytes_max || is_full { Place::NewNode } else { Place::LastNode }
+    }
+
+    /// Adds an entry behind all others.
+    #[inline]
+    pub(super) fn append(&mut self, id: EntryId, row: &Row<'_>, place: Place) {
+        if place == Place::NewNode {
+            let mut node = Node::new(id, row);
+            node.append(id, id, row);
+            self.node_bytes += node.heap_bytes();
+            self.nodes.insert(id, node);
+        } else {
+            let mut last = self.nodes.last_entry().expect("the last node was found full or not");
+            let first = *last.key();
+            let node = last.get_mut();
+            self.node_bytes -= node.heap_bytes();
+            node.append(first, id, row);
+            self.node_bytes += node.heap_bytes();
+        }
+        self.len += 1;
+        self.entries_added = self.entries_added.wrapping_add(1);
+        self.last_id = id;
+    }
+
+    /// Deletes an entry, which leaves a gap among all that were added.
+    pub(super) fn delete(&mut self, id: EntryId) -> bool {
+        let key = self.node_key(id);
+        let Some(node) = self.nodes.get_mut(&key) else { return false };
+        let before = node.heap_bytes();
+        if !node.delete(key, id) {
+            return false;
+        }
+        self.node_bytes = self.node_bytes - before + node.heap_bytes();
+        self.len -= 1;
+        self.max_deleted_id = self.max_deleted_id.max(id);
+        if node.live() == 0 {
+            self.remove_node(key);
+        }
+        true
+    }
+
+    /// Removes a node with all that is left in it; says how much that was.
+    pub(super) fn remove_node(&mut self, key: EntryId) -> u64 {
+        let Some(node) = self.nodes.remove(&key) else { return 0 };
+        self.node_bytes -= node.heap_bytes();
+        self.len -= u64::from(node.live());
+        node.live().into()
+    }
+}

@@ -1,0 +1,276 @@
+//! Changing groups: making and removing them and their consumers, delivering, claiming, acknowledging.
+
+use super::edit::{self, Visit};
+use super::group::{Delivery, Group};
+use super::id::EntryId;
+use super::{Native, Stream};
+use crate::Edits;
+use crate::item::Item;
+use basalt_stdx::varint;
+
+/// How far a group is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupPlace {
+    /// The last identity delivered.
+    pub last_id: EntryId,
+    /// How many entries it has read, if that is known.
+    pub entries_read: Option<u64>,
+}
+
+/// Who reads, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reader<'a> {
+    /// Name of the group, which is there.
+    pub group: &'a [u8],
+    /// Name of the consumer, which is made if it is not there.
+    pub consumer: &'a [u8],
+    /// Now, as a unix time in milliseconds.
+    pub now_ms: u64,
+}
+
+/// Whether delivered entries have to be acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Acknowledgement {
+    /// They are pending until then.
+    Expected,
+    /// They are not.
+    Waived,
+}
+
+/// Whether an attempt to get something succeeded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attempt {
+    /// The consumer is seen and active.
+    Fruitful,
+    /// The consumer is seen.
+    Fruitless,
+}
+
+impl Stream {
+    /// Makes a group; says whether there was none of this name.
+    pub fn create_group(&mut self, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) -> bool {
+        if self.group(name).is_some() {
+            return false;
+        }
+        self.native_mut().create_group(name, at);
+        write_place(edit::CREATE_GROUP, name, at, edits);
+        true
+    }
+
+    /// Removes a group with its consumers and what is pending; says whether it was there.
+    pub fn destroy_group(&mut self, name: &[u8], edits: &mut Edits<'_>) -> bool {
+        let destroyed = self.native_mut().destroy_group(name);
+        if destroyed {
+            edits.write(|out| {
+                out.push(edit::DESTROY_GROUP);
+                Item::of(name).put(out);
+            });
+        }
+        destroyed
+    }
+
+    /// Sets how far a group is; says whether it is there.
+    pub fn set_group(&mut self, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) -> bool {
+        let found = self.native_mut().with_group(name, |group| group.set_place(at)).is_some();
+        if found {
+            write_place(edit::SET_GROUP, name, at, edits);
+        }
+        found
+    }
+
+    /// Notes that a consumer tries to get something; says whether it was made for that. `None` if there is
+    /// no such group.
+    pub fn see(
+        &mut self,
+        reader: Reader<'_>,
+        attempt: Attempt,
+        edits: &mut Edits<'_>,
+    ) -> Option<bool> {
+        let visit = Visit::new(reader, attempt);
+        let made = self.native_mut().with_group(reader.group, |group| visit.make(group).1)?;
+        edits.write(|out| visit.put(edit::SEE, out));
+        Some(made)
+    }
+
+    /// Makes a consumer; says whether there was none of this name. `None` if there is no such group.
+    pub fn create_consumer(&mut self, reader: Reader<'_>, edits: &mut Edits<'_>) -> Option<bool> {
+        if self.group(reader.group)?.consumer(reader.consumer).is_some() {
+            return Some(false);
+        }
+        self.see(reader, Attempt::Fruitless, edits)
+    }
+
+    /// Removes a consumer with what is pending for it; says how much that was, `None` if it is not there.
+    pub fn delete_consumer(
+        &mut self,
+        group: &[u8],
+        consumer: &[u8],
+        edits: &mut Edits<'_>,
+    ) -> Option<usize> {
+        let delete = |group: &mut Group| group.delete_consumer(consumer);
+        let pending = self.native_mut().with_group(group, delete)??;
+        edits.write(|out| {
+            out.push(edit::DELETE_CONSUMER);
+            Item::of(group).put(out);
+            Item::of(consumer).put(out);
+        });
+        Some(pending)
+    }
+
+    /// Delivers entries, new to the group and ascending, to a consumer.
+    pub fn deliver(
+        &mut self,
+        reader: Reader<'_>,
+        ids: &[EntryId],
+        acknowledgement: Acknowledgement,
+        edits: &mut Edits<'_>,
+    ) {
+        let native = self.native_mut();
+        let Some(group) = native.groups.get(reader.group) else { return };
+        let at = native.place_after(group, ids);
+        let pending = match acknowledgement {
+            Acknowledgement::Expected => ids,
+            Acknowledgement::Waived => &[],
+        };
+        let attempt = if pending.is_empty() { Attempt::Fruitless } else { Attempt::Fruitful };
+        let visit = Visit::new(reader, attempt);
+        native.with_group(reader.group, |group| {
+            let (number, _) = visit.make(group);
+            group.set_place(at);
+            let delivery = Delivery { delivered_ms: reader.now_ms, deliveries: 1 };
+            pending.iter().for_each(|&id| group.assign(id, number, delivery));
+        });
+        edits.write(|out| {
+            visit.put(edit::DELIVER, out);
+            at.put(out);
+            edit::put_ids(pending, out);
+        });
+    }
+
+    /// Makes entries pending for a consumer, whosever they were, each delivered so often, all at one time.
+    pub fn claim(
+        &mut self,
+        reader: Reader<'_>,
+        attempt: Attempt,
+        delivered_ms: u64,
+        claims: &[(EntryId, u64)],
+        edits: &mut Edits<'_>,
+    ) {
+        let visit = Visit::new(reader, attempt);
+        let claimed = self.native_mut().with_group(reader.group, |group| {
+            let (number, _) = visit.make(group);
+            for &(id, deliveries) in claims {
+                group.assign(id, number, Delivery { delivered_ms, deliveries });
+            }
+        });
+        if claimed.is_none() {
+            return;
+        }
+        edits.write(|out| {
+            visit.put(edit::CLAIM, out);
+            varint::put(out, delivered_ms);
+            varint::put(out, claims.len() as u64);
+            let mut before = EntryId::MIN;
+            for &(id, deliveries) in claims {
+                id.put_after(before, out);
+                varint::put(out, deliveries);
+                before = id;
+            }
+        });
+    }
+
+    /// Removes entries from what is pending in a group. Keeps of `ids` those that were.
+    pub fn acknowledge(&mut self, group: &[u8], ids: &mut Vec<EntryId>, edits: &mut Edits<'_>) {
+        let native = self.native_mut();
+        let found = native.with_group(group, |group| ids.retain(|&id| group.release(id)));
+        if found.is_none() {
+            ids.clear();
+        }
+        if !ids.is_empty() {
+            edits.write(|out| {
+                out.push(edit::ACKNOWLEDGE);
+                Item::of(group).put(out);
+                edit::put_ids(ids, out);
+            });
+        }
+    }
+}
+
+fn write_place(tag: u8, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) {
+    edits.write(|out| {
+        out.push(tag);
+        Item::of(name).put(out);
+        at.put(out);
+    });
+}
+
+impl Native {
+    /// Makes a group. There is none of this name.
+    pub(super) fn create_group(&mut self, name: &[u8], at: GroupPlace) {
+        let mut group = Group::default();
+        group.set_place(at);
+        self.group_bytes += group_bytes(name, &group);
+        self.groups.insert(name.into(), group);
+    }
+
+    pub(super) fn destroy_group(&mut self, name: &[u8]) -> bool {
+        let Some(group) = self.groups.remove(name) else { return false };
+        self.group_bytes -= group_bytes(name, &group);
+        true
+    }
+
+    /// Changes a group, if it is there.
+    pub(super) fn with_group<R>(
+        &mut self,
+        name: &[u8],
+        change: impl FnOnce(&mut Group) -> R,
+    ) -> Option<R> {
+        let group = self.groups.get_mut(name)?;
+        let before = group.heap_bytes();
+        let result = change(group);
+        self.group_bytes = self.group_bytes - before + group.heap_bytes();
+        Some(result)
+    }
+
+    /// Where a group is when it has read some entries more.
+    fn place_after(&self, group: &Group, ids: &[EntryId]) -> GroupPlace {
+        let mut at = group.place();
+        for &id in ids {
+            if id > at.last_id {
+                at.entries_read = self.entries_read_after(at.entries_read, id);
+                at.last_id = id;
+            }
+        }
+        at
+    }
+}
+
+fn group_bytes(name: &[u8], group: &Group) -> usize {
+    // Of a B-tree with few elements, which are the common case.
+    const GROUP_BYTES: usize = 11 * (size_of::<Group>() + 16) / 4;
+    GROUP_BYTES + name.len() + group.heap_bytes()
+}
+
+impl GroupPlace {
+    pub(super) fn put(self, out: &mut Vec<u8>) {
+        self.last_id.put(out);
+        edit::put_optional(self.entries_read, out);
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<GroupPlace> {
+        let last_id = EntryId::take(bytes)?;
+        Some(GroupPlace { last_id, entries_read: edit::take_optional(bytes)? })
+    }
+}
+
+impl Group {
+    /// How far it is.
+    pub fn place(&self) -> GroupPlace {
+        GroupPlace { last_id: self.last_id, entries_read: self.entries_read }
+    }
+
+    pub(super) fn set_place(&mut self, at: GroupPlace) {
+        self.last_id = at.last_id;
+        self.entries_read = at.entries_read;
+    }
+}
