@@ -16,6 +16,7 @@ use crate::log::Ticket;
 use crate::transfer::Destination;
 use crate::txn::Txn;
 use basalt_keyspace::keyspace::Locked;
+use basalt_value::{Kind, Value};
 
 /// What kind of change an event is about: a letter of `notify-keyspace-events`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,6 +143,35 @@ impl Txn<'_> {
     pub fn notify_at(&mut self, class: EventClass, name: &'static str, at: Destination<'_>) {
         if self.changes.classes.has(class) {
             self.changes.note_event(at.db, name, at.key.bytes);
+        }
+    }
+
+    /// Says that elements have been taken out of a collection, and that it has gone if they were the last.
+    #[inline]
+    pub fn notify_taken(&mut self, class: EventClass, name: &'static str, key: &Key<'_>) {
+        if !self.changes.classes.is_empty() {
+            self.notify(class, name, key);
+            if self.get(key).is_none() {
+                self.notify(EventClass::Generic, "del", key);
+            }
+        }
+    }
+
+    /// Puts the result of a command under a key, whatever was there, and says so; an empty one removes
+    /// what was there.
+    pub fn put_result(&mut self, key: &Key<'_>, result: Value, name: &'static str) {
+        let class = match result.kind() {
+            Kind::List => EventClass::List,
+            Kind::Set => EventClass::Set,
+            Kind::SortedSet => EventClass::SortedSet,
+            Kind::Hash => EventClass::Hash,
+            Kind::Stream => EventClass::Stream,
+        };
+        if !result.is_gone() {
+            self.put_value(key, result, 0);
+            self.notify(class, name, key);
+        } else if self.delete(key) {
+            self.notify(EventClass::Generic, "del", key);
         }
     }
 

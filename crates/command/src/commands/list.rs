@@ -47,6 +47,22 @@ pub(super) fn reply_item(item: Item<'_>, reply: &mut Reply<'_>) {
     reply.bulk(item.spell(&mut [0; NUMBER_CHARS_MAX]));
 }
 
+/// The event of an element that comes at an end.
+fn pushed(side: Side) -> &'static str {
+    match side {
+        Side::Left => "lpush",
+        Side::Right => "rpush",
+    }
+}
+
+/// The event of elements that go at an end.
+fn popped(side: Side) -> &'static str {
+    match side {
+        Side::Left => "lpop",
+        Side::Right => "rpop",
+    }
+}
+
 /// `LEFT` or `RIGHT`.
 fn side(args: &Args<'_>, at: usize) -> Result<Side, CommandError> {
     if args.is(at, "LEFT") {

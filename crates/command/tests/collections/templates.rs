@@ -115,7 +115,7 @@ impl Templates {
         let number = self.random.below(self.values);
         match number % 5 {
             0 => format!("value:{number}").into_bytes(),
-            1 if number % 3 == 0 => vec![b'v'; number as usize % 300],
+            1 if number.is_multiple_of(3) => vec![b'v'; number as usize % 300],
             2 => (number as i64 * 7_919_000_003).to_string().into_bytes(),
             _ => (number as i64 - 20).to_string().into_bytes(),
         }

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
-use basalt_engine::{PutOptions, Txn};
+use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::bits::{Operation, combine};
@@ -50,10 +50,11 @@ fn bitop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
         strings.push(bytes_or_none(txn.get(key))?);
     }
     let result = combine(operation, strings.iter().copied());
-    if result.is_empty() {
-        txn.delete(destination);
-    } else {
+    if !result.is_empty() {
         txn.put(destination, &result, PutOptions { expire_ms: 0, form: StringForm::Edited });
+        txn.notify(EventClass::String, "set", destination);
+    } else if txn.delete(destination) {
+        txn.notify(EventClass::Generic, "del", destination);
     }
     reply.integer(result.len() as i64);
     Ok(())

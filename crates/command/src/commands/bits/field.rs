@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::strings::make_raw;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Key, Txn, View};
+use basalt_engine::{EventClass, Key, Txn, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, around, at};
 
@@ -80,6 +80,9 @@ fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
             Some(value) => reply.integer(value),
             None => reply.null(),
         }
+    }
+    if operations.iter().any(|operation| operation.bytes_written_to().is_some()) {
+        txn.notify(EventClass::String, "setbit", key);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::commands::number::parse_i64;
 use crate::commands::strings::make_raw;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Txn, View};
+use basalt_engine::{EventClass, Txn, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::bits::{Bit, bit, with_bit};
@@ -71,6 +71,7 @@ fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         make_raw(txn, key);
     } else {
         txn.splice(key, index, &[new]);
+        txn.notify(EventClass::String, "setbit", key);
     }
     reply.integer(i64::from(bit(&[old.unwrap_or(0)], offset % 8)));
     Ok(())

@@ -117,7 +117,8 @@ fn run_write(
         (key_of(args, word)?, request.stored(&found, stored, &txn.limits()))
     };
     reply.integer(result.len() as i64);
-    txn.put_value(destination, result.into_value(), 0);
+    let event = if args.is(0, "GEOSEARCHSTORE") { "geosearchstore" } else { "georadiusstore" };
+    txn.put_result(destination, result.into_value(), event);
     Ok(())
 }
 

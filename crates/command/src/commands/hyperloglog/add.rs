@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::strings::make_raw;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::Txn;
+use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::hll::{Change, Element, Encoding, HllBuf};
@@ -43,6 +43,9 @@ fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
         Some(Encoding::Sparse) => add_to_sparse(txn, args)?,
         None => create(txn, args)?,
     };
+    if changed {
+        txn.notify(EventClass::String, "pfadd", args.key(0));
+    }
     reply.integer(i64::from(changed));
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::{hll, sparse_bytes_max, store};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::Txn;
+use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyFlag, KeyUse};
 use basalt_value::hll::{Encoding, HllBuf, Registers};
@@ -50,6 +50,7 @@ fn pfmerge(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     };
     merged.raise(&union, encoding, sparse_bytes_max(txn))?;
     store(txn, destination, merged.bytes())?;
+    txn.notify(EventClass::String, "pfadd", destination);
     reply.ok();
     Ok(())
 }

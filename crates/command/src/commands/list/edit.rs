@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::item::Item;
@@ -108,6 +108,7 @@ fn lset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     txn.edit::<List, _>(key, Absent::Skip, |list, edits| {
         list.set(index, args.word(3), &limits, edits);
     })?;
+    txn.notify(EventClass::List, "lset", key);
     reply.ok();
     Ok(())
 }
@@ -125,6 +126,9 @@ fn linsert(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
         list.insert(at + behind, args.word(4), &limits, edits);
         list.len() as i64
     })?;
+    if len.is_some_and(|len| len > 0) {
+        txn.notify(EventClass::List, "linsert", args.key(0));
+    }
     reply.integer(len.unwrap_or(0));
     Ok(())
 }
@@ -134,16 +138,22 @@ fn lrem(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let removed = txn.edit::<List, _>(args.key(0), Absent::Skip, |list, edits| {
         list.remove_equal(args.word(3), count, &limits, edits)
     })?;
+    if removed.is_some_and(|removed| removed > 0) {
+        txn.notify_taken(EventClass::List, "lrem", args.key(0));
+    }
     reply.integer(removed.unwrap_or(0) as i64);
     Ok(())
 }
 
 fn ltrim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let (range, limits) = (Range::parse(args)?, txn.limits());
-    txn.edit::<List, _>(args.key(0), Absent::Skip, |list, edits| {
+    let found = txn.edit::<List, _>(args.key(0), Absent::Skip, |list, edits| {
         let (start, count) = range.within(list.len());
         list.trim(start, count, &limits, edits);
     })?;
+    if found.is_some() {
+        txn.notify_taken(EventClass::List, "ltrim", args.key(0));
+    }
     reply.ok();
     Ok(())
 }

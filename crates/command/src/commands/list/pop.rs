@@ -1,12 +1,12 @@
 //! HOT PATH
 //! LPOP, RPOP and LMPOP.
 
-use super::{count, reply_item, side};
+use super::{count, popped, reply_item, side};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Key, Txn};
+use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around, at};
 use basalt_value::list::Side;
@@ -115,11 +115,14 @@ pub(super) fn pop_from(
     head: impl FnOnce(&mut Reply<'_>, usize),
 ) -> Result<Option<()>, CommandError> {
     let limits = txn.limits();
-    let popped = txn.edit::<List, _>(key, Absent::Skip, |list, edits| {
+    let found = txn.edit::<List, _>(key, Absent::Skip, |list, edits| {
         head(reply, count.min(list.len()));
         list.pop(side, count, &limits, edits, |item| reply_item(item, reply));
     })?;
-    Ok(popped)
+    if found.is_some() && count > 0 {
+        txn.notify_taken(EventClass::List, popped(side), key);
+    }
+    Ok(found)
 }
 
 /// What LMPOP and BLMPOP take, from the word with the number of keys on.

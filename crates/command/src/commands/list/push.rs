@@ -1,10 +1,11 @@
 //! HOT PATH
 //! LPUSH, RPUSH, LPUSHX and RPUSHX.
 
+use super::pushed;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::list::Side;
@@ -107,7 +108,10 @@ fn push(
         args.from(2).for_each(|element| list.push(side, element, &limits, edits));
         list.len()
     })?;
-    txn.signal(args.key(0));
+    if len.is_some() {
+        txn.notify(EventClass::List, pushed(side), args.key(0));
+        txn.signal(args.key(0));
+    }
     reply.integer(len.unwrap_or(0) as i64);
     Ok(())
 }

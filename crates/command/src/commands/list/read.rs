@@ -139,6 +139,10 @@ impl Search {
             "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... \
              or use negative to start from the end of the list",
         );
+        const OUT_OF_RANGE: CommandError = CommandError::fixed(
+            "ERR value is out of range, value must between -9223372036854775807 and \
+             9223372036854775807",
+        );
         const COUNT: CommandError = CommandError::fixed("ERR COUNT can't be negative");
         const LEN_MAX: CommandError = CommandError::fixed("ERR MAXLEN can't be negative");
         let mut search = Search { rank: 1, count: None, len_max: usize::MAX };
@@ -149,13 +153,7 @@ impl Search {
                 search.rank = integer(word)?;
                 match search.rank {
                     0 => return Err(RANK),
-                    i64::MIN => {
-                        return Err(CommandError::new(format!(
-                            "ERR value is out of range, value must between {} and {}",
-                            -i64::MAX,
-                            i64::MAX
-                        )));
-                    }
+                    i64::MIN => return Err(OUT_OF_RANGE),
                     _ => {}
                 }
             } else if args.is(at, "COUNT") {

@@ -1,10 +1,10 @@
 //! LMOVE and RPOPLPUSH.
 
-use super::{reply_item, side};
+use super::{popped, pushed, reply_item, side};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Deprecated, Flag, Flags, Group, KeyUse, around};
 use basalt_value::List;
@@ -104,7 +104,9 @@ impl Ends {
                 list.push(self.to, &moved, &limits, edits);
             })?;
         }
+        txn.notify(EventClass::List, pushed(self.to), to);
         txn.signal(to);
+        txn.notify_taken(EventClass::List, popped(self.from), from);
         reply_item(Item::Bytes(&moved), reply);
         Ok(true)
     }

@@ -4,7 +4,7 @@
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::Set;
@@ -74,6 +74,9 @@ fn sadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let added = txn.edit::<Set, _>(args.key(0), Absent::Create, |set, edits| {
         args.from(2).filter(|member| set.add(member, &limits, edits)).count()
     })?;
+    if added.is_some_and(|added| added > 0) {
+        txn.notify(EventClass::Set, "sadd", args.key(0));
+    }
     reply.integer(added.unwrap_or(0) as i64);
     Ok(())
 }
@@ -82,6 +85,9 @@ fn srem(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let removed = txn.edit::<Set, _>(args.key(0), Absent::Skip, |set, edits| {
         args.from(2).filter(|member| set.remove(member, edits)).count()
     })?;
+    if removed.is_some_and(|removed| removed > 0) {
+        txn.notify_taken(EventClass::Set, "srem", args.key(0));
+    }
     reply.integer(removed.unwrap_or(0) as i64);
     Ok(())
 }
@@ -97,7 +103,12 @@ fn smove(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     if is_there && from.bytes != to.bytes {
         let limits = txn.limits();
         txn.edit::<Set, _>(from, Absent::Skip, |set, edits| set.remove(member, edits))?;
-        txn.edit::<Set, _>(to, Absent::Create, |set, edits| set.add(member, &limits, edits))?;
+        txn.notify_taken(EventClass::Set, "srem", from);
+        let is_new =
+            txn.edit::<Set, _>(to, Absent::Create, |set, edits| set.add(member, &limits, edits))?;
+        if is_new == Some(true) {
+            txn.notify(EventClass::Set, "sadd", to);
+        }
     }
     reply.integer(is_there.into());
     Ok(())

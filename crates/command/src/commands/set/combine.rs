@@ -159,6 +159,15 @@ enum Combination {
 }
 
 impl Combination {
+    /// The event of its being stored.
+    fn stored(self) -> &'static str {
+        match self {
+            Combination::Intersection => "sinterstore",
+            Combination::Union => "sunionstore",
+            Combination::Difference => "sdiffstore",
+        }
+    }
+
     /// Visits the members of the combination, each once, until `visit` says that it is enough.
     fn visit(self, sets: &[Option<&Set>], mut visit: impl FnMut(Item<'_>) -> bool) {
         match self {
@@ -237,7 +246,7 @@ fn store(
         true
     });
     reply.integer(result.len() as i64);
-    txn.put_value(to, result.into_value(), 0);
+    txn.put_result(to, result.into_value(), combination.stored());
     Ok(())
 }
 

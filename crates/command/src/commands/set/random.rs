@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::number::{integer, parse_i64};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn, View};
+use basalt_engine::{Absent, EventClass, Txn, View};
 use basalt_env::random::{self, Random};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
@@ -76,7 +76,9 @@ fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         let popped = txn.edit::<Set, _>(key, Absent::Skip, |set, edits| {
             set.pop(random::seed(), edits, |item| reply_item(item, reply))
         })?;
-        if popped != Some(true) {
+        if popped == Some(true) {
+            txn.notify_taken(EventClass::Set, "spop", key);
+        } else {
             reply.null();
         }
         return Ok(());
@@ -92,6 +94,7 @@ fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
             set.iter().for_each(|item| reply_item(item, reply));
         }
         txn.delete(key);
+        txn.notify_taken(EventClass::Set, "spop", key);
         return Ok(());
     }
     reply.set(count);
@@ -101,6 +104,9 @@ fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
             set.pop(random.next_u64(), edits, |item| reply_item(item, reply));
         }
     })?;
+    if count > 0 {
+        txn.notify(EventClass::Set, "spop", key);
+    }
     Ok(())
 }
 

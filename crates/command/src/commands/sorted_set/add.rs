@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::double::double;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Key, Txn};
+use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around, at};
 use basalt_value::SortedSet;
@@ -81,7 +81,7 @@ impl Conditions {
         match before {
             None => !self.is_xx,
             Some(before) => {
-                !self.is_nx && !(self.is_gt && after <= before) && !(self.is_lt && after >= before)
+                !(self.is_nx || self.is_gt && after <= before || self.is_lt && after >= before)
             }
         }
     }
@@ -112,7 +112,7 @@ impl AddOptions {
             options.pairs_at += 1;
         }
         let words = args.len().saturating_sub(options.pairs_at);
-        if words == 0 || words % 2 != 0 {
+        if words == 0 || !words.is_multiple_of(2) {
             return Err(CommandError::SYNTAX);
         }
         options.check(words / 2)?;
@@ -138,7 +138,7 @@ impl AddOptions {
         let Conditions { is_nx, is_xx, is_gt, is_lt } = self.conditions;
         let error = if is_nx && is_xx {
             "ERR XX and NX options at the same time are not compatible"
-        } else if is_gt && is_nx || is_lt && is_nx || is_gt && is_lt {
+        } else if [is_nx, is_gt, is_lt].into_iter().filter(|&is| is).count() > 1 {
             "ERR GT, LT, and/or NX options at the same time are not compatible"
         } else if self.is_increment && pairs > 1 {
             "ERR INCR option supports a single increment-element pair"
@@ -200,7 +200,11 @@ pub(crate) fn set_scores<'a>(
         }
         counts
     })?;
-    Ok(counts.unwrap_or_default())
+    let counts = counts.unwrap_or_default();
+    if counts.added + counts.updated > 0 {
+        txn.notify(EventClass::SortedSet, "zadd", key);
+    }
+    Ok(counts)
 }
 
 fn zincrby(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
@@ -224,13 +228,16 @@ fn increment(
     let absent = if conditions.is_xx { Absent::Skip } else { Absent::Create };
     // The sum; or NaN; or nothing, if the conditions do not allow it.
     let mut sum = None;
-    txn.edit::<SortedSet, _>(key, absent, |set, edits| {
+    let change = txn.edit::<SortedSet, _>(key, absent, |set, edits| {
         set.set(member, &limits, edits, |before| {
             let after = before.map_or(by, |before| before + by);
             sum = (after.is_nan() || conditions.allow(before, after)).then_some(after);
             sum.filter(|sum| !sum.is_nan())
-        });
+        })
     })?;
+    if change.is_some_and(|change| change != Change::None) {
+        txn.notify(EventClass::SortedSet, "zincr", key);
+    }
     match sum {
         Some(sum) if sum.is_nan() && !(conditions.is_nx) => {
             Err(CommandError::fixed("ERR resulting score is not a number (NaN)"))

@@ -72,6 +72,15 @@ fn number(score: f64) -> f64 {
 }
 
 impl Operation {
+    /// The event of its being stored.
+    fn stored(self) -> &'static str {
+        match self {
+            Operation::Union => "zunionstore",
+            Operation::Intersection => "zinterstore",
+            Operation::Difference => "zdiffstore",
+        }
+    }
+
     /// The elements in order.
     fn run<'a>(self, request: &mut Request<'a>) -> Combined<'a> {
         let mut combined = match self {
@@ -153,7 +162,7 @@ fn run_store(
         SortedSet::from_sorted(&elements, &txn.limits())
     };
     reply.integer(set.len() as i64);
-    txn.put_value(args.key(0), set.into_value(), 0);
+    txn.put_result(args.key(0), set.into_value(), call.operation.stored());
     Ok(())
 }
 

@@ -116,7 +116,15 @@ fn pop(
         }
         ranks
     };
-    take_ranks(txn, key, ranks)
+    take_ranks(txn, key, ranks, event(direction))
+}
+
+/// What is announced of elements taken from an end.
+fn event(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "zpopmin",
+        Direction::Backward => "zpopmax",
+    }
 }
 
 /// The ranks of so many elements at one end.
@@ -182,7 +190,7 @@ impl MultiPop {
                 }
                 ranks
             };
-            take_ranks(txn, key, ranks)?;
+            take_ranks(txn, key, ranks, event(self.direction))?;
             return Ok(true);
         }
         Ok(false)

@@ -98,6 +98,6 @@ fn zrangestore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Com
         }
     }
     reply.integer(stored.len() as i64);
-    txn.put_value(args.key(0), stored.into_value(), 0);
+    txn.put_result(args.key(0), stored.into_value(), "zrangestore");
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::{Absent, Key, Txn};
+use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::{Collection, SortedSet};
@@ -93,47 +93,57 @@ fn zrem(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let removed = txn.edit::<SortedSet, _>(args.key(0), Absent::Skip, |set, edits| {
         args.from(2).filter(|member| set.remove(member, edits)).count()
     })?;
+    if removed.is_some_and(|removed| removed > 0) {
+        txn.notify_taken(EventClass::SortedSet, "zrem", args.key(0));
+    }
     reply.integer(removed.unwrap_or(0) as i64);
     Ok(())
 }
 
 fn zremrangebyrank(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let bounds = RankBounds { first: integer(args.word(2))?, last: integer(args.word(3))? };
-    remove_range(txn, args.key(0), reply, |set| bounds.within(set.len()))
+    remove_range(txn, args.key(0), "zremrangebyrank", reply, |set| bounds.within(set.len()))
 }
 
 fn zremrangebyscore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let bounds = score_bounds(args.word(2), args.word(3))?;
-    remove_range(txn, args.key(0), reply, |set| set.ranks(&bounds))
+    remove_range(txn, args.key(0), "zremrangebyscore", reply, |set| set.ranks(&bounds))
 }
 
 fn zremrangebylex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let bounds = lex_bounds(args.word(2), args.word(3))?;
-    remove_range(txn, args.key(0), reply, |set| set.ranks(&bounds))
+    remove_range(txn, args.key(0), "zremrangebylex", reply, |set| set.ranks(&bounds))
 }
 
 fn remove_range(
     txn: &mut Txn<'_>,
     key: &Key<'_>,
+    event: &'static str,
     reply: &mut Reply<'_>,
     ranks: impl FnOnce(&SortedSet) -> Range<usize>,
 ) -> CommandResult {
     let ranks = txn.collection::<SortedSet>(key)?.map_or(0..0, ranks);
     reply.integer(ranks.len() as i64);
-    take_ranks(txn, key, ranks)
+    take_ranks(txn, key, ranks, event)
 }
 
 /// Takes elements out by their ranks, which are there. If these are all, the key goes as a whole: a
 /// large one is then freed in the background.
-pub(super) fn take_ranks(txn: &mut Txn<'_>, key: &Key<'_>, ranks: Range<usize>) -> CommandResult {
+pub(super) fn take_ranks(
+    txn: &mut Txn<'_>,
+    key: &Key<'_>,
+    ranks: Range<usize>,
+    event: &'static str,
+) -> CommandResult {
     if ranks.is_empty() {
         return Ok(());
     }
     let len = txn.collection::<SortedSet>(key)?.map_or(0, SortedSet::len);
     if ranks.len() == len {
         txn.delete(key);
-        return Ok(());
+    } else {
+        txn.edit::<SortedSet, _>(key, Absent::Skip, |set, edits| set.remove_ranks(ranks, edits))?;
     }
-    txn.edit::<SortedSet, _>(key, Absent::Skip, |set, edits| set.remove_ranks(ranks, edits))?;
+    txn.notify_taken(EventClass::SortedSet, event, key);
     Ok(())
 }
