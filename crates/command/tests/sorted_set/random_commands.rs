@@ -192,6 +192,12 @@ impl Commands {
                 true => vec![self.key()],
                 false => vec![self.key(), self.count()],
             },
+            _ => self.arguments_of_several_keys(name),
+        }
+    }
+
+    fn arguments_of_several_keys(&mut self, name: &str) -> Words {
+        match name {
             "ZMPOP" => {
                 let mut words = self.several_keys();
                 words.push(self.pick(&["MIN", "MAX", "min", "up"]));
