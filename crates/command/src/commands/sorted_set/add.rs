@@ -200,7 +200,11 @@ pub(crate) fn set_scores<'a>(
         }
         counts
     })?;
-    Ok(counts.unwrap_or_default())
+    let counts = counts.unwrap_or_default();
+    if counts.added > 0 {
+        txn.signal(key);
+    }
+    Ok(counts)
 }
 
 fn zincrby(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
@@ -231,6 +235,7 @@ fn increment(
             sum.filter(|sum| !sum.is_nan())
         });
     })?;
+    txn.signal(key);
     match sum {
         Some(sum) if sum.is_nan() && !(conditions.is_nx) => {
             Err(CommandError::fixed("ERR resulting score is not a number (NaN)"))

@@ -120,7 +120,7 @@ fn pop(
 }
 
 /// The ranks of so many elements at one end.
-fn ends(set: &SortedSet, count: usize, direction: Direction) -> std::ops::Range<usize> {
+pub(super) fn ends(set: &SortedSet, count: usize, direction: Direction) -> std::ops::Range<usize> {
     let len = set.len();
     match direction {
         Direction::Forward => 0..count.min(len),
