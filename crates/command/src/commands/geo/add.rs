@@ -47,7 +47,7 @@ fn geoadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         *flag = true;
         at += 1;
     }
-    if (args.len() - at) % 3 != 0 || conditions.is_nx && conditions.is_xx {
+    if !(args.len() - at).is_multiple_of(3) || conditions.is_nx && conditions.is_xx {
         return Err(CommandError::SYNTAX);
     }
     let mut places = Vec::with_capacity((args.len() - at) / 3);

@@ -81,7 +81,9 @@ impl Conditions {
         match before {
             None => !self.is_xx,
             Some(before) => {
-                !self.is_nx && !(self.is_gt && after <= before) && !(self.is_lt && after >= before)
+                let is_refused =
+                    self.is_nx || self.is_gt && after <= before || self.is_lt && after >= before;
+                !is_refused
             }
         }
     }
@@ -112,7 +114,7 @@ impl AddOptions {
             options.pairs_at += 1;
         }
         let words = args.len().saturating_sub(options.pairs_at);
-        if words == 0 || words % 2 != 0 {
+        if words == 0 || !words.is_multiple_of(2) {
             return Err(CommandError::SYNTAX);
         }
         options.check(words / 2)?;
@@ -138,7 +140,7 @@ impl AddOptions {
         let Conditions { is_nx, is_xx, is_gt, is_lt } = self.conditions;
         let error = if is_nx && is_xx {
             "ERR XX and NX options at the same time are not compatible"
-        } else if is_gt && is_nx || is_lt && is_nx || is_gt && is_lt {
+        } else if is_nx && (is_gt || is_lt) || is_gt && is_lt {
             "ERR GT, LT, and/or NX options at the same time are not compatible"
         } else if self.is_increment && pairs > 1 {
             "ERR INCR option supports a single increment-element pair"
