@@ -1,6 +1,7 @@
 //! Commands on sorted sets.
 
 mod add;
+mod blocking;
 mod bounds;
 mod combine;
 mod input;
@@ -42,6 +43,9 @@ pub const COMMANDS: &[Entry] = &[
     pop::ZPOPMIN,
     pop::ZPOPMAX,
     pop::ZMPOP,
+    blocking::BZPOPMIN,
+    blocking::BZPOPMAX,
+    blocking::BZMPOP,
     random::ZRANDMEMBER,
     scan::ZSCAN,
     combine::ZUNION,

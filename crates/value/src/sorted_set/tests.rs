@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 type Model = BTreeMap<Vec<u8>, f64>;
+type Holds<'a> = Box<dyn Fn(&[u8]) -> bool + 'a>;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -205,7 +206,7 @@ proptest! {
             set.set(member.as_bytes(), &limits(entries_max), &mut Edits::none(), |_| Some(1.0));
         }
         let (min, max) = (ends.0.as_bytes(), ends.1.as_bytes());
-        let cases: [(Bounds<'_>, Box<dyn Fn(&[u8]) -> bool>); 4] = [
+        let cases: [(Bounds<'_>, Holds<'_>); 4] = [
             (lex(LexBound::Inclusive(min), LexBound::Exclusive(max)), Box::new(|it| it >= min && it < max)),
             (lex(LexBound::Exclusive(min), LexBound::Inclusive(max)), Box::new(|it| it > min && it <= max)),
             (lex(LexBound::Least, LexBound::Greatest), Box::new(|_| true)),

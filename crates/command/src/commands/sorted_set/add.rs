@@ -81,7 +81,9 @@ impl Conditions {
         match before {
             None => !self.is_xx,
             Some(before) => {
-                !(self.is_nx || self.is_gt && after <= before || self.is_lt && after >= before)
+                let is_refused =
+                    self.is_nx || self.is_gt && after <= before || self.is_lt && after >= before;
+                !is_refused
             }
         }
     }
@@ -138,7 +140,7 @@ impl AddOptions {
         let Conditions { is_nx, is_xx, is_gt, is_lt } = self.conditions;
         let error = if is_nx && is_xx {
             "ERR XX and NX options at the same time are not compatible"
-        } else if [is_nx, is_gt, is_lt].into_iter().filter(|&is| is).count() > 1 {
+        } else if is_nx && (is_gt || is_lt) || is_gt && is_lt {
             "ERR GT, LT, and/or NX options at the same time are not compatible"
         } else if self.is_increment && pairs > 1 {
             "ERR INCR option supports a single increment-element pair"
@@ -204,6 +206,9 @@ pub(crate) fn set_scores<'a>(
     if counts.added + counts.updated > 0 {
         txn.notify(EventClass::SortedSet, "zadd", key);
     }
+    if counts.added > 0 {
+        txn.signal(key);
+    }
     Ok(counts)
 }
 
@@ -237,6 +242,7 @@ fn increment(
     })?;
     if change.is_some_and(|change| change != Change::None) {
         txn.notify(EventClass::SortedSet, "zincr", key);
+        txn.signal(key);
     }
     match sum {
         Some(sum) if sum.is_nan() && !(conditions.is_nx) => {

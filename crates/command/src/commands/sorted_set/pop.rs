@@ -120,7 +120,7 @@ fn pop(
 }
 
 /// What is announced of elements taken from an end.
-fn event(direction: Direction) -> &'static str {
+pub(super) fn event(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "zpopmin",
         Direction::Backward => "zpopmax",
@@ -128,7 +128,7 @@ fn event(direction: Direction) -> &'static str {
 }
 
 /// The ranks of so many elements at one end.
-fn ends(set: &SortedSet, count: usize, direction: Direction) -> std::ops::Range<usize> {
+pub(super) fn ends(set: &SortedSet, count: usize, direction: Direction) -> std::ops::Range<usize> {
     let len = set.len();
     match direction {
         Direction::Forward => 0..count.min(len),
