@@ -108,7 +108,7 @@ fn hmset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
 /// Sets fields; gives the number of new ones.
 #[inline]
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, command: &str) -> Result<usize, CommandError> {
-    if args.len() % 2 != 0 {
+    if !args.len().is_multiple_of(2) {
         return Err(CommandError::wrong_arity(command));
     }
     let terms = terms(txn);
