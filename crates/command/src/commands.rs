@@ -7,6 +7,7 @@ pub mod double;
 pub mod expire_time;
 pub mod generic;
 pub mod geo;
+pub mod hash;
 pub mod help;
 pub mod hyperloglog;
 pub mod list;
@@ -63,6 +64,7 @@ const FAMILIES: &[&[Entry]] = &[
     list::COMMANDS,
     set::COMMANDS,
     stream::COMMANDS,
+    hash::COMMANDS,
     sorted_set::COMMANDS,
     geo::COMMANDS,
     bits::COMMANDS,

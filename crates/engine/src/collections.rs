@@ -106,11 +106,14 @@ impl Txn<'_> {
         changes.begin_op(key, gated);
         let start =
             op::begin_edit(&mut changes.bytes, db, key.bytes, C::KIND as u8, Origin::Existing);
-        let (result, is_empty) = database.table.edit_collection(found, |value| {
-            let collection = C::of_mut(value)?;
-            let result = change(collection, &mut Edits::to(&mut changes.bytes));
-            Some((result, collection.is_empty() && !C::STAYS_WHEN_EMPTY))
-        })??;
+        let (result, is_empty, expires_earlier) =
+            database.table.edit_collection(found, |value| {
+                let collection = C::of_mut(value)?;
+                let next_ms = collection.next_expiry_ms();
+                let result = change(collection, &mut Edits::to(&mut changes.bytes));
+                let is_empty = collection.is_empty() && !C::STAYS_WHEN_EMPTY;
+                Some((result, is_empty, collection.next_expiry_ms() < next_ms))
+            })??;
         if op::is_empty_edit(&changes.bytes, start) {
             changes.reset(before);
             return Some(result);
@@ -124,6 +127,9 @@ impl Txn<'_> {
         database.table.mark(found, DIRTY);
         database.table.touch(found, access_at(self.session.now_ms));
         self.note(key, Event::Changed);
+        if expires_earlier {
+            self.note_field_expiry(key);
+        }
         Some(result)
     }
 
@@ -172,8 +178,13 @@ impl Txn<'_> {
 
     fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) -> Origin {
         let access = access_at(self.session.now_ms);
+        let next_ms = value.as_ref().next_expiry_ms();
         let value = NewValue::Collection(value);
-        self.store(key, Content { key: key.bytes, value, expire_ms, access })
+        let origin = self.store(key, Content { key: key.bytes, value, expire_ms, access });
+        if next_ms != u64::MAX {
+            self.note_field_expiry(key);
+        }
+        origin
     }
 
     /// Takes the collection out of a key, which is deleted next.

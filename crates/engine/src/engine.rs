@@ -65,10 +65,11 @@ pub struct Engine {
     pub(crate) flushed: Mutex<Vec<Database>>,
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
+    pub(crate) expired_fields: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
     /// Until when the expiry cycle rests (`CLIENT PAUSE`), in unix milliseconds.
     pub(crate) expiry_paused_until_ms: AtomicU64,
-    /// Databases in which a key has or had an expiry, a bit each: the expiry cycle passes over the
+    /// Databases in which a key or a field has or had an expiry, a bit each: the expiry cycle passes over the
     /// others.
     expiring_databases: [AtomicU64; 4],
     /// Who announces what happens without a command.
@@ -125,6 +126,7 @@ impl Engine {
             flushed: Mutex::default(),
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
+            expired_fields: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             expiry_paused_until_ms: AtomicU64::new(0),
             expiring_databases: Default::default(),
@@ -246,9 +248,10 @@ impl Engine {
         self.expired_keys.load(Ordering::Relaxed)
     }
 
-    /// Counts expired keys from zero again (`CONFIG RESETSTAT`).
+    /// Counts expired keys and fields from zero again (`CONFIG RESETSTAT`).
     pub fn reset_expired_keys(&self) {
         self.expired_keys.store(0, Ordering::Relaxed);
+        self.expired_fields.store(0, Ordering::Relaxed);
     }
 
     /// Switches the active expiry cycle (`DEBUG SET-ACTIVE-EXPIRE`).
@@ -281,7 +284,7 @@ impl Engine {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
             for (db, database) in (0..).zip(&locked.partition(id).databases) {
-                if database.next_expiry_ms != u64::MAX {
+                if database.may_expire() {
                     self.note_expiring(db);
                 }
             }

@@ -156,5 +156,6 @@ impl Engine {
         for _ in 0..PartitionId::all().len() {
             cycle.expire_next(self, &|| true);
         }
+        self.expire_due_fields();
     }
 }

@@ -15,6 +15,7 @@ mod collections;
 mod engine;
 mod events;
 mod expiry;
+mod field_expiry;
 mod flush;
 mod journal_log;
 mod key;

@@ -97,7 +97,7 @@ impl Engine {
                 row.install(database, key.hash, key.bytes, COLD);
             }
         }
-        if database.next_expiry_ms != u64::MAX {
+        if database.may_expire() {
             self.note_expiring(db);
         }
         Ok(true)

@@ -167,7 +167,7 @@ impl Engine {
             let mut locked = self.keyspace.lock(miss.partition);
             let partition = locked.partition_mut(miss.partition);
             install(partition, miss, row);
-            if partition.databases[usize::from(miss.db)].next_expiry_ms != u64::MAX {
+            if partition.databases[usize::from(miss.db)].may_expire() {
                 self.note_expiring(miss.db);
             }
         }

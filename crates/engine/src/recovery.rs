@@ -292,13 +292,17 @@ impl<'a> Replay<'a> {
             return Ok(());
         }
         self.make_resident(partition, db, key)?;
-        let table = &mut partition.databases[db].table;
+        let database = &mut partition.databases[db];
+        let table = &mut database.table;
         let found = table.find(key.hash, key.bytes).ok_or(error(NOT_THERE))?;
-        if table.entry(found).collection().map(ValueRef::kind) != Some(kind) {
-            return Err(error(NOT_THERE));
-        }
+        let value = table.entry(found).collection().filter(|value| value.kind() == kind);
+        let next_ms = value.ok_or(error(NOT_THERE))?.next_expiry_ms();
         let applied = table.edit_collection(found, |value| value.apply(edit.edits, &self.limits));
         table.mark(found, DIRTY);
+        let next_after_ms = table.entry(found).collection().map(ValueRef::next_expiry_ms);
+        if let Some(next_after_ms) = next_after_ms.filter(|&after_ms| after_ms < next_ms) {
+            database.field_expiries.note(next_after_ms, key.hash);
+        }
         applied.unwrap_or(Ok(())).map_err(error)
     }
 
@@ -368,6 +372,9 @@ fn store(
     let content = Content { key: key.bytes, value, expire_ms, access: Default::default() };
     if expire_ms != 0 {
         database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
+    }
+    if let NewValue::Collection(value) = &content.value {
+        database.field_expiries.note(value.as_ref().next_expiry_ms(), key.hash);
     }
     match database.table.find(key.hash, key.bytes) {
         Some(found) => {

@@ -41,6 +41,9 @@ impl<'a> LoadedRow<'a> {
         if expire_ms != 0 {
             database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
         }
+        if let NewValue::Collection(value) = &value {
+            database.field_expiries.note(value.as_ref().next_expiry_ms(), hash);
+        }
         let content = Content { key, value, expire_ms, access: Default::default() };
         database.table.insert(hash, content, flags);
         database.keys_cold_only = database.keys_cold_only.saturating_sub(1);

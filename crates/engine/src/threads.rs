@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::expiry::ExpiryCycle;
+use crate::field_expiry::FieldExpiryCycle;
 use basalt_change::place::PartitionId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,8 +11,10 @@ use std::time::{Duration, Instant};
 
 /// How often expiry and the freeing of flushed databases and big values run.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_millis(100);
-/// How much of that time expiry may use.
+/// How much of that time expiry may use …
 const EXPIRY_BUDGET: Duration = Duration::from_millis(25);
+/// … and that of fields, if the keys have left nothing of it.
+const FIELD_EXPIRY_BUDGET_MIN: Duration = Duration::from_millis(5);
 
 /// Whether keys are brought back into memory after a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,9 +74,12 @@ impl Background {
 impl Engine {
     fn run_housekeeping_thread(&self) {
         let mut expiry = ExpiryCycle::default();
+        let mut field_expiry = FieldExpiryCycle::default();
         while !self.is_stopping() {
             let start = Instant::now();
             expiry.run(self, EXPIRY_BUDGET);
+            let left = EXPIRY_BUDGET.saturating_sub(start.elapsed());
+            field_expiry.run(self, left.max(FIELD_EXPIRY_BUDGET_MIN));
             self.free_flushed();
             self.free_retired();
             std::thread::park_timeout(HOUSEKEEPING_EVERY.saturating_sub(start.elapsed()));

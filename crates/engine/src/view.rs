@@ -132,11 +132,13 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The object, unless it has expired.
+/// The object, unless it has expired, or all of its fields have.
 #[inline]
 pub(crate) fn live(entry: Entry<'_>, now_ms: u64) -> Option<Object<'_>> {
     let expire_ms = entry.expire_ms();
-    (expire_ms == 0 || expire_ms > now_ms).then(|| Object::new(entry))
+    let is_live = (expire_ms == 0 || expire_ms > now_ms)
+        && entry.collection().is_none_or(|value| !value.is_gone_at(now_ms));
+    is_live.then(|| Object::new(entry))
 }
 
 #[inline]

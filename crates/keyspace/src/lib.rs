@@ -14,6 +14,7 @@
 //! `entry`, `table` and `keyspace`, and the model tests here run under Miri.
 
 pub mod entry;
+pub mod field_expiries;
 pub mod hash;
 pub mod interest;
 pub mod keyspace;

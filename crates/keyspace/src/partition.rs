@@ -1,6 +1,7 @@
 //! HOT PATH
 //! What one partition's lock covers.
 
+use crate::field_expiries::FieldExpiries;
 use crate::hash::KeyHasher;
 use crate::interest::Interest;
 use crate::memory::pages::PagePool;
@@ -59,6 +60,8 @@ pub struct Database {
     pub has_rows: bool,
     /// The resident keys, and tombstones.
     pub table: Table,
+    /// Which of the resident hashes have fields that expire.
+    pub field_expiries: FieldExpiries,
 }
 
 impl Partition {
@@ -183,6 +186,7 @@ impl Database {
             keys_cold_only: 0,
             has_rows: false,
             next_expiry_ms: u64::MAX,
+            field_expiries: FieldExpiries::default(),
         }
     }
 
@@ -190,6 +194,11 @@ impl Database {
     #[inline]
     pub fn keys(&self) -> u64 {
         self.table.counts().live as u64 + self.keys_cold_only
+    }
+
+    /// A resident key may expire, or a field of one.
+    pub fn may_expire(&self) -> bool {
+        self.next_expiry_ms != u64::MAX || !self.field_expiries.is_empty()
     }
 
     /// Every key is resident: what the table does not know does not exist.

@@ -41,6 +41,12 @@ pub trait Collection: Sized {
     /// Bytes of memory outside of its word, about. Constant time.
     fn heap_bytes(&self) -> usize;
 
+    /// Unix time in milliseconds when the first of its elements expires, all ones for never.
+    #[inline]
+    fn next_expiry_ms(&self) -> u64 {
+        u64::MAX
+    }
+
     /// What OBJECT ENCODING answers.
     fn encoding(&self) -> &'static str;
 

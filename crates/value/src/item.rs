@@ -31,6 +31,23 @@ pub enum Item<'a> {
     Number(i64),
 }
 
+/// Most bytes of a head: its first and a varint of ten.
+const HEAD_BYTES_MAX: usize = 11;
+
+/// The first bytes of an item.
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
+    bytes: [u8; HEAD_BYTES_MAX],
+    len: usize,
+}
+
+impl Head {
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 /// Room to spell a number in.
 pub type Digits = [u8; NUMBER_CHARS_MAX];
 
@@ -69,27 +86,58 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// The string that it is has at most so many bytes.
+    #[inline]
+    pub(crate) fn fits(self, bytes_max: usize) -> bool {
+        match self {
+            Item::Bytes(bytes) => bytes.len() <= bytes_max,
+            Item::Number(_) => bytes_max >= NUMBER_CHARS_MAX || self.spelled_bytes() <= bytes_max,
+        }
+    }
+
     /// Appends it.
     #[inline]
     pub fn put(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.head().bytes());
+        out.extend_from_slice(self.body());
+    }
+
+    /// What stands in front of a string's bytes, or the whole of a number.
+    #[inline]
+    pub(crate) fn head(self) -> Head {
+        let mut head = Head { bytes: [0; HEAD_BYTES_MAX], len: 1 };
         match self {
+            Item::Bytes(bytes) if bytes.len() <= SHORT_MAX => head.bytes[0] = bytes.len() as u8,
             Item::Bytes(bytes) => {
-                if bytes.len() <= SHORT_MAX {
-                    out.push(bytes.len() as u8);
-                } else {
-                    out.push(LONG);
-                    varint::put(out, bytes.len() as u64);
+                head.bytes[0] = LONG;
+                let mut rest = bytes.len() as u64;
+                while rest >= 0x80 {
+                    head.bytes[head.len] = rest as u8 | 0x80;
+                    rest >>= 7;
+                    head.len += 1;
                 }
-                out.extend_from_slice(bytes);
+                head.bytes[head.len] = rest as u8;
+                head.len += 1;
             }
-            Item::Number(number @ 0..=SMALL_MAX) => out.push(SMALL + number as u8),
+            Item::Number(number @ 0..=SMALL_MAX) => head.bytes[0] = SMALL + number as u8,
             Item::Number(number) => {
                 // Bits that the number needs, its sign included.
                 let bits = 65 - (number ^ (number >> 63)).leading_zeros();
                 let bytes = bits.div_ceil(8) as usize;
-                out.push(NUMBER + bytes as u8);
-                out.extend_from_slice(&number.to_le_bytes()[..bytes]);
+                head.bytes[0] = NUMBER + bytes as u8;
+                head.bytes[1..9].copy_from_slice(&number.to_le_bytes());
+                head.len += bytes;
             }
+        }
+        head
+    }
+
+    /// What follows [`Item::head`]: the bytes of a string.
+    #[inline]
+    pub(crate) fn body(self) -> &'a [u8] {
+        match self {
+            Item::Bytes(bytes) => bytes,
+            Item::Number(_) => &[],
         }
     }
 

@@ -26,7 +26,6 @@ pub mod members;
 pub mod packed;
 pub mod seed;
 pub mod set;
-mod sketch;
 pub mod sorted_set;
 pub mod stream;
 pub mod value;

@@ -103,26 +103,41 @@ impl Packed {
     ///
     /// # Panics
     /// If the range is not inside, or the whole exceeds 4 GiB: collections become native long before.
+    #[inline]
     pub fn splice(&mut self, range: Range<usize>, new: &[u8]) {
+        self.splice_parts(range, &[new]);
+    }
+
+    /// The same with what `parts` are one after the other.
+    ///
+    /// # Panics
+    /// As [`Packed::splice`].
+    #[inline]
+    pub fn splice_parts(&mut self, range: Range<usize>, parts: &[&[u8]]) {
         let len = self.header().len as usize;
         assert!(range.start <= range.end && range.end <= len, "a splice stays inside");
-        let len_after = len - range.len() + new.len();
+        let new_bytes: usize = parts.iter().map(|part| part.len()).sum();
+        let len_after = len - range.len() + new_bytes;
         if len_after > self.header().capacity as usize {
             self.grow(len_after);
         }
         if len_after == 0 && len == 0 {
             return; // EMPTY must not be written.
         }
-        // SAFETY: there is room for `len_after` bytes; the tail moves within it, and `new` cannot
+        // SAFETY: there is room for `len_after` bytes; the tail moves within it, and the parts cannot
         // overlap what `self` owns mutably.
         unsafe {
-            let at = self.data().add(range.start);
-            let tail = self.data().add(range.end);
-            tail.copy_to(at.add(new.len()), len - range.end);
-            at.copy_from_nonoverlapping(new.as_ptr(), new.len());
-            self.0.as_mut().len = len_after as u32;
+            let mut at = self.data().add(range.start);
+            if new_bytes != range.len() {
+                self.data().add(range.end).copy_to(at.add(new_bytes), len - range.end);
+                self.0.as_mut().len = len_after as u32;
+            }
+            for part in parts {
+                at.copy_from_nonoverlapping(part.as_ptr(), part.len());
+                at = at.add(part.len());
+            }
         }
-        if new.len() < range.len() {
+        if new_bytes < range.len() {
             self.shrink_if_sparse();
         }
     }

@@ -206,6 +206,18 @@ impl<'a> ValueRef<'a> {
         each!(ValueRef, self, it => it.heap_bytes())
     }
 
+    /// Unix time in milliseconds when the first of its elements expires, all ones for never.
+    #[inline]
+    pub fn next_expiry_ms(self) -> u64 {
+        each!(ValueRef, self, it => it.next_expiry_ms())
+    }
+
+    /// It has elements, and all of them have expired.
+    #[inline]
+    pub fn is_gone_at(self, now_ms: u64) -> bool {
+        matches!(self, ValueRef::Hash(hash) if hash.is_gone_at(now_ms))
+    }
+
     /// What OBJECT ENCODING answers.
     pub fn encoding(self) -> &'static str {
         each!(ValueRef, self, it => it.encoding())

@@ -1,7 +1,7 @@
 //! The same random commands go to a real Redis and to Basalt, whose engine is now and then left behind
 //! in the middle of everything and opened again on what its log and its cold tier hold.
 
-use super::templates::{KEYS, LISTS, SETS, Templates, UNORDERED};
+use super::templates::{HASHES, KEYS, LISTS, SETS, Templates, UNORDERED};
 use crate::harness::TestServer;
 use crate::harness::redis::Redis;
 use basalt_env::Random;
@@ -19,6 +19,11 @@ fn lists_are_as_in_redis_and_survive() {
 #[test]
 fn sets_are_as_in_redis_and_survive() {
     run("sets", SETS, &[]);
+}
+
+#[test]
+fn hashes_are_as_in_redis_and_survive() {
+    run("hashes", HASHES, &[]);
 }
 
 /// A few lengths of values and of collections, in all forms.
@@ -88,6 +93,7 @@ fn contents(key: &str, mut run: impl FnMut(&[&str]) -> Vec<u8>) -> (Value, Value
     let held = match &kind {
         Value::Simple(kind) if kind == b"list" => ask(&["LRANGE", key, "0", "-1"]),
         Value::Simple(kind) if kind == b"set" => sorted(ask(&["SMEMBERS", key])),
+        Value::Simple(kind) if kind == b"hash" => sorted(ask(&["HGETALL", key])),
         _ => ask(&["GET", key]),
     };
     (kind, held)

@@ -1,4 +1,5 @@
 //! Collections against a real Redis, through crashes and checkpoints.
 
 mod differential;
+mod field_expiry;
 mod templates;

@@ -55,6 +55,28 @@ pub const SETS: &[&str] = &[
     "SINTERCARD 2 K K",
 ];
 
+pub const HASHES: &[&str] = &[
+    "HSET K V V",
+    "HSET K V V V V",
+    "HSET K V V V V V V V V V V",
+    "HMSET K V V",
+    "HSETNX K V V",
+    "HDEL K V",
+    "HDEL K V V V",
+    "HGET K V",
+    "HMGET K V V V",
+    "HGETALL K",
+    "HKEYS K",
+    "HVALS K",
+    "HLEN K",
+    "HEXISTS K V",
+    "HSTRLEN K V",
+    "HINCRBY K V N",
+    "HINCRBYFLOAT K V N",
+    "HINCRBYFLOAT K V 0.25",
+    "HRANDFIELD K 100000",
+];
+
 pub const KEYSPACE: &[&str] = &[
     "DEL K",
     "RENAME K K",
@@ -70,7 +92,8 @@ pub const KEYSPACE: &[&str] = &[
 ];
 
 /// Replies to these come in any order.
-pub const UNORDERED: &[&str] = &["SMEMBERS", "SINTER", "SUNION", "SDIFF"];
+pub const UNORDERED: &[&str] =
+    &["SMEMBERS", "SINTER", "SUNION", "SDIFF", "HGETALL", "HKEYS", "HVALS", "HRANDFIELD"];
 
 /// Fills templates.
 pub struct Templates {

@@ -28,12 +28,24 @@ fn unordered(value: &Value) -> Value {
         Value::Array(values) => {
             let is_noted = matches!(values.first(), Some(Value::Bulk(name)) if name == b"notes");
             let values = if is_noted { &values[2..] } else { &values[..] };
-            let mut values: Vec<Value> = values.iter().map(unordered).collect();
+            let mut values: Vec<Value> =
+                values.iter().filter(|value| !is_newer(value)).map(unordered).collect();
             values.sort_by_key(|value| format!("{value:?}"));
             Value::Array(values)
         }
         other => other.clone(),
     }
+}
+
+/// An argument that came after Redis 7.0.
+fn is_newer(argument: &Value) -> bool {
+    let Value::Array(fields) = argument else { return false };
+    let newer =
+        |version: &[u8]| [&b"7.2"[..], b"7.4", b"8."].iter().any(|it| version.starts_with(it));
+    fields.windows(2).any(|pair| match pair {
+        [Value::Bulk(name), Value::Bulk(version)] => name == b"since" && newer(version),
+        _ => false,
+    })
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     let none = ["instantaneous_input_repl_kbps", "instantaneous_output_repl_kbps"];
     lines.put_all(&none, "0.00");
     lines.put("rejected_connections", server.rejected_connections.load(Relaxed));
+    lines.put("expired_subkeys", server.engine.expired_fields());
     lines.put("expired_keys", server.engine.expired_keys());
     lines.put("expired_stale_perc", "0.00");
     lines.put("keyspace_hits", sum(|own| &own.keyspace_hits));

@@ -1,0 +1,86 @@
+//! HOT PATH
+//! HEXISTS, HLEN and HSTRLEN.
+
+use crate::args::Args;
+use crate::commands::{Entry, Run};
+use crate::error::CommandResult;
+use basalt_engine::View;
+use basalt_resp::Reply;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+use basalt_value::Hash;
+use basalt_value::item::Item;
+
+const READS: Flags = Flags::of(&[Flag::Readonly, Flag::Fast]);
+
+pub(super) const HEXISTS: Entry = Entry {
+    spec: CommandSpec {
+        name: "hexists",
+        synopsis: "key field",
+        group: Group::Hash,
+        flags: READS,
+        keys: &[KeyUse::INSPECT],
+        since: "2.0.0",
+        complexity: "O(1)",
+        summary: "Tells whether a hash has a field.",
+        examples: &[
+            "HSET h a 1 => (integer) 1",
+            "HEXISTS h a => (integer) 1",
+            "HEXISTS h b => (integer) 0",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(hexists),
+};
+
+pub(super) const HLEN: Entry = Entry {
+    spec: CommandSpec {
+        name: "hlen",
+        synopsis: "key",
+        group: Group::Hash,
+        flags: READS,
+        keys: &[KeyUse::INSPECT],
+        since: "2.0.0",
+        complexity: "O(1), O(N) with N fields that have expired and are not yet removed",
+        summary: "Returns the number of fields of a hash.",
+        examples: &["HSET h a 1 b 2 => (integer) 2", "HLEN h => (integer) 2"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(hlen),
+};
+
+pub(super) const HSTRLEN: Entry = Entry {
+    spec: CommandSpec {
+        name: "hstrlen",
+        synopsis: "key field",
+        group: Group::Hash,
+        flags: READS,
+        keys: &[KeyUse::INSPECT],
+        since: "3.2.0",
+        complexity: "O(1)",
+        summary: "Returns the length in bytes of the value of a field of a hash.",
+        examples: &["HSET h a hello => (integer) 1", "HSTRLEN h a => (integer) 5"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(hstrlen),
+};
+
+fn hexists(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = view.collection::<Hash>(args.key(0))?;
+    let name = Item::of(args.word(2));
+    reply.integer(hash.is_some_and(|hash| hash.field(name, view.now_ms()).is_some()).into());
+    Ok(())
+}
+
+fn hlen(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = view.collection::<Hash>(args.key(0))?;
+    reply.integer(hash.map_or(0, |hash| hash.len_at(view.now_ms())) as i64);
+    Ok(())
+}
+
+fn hstrlen(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = view.collection::<Hash>(args.key(0))?;
+    let name = Item::of(args.word(2));
+    let field = hash.and_then(|hash| hash.field(name, view.now_ms()));
+    reply.integer(field.map_or(0, |field| field.value.spelled_bytes()) as i64);
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Active expiry of hashes' fields: removing those that nobody asks for any more.
+//!
+//! Expired fields are invisible at once, and so is a hash that has no others. This gives their memory back.
+//! A database's share of a partition knows which hashes may have a field that is due
+//! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its earliest field
+//! is due, and then again when its next one is.
+
+use crate::collections::Absent;
+use crate::engine::Engine;
+use crate::key::Key;
+use crate::txn::{Changes, Txn};
+use crate::view::Session;
+use basalt_change::place::PartitionId;
+use basalt_keyspace::entry::Entry;
+use basalt_keyspace::partition::Database;
+use basalt_value::{Collection, Hash};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Hashes that are visited under one lock.
+const HASHES_A_LOCK: usize = 32;
+/// Fields that are removed under one lock: about 50 µs.
+const FIELDS_A_LOCK: usize = 256;
+
+/// Where the cycle goes on.
+#[derive(Default)]
+pub(crate) struct FieldExpiryCycle {
+    next: usize,
+    changes: Changes,
+    due: Vec<Vec<u8>>,
+}
+
+impl FieldExpiryCycle {
+    /// Goes once over the partitions, or as far as `budget` lasts.
+    pub(crate) fn run(&mut self, engine: &Engine, budget: Duration) {
+        let paused_until_ms = engine.expiry_paused_until_ms.load(Ordering::Relaxed);
+        if !engine.active_expiry.load(Ordering::Relaxed) || engine.clock.unix_ms() < paused_until_ms
+        {
+            return;
+        }
+        let start = Instant::now();
+        for _ in 0..PartitionId::all().len() {
+            self.expire_next(engine, &|| start.elapsed() < budget);
+            if start.elapsed() > budget || engine.is_stopping() {
+                return;
+            }
+        }
+    }
+
+    /// Removes the due fields of the next partition while `has_time` says so.
+    fn expire_next(&mut self, engine: &Engine, has_time: &dyn Fn() -> bool) {
+        let now_ms = engine.clock.unix_ms();
+        let partitions = PartitionId::all().len();
+        let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
+        for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
+            while self.expire_some(engine, id, db, now_ms) && has_time() {}
+        }
+        self.next += 1;
+    }
+
+    /// Removes some due fields of one database; true if there may be more.
+    fn expire_some(&mut self, engine: &Engine, id: PartitionId, db: u8, now_ms: u64) -> bool {
+        let mut locked = engine.keyspace.lock(id);
+        let database = &mut locked.partition_mut(id).databases[usize::from(db)];
+        if database.field_expiries.next_ms() > now_ms || engine.log().admit().is_err() {
+            return false;
+        }
+        self.due.clear();
+        for _ in 0..HASHES_A_LOCK {
+            let Some(key_hash) = database.field_expiries.take_due(now_ms) else { break };
+            find_due(database, key_hash, now_ms, &mut self.due);
+        }
+        self.due.sort_unstable();
+        self.due.dedup();
+        let session = Session::background(db, now_ms);
+        let mut txn = Txn::new(engine, locked, session, &mut self.changes);
+        let mut removed = 0;
+        for bytes in &self.due {
+            let key = Key::new(bytes, engine.keyspace.hasher());
+            removed += expire_fields(&mut txn, &key, FIELDS_A_LOCK.saturating_sub(removed));
+        }
+        // Nobody waits for it, but reads of these keys do.
+        let _ = txn.commit();
+        engine.log().kick();
+        engine.expired_fields.fetch_add(removed as u64, Ordering::Relaxed);
+        true
+    }
+}
+
+/// Gathers the keys with this hash under which fields are due.
+fn find_due(database: &Database, key_hash: u64, now_ms: u64, due: &mut Vec<Vec<u8>>) {
+    let is_due = |entry: &Entry<'_>| {
+        entry.collection().is_some_and(|value| value.next_expiry_ms() <= now_ms)
+    };
+    // The bucket may show neighbours, too: if they are due, so much the better.
+    database.table.scan(key_hash, 1, |entry| {
+        if is_due(&entry) {
+            due.push(entry.key().to_vec());
+        }
+    });
+}
+
+/// Removes expired fields of a hash, at most `max`, or the hash if it has no others, and notes when the next
+/// field is due. Gives the number of fields removed.
+fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
+    let now_ms = txn.now_ms();
+    let fields = txn.stored_hash(key).map_or(0, Collection::len);
+    // A hash with nothing but expired fields is not there for anybody: what goes is the key.
+    let Some(_) = txn.get(key) else {
+        txn.delete(key);
+        return fields;
+    };
+    let removed = txn
+        .edit::<Hash, _>(key, Absent::Skip, |hash, edits| hash.remove_expired(now_ms, max, edits));
+    txn.note_field_expiry(key);
+    removed.ok().flatten().unwrap_or(0)
+}
+
+impl Txn<'_> {
+    /// The hash under a key, be it that all of its fields have expired.
+    fn stored_hash(&self, key: &Key<'_>) -> Option<&Hash> {
+        let partition = self.locked.partition(key.partition);
+        let table = &partition.databases[usize::from(self.session.db)].table;
+        Hash::of(table.entry(table.find(key.hash, key.bytes)?).collection()?)
+    }
+
+    /// Notes when the first field of the collection under a key expires, if one does.
+    pub(crate) fn note_field_expiry(&mut self, key: &Key<'_>) {
+        let next_ms = self.stored_hash(key).map_or(u64::MAX, Collection::next_expiry_ms);
+        if next_ms != u64::MAX {
+            self.engine.note_expiring(self.session.db);
+            self.database(key).field_expiries.note(next_ms, key.hash);
+        }
+    }
+}
+
+impl Engine {
+    /// Removes the fields that have expired by now, as the background does bit by bit, whether or not that is
+    /// switched on.
+    pub(crate) fn expire_due_fields(&self) {
+        let mut cycle = FieldExpiryCycle::default();
+        for _ in 0..PartitionId::all().len() {
+            cycle.expire_next(self, &|| true);
+        }
+    }
+
+    /// Fields that were removed in the background because they had expired.
+    pub fn expired_fields(&self) -> u64 {
+        self.expired_fields.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,70 @@
+//! Hashes as one row of bytes.
+//!
+//! A packed hash is already encoded but for its head. Reading it back checks it in one walk and copies
+//! it; that no field comes twice is seen by sorting the hashes of the names.
+
+use super::packed::{self, Fields};
+use super::table::Table;
+use super::{Hash, PACKED_BYTES_MAX};
+use crate::form::{Form, FormRef};
+use crate::item::Item;
+use crate::set::member::hash_item;
+use crate::{Collection, DecodeError, Limits};
+
+const PLAIN: u8 = 0;
+const EXPIRING: u8 = 1;
+
+/// Appends all of a hash.
+pub(super) fn encode(hash: &Hash, out: &mut Vec<u8>) {
+    match hash.0.read() {
+        FormRef::Packed(packed) => {
+            let row = packed::row(packed);
+            out.push(if row.is_expiring { EXPIRING } else { PLAIN });
+            out.extend_from_slice(row.fields.bytes);
+        }
+        FormRef::Native(table) => {
+            let is_expiring = hash.next_expiry_ms() != u64::MAX;
+            out.push(if is_expiring { EXPIRING } else { PLAIN });
+            for field in table.iter() {
+                field.name.put(out);
+                field.value.put(out);
+                if is_expiring {
+                    Item::Number(field.expire_ms as i64).put(out);
+                }
+            }
+        }
+    }
+}
+
+/// Reads what [`encode`] wrote.
+pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<Hash, DecodeError> {
+    let (&head, bytes) = bytes.split_first().ok_or(DecodeError::Truncated)?;
+    let is_expiring = match head {
+        PLAIN => false,
+        EXPIRING => true,
+        _ => return Err(DecodeError::Corrupt("a hash in an unknown layout")),
+    };
+    let fields = Fields { bytes, is_expiring };
+    let value_bytes_max = limits.hash.value_bytes_max as usize;
+    let mut is_packed = bytes.len() <= PACKED_BYTES_MAX;
+    let mut hashes = Vec::new();
+    let mut rest = fields;
+    while !rest.bytes.is_empty() {
+        let field = rest.next().ok_or(DecodeError::Truncated)?;
+        is_packed &= field.name.fits(value_bytes_max) && field.value.fits(value_bytes_max);
+        hashes.push(hash_item(field.name));
+    }
+    let count = hashes.len();
+    is_packed &= count <= (limits.hash.entries_max as usize).min(packed::COUNT_MAX);
+    hashes.sort_unstable();
+    let may_repeat = hashes.windows(2).any(|pair| pair[0] == pair[1]);
+    if is_packed && !may_repeat {
+        return Ok(Hash(Form::packed(packed::of_fields(fields, count))));
+    }
+    let mut table = Table::default();
+    fields.for_each(|field| table.put(field));
+    if table.len() != count {
+        return Err(DecodeError::Corrupt("a hash with a field twice"));
+    }
+    Ok(Hash(Form::native(Box::new(table))))
+}
