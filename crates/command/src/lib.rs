@@ -17,6 +17,7 @@ pub mod dispatch;
 pub mod error;
 mod limits;
 pub mod pauses;
+mod payload;
 pub mod push;
 mod redact;
 pub mod reference;

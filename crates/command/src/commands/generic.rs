@@ -4,6 +4,7 @@ pub mod database;
 
 mod copy;
 mod delete;
+mod dump;
 mod exists;
 mod expire;
 mod flush;
@@ -45,6 +46,9 @@ pub const COMMANDS: &[Entry] = &[
     keys::RANDOMKEY,
     keys::DBSIZE,
     scan::SCAN,
+    dump::DUMP,
+    dump::RESTORE,
+    dump::RESTORE_ASKING,
     object::OBJECT,
     object::OBJECT_ENCODING,
     object::OBJECT_FREQ,

@@ -86,13 +86,22 @@ fn sorted(value: Value) -> Value {
     }
 }
 
+/// Fields with their values, in order.
+fn pairs(value: Value) -> Value {
+    let Value::Array(items) = value else { return value };
+    sorted(Value::Array(items.chunks(2).map(|pair| Value::Array(pair.to_vec())).collect()))
+}
+
 /// What a key holds, by the command that its type needs.
-fn contents(key: &str, mut run: impl FnMut(&[&str]) -> Vec<u8>) -> (Value, Value) {
+pub fn contents(key: &str, mut run: impl FnMut(&[&str]) -> Vec<u8>) -> (Value, Value) {
     let mut ask = |words: &[&str]| decode(&run(words)).expect("a reply").expect("a whole reply").0;
     let kind = ask(&["TYPE", key]);
     let held = match &kind {
         Value::Simple(kind) if kind == b"list" => ask(&["LRANGE", key, "0", "-1"]),
         Value::Simple(kind) if kind == b"set" => sorted(ask(&["SMEMBERS", key])),
+        Value::Simple(kind) if kind == b"zset" => ask(&["ZRANGE", key, "0", "-1", "WITHSCORES"]),
+        Value::Simple(kind) if kind == b"hash" => pairs(ask(&["HGETALL", key])),
+        Value::Simple(kind) if kind == b"stream" => ask(&["XRANGE", key, "-", "+"]),
         Value::Simple(kind) if kind == b"hash" => sorted(ask(&["HGETALL", key])),
         _ => ask(&["GET", key]),
     };

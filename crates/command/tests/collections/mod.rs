@@ -2,4 +2,5 @@
 
 mod differential;
 mod field_expiry;
+mod payloads;
 mod templates;

@@ -1,0 +1,178 @@
+//! DUMP and RESTORE: values as payloads that Redis reads, too.
+
+use crate::args::Args;
+use crate::commands::number::{integer, parse_i64};
+use crate::commands::{Entry, Run};
+use crate::error::{CommandError, CommandResult};
+use crate::payload::{self, RESTORED_FORM, Restored};
+use basalt_engine::{PutOptions, Txn, View};
+use basalt_resp::Reply;
+use basalt_spec::{
+    Audience, Categories, Category, CommandSpec, Flag, Flags, Group, KeyUse, Override, at,
+};
+
+const RESTORE_SYNOPSIS: &str =
+    "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]";
+const RESTORE_OVERRIDES: &[Override] = &[
+    at("REPLACE").since("3.0.0"),
+    at("ABSTTL").since("5.0.0"),
+    at("IDLETIME").since("5.0.0"),
+    at("FREQ").since("5.0.0"),
+];
+
+pub(super) const DUMP: Entry = Entry {
+    spec: CommandSpec {
+        name: "dump",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly]),
+        keys: &[KeyUse::READ],
+        since: "2.6.0",
+        complexity: "O(N) with N elements, and the bytes they take",
+        summary: "Returns the value at a key as a payload that RESTORE takes, also that of Redis.",
+        examples: &[
+            "DUMP none => (nil)",
+            "SET k 10 => OK",
+            r#"DUMP k => "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb""#,
+        ],
+        tips: &["nondeterministic_output"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(dump),
+};
+
+pub(super) const RESTORE: Entry = Entry {
+    spec: CommandSpec {
+        name: "restore",
+        synopsis: RESTORE_SYNOPSIS,
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
+        keys: &[KeyUse::OVERWRITE],
+        acl: Some(Categories::of(&[Category::Dangerous, Category::Keyspace])),
+        overrides: RESTORE_OVERRIDES,
+        since: "2.6.0",
+        complexity: "O(N) with N elements, and the bytes they take",
+        summary: "Puts the value of a payload from DUMP under a key, with a time to live if that is not 0.",
+        examples: &[
+            r#"RESTORE k 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" => OK"#,
+            r#"GET k => "10""#,
+            r#"RESTORE k 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" => (error) BUSYKEY Target key name already exists."#,
+            "RESTORE k 0 nonsense REPLACE => (error) ERR DUMP payload version or checksum are wrong",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(restore),
+};
+
+pub(super) const RESTORE_ASKING: Entry = Entry {
+    spec: CommandSpec {
+        name: "restore-asking",
+        synopsis: RESTORE_SYNOPSIS,
+        group: Group::Server,
+        flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Asking]),
+        keys: &[KeyUse::OVERWRITE],
+        acl: Some(Categories::of(&[Category::Dangerous, Category::Keyspace])),
+        overrides: RESTORE_OVERRIDES,
+        since: "3.0.0",
+        complexity: "O(N) with N elements, and the bytes they take",
+        summary: "Does as RESTORE; nodes of a cluster use it among themselves.",
+        examples: &[r#"RESTORE-ASKING k 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" => OK"#],
+        audience: Audience::System,
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(restore),
+};
+
+fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let Some(object) = view.get(args.key(0)) else {
+        reply.null();
+        return Ok(());
+    };
+    let mut payload = Vec::new();
+    payload::dump(object.value(), &view.limits(), &mut payload);
+    reply.bulk(&payload);
+    Ok(())
+}
+
+/// What stands behind RESTORE's payload.
+#[derive(Default)]
+struct Options {
+    replace: bool,
+    absolute: bool,
+}
+
+impl Options {
+    /// Last uses and frequencies are read for their errors only: both begin anew.
+    fn parse(args: &Args<'_>) -> Result<Options, CommandError> {
+        const IDLETIME: CommandError =
+            CommandError::fixed("ERR Invalid IDLETIME value, must be >= 0");
+        const FREQ: CommandError =
+            CommandError::fixed("ERR Invalid FREQ value, must be >= 0 and <= 255");
+        let mut options = Options::default();
+        let (mut idle, mut frequency) = (false, false);
+        let mut at = 4;
+        while at < args.len() {
+            if args.is(at, "REPLACE") {
+                options.replace = true;
+            } else if args.is(at, "ABSTTL") {
+                options.absolute = true;
+            } else if args.is(at, "IDLETIME") && !frequency && at + 1 < args.len() {
+                at += 1;
+                if integer(args.word(at))? < 0 {
+                    return Err(IDLETIME);
+                }
+                idle = true;
+            } else if args.is(at, "FREQ") && !idle && at + 1 < args.len() {
+                at += 1;
+                if !(0..=255).contains(&integer(args.word(at))?) {
+                    return Err(FREQ);
+                }
+                frequency = true;
+            } else {
+                return Err(CommandError::SYNTAX);
+            }
+            at += 1;
+        }
+        Ok(options)
+    }
+}
+
+fn restore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    const BUSY: CommandError = CommandError::fixed("BUSYKEY Target key name already exists.");
+    const TTL: CommandError = CommandError::fixed("ERR Invalid TTL value, must be >= 0");
+    const FOOTER: CommandError =
+        CommandError::fixed("ERR DUMP payload version or checksum are wrong");
+    const BODY: CommandError = CommandError::fixed("ERR Bad data format");
+    let (key, options) = (args.key(0), Options::parse(args)?);
+    if !options.replace && txn.get(key).is_some() {
+        return Err(BUSY);
+    }
+    let ttl_ms = parse_i64(args.word(2)).ok_or(CommandError::NOT_INTEGER)?;
+    let ttl_ms = u64::try_from(ttl_ms).map_err(|_| TTL)?;
+    let limits = basalt_rdb::Limits {
+        string_bytes_max: txn.value_bytes_max(),
+        memory_bytes_max: MEMORY_BYTES_MAX,
+    };
+    let payload = basalt_rdb::decode(args.word(3), &limits)
+        .map_err(|error| if error.is_footer() { FOOTER } else { BODY })?;
+    let expire_ms = match ttl_ms {
+        0 => 0,
+        ttl_ms if options.absolute => ttl_ms,
+        ttl_ms => txn.now_ms().saturating_add(ttl_ms),
+    };
+    if expire_ms != 0 && expire_ms <= txn.now_ms() {
+        txn.delete(key);
+    } else {
+        match payload::restore(payload, &txn.limits()).map_err(|_| BODY)? {
+            Restored::String(string) => {
+                txn.put(key, &string, PutOptions { expire_ms, form: RESTORED_FORM });
+            }
+            Restored::Collection(value) => txn.put_value(key, value, expire_ms),
+        }
+    }
+    reply.ok();
+    Ok(())
+}
+
+/// Memory that a payload may take while it is decoded: a small one can be a large value compressed.
+const MEMORY_BYTES_MAX: usize = 4 << 30;
