@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, is_past};
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::hash::EXPIRED_A_CHANGE;
@@ -168,7 +168,7 @@ fn expire(
     let at = if condition.is_some() { 4 } else { 3 };
     let first = fields_option::parse(args, at, NOT_ABOVE_ZERO)?;
     let condition = condition.unwrap_or(Condition::Always);
-    change_each(txn, args, first, reply, |hash, name, edits| {
+    change_each(txn, args, first, "hexpire", reply, |hash, name, edits| {
         let Some(field) = hash.field(name, now_ms) else { return NO_FIELD };
         if !condition.holds(field.expire_ms, expire_ms) {
             return NOT_MET;
@@ -186,12 +186,14 @@ fn hpersist(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     txn.collection::<Hash>(args.key(0))?;
     let now_ms = txn.now_ms();
     let first = fields_option::parse(args, 2, NOT_POSITIVE)?;
-    change_each(txn, args, first, reply, |hash, name, edits| match hash.field(name, now_ms) {
-        None => NO_FIELD,
-        Some(field) if field.expire_ms == 0 => NO_EXPIRY,
-        Some(_) => {
-            hash.set_expiry(name, 0, edits);
-            DONE
+    change_each(txn, args, first, "hpersist", reply, |hash, name, edits| {
+        match hash.field(name, now_ms) {
+            None => NO_FIELD,
+            Some(field) if field.expire_ms == 0 => NO_EXPIRY,
+            Some(_) => {
+                hash.set_expiry(name, 0, edits);
+                DONE
+            }
         }
     })
 }
@@ -201,17 +203,28 @@ fn change_each(
     txn: &mut Txn<'_>,
     args: &Args<'_>,
     first: usize,
+    event: &'static str,
     reply: &mut Reply<'_>,
     mut change: impl FnMut(&mut Hash, Item<'_>, &mut Edits<'_>) -> i64,
 ) -> CommandResult {
     let now_ms = txn.now_ms();
     reply.array(args.len() - first);
+    let (mut done, mut removed) = (false, false);
     let changed = txn.edit::<Hash, _>(args.key(0), Absent::Skip, |hash, edits| {
         hash.remove_expired(now_ms, EXPIRED_A_CHANGE, edits);
         for name in args.from(first) {
-            reply.integer(change(hash, Item::of(name), edits));
+            let outcome = change(hash, Item::of(name), edits);
+            done |= outcome == DONE;
+            removed |= outcome == REMOVED;
+            reply.integer(outcome);
         }
     })?;
+    if done {
+        txn.notify(EventClass::Hash, event, args.key(0));
+    }
+    if removed {
+        txn.notify_taken(EventClass::Hash, "hdel", args.key(0));
+    }
     if changed.is_none() {
         args.from(first).for_each(|_| reply.integer(NO_FIELD));
     }

@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, is_past};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::hash::EXPIRED_A_CHANGE;
@@ -64,7 +64,7 @@ fn hgetdel(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     txn.collection::<Hash>(args.key(0))?;
     let now_ms = txn.now_ms();
     let first = fields_option::parse(args, 2, NOT_POSITIVE)?;
-    reply_and_change(txn, args, first, reply, |hash, name, edits| {
+    reply_and_change(txn, args, first, Some("hdel"), reply, |hash, name, edits| {
         hash.remove(name, now_ms, edits);
     })
 }
@@ -74,7 +74,13 @@ fn hgetex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let now_ms = txn.now_ms();
     let (expiry, at) = expiry_option(args, now_ms)?;
     let first = fields_option::parse_ex(args, at, 1, "hgetex")?;
-    reply_and_change(txn, args, first, reply, |hash, name, edits| match expiry {
+    let event = match expiry {
+        Some(0) => Some("hpersist"),
+        Some(ms) if is_past(ms, now_ms) => Some("hdel"),
+        Some(_) => Some("hexpire"),
+        None => None,
+    };
+    reply_and_change(txn, args, first, event, reply, |hash, name, edits| match expiry {
         Some(ms) if ms != 0 && is_past(ms, now_ms) => {
             hash.remove(name, now_ms, edits);
         }
@@ -121,23 +127,31 @@ fn reply_and_change(
     txn: &mut Txn<'_>,
     args: &Args<'_>,
     first: usize,
+    event: Option<&'static str>,
     reply: &mut Reply<'_>,
     mut change: impl FnMut(&mut Hash, Item<'_>, &mut Edits<'_>),
 ) -> CommandResult {
     let now_ms = txn.now_ms();
     reply.array(args.len() - first);
+    let mut found = false;
     let changed = txn.edit::<Hash, _>(args.key(0), Absent::Skip, |hash, edits| {
         hash.remove_expired(now_ms, EXPIRED_A_CHANGE, edits);
         for name in args.from(first).map(Item::of) {
             let field = hash.field(name, now_ms);
             reply_value(field, reply);
             if field.is_some() {
+                found = true;
                 change(hash, name, edits);
             }
         }
     })?;
     if changed.is_none() {
         args.from(first).for_each(|_| reply.null());
+    }
+    if let Some(event) = event
+        && found
+    {
+        txn.notify_taken(EventClass::Hash, event, args.key(0));
     }
     Ok(())
 }

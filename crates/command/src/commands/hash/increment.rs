@@ -6,7 +6,7 @@ use crate::commands::long_double::LongDouble;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::Hash;
@@ -113,15 +113,23 @@ fn change(
 ) -> Result<Number, CommandError> {
     let terms = terms(txn);
     let name = Item::of(args.word(2));
-    let changed = txn.edit::<Hash, _>(args.key(0), Absent::Create, |hash, edits| {
-        hash.remove_expired(terms.now_ms, EXPIRED_A_CHANGE, edits);
-        let sum = add(hash.field(name, terms.now_ms).map(|field| field.value))?;
-        let value = match &sum {
-            Number::Integer(sum) => Item::Number(*sum),
-            Number::Float(text) => Item::of(text.as_bytes()),
-        };
-        hash.set(Field { name, value, expire_ms: 0 }, OldExpiry::Keep, &terms, edits);
-        Ok(sum)
-    })?;
-    changed.expect("the key is created if it is absent")
+    type Sum = Result<Number, CommandError>;
+    let changed: Option<Sum> =
+        txn.edit::<Hash, _>(args.key(0), Absent::Create, |hash, edits| {
+            hash.remove_expired(terms.now_ms, EXPIRED_A_CHANGE, edits);
+            let sum = add(hash.field(name, terms.now_ms).map(|field| field.value))?;
+            let value = match &sum {
+                Number::Integer(sum) => Item::Number(*sum),
+                Number::Float(text) => Item::of(text.as_bytes()),
+            };
+            hash.set(Field { name, value, expire_ms: 0 }, OldExpiry::Keep, &terms, edits);
+            Ok(sum)
+        })?;
+    let sum = changed.expect("the key is created if it is absent")?;
+    let event = match sum {
+        Number::Integer(_) => "hincrby",
+        Number::Float(_) => "hincrbyfloat",
+    };
+    txn.notify(EventClass::Hash, event, args.key(0));
+    Ok(sum)
 }

@@ -5,7 +5,7 @@ use super::terms;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Deprecated, Flag, Flags, Group, KeyUse};
 use basalt_value::Hash;
@@ -122,6 +122,7 @@ fn set(txn: &mut Txn<'_>, args: &Args<'_>, command: &str) -> Result<usize, Comma
         }
         added
     })?;
+    txn.notify(EventClass::Hash, "hset", args.key(0));
     Ok(added.unwrap_or(0))
 }
 
@@ -134,6 +135,9 @@ fn hsetnx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         hash.field(name, terms.now_ms).is_none()
             && hash.set(field, OldExpiry::Forget, &terms, edits)
     })?;
+    if is_set == Some(true) {
+        txn.notify(EventClass::Hash, "hset", args.key(0));
+    }
     reply.integer(is_set.unwrap_or(false).into());
     Ok(())
 }
@@ -144,6 +148,9 @@ fn hdel(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         hash.remove_expired(now_ms, EXPIRED_A_CHANGE, edits);
         args.from(2).filter(|name| hash.remove(Item::of(name), now_ms, edits)).count()
     })?;
+    if removed.is_some_and(|removed| removed > 0) {
+        txn.notify_taken(EventClass::Hash, "hdel", args.key(0));
+    }
     reply.integer(removed.unwrap_or(0) as i64);
     Ok(())
 }

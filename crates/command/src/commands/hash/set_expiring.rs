@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, is_past};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::Hash;
@@ -101,6 +101,14 @@ fn hsetex(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         }
         true
     })?;
+    if is_set == Some(true) {
+        txn.notify(EventClass::Hash, "hset", args.key(0));
+        if expire_ms != 0 && is_past(expire_ms, terms.now_ms) {
+            txn.notify_taken(EventClass::Hash, "hdel", args.key(0));
+        } else if expire_ms != 0 {
+            txn.notify(EventClass::Hash, "hexpire", args.key(0));
+        }
+    }
     reply.integer(is_set.unwrap_or(false).into());
     Ok(())
 }
