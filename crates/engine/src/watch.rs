@@ -1,6 +1,6 @@
 //! Watching keys for a transaction that is to fail if they change (WATCH).
 //!
-//! A watch stands in its key's partition ([`Interest`]); the first change of the key sets the
+//! A watch stands in its key's partition ([`Interest`](basalt_keyspace::interest::Interest)); the first change of the key sets the
 //! client's mark and removes the watch, under the partition's lock. Who then executes a transaction
 //! holds the partitions of all watched keys, so that no change is missed and none comes between the
 //! look at the mark and the transaction's own changes.

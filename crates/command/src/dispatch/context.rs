@@ -37,7 +37,7 @@ impl Context<'_> {
         Walk { db: self.session.db, now_ms: self.now_ms }
     }
 
-    /// Visits keys of the selected database from `from` on: [`Engine::scan`].
+    /// Visits keys of the selected database from `from` on: [`Engine::scan`](basalt_engine::Engine::scan).
     ///
     /// # Errors
     /// A partition is not in memory.
@@ -53,7 +53,7 @@ impl Context<'_> {
         }
     }
 
-    /// Some key of the selected database: [`Engine::random_key`].
+    /// Some key of the selected database: [`Engine::random_key`](basalt_engine::Engine::random_key).
     ///
     /// # Errors
     /// A partition is not in memory.
