@@ -12,6 +12,7 @@ mod execute;
 mod keys;
 mod prepare;
 mod queue;
+mod reach;
 mod worker;
 
 pub use crate::silence::finish_wait;

@@ -4,7 +4,7 @@
 use crate::error::CommandError;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
-use basalt_engine::{Engine, Missing, WarmUp};
+use basalt_engine::{Engine, Missing, Unready, WarmUp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,6 +79,15 @@ impl Wait {
             | Wait::Pause(_) => return Some(done),
         }
         None
+    }
+}
+
+impl From<Unready> for Wait {
+    fn from(unready: Unready) -> Wait {
+        match unready {
+            Unready::Keys(missing) => Wait::Keys(missing),
+            Unready::Partitions(partitions) => Wait::Partitions(partitions),
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod limits;
 mod load;
 mod log;
 mod miss;
+mod reach;
 mod recovery;
 mod replay_batch;
 mod retire;

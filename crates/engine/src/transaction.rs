@@ -5,6 +5,9 @@
 //! keys of all commands are looked for, in every database in which one of them may look
 //! ([`Claims`]). If one is not in memory, the whole waits and begins again, having changed nothing.
 //!
+//! A command that finds its keys out while it runs ([`crate::reach`]) can be one alone, run as a
+//! transaction once it knows them.
+//!
 //! Commands on whole databases take part if every partition is held. Their changes stand in the same
 //! ChangeSet, in the order in which they were made, as records for whole shards.
 
@@ -49,6 +52,7 @@ pub struct Transaction<'e> {
     engine: &'e Engine,
     locked: Locked<'e>,
     changes: &'e mut Changes,
+    company: Company,
 }
 
 impl<'e> Transaction<'e> {
@@ -64,7 +68,12 @@ impl<'e> Transaction<'e> {
         } else {
             engine.lock_with_watched(&claims.keys, watching)
         };
-        Transaction { engine, locked, changes }
+        let company = if claims.everything && claims.reads_everything {
+            Company::Everything
+        } else {
+            Company::Transaction
+        };
+        Transaction { engine, locked, changes, company }
     }
 
     /// Whether everything is in memory that the commands may touch.
@@ -91,7 +100,12 @@ impl<'e> Transaction<'e> {
     /// Adds to `gate` what a reply has to wait for that saw the keys.
     pub fn gate_reads(&self, claims: &Claims<'_>, gate: &mut Gate) {
         let log = self.engine.log();
-        if log.gates_replies() {
+        if !log.gates_replies() {
+            return;
+        }
+        if claims.reads_everything {
+            log.latest(gate);
+        } else {
             self.engine.gate_reads(&self.locked, &claims.keys, gate);
         }
     }
@@ -103,24 +117,29 @@ impl<'e> Transaction<'e> {
 
     /// The same for a while, for something that wants one of its own.
     pub fn lend(&mut self) -> Transaction<'_> {
-        Transaction { engine: self.engine, locked: self.locked.lend(), changes: self.changes }
+        Transaction {
+            engine: self.engine,
+            locked: self.locked.lend(),
+            changes: self.changes,
+            company: self.company,
+        }
     }
 
     /// Read access for one command.
     pub fn view(&mut self, session: Session) -> View<'_> {
-        View::within(self.engine, self.locked.lend(), session, Company::Transaction)
+        View::within(self.engine, self.locked.lend(), session, self.company)
     }
 
     /// Write access for one command. Its changes are kept for [`Transaction::commit`].
     pub fn txn(&mut self, session: Session) -> Txn<'_> {
-        Txn::within(self.engine, self.locked.lend(), session, self.changes)
+        Txn::within(self.engine, self.locked.lend(), session, self.changes, self.company)
     }
 
     /// Appends what all commands changed to the log, all or nothing, and lets go of the locks. Gives
     /// the ticket that the reply waits for.
     pub fn commit(self) -> Option<Ticket> {
         let session = Session::background(0, 0);
-        Txn::within(self.engine, self.locked, session, self.changes).commit()
+        Txn::within(self.engine, self.locked, session, self.changes, self.company).commit()
     }
 
     /// [`Engine::scan`] under the locks held.

@@ -27,7 +27,7 @@ impl Txn<'_> {
     /// If something has been changed already: a change would be made twice. Never inside a
     /// [`Transaction`](crate::Transaction), which has looked for the key in all databases.
     pub fn must_wait_for(&mut self, wanted: Destination<'_>) -> bool {
-        if self.company == Company::Transaction {
+        if self.company != Company::Alone {
             return false;
         }
         assert!(self.changes.is_empty(), "a command asks for its keys before it changes any");

@@ -50,6 +50,8 @@ pub enum Ask {
     Fetch(Missing),
     /// Something under a key.
     Ready(Patience),
+    /// Nothing, but to run again under the locks of these keys, too.
+    Reach(Vec<Vec<u8>>),
 }
 
 /// An end of a ChangeSet under construction.
@@ -96,6 +98,8 @@ pub(crate) enum Company {
     Alone,
     /// It is one of several that run as one, and everything is there that it may touch.
     Transaction,
+    /// The same, and so is every other key.
+    Everything,
 }
 
 /// How a string is put.
@@ -147,9 +151,10 @@ impl<'e> Txn<'e> {
         locked: Locked<'e>,
         session: Session,
         changes: &'e mut Changes,
+        company: Company,
     ) -> Txn<'e> {
         let gated = engine.gating() == Gating::On;
-        Txn { engine, locked, session, changes, gated, company: Company::Transaction }
+        Txn { engine, locked, session, changes, gated, company }
     }
 
     /// Those of these keys that must be fetched before the command can run.
@@ -507,7 +512,7 @@ impl Changes {
     pub fn take_missing(&mut self) -> Option<Missing> {
         match self.ask.take()? {
             Ask::Fetch(missing) => Some(missing),
-            Ask::Ready(_) => None,
+            Ask::Ready(_) | Ask::Reach(_) => None,
         }
     }
 

@@ -5,8 +5,7 @@ use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Gate;
 use crate::miss::Missing;
-use crate::txn::Company;
-use crate::waiting::Patience;
+use crate::txn::{Ask, Company};
 use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
@@ -77,7 +76,7 @@ pub struct View<'e> {
     /// The command waits …
     pub(crate) asks: Cell<bool>,
     /// … for this.
-    pub(crate) patience: Cell<Option<Patience>>,
+    pub(crate) ask: Cell<Option<Ask>>,
 }
 
 /// A live object.
@@ -161,8 +160,8 @@ impl<'e> View<'e> {
         company: Company,
     ) -> View<'e> {
         let (hits, misses) = (Cell::new(0), Cell::new(0));
-        let (asks, patience) = (Cell::new(false), Cell::new(None));
-        View { engine, locked, session, hits, misses, company, asks, patience }
+        let (asks, ask) = (Cell::new(false), Cell::new(None));
+        View { engine, locked, session, hits, misses, company, asks, ask }
     }
 
     /// Those of these keys that must be fetched before the command can run.

@@ -67,6 +67,8 @@ pub enum Settled {
     Fetches(Missing),
     /// It waits, in the queues of its keys.
     Waits(Patience),
+    /// It waits for nothing, but runs again under the locks of these keys, too.
+    Reaches(Vec<Vec<u8>>),
     /// It is over, and its client has left all queues.
     Over(Option<Ticket>),
 }
@@ -80,7 +82,7 @@ impl Txn<'_> {
         service: Service,
         time: Option<Duration>,
     ) -> WaitAnswer {
-        if self.company == Company::Transaction || self.session.attempt == Attempt::Last {
+        if self.company != Company::Alone || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
         assert!(self.changes.is_empty(), "a command that has changed something does not wait");
@@ -96,7 +98,7 @@ impl Txn<'_> {
     pub fn is_in_turn(&self, key: &Key<'_>) -> bool {
         let Some(interest) = &self.locked.partition(key.partition).interest else { return true };
         let place = Place { hash: key.hash, db: self.session.db };
-        self.company == Company::Transaction || interest.is_in_turn(place, self.session.client)
+        self.company != Company::Alone || interest.is_in_turn(place, self.session.client)
     }
 
     /// Whether the command has waited: it passes over keys that have got a value of a wrong type.
@@ -127,6 +129,7 @@ impl Txn<'_> {
     pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
         match self.changes.ask.take() {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
+            Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
                 Settled::Waits(patience)
@@ -143,12 +146,12 @@ impl Txn<'_> {
 impl View<'_> {
     /// As [`Txn::wait`], for one that looks at every change.
     pub fn wait(&self, keys: &[Key<'_>], service: Service, time: Option<Duration>) -> WaitAnswer {
-        if self.company == Company::Transaction || self.session.attempt == Attempt::Last {
+        if self.company != Company::Alone || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
         debug_assert!(service != Service::InTurn, "who takes something in turn writes");
         let places = places(self.session.db, keys);
-        self.patience.set(Some(Patience { places, service, time }));
+        self.ask.set(Some(Ask::Ready(Patience { places, service, time })));
         self.asks.set(true);
         WaitAnswer::Waits
     }
@@ -167,14 +170,20 @@ impl View<'_> {
     /// As [`Txn::settle`]. Who only looks calls nobody when he leaves.
     #[cold]
     pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
-        if let Some(patience) = self.patience.take() {
-            join(&mut self.locked, client, &patience);
-            return Settled::Waits(patience);
+        match self.ask.take() {
+            Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
+            Some(Ask::Reach(names)) => Settled::Reaches(names),
+            Some(Ask::Ready(patience)) => {
+                join(&mut self.locked, client, &patience);
+                Settled::Waits(patience)
+            }
+            None => {
+                let mut called = Called::new();
+                leave(&mut self.locked, client.id(), places, self.session.now_ms, &mut called);
+                debug_assert!(called.is_empty(), "nobody reads in turn");
+                Settled::Over(None)
+            }
         }
-        let mut called = Called::new();
-        leave(&mut self.locked, client.id(), places, self.session.now_ms, &mut called);
-        debug_assert!(called.is_empty(), "nobody reads in turn");
-        Settled::Over(None)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::commands::{Commands, Run};
 use crate::server::Server;
 use crate::transaction::Queue;
 use basalt_engine::{Claims, Key};
-use basalt_spec::{Command, CommandId, Flag, Group, KeyFlag};
+use basalt_spec::{BeginSearch, Command, CommandId, Flag, Group, KeyFlag, KeySpec};
 use std::ops::Range;
 
 /// Commands whose arguments name a database: with one of them, keys are looked for in all.
@@ -63,7 +63,7 @@ impl<'q> Plan<'q> {
         self.has_late_steps |= when == When::Late;
         let first = self.claims.keys.len();
         if when == When::InTurn {
-            self.claim_databases(commands, command, engine.databases());
+            self.claim_databases(commands, command, args, engine.databases());
             let only_key = usize::from(commands.call(id).only_key);
             match prepared.partition {
                 Some(partition) if only_key != 0 => {
@@ -76,17 +76,32 @@ impl<'q> Plan<'q> {
         self.steps.push(Step { id, args, keys: first..self.claims.keys.len(), when });
     }
 
-    fn claim_databases(&mut self, commands: &Commands, command: &Command, databases: u8) {
+    fn claim_databases(
+        &mut self,
+        commands: &Commands,
+        command: &Command,
+        args: Args<'_>,
+        databases: u8,
+    ) {
         if NAMING_DATABASES.contains(&command.spec.name) {
             self.claims.databases = 0..databases;
         }
         let walks = matches!(commands.call(command.id).run, Run::Session(_));
         let reads = command.flags.has(Flag::Readonly);
-        let guesses = command.key_specs.iter().any(|spec| spec.flags.has(KeyFlag::Incomplete));
+        let guesses = makes_names(command, args)
+            || command.key_specs.iter().any(|spec| spec.flags.has(KeyFlag::Incomplete));
         self.claims.everything |= guesses || walks && (reads || command.flags.has(Flag::Write));
         // What is fast does not look at keys: DBSIZE counts.
         self.claims.reads_everything |= guesses || walks && reads && !command.flags.has(Flag::Fast);
     }
+}
+
+/// Whether a call makes names of keys of what it reads, as SORT does with BY and GET.
+fn makes_names(command: &Command, args: Args<'_>) -> bool {
+    let is_unfindable = |spec: &KeySpec| spec.begin == BeginSearch::Unknown;
+    let is_pattern =
+        |word: &[u8]| word.eq_ignore_ascii_case(b"BY") || word.eq_ignore_ascii_case(b"GET");
+    command.key_specs.iter().any(is_unfindable) && args.from(2).any(is_pattern)
 }
 
 /// Commands on keys and on whole databases run in their turn, and so does what concerns the

@@ -18,7 +18,7 @@ use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
 use crate::transaction::Queue;
 use crate::wait::Wait;
-use basalt_engine::{Key, Refusal, Transaction, Unready, Watching};
+use basalt_engine::{Key, Refusal, Transaction, Watching};
 use basalt_resp::{Output, Reply};
 use std::sync::Arc;
 use std::time::Instant;
@@ -93,10 +93,7 @@ fn run(
     }
     if let Err(unready) = transaction.check_resident(&plan.claims) {
         worker.counters.cold_reads.add(1);
-        return Ok(Flow::Wait(match unready {
-            Unready::Keys(missing) => Wait::Keys(missing),
-            Unready::Partitions(partitions) => Wait::Partitions(partitions),
-        }));
+        return Ok(Flow::Wait(Wait::from(unready)));
     }
     transaction.gate_reads(&plan.claims, &mut session.gate);
     // Held as they are, the partitions need not be locked again to end the watch.

@@ -123,6 +123,7 @@ fn run_and_reply(
         let result = match *stop {
             Stop::Error(error) => Err(error),
             Stop::Wait(wait) => Ok(Flow::Wait(wait)),
+            Stop::Reach(_) => unreachable!("what has one fixed key asks for no other"),
         };
         return finish(&request, worker, session, result, start, &mut reply);
     }

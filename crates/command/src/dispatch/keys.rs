@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Running a command on its keys: find them, lock their partitions, wait for what is not in memory.
 
-use super::Worker;
 use super::execute::Request;
+use super::{Worker, reach};
 use crate::args::Args;
 use crate::clients::ClientHandle;
 use crate::commands::{ReadFn, WriteFn};
@@ -29,6 +29,8 @@ pub(super) enum Stop {
     Error(CommandError),
     /// It has to wait and will run again.
     Wait(Wait),
+    /// It runs again at once, under the locks of these keys, too.
+    Reach(Vec<Vec<u8>>),
 }
 
 /// Runs a command that reads its keys.
@@ -54,7 +56,8 @@ fn read_several(
     run: ReadFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    read_keys(request, worker, session, &several_keys(request), run, reply)
+    let obstacle = read_keys(request, worker, session, &several_keys(request), run, reply);
+    reach::go_on(request, worker, session, obstacle, reply)
 }
 
 /// Inlined twice: for one key most of it folds away. The view is made where it stays and nothing is
@@ -120,7 +123,8 @@ fn write_several(
     run: WriteFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    write_keys(request, worker, session, &several_keys(request), run, reply)
+    let obstacle = write_keys(request, worker, session, &several_keys(request), run, reply);
+    reach::go_on(request, worker, session, obstacle, reply)
 }
 
 /// As [`read_keys`]. The transaction ends with a block, for `drop` would move it.
@@ -180,6 +184,10 @@ fn settled(
         Settled::Fetches(missing) => {
             session.waiting = waiting;
             wait_for(counters, missing)
+        }
+        Settled::Reaches(names) => {
+            session.waiting = waiting;
+            Some(Box::new(Stop::Reach(names)))
         }
         Settled::Waits(patience) => {
             let now = Instant::now();
