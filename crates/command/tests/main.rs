@@ -10,6 +10,7 @@ mod hyperloglog;
 mod pubsub;
 mod reference;
 mod server;
+mod sort;
 mod sorted_set;
 mod streams;
 mod strings;

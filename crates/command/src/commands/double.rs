@@ -32,12 +32,26 @@ pub fn parse_f64(bytes: &[u8]) -> Option<f64> {
 /// beyond a double is infinite or zero.
 #[inline]
 pub fn parse_bound(bytes: &[u8]) -> Option<f64> {
-    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
-    let blanks = bytes.iter().take_while(|byte| is_blank(byte)).count();
     if bytes.is_empty() {
         return Some(0.0);
     }
-    parse(&bytes[blanks..]).map(|parsed| parsed.value).filter(|value| !value.is_nan())
+    parse(&bytes[blanks(bytes)..]).map(|parsed| parsed.value).filter(|value| !value.is_nan())
+}
+
+/// What SORT sorts by: as a bound, but nothing beyond a double.
+pub fn parse_weight(bytes: &[u8]) -> Option<f64> {
+    if let Some(integer) = parse_i64(bytes) {
+        return Some(integer as f64);
+    }
+    if bytes.is_empty() {
+        return Some(0.0);
+    }
+    parse_f64(&bytes[blanks(bytes)..])
+}
+
+/// How many blanks stand in front.
+fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t'..=b'\r')).count()
 }
 
 struct Parsed {
@@ -120,7 +134,7 @@ fn scale(value: f64, exponent: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_bound, parse_f64};
+    use super::{parse_bound, parse_f64, parse_weight};
 
     #[test]
     fn reads_what_redis_reads() {
@@ -165,6 +179,16 @@ mod tests {
             "1_0",
         ] {
             assert_eq!(parse_f64(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn weights_may_be_empty_but_not_beyond_a_double() {
+        for (text, value) in [("", 0.0), (" 1", 1.0), ("0x10", 16.0), ("inf", f64::INFINITY)] {
+            assert_eq!(parse_weight(text.as_bytes()), Some(value), "{text:?}");
+        }
+        for text in [" ", "1 ", "1e400", "1e-400", "nan", "a"] {
+            assert_eq!(parse_weight(text.as_bytes()), None, "{text:?}");
         }
     }
 

@@ -13,6 +13,7 @@ mod names;
 mod object;
 mod rename;
 mod scan;
+mod sort;
 mod ttl;
 
 pub(crate) use object::{RAW, encoding};
@@ -49,6 +50,8 @@ pub const COMMANDS: &[Entry] = &[
     dump::DUMP,
     dump::RESTORE,
     dump::RESTORE_ASKING,
+    sort::SORT,
+    sort::SORT_RO,
     object::OBJECT,
     object::OBJECT_ENCODING,
     object::OBJECT_FREQ,

@@ -65,6 +65,7 @@ const LINES: &[&str] = &[
     "SETBIT b 1 1; SETBIT b 1 1; BITFIELD b SET u8 0 9; BITFIELD b GET u8 0; BITOP AND c b b",
     "PFADD p a; PFADD p a; PFADD q b; PFADD r c; PFMERGE r p q; PFCOUNT r",
     "HSET h f 1 g 2; HSET h f 1; HMSET h i 3; HSETNX h f 2; HSETNX h j 2; HINCRBY h f 1; HINCRBYFLOAT h f 0.5; HDEL h f none; HDEL h none; HDEL h g i j",
+    "RPUSH l 2 1; SORT l; SORT l STORE sorted; SORT l STORE sorted; SORT none1 STORE sorted; SORT none1 STORE sorted",
     "SWAPDB 0 1; FLUSHDB; FLUSHALL",
 ];
 
