@@ -25,6 +25,7 @@ use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::{Called, Place, Rest, Seen};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::waiters::{Service, Waiter};
+use basalt_value::stream::EntryId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +49,13 @@ pub struct Patience {
     pub service: Service,
     /// How long it waits, from its first run on; `None` for ever.
     pub time: Option<Duration>,
+    /// Where it reads streams from.
+    pub behind: Behind,
 }
+
+/// The identities behind which a command reads the streams at its keys, found out in its first run: by
+/// the next one, "what comes from now on" would mean something else.
+pub type Behind = Option<Arc<[EntryId]>>;
 
 /// Whether a command waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,14 +73,14 @@ pub enum Settled {
     /// It waits for keys to be fetched.
     Fetches(Missing),
     /// It waits, in the queues of its keys.
-    Waits(Patience),
+    Waits(Patience, Option<Ticket>),
     /// It is over, and its client has left all queues.
     Over(Option<Ticket>),
 }
 
 impl Txn<'_> {
     /// Has the command run again when one of these keys of the selected database has something, if it
-    /// may wait. It has changed nothing.
+    /// may wait. What it has changed stays, so it changes something in its first run only.
     pub fn wait(
         &mut self,
         keys: &[Key<'_>],
@@ -83,9 +90,10 @@ impl Txn<'_> {
         if self.company == Company::Transaction || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
-        assert!(self.changes.is_empty(), "a command that has changed something does not wait");
+        let is_unchanged = self.changes.is_empty();
+        assert!(is_unchanged || !self.has_waited(), "a wait in vain would change something");
         let places = places(self.session.db, keys);
-        self.changes.ask = Some(Ask::Ready(Patience { places, service, time }));
+        self.changes.ask = Some(Ask::Ready(Patience { places, service, time, behind: None }));
         WaitAnswer::Waits
     }
 
@@ -129,7 +137,7 @@ impl Txn<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
-                Settled::Waits(patience)
+                Settled::Waits(patience, self.append())
             }
             None => {
                 let now_ms = self.session.now_ms;
@@ -148,9 +156,35 @@ impl View<'_> {
         }
         debug_assert!(service != Service::InTurn, "who takes something in turn writes");
         let places = places(self.session.db, keys);
-        self.patience.set(Some(Patience { places, service, time }));
+        self.patience.set(Some(Patience { places, service, time, behind: None }));
         self.asks.set(true);
         WaitAnswer::Waits
+    }
+
+    /// The same for a command that reads the streams at its keys behind these identities: its next
+    /// run gets them from [`View::behind`].
+    pub fn wait_behind(
+        &self,
+        keys: &[Key<'_>],
+        behind: &[EntryId],
+        time: Option<Duration>,
+    ) -> WaitAnswer {
+        let answer = self.wait(keys, Service::EveryChange, time);
+        if let Some(patience) = self.patience.take() {
+            self.patience.set(Some(Patience { behind: Some(behind.into()), ..patience }));
+        }
+        answer
+    }
+
+    /// Tells the command, which has waited, what it waits behind.
+    #[cold]
+    pub fn recall(&self, behind: &Behind) {
+        self.behind.set(behind.clone());
+    }
+
+    /// The identities that the command gave [`View::wait_behind`], if it has waited.
+    pub fn behind(&self) -> Behind {
+        self.behind.take()
     }
 
     /// As [`Txn::has_waited`].
@@ -169,7 +203,7 @@ impl View<'_> {
     pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
         if let Some(patience) = self.patience.take() {
             join(&mut self.locked, client, &patience);
-            return Settled::Waits(patience);
+            return Settled::Waits(patience, None);
         }
         let mut called = Called::new();
         leave(&mut self.locked, client.id(), places, self.session.now_ms, &mut called);

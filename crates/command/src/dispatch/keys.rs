@@ -77,6 +77,9 @@ fn read_keys(
     if worker.gating == Gating::On {
         view.gate_reads(keys, &mut session.gate);
     }
+    if let Some(waiting) = &session.waiting {
+        view.recall(&waiting.behind);
+    }
     let obstacle = match run(&view, &request.args(keys), reply) {
         Ok(()) => None,
         Err(error) => failed(error),
@@ -181,12 +184,16 @@ fn settled(
             session.waiting = waiting;
             wait_for(counters, missing)
         }
-        Settled::Waits(patience) => {
+        Settled::Waits(patience, ticket) => {
+            if let Some(ticket) = ticket {
+                session.gate.add(ticket);
+            }
             let now = Instant::now();
             let waiting = waiting.unwrap_or_else(|| {
                 session.client.begin_waiting();
                 let deadline = patience.time.and_then(|time| now.checked_add(time));
-                Box::new(Waiting { places: patience.places, deadline })
+                let behind = patience.behind;
+                Box::new(Waiting { places: patience.places, deadline, behind })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
             session.waiting = Some(waiting);
