@@ -5,7 +5,7 @@ use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
 use crate::transaction::Queue;
 use basalt_config::Settings;
-use basalt_engine::{Attempt, Engine, Gate, Places, Touch, Watching};
+use basalt_engine::{Attempt, Behind, Engine, Gate, Places, Touch, Watching};
 use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::Protocol;
 use std::sync::Arc;
@@ -51,6 +51,8 @@ pub(crate) struct Waiting {
     pub(crate) places: Places,
     /// When its time is over; `None` for never.
     pub(crate) deadline: Option<Instant>,
+    /// Where it reads streams from.
+    pub(crate) behind: Behind,
 }
 
 /// What becomes of a connection's replies (`CLIENT REPLY`).

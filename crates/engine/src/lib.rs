@@ -58,6 +58,6 @@ pub use transfer::Destination;
 pub use txn::{Ask, Changes, PutOptions, Txn};
 pub use unload::Unloaded;
 pub use view::{Attempt, Object, Session, Touch, View};
-pub use waiting::{Patience, Places, Settled, WaitAnswer};
+pub use waiting::{Behind, Patience, Places, Settled, WaitAnswer};
 pub use walk::{Cursor, NotResident, Walk, WalkLimits};
 pub use watch::Watching;

@@ -6,6 +6,7 @@ use crate::key::Key;
 use crate::log::Gate;
 use crate::miss::Missing;
 use crate::txn::{Ask, Company};
+use crate::waiting::Behind;
 use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
@@ -77,6 +78,8 @@ pub struct View<'e> {
     pub(crate) asks: Cell<bool>,
     /// … for this.
     pub(crate) ask: Cell<Option<Ask>>,
+    /// What an earlier run of it has found out.
+    pub(crate) behind: Cell<Behind>,
 }
 
 /// A live object.
@@ -160,8 +163,8 @@ impl<'e> View<'e> {
         company: Company,
     ) -> View<'e> {
         let (hits, misses) = (Cell::new(0), Cell::new(0));
-        let (asks, ask) = (Cell::new(false), Cell::new(None));
-        View { engine, locked, session, hits, misses, company, asks, ask }
+        let (asks, ask, behind) = (Cell::new(false), Cell::new(None), Cell::new(None));
+        View { engine, locked, session, hits, misses, company, asks, ask, behind }
     }
 
     /// Those of these keys that must be fetched before the command can run.

@@ -25,6 +25,7 @@ use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::{Called, Place, Rest, Seen};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::waiters::{Service, Waiter};
+use basalt_value::stream::EntryId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +49,13 @@ pub struct Patience {
     pub service: Service,
     /// How long it waits, from its first run on; `None` for ever.
     pub time: Option<Duration>,
+    /// Where it reads streams from.
+    pub behind: Behind,
 }
+
+/// The identities behind which a command reads the streams at its keys, found out in its first run: by
+/// the next one, "what comes from now on" would mean something else.
+pub type Behind = Option<Arc<[EntryId]>>;
 
 /// Whether a command waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +73,7 @@ pub enum Settled {
     /// It waits for keys to be fetched.
     Fetches(Missing),
     /// It waits, in the queues of its keys.
-    Waits(Patience),
+    Waits(Patience, Option<Ticket>),
     /// It waits for nothing, but runs again under the locks of these keys, too.
     Reaches(Vec<Vec<u8>>),
     /// It is over, and its client has left all queues.
@@ -75,7 +82,7 @@ pub enum Settled {
 
 impl Txn<'_> {
     /// Has the command run again when one of these keys of the selected database has something, if it
-    /// may wait. It has changed nothing.
+    /// may wait. What it has changed stays, so it changes something in its first run only.
     pub fn wait(
         &mut self,
         keys: &[Key<'_>],
@@ -85,9 +92,10 @@ impl Txn<'_> {
         if self.company != Company::Alone || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
-        assert!(self.changes.is_empty(), "a command that has changed something does not wait");
+        let is_unchanged = self.changes.is_empty();
+        assert!(is_unchanged || !self.has_waited(), "a wait in vain would change something");
         let places = places(self.session.db, keys);
-        self.changes.ask = Some(Ask::Ready(Patience { places, service, time }));
+        self.changes.ask = Some(Ask::Ready(Patience { places, service, time, behind: None }));
         WaitAnswer::Waits
     }
 
@@ -132,7 +140,7 @@ impl Txn<'_> {
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
-                Settled::Waits(patience)
+                Settled::Waits(patience, self.append())
             }
             None => {
                 let now_ms = self.session.now_ms;
@@ -151,9 +159,39 @@ impl View<'_> {
         }
         debug_assert!(service != Service::InTurn, "who takes something in turn writes");
         let places = places(self.session.db, keys);
-        self.ask.set(Some(Ask::Ready(Patience { places, service, time })));
+        self.ask.set(Some(Ask::Ready(Patience { places, service, time, behind: None })));
         self.asks.set(true);
         WaitAnswer::Waits
+    }
+
+    /// The same for a command that reads the streams at its keys behind these identities: its next
+    /// run gets them from [`View::behind`].
+    pub fn wait_behind(
+        &self,
+        keys: &[Key<'_>],
+        behind: &[EntryId],
+        time: Option<Duration>,
+    ) -> WaitAnswer {
+        let answer = self.wait(keys, Service::EveryChange, time);
+        match self.ask.take() {
+            Some(Ask::Ready(patience)) => {
+                let behind = Some(behind.into());
+                self.ask.set(Some(Ask::Ready(Patience { behind, ..patience })));
+            }
+            other => self.ask.set(other),
+        }
+        answer
+    }
+
+    /// Tells the command, which has waited, what it waits behind.
+    #[cold]
+    pub fn recall(&self, behind: &Behind) {
+        self.behind.set(behind.clone());
+    }
+
+    /// The identities that the command gave [`View::wait_behind`], if it has waited.
+    pub fn behind(&self) -> Behind {
+        self.behind.take()
     }
 
     /// As [`Txn::has_waited`].
@@ -175,7 +213,7 @@ impl View<'_> {
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
-                Settled::Waits(patience)
+                Settled::Waits(patience, None)
             }
             None => {
                 let mut called = Called::new();

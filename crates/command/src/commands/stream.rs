@@ -19,9 +19,11 @@ mod trim;
 
 use super::Entry;
 use crate::error::CommandError;
+use basalt_engine::{Absent, EventClass, Key, Txn, WrongType};
 use basalt_resp::Reply;
+use basalt_value::Edits;
 use basalt_value::item::{Item, NUMBER_CHARS_MAX};
-use basalt_value::stream::{Entry as StreamEntry, EntryId, ID_CHARS_MAX};
+use basalt_value::stream::{Entry as StreamEntry, EntryId, ID_CHARS_MAX, Reader, Stream};
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[
@@ -51,6 +53,35 @@ pub const COMMANDS: &[Entry] = &[
     info::XINFO_HELP,
     info::XINFO_STREAM,
 ];
+
+/// Says what was done to a stream.
+#[inline]
+fn notify(txn: &mut Txn<'_>, event: &'static str, key: &Key<'_>) {
+    txn.notify(EventClass::Stream, event, key);
+}
+
+/// Changes a stream for a consumer of one of its groups, and says so if that makes the consumer.
+fn edit_as<R>(
+    txn: &mut Txn<'_>,
+    key: &Key<'_>,
+    reader: Reader<'_>,
+    change: impl FnOnce(&mut Stream, &mut Edits<'_>) -> R,
+) -> Result<Option<R>, WrongType> {
+    let is_there = |stream: &Stream| {
+        stream.group(reader.group).is_some_and(|group| group.consumer(reader.consumer).is_some())
+    };
+    let edited = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+        let was_there = is_there(stream);
+        let result = change(stream, edits);
+        (result, !was_there && is_there(stream))
+    })?;
+    Ok(edited.map(|(result, is_made)| {
+        if is_made {
+            notify(txn, "xgroup-createconsumer", key);
+        }
+        result
+    }))
+}
 
 /// Replies with an identity.
 #[inline]

@@ -80,6 +80,9 @@ fn read_keys(
     if worker.gating == Gating::On {
         view.gate_reads(keys, &mut session.gate);
     }
+    if let Some(waiting) = &session.waiting {
+        view.recall(&waiting.behind);
+    }
     let obstacle = match run(&view, &request.args(keys), reply) {
         Ok(()) => None,
         Err(error) => failed(error),
@@ -189,12 +192,16 @@ fn settled(
             session.waiting = waiting;
             Some(Box::new(Stop::Reach(names)))
         }
-        Settled::Waits(patience) => {
+        Settled::Waits(patience, ticket) => {
+            if let Some(ticket) = ticket {
+                session.gate.add(ticket);
+            }
             let now = Instant::now();
             let waiting = waiting.unwrap_or_else(|| {
                 session.client.begin_waiting();
                 let deadline = patience.time.and_then(|time| now.checked_add(time));
-                Box::new(Waiting { places: patience.places, deadline })
+                let behind = patience.behind;
+                Box::new(Waiting { places: patience.places, deadline, behind })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
             session.waiting = Some(waiting);

@@ -66,6 +66,10 @@ const LINES: &[&str] = &[
     "PFADD p a; PFADD p a; PFADD q b; PFADD r c; PFMERGE r p q; PFCOUNT r",
     "HSET h f 1 g 2; HSET h f 1; HMSET h i 3; HSETNX h f 2; HSETNX h j 2; HINCRBY h f 1; HINCRBYFLOAT h f 0.5; HDEL h f none; HDEL h none; HDEL h g i j",
     "RPUSH l 2 1; SORT l; SORT l STORE sorted; SORT l STORE sorted; SORT none1 STORE sorted; SORT none1 STORE sorted",
+    "DEL x; XADD x 1-0 f v; XADD x 2-0 f v; XADD x NOMKSTREAM 3-0 f v; XADD x MAXLEN 2 4-0 f v; XADD x MAXLEN 9 5-0 f v; XADD none NOMKSTREAM * f v; XADD x 1-0 f v",
+    "DEL x; XADD x 1-0 f v; XADD x 2-0 f v; XADD x 3-0 f v; XTRIM x MAXLEN 2; XTRIM x MAXLEN 2; XDEL x 2-0 9-0; XDEL x 2-0; XSETID x 9-0; XSETID none 1-0; XDEL x 3-0; XLEN x",
+    "DEL x; XADD x 1-0 f v; XGROUP CREATE x g 0; XGROUP CREATE x g 0; XGROUP CREATE y g 0 MKSTREAM; XGROUP SETID x g 0; XGROUP CREATECONSUMER x g c; XGROUP CREATECONSUMER x g c; XGROUP DELCONSUMER x g c; XGROUP DELCONSUMER x g c; XGROUP DESTROY x g; XGROUP DESTROY x g",
+    "DEL x; XADD x 1-0 f v; XGROUP CREATE x g 0; XREADGROUP GROUP g c BLOCK 0 STREAMS x >; XREADGROUP GROUP g c STREAMS x 0; XCLAIM x g d 0 1-0; XAUTOCLAIM x g e 0 -; XACK x g 1-0",
     "SWAPDB 0 1; FLUSHDB; FLUSHALL",
 ];
 

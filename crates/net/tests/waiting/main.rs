@@ -4,4 +4,5 @@ mod commands;
 mod fairness;
 mod harness;
 mod pauses;
+mod streams;
 mod waits;

@@ -2,8 +2,8 @@
 //! XADD.
 
 use super::ids::{self, NewId};
-use super::reply_id;
 use super::trim::{IdArgument, Options};
+use super::{notify, reply_id};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
@@ -85,20 +85,26 @@ fn xadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         return Err(CommandError::fixed("ERR The ID specified in XADD must be greater than 0-0"));
     }
     let now_ms = txn.now_ms();
-    let added = txn.edit::<Stream, _>(args.key(0), absent, |stream, edits| {
+    let key = args.key(0);
+    let added = txn.edit::<Stream, _>(key, absent, |stream, edits| {
         let id = choose(stream.last_id(), id, now_ms)?;
         stream
             .add(id, args.from(first), &limits, edits)
             .map_err(|_| CommandError::fixed("ERR Elements are too large to be stored"))?;
-        if let Some(trim) = trim {
-            stream.trim(trim, edits);
-        }
-        Ok::<EntryId, CommandError>(id)
+        let trimmed = trim.map_or(0, |trim| stream.trim(trim, edits));
+        Ok::<_, CommandError>((id, trimmed))
     })?;
-    match added {
-        Some(id) => reply_id(id?, reply),
-        None => reply.null(),
+    let Some(added) = added else {
+        reply.null();
+        return Ok(());
+    };
+    let (id, trimmed) = added?;
+    notify(txn, "xadd", key);
+    if trimmed > 0 {
+        notify(txn, "xtrim", key);
     }
+    txn.signal(key);
+    reply_id(id, reply);
     Ok(())
 }
 

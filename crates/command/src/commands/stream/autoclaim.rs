@@ -1,12 +1,12 @@
 //! XAUTOCLAIM.
 
 use super::claim::Form;
-use super::{ids, no_key_or_group, reply_entry, reply_id};
+use super::{edit_as, ids, no_key_or_group, reply_entry, reply_id};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::Txn;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::Edits;
@@ -57,7 +57,7 @@ fn xautoclaim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
         return Err(no_key_or_group(key.bytes, group));
     }
     let reader = Reader { group, consumer: args.word(3), now_ms: txn.now_ms() };
-    txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+    edit_as(txn, key, reader, |stream, edits| {
         claim(stream, reader, &wanted, edits, reply);
     })?;
     Ok(())

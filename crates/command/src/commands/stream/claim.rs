@@ -1,11 +1,11 @@
 //! XCLAIM.
 
-use super::{ids, no_key_or_group, reply_entry, reply_id};
+use super::{edit_as, ids, no_key_or_group, reply_entry, reply_id};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::Txn;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::Edits;
@@ -73,7 +73,7 @@ fn xclaim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     }
     let wanted = parse(args, now_ms)?;
     let reader = Reader { group, consumer: args.word(3), now_ms };
-    txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+    edit_as(txn, key, reader, |stream, edits| {
         claim(stream, reader, &wanted, edits, reply);
     })?;
     Ok(())

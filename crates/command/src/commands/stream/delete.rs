@@ -1,6 +1,6 @@
 //! XDEL and XLEN.
 
-use super::ids;
+use super::{ids, notify};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
@@ -58,7 +58,11 @@ fn xdel(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let deleted = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
         ids.iter().filter(|&&id| stream.delete(id, edits)).count()
     })?;
-    reply.integer(deleted.unwrap_or(0) as i64);
+    let deleted = deleted.unwrap_or(0);
+    if deleted > 0 {
+        notify(txn, "xdel", key);
+    }
+    reply.integer(deleted as i64);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! XGROUP: making, moving and removing groups and their consumers.
 
-use super::{ids, no_group};
+use super::{edit_as, ids, no_group, notify};
 use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run, container, help};
@@ -172,6 +172,7 @@ fn create(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     if created != Some(true) {
         return Err(CommandError::fixed("BUSYGROUP Consumer Group name already exists"));
     }
+    notify(txn, "xgroup-create", key);
     reply.ok();
     Ok(())
 }
@@ -189,6 +190,7 @@ fn set_id(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     };
     let at = GroupPlace { last_id, entries_read: options.entries_read };
     txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| stream.set_group(name, at, edits))?;
+    notify(txn, "xgroup-setid", key);
     reply.ok();
     Ok(())
 }
@@ -216,10 +218,17 @@ fn parse(args: &Args<'_>) -> Result<Options, CommandError> {
 }
 
 fn destroy(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let destroyed = txn.edit::<Stream, _>(args.key(0), Absent::Skip, |stream, edits| {
+    let key = args.key(0);
+    let destroyed = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
         stream.destroy_group(args.word(3), edits)
     })?;
-    reply.integer(destroyed.ok_or(KEY_REQUIRED)?.into());
+    let destroyed = destroyed.ok_or(KEY_REQUIRED)?;
+    if destroyed {
+        notify(txn, "xgroup-destroy", key);
+        // Its consumers that wait learn it.
+        txn.signal(key);
+    }
+    reply.integer(destroyed.into());
     Ok(())
 }
 
@@ -227,9 +236,7 @@ fn create_consumer(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) ->
     let (key, group, consumer) = (args.key(0), args.word(3), args.word(4));
     stream_with_group(txn, key, group)?;
     let reader = Reader { group, consumer, now_ms: txn.now_ms() };
-    let created = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
-        stream.create_consumer(reader, edits)
-    })?;
+    let created = edit_as(txn, key, reader, |stream, edits| stream.create_consumer(reader, edits))?;
     reply.integer((created.flatten() == Some(true)).into());
     Ok(())
 }
@@ -240,7 +247,11 @@ fn delete_consumer(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) ->
     let pending = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
         stream.delete_consumer(group, consumer, edits)
     })?;
-    reply.integer(pending.flatten().unwrap_or(0) as i64);
+    let pending = pending.flatten();
+    if pending.is_some() {
+        notify(txn, "xgroup-delconsumer", key);
+    }
+    reply.integer(pending.unwrap_or(0) as i64);
     Ok(())
 }
 

@@ -1,12 +1,12 @@
 //! HOT PATH
 //! XREAD.
 
-use super::read_args::{CANNOT_WAIT, Patience, ReadArgs, Reading};
+use super::read_args::{Patience, ReadArgs, Reading};
 use super::{ids, reply_entries};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::View;
+use basalt_engine::{Key, View, WaitAnswer, WrongType};
 use basalt_resp::{Deferred, Protocol, Reply};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
 use basalt_value::stream::{EntryId, Stream};
@@ -27,6 +27,7 @@ pub(super) const XREAD: Entry = Entry {
             r#"XADD s 2-0 f b => "2-0""#,
             r#"XREAD COUNT 1 STREAMS s absent 1-0 0 => [["s", [["2-0", ["f", "b"]]]]]"#,
             "XREAD STREAMS s $ => (nil)",
+            "XREAD BLOCK 10 STREAMS s $ => (nil)",
             "XREAD STREAMS s => (error) ERR wrong number of arguments for 'xread' command",
         ],
         ..CommandSpec::DEFAULT
@@ -36,19 +37,14 @@ pub(super) const XREAD: Entry = Entry {
 
 fn xread(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let read = ReadArgs::parse(args, Reading::Alone)?;
-    let mut after = Vec::with_capacity(read.streams);
-    for (key, word) in args.keys().iter().zip(args.from(read.first_id)) {
-        let stream = view.collection::<Stream>(key)?;
-        after.push(match word {
-            b"$" => stream.map_or(EntryId::MIN, Stream::last_id),
-            b">" => return Err(NOT_IN_GROUP),
-            word => ids::id(word)?,
-        });
-    }
+    let after = match view.behind() {
+        Some(after) => after.to_vec(),
+        None => read_ids(view, args, &read)?,
+    };
     let mut place = None;
     let mut streams = 0;
     for (key, &after) in args.keys().iter().zip(&after) {
-        let Some(stream) = view.collection::<Stream>(key)? else { continue };
+        let Some(stream) = stream_at(view, key)? else { continue };
         let Some(first) = after.next().filter(|&first| first <= stream.last_entry_id()) else {
             continue;
         };
@@ -60,9 +56,40 @@ fn xread(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     match (place, read.patience) {
         (Some(place), _) => end_streams(place, streams, reply),
         (None, Patience::None) => reply.null_array(),
-        (None, Patience::Some) => return Err(CANNOT_WAIT),
+        (None, Patience::Some(time)) => {
+            if view.wait_behind(args.keys(), &after, time) == WaitAnswer::MustAnswer {
+                reply.null_array();
+            }
+        }
     }
     Ok(())
+}
+
+/// The identities behind which the streams are read.
+fn read_ids(
+    view: &View<'_>,
+    args: &Args<'_>,
+    read: &ReadArgs<'_>,
+) -> Result<Vec<EntryId>, CommandError> {
+    let mut after = Vec::with_capacity(read.streams);
+    for (key, word) in args.keys().iter().zip(args.from(read.first_id)) {
+        let stream = stream_at(view, key)?;
+        after.push(match word {
+            b"$" => stream.map_or(EntryId::MIN, Stream::last_id),
+            b">" => return Err(NOT_IN_GROUP),
+            word => ids::id(word)?,
+        });
+    }
+    Ok(after)
+}
+
+/// The stream at a key. Who has waited passes over a key that has got a value of another kind.
+#[inline]
+fn stream_at<'a>(view: &'a View<'_>, key: &Key<'_>) -> Result<Option<&'a Stream>, WrongType> {
+    match view.collection::<Stream>(key) {
+        Err(_) if view.has_waited() => Ok(None),
+        found => found,
+    }
 }
 
 const NOT_IN_GROUP: CommandError = CommandError::fixed(

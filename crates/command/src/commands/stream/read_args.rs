@@ -2,8 +2,10 @@
 //! The arguments of XREAD and XREADGROUP: options, then as many keys as identities.
 
 use crate::args::Args;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
+use crate::commands::timeout;
 use crate::error::CommandError;
+use std::time::Duration;
 
 /// What is asked for.
 #[derive(Debug)]
@@ -27,13 +29,9 @@ pub(super) struct ReadArgs<'a> {
 pub(super) enum Patience {
     /// It answers.
     None,
-    /// It waits, says BLOCK.
-    Some,
+    /// It waits so long, says BLOCK, or for ever.
+    Some(Option<Duration>),
 }
-
-/// Commands cannot wait for keys so far. Saying so is better than to answer that nothing came.
-pub(super) const CANNOT_WAIT: CommandError =
-    CommandError::fixed("ERR BLOCK is not supported: there is nothing to read, ask again later");
 
 /// Which of the two commands it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,8 +94,7 @@ impl<'a> ReadArgs<'a> {
     ) -> Result<usize, CommandError> {
         let more = args.len().saturating_sub(index + 1);
         if args.is(index, "block") && more > 0 {
-            check_timeout(args.word(index + 1))?;
-            self.patience = Patience::Some;
+            self.patience = Patience::Some(timeout::milliseconds(args.word(index + 1))?);
             return Ok(index + 2);
         }
         if args.is(index, "count") && more > 0 {
@@ -141,13 +138,4 @@ fn unbalanced(reading: Reading) -> CommandError {
     CommandError::new(format!(
         "ERR Unbalanced '{name}' list of streams: for each stream key an ID or '{symbol}' must be specified."
     ))
-}
-
-/// A timeout in milliseconds.
-fn check_timeout(word: &[u8]) -> Result<(), CommandError> {
-    match parse_i64(word) {
-        None => Err(CommandError::fixed("ERR timeout is not an integer or out of range")),
-        Some(..0) => Err(CommandError::fixed("ERR timeout is negative")),
-        Some(0..) => Ok(()),
-    }
 }

@@ -2,12 +2,12 @@
 //! XREADGROUP.
 
 use super::read::{begin_stream, end_streams};
-use super::read_args::{CANNOT_WAIT, Patience, ReadArgs, Reading};
-use super::{ids, limit, reply_entry, reply_id};
+use super::read_args::{Patience, ReadArgs, Reading};
+use super::{edit_as, ids, limit, reply_entry, reply_id};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
 use basalt_value::Edits;
@@ -30,6 +30,7 @@ pub(super) const XREADGROUP: Entry = Entry {
             "XGROUP CREATE s g 0 => OK",
             r#"XREADGROUP GROUP g c STREAMS s > => [["s", [["1-0", ["f", "a"]]]]]"#,
             "XREADGROUP GROUP g c STREAMS s > => (nil)",
+            "XREADGROUP GROUP g c BLOCK 10 STREAMS s > => (nil)",
             r#"XREADGROUP GROUP g c STREAMS s 0 => [["s", [["1-0", ["f", "a"]]]]]"#,
             "XREADGROUP GROUP h c STREAMS s > => (error) NOGROUP No such key 's' or consumer group 'h' in XREADGROUP with GROUP option",
         ],
@@ -52,41 +53,61 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     let (group, consumer) = read.group.unwrap_or_default();
     let mut froms = Vec::with_capacity(read.streams);
     for (key, word) in args.keys().iter().zip(args.from(read.first_id)) {
-        let stream = txn.collection::<Stream>(key)?;
-        if stream.and_then(|stream| stream.group(group)).is_none() {
-            return Err(no_group_to_read(key.bytes, group));
-        }
+        check_group(txn, key, group)?;
         froms.push(parse_from(word)?);
     }
     let reader = Reader { group, consumer, now_ms: txn.now_ms() };
     let mut place = None;
     let mut streams = 0;
     for (key, &from) in args.keys().iter().zip(&froms) {
-        let has_some = txn
-            .edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
-                if from == From::New && !has_new(stream, group) {
+        let has_waited = txn.has_waited();
+        let has_some = edit_as(txn, key, reader, |stream, edits| {
+            if from == From::New && !has_new(stream, group) {
+                // Who waits is seen once, not at every change that has nothing for it.
+                if !has_waited {
                     stream.see(reader, Attempt::Fruitless, edits);
-                    return false;
                 }
-                place.get_or_insert_with(|| reply.array_deferred());
-                begin_stream(key.bytes, reply);
-                match from {
-                    From::New => deliver(stream, reader, &read, edits, reply),
-                    From::History(after) => {
-                        repeat(stream, reader, (after, read.count_max), edits, reply);
-                    }
+                return false;
+            }
+            place.get_or_insert_with(|| reply.array_deferred());
+            begin_stream(key.bytes, reply);
+            match from {
+                From::New => deliver(stream, reader, &read, edits, reply),
+                From::History(after) => {
+                    repeat(stream, reader, (after, read.count_max), edits, reply);
                 }
-                true
-            })?
-            .unwrap_or(false);
-        streams += usize::from(has_some);
+            }
+            true
+        })?;
+        streams += usize::from(has_some.unwrap_or(false));
     }
     match (place, read.patience) {
         (Some(place), _) => end_streams(place, streams, reply),
         (None, Patience::None) => reply.null_array(),
-        (None, Patience::Some) => return Err(CANNOT_WAIT),
+        (None, Patience::Some(time)) => {
+            let answer = txn.wait(args.keys(), Service::EveryChangeAndEnd, time);
+            if answer == WaitAnswer::MustAnswer {
+                reply.null_array();
+            }
+        }
     }
     Ok(())
+}
+
+/// Whether the stream at a key has this group. Who waits for it is told so in other words.
+fn check_group(txn: &Txn<'_>, key: &Key<'_>, group: &[u8]) -> CommandResult {
+    const KEY_GONE: CommandError = CommandError::fixed("UNBLOCKED the stream key no longer exists");
+    const GROUP_GONE: CommandError = CommandError::fixed(
+        "NOGROUP the consumer group this client was blocked on no longer exists",
+    );
+    let has_waited = txn.has_waited();
+    match txn.collection::<Stream>(key) {
+        Ok(Some(stream)) if stream.group(group).is_some() => Ok(()),
+        Ok(Some(_)) if has_waited => Err(GROUP_GONE),
+        Ok(None) | Err(_) if has_waited => Err(KEY_GONE),
+        Ok(_) => Err(no_group_to_read(key.bytes, group)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn parse_from(word: &[u8]) -> Result<From, CommandError> {

@@ -1,6 +1,6 @@
 //! XSETID: what a stream knows about its history.
 
-use super::ids;
+use super::{ids, notify};
 use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
@@ -65,6 +65,7 @@ fn xsetid(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let entries_added = options.entries_added.unwrap_or(before.entries_added);
     let marks = Marks { last_id, max_deleted_id, entries_added };
     txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| stream.set_marks(marks, edits))?;
+    notify(txn, "xsetid", key);
     reply.ok();
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! XTRIM, and the options that it shares with XADD.
 
 use super::ids::{self, NewId};
+use super::notify;
 use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
@@ -56,7 +57,11 @@ fn xtrim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     let key = args.key(0);
     let trimmed =
         txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| stream.trim(trim, edits))?;
-    reply.integer(trimmed.unwrap_or(0) as i64);
+    let trimmed = trimmed.unwrap_or(0);
+    if trimmed > 0 {
+        notify(txn, "xtrim", key);
+    }
+    reply.integer(trimmed as i64);
     Ok(())
 }
 
