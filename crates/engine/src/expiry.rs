@@ -53,23 +53,27 @@ impl ExpiryCycle {
         }
         let start = Instant::now();
         for _ in 0..PartitionId::all().len() {
-            self.expire_next(engine, &|| start.elapsed() < budget);
+            // Looked at under each lock: once the cycle is switched off, nothing that is set
+            // afterwards goes by itself.
+            let goes_on =
+                || engine.active_expiry.load(Ordering::Relaxed) && start.elapsed() < budget;
+            self.expire_next(engine, &goes_on);
             if start.elapsed() > budget || engine.is_stopping() {
                 return;
             }
         }
     }
 
-    /// Removes the due keys of the next partition while `has_time` says so; what is left is the next
+    /// Removes the due keys of the next partition while `goes_on` says so; what is left is the next
     /// call's.
-    fn expire_next(&mut self, engine: &Engine, has_time: &dyn Fn() -> bool) {
+    fn expire_next(&mut self, engine: &Engine, goes_on: &dyn Fn() -> bool) {
         let now_ms = engine.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
         let begun = self.round.as_ref().map_or(0, |round| round.db);
         for db in (begun..engine.options.databases).filter(|&db| engine.may_expire(db)) {
-            while self.expire_some(engine, id, db, now_ms) {
-                if !has_time() || engine.log().admit().is_err() {
+            while self.expire_some(engine, id, db, now_ms, goes_on) {
+                if !goes_on() || engine.log().admit().is_err() {
                     return;
                 }
             }
@@ -79,11 +83,21 @@ impl ExpiryCycle {
 
     /// Looks through some buckets of one database and removes what is due there; true if there are more
     /// buckets to look through.
-    fn expire_some(&mut self, engine: &Engine, id: PartitionId, db: u8, now_ms: u64) -> bool {
+    fn expire_some(
+        &mut self,
+        engine: &Engine,
+        id: PartitionId,
+        db: u8,
+        now_ms: u64,
+        goes_on: &dyn Fn() -> bool,
+    ) -> bool {
         if engine.log().admit().is_err() {
             return self.round.is_some();
         }
         let mut locked = engine.keyspace.lock(id);
+        if !goes_on() {
+            return self.round.is_some();
+        }
         let database = &mut locked.partition_mut(id).databases[usize::from(db)];
         let mut round = match self.round.take() {
             Some(round) => round,
