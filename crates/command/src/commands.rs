@@ -10,6 +10,7 @@ pub mod geo;
 pub mod hash;
 pub mod help;
 pub mod hyperloglog;
+mod item;
 pub mod list;
 pub mod long_double;
 pub mod number;

@@ -194,19 +194,18 @@ pub fn parse_number(bytes: &[u8]) -> Option<i64> {
     };
     match digits {
         [b'0'] if !negative => return Some(0),
-        [b'1'..=b'9', ..] if digits.len() < NUMBER_CHARS_MAX => {}
+        [b'1'..=b'9', ..] if digits.len() <= 19 => {}
         _ => return None,
     }
-    let mut value = 0i64;
+    let mut value = 0u64;
     for &digit in digits {
         if !digit.is_ascii_digit() {
             return None;
         }
-        let digit = i64::from(digit - b'0');
-        value = value.checked_mul(10)?;
-        value = if negative { value.checked_sub(digit)? } else { value.checked_add(digit)? };
+        // 19 digits fit 64 bits.
+        value = value * 10 + u64::from(digit - b'0');
     }
-    Some(value)
+    if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
 }
 
 /// Spells a number.

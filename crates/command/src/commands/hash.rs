@@ -13,10 +13,10 @@ mod set_expiring;
 mod ttl;
 
 use super::Entry;
+use super::item::reply_item;
 use basalt_engine::Txn;
 use basalt_resp::Reply;
 use basalt_value::hash::{Field, Terms};
-use basalt_value::item::{Item, NUMBER_CHARS_MAX};
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[
@@ -49,12 +49,6 @@ pub const COMMANDS: &[Entry] = &[
     get_change::HGETEX,
     set_expiring::HSETEX,
 ];
-
-/// Replies with a name or a value.
-#[inline]
-fn reply_item(item: Item<'_>, reply: &mut Reply<'_>) {
-    reply.bulk(item.spell(&mut [0; NUMBER_CHARS_MAX]));
-}
 
 /// Replies with a field's value, or with nothing.
 #[inline]

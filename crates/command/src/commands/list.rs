@@ -8,11 +8,10 @@ mod read;
 mod transfer;
 
 use super::Entry;
-use super::number::{integer, parse_i64};
+use super::item::reply_item;
+use super::number::{count, integer};
 use crate::args::Args;
 use crate::error::CommandError;
-use basalt_resp::Reply;
-use basalt_value::item::{Item, NUMBER_CHARS_MAX};
 use basalt_value::list::Side;
 
 /// The family.
@@ -41,12 +40,6 @@ pub const COMMANDS: &[Entry] = &[
     blocking::BRPOPLPUSH,
 ];
 
-/// Replies with an element.
-#[inline]
-pub(super) fn reply_item(item: Item<'_>, reply: &mut Reply<'_>) {
-    reply.bulk(item.spell(&mut [0; NUMBER_CHARS_MAX]));
-}
-
 /// The event of an element that comes at an end.
 fn pushed(side: Side) -> &'static str {
     match side {
@@ -72,13 +65,6 @@ fn side(args: &Args<'_>, at: usize) -> Result<Side, CommandError> {
     } else {
         Err(CommandError::SYNTAX)
     }
-}
-
-/// A count that may be zero; anything else is refused in one way.
-fn count(word: &[u8]) -> Result<usize, CommandError> {
-    const REFUSED: CommandError =
-        CommandError::fixed("ERR value is out of range, must be positive");
-    parse_i64(word).and_then(|count| usize::try_from(count).ok()).ok_or(REFUSED)
 }
 
 /// An index from the head, or from the tail if negative: as an index of a list of this length, if that

@@ -3,33 +3,20 @@
 
 use crate::error::CommandError;
 
-/// Reads a decimal integer as Redis' `string2ll`: no blanks, no plus sign, no leading zeros.
-#[inline]
-pub fn parse_i64(bytes: &[u8]) -> Option<i64> {
-    let (negative, digits) = match bytes {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    match digits {
-        [b'0'] if !negative => return Some(0),
-        [b'1'..=b'9', ..] if digits.len() <= 19 => {}
-        _ => return None,
-    }
-    let mut value = 0u64;
-    for &digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        // 19 digits fit 64 bits.
-        value = value * 10 + u64::from(digit - b'0');
-    }
-    if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
-}
+/// Reads a decimal integer as strictly as Redis' `string2ll`.
+pub use basalt_value::item::parse_number as parse_i64;
 
 /// An integer argument.
 #[inline]
 pub fn integer(bytes: &[u8]) -> Result<i64, CommandError> {
     parse_i64(bytes).ok_or(CommandError::NOT_INTEGER)
+}
+
+/// A count that may be zero; anything else is refused in one way.
+pub fn count(word: &[u8]) -> Result<usize, CommandError> {
+    const REFUSED: CommandError =
+        CommandError::fixed("ERR value is out of range, must be positive");
+    parse_i64(word).and_then(|count| usize::try_from(count).ok()).ok_or(REFUSED)
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ mod read;
 mod scan;
 
 use super::Entry;
-use basalt_resp::Reply;
-use basalt_value::item::{Item, NUMBER_CHARS_MAX};
+use super::item::reply_item;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[
@@ -30,9 +29,3 @@ pub const COMMANDS: &[Entry] = &[
     combine::SDIFF,
     combine::SDIFFSTORE,
 ];
-
-/// Replies with a member.
-#[inline]
-fn reply_item(item: Item<'_>, reply: &mut Reply<'_>) {
-    reply.bulk(item.spell(&mut [0; NUMBER_CHARS_MAX]));
-}

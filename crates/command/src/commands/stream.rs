@@ -18,11 +18,11 @@ mod set_id;
 mod trim;
 
 use super::Entry;
+use super::item::reply_item;
 use crate::error::CommandError;
 use basalt_engine::{Absent, EventClass, Key, Txn, WrongType};
 use basalt_resp::Reply;
 use basalt_value::Edits;
-use basalt_value::item::{Item, NUMBER_CHARS_MAX};
 use basalt_value::stream::{Entry as StreamEntry, EntryId, ID_CHARS_MAX, Reader, Stream};
 
 /// The family.
@@ -99,11 +99,6 @@ fn reply_entry(entry: &StreamEntry<'_>, reply: &mut Reply<'_>) {
         reply_item(name, reply);
         reply_item(value, reply);
     }
-}
-
-#[inline]
-fn reply_item(item: Item<'_>, reply: &mut Reply<'_>) {
-    reply.bulk(item.spell(&mut [0; NUMBER_CHARS_MAX]));
 }
 
 /// Replies with entries, at most so many if a number is given.

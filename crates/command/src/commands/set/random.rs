@@ -3,7 +3,7 @@
 
 use super::reply_item;
 use crate::args::Args;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::{count, integer};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn, View};
@@ -66,8 +66,6 @@ pub(super) const SRANDMEMBER: Entry = Entry {
 };
 
 fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    const NEGATIVE: CommandError =
-        CommandError::fixed("ERR value is out of range, must be positive");
     let key = args.key(0);
     if args.len() > 3 {
         return Err(CommandError::SYNTAX);
@@ -83,7 +81,7 @@ fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         }
         return Ok(());
     };
-    let count = parse_i64(word).and_then(|count| usize::try_from(count).ok()).ok_or(NEGATIVE)?;
+    let count = count(word)?;
     let Some(len) = txn.collection::<Set>(key)?.map(Collection::len) else {
         reply.set(0);
         return Ok(());

@@ -3,7 +3,7 @@
 use super::remove::take_ranks;
 use super::reply::{self, Scores};
 use crate::args::Args;
-use crate::commands::number::parse_i64;
+use crate::commands::number::{count, parse_i64};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Txn};
@@ -92,9 +92,7 @@ fn pop(
     }
     let count = match args.opt(2) {
         None => 1,
-        Some(word) => parse_i64(word)
-            .and_then(|count| usize::try_from(count).ok())
-            .ok_or(CommandError::fixed("ERR value is out of range, must be positive"))?,
+        Some(word) => count(word)?,
     };
     let key = args.key(0);
     let ranks = {

@@ -1,8 +1,9 @@
 //! HOT PATH
 //! Members and scores in replies.
 
+use crate::commands::item::reply_item;
 use basalt_resp::{Protocol, Reply};
-use basalt_value::item::{Item, NUMBER_CHARS_MAX};
+use basalt_value::item::Item;
 use basalt_value::sorted_set::Element;
 
 /// Whether scores stand beside members.
@@ -17,10 +18,7 @@ pub(crate) enum Scores {
 /// A member.
 #[inline]
 pub(crate) fn member(reply: &mut Reply<'_>, member: Item<'_>) {
-    match member {
-        Item::Bytes(bytes) => reply.bulk(bytes),
-        number => reply.bulk(number.spell(&mut [0; NUMBER_CHARS_MAX])),
-    }
+    reply_item(member, reply);
 }
 
 /// The header of so many elements.
