@@ -178,6 +178,8 @@ fn open_engine(
         miss_threads: persistence.miss_threads,
         hash_seed: basalt_env::random::seed(),
         limits: basalt_command::limits(&settings.types),
+        collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)
+            .unwrap_or(usize::MAX),
     };
     let trimming = match persistence.cold_tier {
         ColdTierKind::RocksDb => Trimming::AfterCheckpoint,

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod element;
 pub mod op;
 pub mod place;
 pub mod row;

@@ -1,16 +1,22 @@
-//! The rows of the cold tier: one per small object, and one per partition that says how far the
-//! rows go.
+//! The rows of the cold tier: one per object, those of the elements of large collections, and one per partition
+//! that says how far the rows go.
 //!
 //! ```text
 //! key of a partition's mark   partition:u16be 0x00
 //! key of an object            partition:u16be 0x01 generation:u64be user_key
+//! key of an element           partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!
 //! object    = head:u8 [expire_ms:u64le if EXPIRY] body
-//! head      = type (low 4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream)
-//!             | EDITED 0x10 (strings) | EXPIRY 0x20
+//! head      = type (low 4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream; 10 to 14 the
+//!             same collections, spread) | EDITED 0x10 (strings) | EXPIRY 0x20
 //! body      = the string, or the collection as `basalt-value` encodes it
-//! mark      = version:u8=1 applied:u64le databases:u8 { generation:varint keys:varint }*
+//!             | of a spread collection: id:varint elements:varint, what is in none of its elements
+//! mark      = version:u8=2 applied:u64le next_id:varint
+//!             databases:u8 { generation:varint keys:varint spread:varint }*
 //! ```
+//! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id* that its
+//! object has; the partition gives every id once.
+//!
 //!
 //! A partition is one contiguous range of keys, so moving or dropping it is one range operation, and
 //! its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB a
@@ -24,13 +30,16 @@ use basalt_stdx::varint;
 
 const MARK: u8 = 0x00;
 const OBJECT: u8 = 0x01;
+pub(crate) const ELEMENT: u8 = 0x02;
 const OBJECT_PREFIX_BYTES: usize = 11;
 
 const TYPE_MASK: u8 = 0x0F;
 const STRING: u8 = 1;
+/// Added to a collection's type when it is spread.
+const SPREAD: u8 = 8;
 const EDITED: u8 = 0x10;
 const EXPIRY: u8 = 0x20;
-const MARK_VERSION: u8 = 1;
+const MARK_VERSION: u8 = 2;
 
 /// Most databases that a mark may list; a guard against garbage, not a setting.
 const DATABASES_MAX: usize = 256;
@@ -62,8 +71,10 @@ pub struct ObjectRow<'a> {
 pub enum RowKind {
     /// A string, and how `OBJECT ENCODING` calls it.
     String(StringForm),
-    /// A collection of the kind with this number, from 2 to 15.
+    /// A collection of the kind with this number, from 2 to 7.
     Collection(u8),
+    /// The same with its elements in rows of their own; the value is a [`SpreadHead`].
+    Spread(u8),
 }
 
 /// How far a partition's rows go.
@@ -71,6 +82,8 @@ pub enum RowKind {
 pub struct Mark {
     /// Position in the shard's stream: the rows hold every change up to here and none after.
     pub applied: u64,
+    /// The id that the next collection gets that is spread.
+    pub next_id: u64,
     /// One per database, by number.
     pub databases: Vec<DatabaseMark>,
 }
@@ -80,8 +93,21 @@ pub struct Mark {
 pub struct DatabaseMark {
     /// The generation that its live rows carry.
     pub generation: u64,
-    /// Number of live rows.
+    /// Number of keys.
     pub keys: u64,
+    /// How many of them are spread.
+    pub spread: u64,
+}
+
+/// What the object of a spread collection says beside its expiry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SpreadHead<'a> {
+    /// What its elements' rows are found by.
+    pub id: u64,
+    /// How many there are: what the collection calls its length.
+    pub elements: u64,
+    /// What is in none of them.
+    pub head: &'a [u8],
 }
 
 /// Appends the key of the partition's mark.
@@ -137,8 +163,12 @@ impl<'a> ObjectRow<'a> {
             RowKind::String(StringForm::Whole) => STRING,
             RowKind::String(StringForm::Edited) => STRING | EDITED,
             RowKind::Collection(kind) => {
-                debug_assert!(kind > STRING && kind <= TYPE_MASK, "a kind has four bits");
+                debug_assert!(kind > STRING && kind < SPREAD, "a kind has three bits");
                 kind
+            }
+            RowKind::Spread(kind) => {
+                debug_assert!(kind > STRING && kind < SPREAD, "a kind has three bits");
+                kind | SPREAD
             }
         };
         if self.expire_ms == 0 {
@@ -157,7 +187,9 @@ impl<'a> ObjectRow<'a> {
         let kind = match head & TYPE_MASK {
             0 => return Err(RowError::UnknownType(0)),
             STRING => RowKind::String(edited),
-            kind => RowKind::Collection(kind),
+            kind if kind < SPREAD => RowKind::Collection(kind),
+            kind if kind > SPREAD + STRING => RowKind::Spread(kind & !SPREAD),
+            unknown => return Err(RowError::UnknownType(unknown)),
         };
         let mut expire_ms = 0;
         if head & EXPIRY != 0 {
@@ -169,15 +201,37 @@ impl<'a> ObjectRow<'a> {
     }
 }
 
+impl<'a> SpreadHead<'a> {
+    /// Appends it.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        varint::put(out, self.id);
+        varint::put(out, self.elements);
+        out.extend_from_slice(self.head);
+    }
+
+    /// Reads the value of an object of [`RowKind::Spread`].
+    ///
+    /// # Errors
+    /// It ends too early.
+    pub fn decode(value: &'a [u8]) -> Result<SpreadHead<'a>, RowError> {
+        let mut head = value;
+        let id = varint::take(&mut head).ok_or(RowError::Length)?;
+        let elements = varint::take(&mut head).ok_or(RowError::Length)?;
+        Ok(SpreadHead { id, elements, head })
+    }
+}
+
 impl Mark {
     /// Appends the mark's value.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.push(MARK_VERSION);
         out.extend_from_slice(&self.applied.to_le_bytes());
+        varint::put(out, self.next_id);
         out.push(self.databases.len() as u8);
         for database in &self.databases {
             varint::put(out, database.generation);
             varint::put(out, database.keys);
+            varint::put(out, database.spread);
         }
     }
 
@@ -187,18 +241,20 @@ impl Mark {
         if version != MARK_VERSION {
             return Err(RowError::UnknownType(version));
         }
-        let (applied, rest) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
+        let (applied, mut rest) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
+        let next_id = varint::take(&mut rest).ok_or(RowError::Length)?;
         let (&count, mut rest) = rest.split_first().ok_or(RowError::Length)?;
         let mut databases = Vec::with_capacity(usize::from(count).min(DATABASES_MAX));
         for _ in 0..count {
             let generation = varint::take(&mut rest).ok_or(RowError::Length)?;
             let keys = varint::take(&mut rest).ok_or(RowError::Length)?;
-            databases.push(DatabaseMark { generation, keys });
+            let spread = varint::take(&mut rest).ok_or(RowError::Length)?;
+            databases.push(DatabaseMark { generation, keys, spread });
         }
         if !rest.is_empty() {
             return Err(RowError::Length);
         }
-        Ok(Mark { applied: u64::from_le_bytes(*applied), databases })
+        Ok(Mark { applied: u64::from_le_bytes(*applied), next_id, databases })
     }
 }
 
@@ -217,7 +273,9 @@ mod tests {
                 RowKind::String(StringForm::Whole),
                 RowKind::String(StringForm::Edited),
                 RowKind::Collection(2),
-                RowKind::Collection(15),
+                RowKind::Collection(6),
+                RowKind::Spread(2),
+                RowKind::Spread(6),
             ] {
                 let row = ObjectRow { expire_ms, kind, value: b"hello" };
                 let mut bytes = Vec::new();
@@ -227,16 +285,18 @@ mod tests {
         }
         assert_eq!(ObjectRow::decode(b""), Err(RowError::Length));
         assert_eq!(ObjectRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
-        assert_eq!(ObjectRow::decode(&[0x10]), Err(RowError::UnknownType(0)));
+        for kind in [0, 8, 9] {
+            assert_eq!(ObjectRow::decode(&[0x10 | kind]), Err(RowError::UnknownType(kind)));
+        }
     }
 
     #[test]
     fn marks_round_trip_and_cuts_are_refused() {
         let databases = vec![
-            DatabaseMark { generation: 0, keys: 10 },
-            DatabaseMark { generation: u64::MAX, keys: 0 },
+            DatabaseMark { generation: 0, keys: 10, spread: 300 },
+            DatabaseMark { generation: u64::MAX, keys: 0, spread: 0 },
         ];
-        let mark = Mark { applied: 12345, databases };
+        let mark = Mark { applied: 12345, next_id: 1000, databases };
         let mut bytes = Vec::new();
         mark.encode(&mut bytes);
         assert_eq!(Mark::decode(&bytes), Ok(mark));

@@ -1,8 +1,9 @@
 //! The examples in `docs/formats` are what the encoders write.
 
+use basalt_change::element::{ElementsOf, RowSet};
 use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, StringForm};
 use basalt_change::place::{PartitionId, Slot};
-use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind};
+use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
 
 const CHANGE_SET: &str = include_str!("../../../docs/formats/changeset.md");
 const COLD_ROWS: &str = include_str!("../../../docs/formats/cold-rows.md");
@@ -71,9 +72,18 @@ fn change_sets_are_as_documented() {
 fn cold_rows_are_as_documented() {
     let (mut mark_key, mut mark, mut key, mut end) = (vec![], vec![], vec![], vec![]);
     row::mark_key(partition(), &mut mark_key);
-    let databases =
-        vec![DatabaseMark { generation: 0, keys: 1 }, DatabaseMark { generation: 256, keys: 300 }];
-    Mark { applied: 300, databases }.encode(&mut mark);
+    let databases = vec![
+        DatabaseMark { generation: 0, keys: 1, spread: 0 },
+        DatabaseMark { generation: 256, keys: 300, spread: 2 },
+    ];
+    Mark { applied: 300, next_id: 5, databases }.encode(&mut mark);
+    let elements = ElementsOf { partition: partition(), generation: 0, id: 4 };
+    let (mut by_name, mut by_order) = (vec![], vec![]);
+    elements.key(RowSet::ByName, b"ann", &mut by_name);
+    elements.key(RowSet::ByOrder, b"\xc0\x08\0\0\0\0\0\0ann", &mut by_order);
+    let (mut body, mut spread) = (vec![], vec![]);
+    SpreadHead { id: 4, elements: 300, head: b"" }.encode(&mut body);
+    ObjectRow { expire_ms: 0, kind: RowKind::Spread(4), value: &body }.encode(&mut spread);
     row::object_key(partition(), 0, b"foo", &mut key);
     row::generation_end(partition(), 0, &mut end);
     let row = |expire_ms, form| {
@@ -89,6 +99,9 @@ fn cold_rows_are_as_documented() {
         ("A string", row(0, StringForm::Whole)),
         ("A string with an expiry", row(EXPIRE_MS, StringForm::Whole)),
         ("An edited string", row(0, StringForm::Edited)),
+        ("A spread sorted set", spread),
+        ("Key of a member", by_name),
+        ("Key of a member by its score", by_order),
     ] {
         assert_eq!(documented(COLD_ROWS, heading), bytes, "{heading}: {bytes:02x?}");
     }

@@ -16,25 +16,34 @@
 //! hundred microseconds of one lock of 1,024. A partition that gathers more than
 //! [`PARTITION_DIRTY_MAX`] starts a checkpoint; that is looked for once a second.
 //!
+//! A large collection is *spread*: only those of its elements are copied that have changed, in slices
+//! (`checkpoint/spread.rs`).
+//!
 //! If the ingest fails, every entry of the partitions concerned that the cold tier may have is
 //! marked dirty again: more work later, but never a lost row.
+
+mod elements;
+mod rows;
+mod spread;
 
 use crate::engine::Engine;
 use crate::log::LogError;
 use basalt_change::place::PartitionId;
-use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind};
 use basalt_cold::{CheckpointWriter, ColdError};
-use basalt_keyspace::entry::{EntryValue, StringValue};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::sync::Arc;
+use rows::{Dead, Rows, Terms};
+use spread::Holding;
 use std::time::{Duration, Instant};
 
 /// Bytes of rows that are gathered before they are ingested.
 const INGEST_BYTES: u64 = 256 << 20;
 /// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
 const PARTITION_DIRTY_MAX: usize = 16 << 10;
+/// So often a partition is copied anew because a large collection went while its elements were gathered, before
+/// all is done under one lock.
+const SLICED_COPIES_MAX: usize = 3;
 /// After a failed checkpoint the next one waits this long.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How often the thread looks whether a checkpoint is due.
@@ -85,33 +94,25 @@ pub(crate) struct Checkpointing {
     stats: Mutex<CheckpointStats>,
 }
 
-/// The rows of one partition, copied under its lock. One is used for all partitions of a checkpoint: to
-/// ask for memory, and to touch it for the first time, takes longer than to copy.
-#[derive(Default)]
-struct Rows {
-    keys: Vec<u8>,
-    values: Vec<u8>,
-    index: Vec<RowAt>,
-    mark: Mark,
-    dead_generations: Vec<u64>,
-}
-
-struct RowAt {
-    key: std::ops::Range<usize>,
-    value: RowValue,
-}
-
-enum RowValue {
-    Delete,
-    Inline(std::ops::Range<usize>),
-    /// What stands before the value in `values`, and the value.
-    Shared(std::ops::Range<usize>, Arc<Vec<u8>>),
-}
-
 /// Partitions whose rows wait for the next ingest.
 struct Gathered<'e> {
     writer: Box<dyn CheckpointWriter<'e> + 'e>,
-    partitions: Vec<(PartitionId, Vec<u64>)>,
+    partitions: Vec<(PartitionId, Dead)>,
+}
+
+/// What a partition had for the cold tier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Collected {
+    Nothing,
+    Rows,
+}
+
+impl Checkpointing {
+    /// A partition was locked for so long.
+    fn note_lock(&self, time: Duration) {
+        let mut stats = self.stats.lock();
+        stats.longest_lock = stats.longest_lock.max(time);
+    }
 }
 
 impl Engine {
@@ -158,22 +159,27 @@ impl Engine {
         let mut gathered: Option<Gathered<'_>> = None;
         let mut rows = Rows::default();
         for id in PartitionId::all() {
-            if !self.collect(id, &mut rows) {
-                continue;
+            match self.collect(id, &mut rows) {
+                Ok(Collected::Nothing) => continue,
+                Ok(Collected::Rows) => {}
+                Err(error) => {
+                    self.mark_dirty_again(&[(id, Dead::default())]);
+                    self.give_up(gathered);
+                    return Err(error.into());
+                }
             }
-            written += rows.index.len() as u64;
+            written += rows.len() as u64;
             let mut current = match gathered.take() {
                 Some(current) => current,
                 None => match self.cold.checkpoint_writer() {
                     Ok(writer) => Gathered { writer, partitions: Vec::new() },
                     Err(error) => {
-                        self.mark_dirty_again(&[(id, Vec::new())]);
+                        self.mark_dirty_again(&[(id, Dead::default())]);
                         return Err(error.into());
                     }
                 },
             };
-            let dead = rows.dead_generations.clone();
-            current.partitions.push((id, dead));
+            current.partitions.push((id, rows.dead().clone()));
             if let Err(error) = rows.write(id, &mut *current.writer) {
                 self.mark_dirty_again(&current.partitions);
                 return Err(error.into());
@@ -191,8 +197,22 @@ impl Engine {
         Ok(written)
     }
 
-    /// Copies what is dirty in a partition and marks it clean; false if there is nothing to be written.
-    fn collect(&self, id: PartitionId, rows: &mut Rows) -> bool {
+    /// Copies what is dirty in a partition and marks it clean.
+    fn collect(&self, id: PartitionId, rows: &mut Rows) -> Result<Collected, ColdError> {
+        for _ in 0..SLICED_COPIES_MAX {
+            if self.copy(id, rows, Holding::Slices) == Collected::Nothing {
+                return Ok(Collected::Nothing);
+            }
+            if self.gather_slices(rows)? {
+                return Ok(Collected::Rows);
+            }
+            self.mark_dirty_again(&[(id, Dead::default())]);
+        }
+        Ok(self.copy(id, rows, Holding::Throughout))
+    }
+
+    /// The same but for the elements of large collections, if these are to be gathered in slices.
+    fn copy(&self, id: PartitionId, rows: &mut Rows, holding: Holding) -> Collected {
         rows.make_room(self.keyspace.glance(id, Partition::dirty).unwrap_or(0));
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
@@ -200,10 +220,15 @@ impl Engine {
         // may leave the second half, and the mark must be past that.
         if partition.last_seq == partition.marked_seq && !partition.mark_stale {
             debug_assert_eq!(partition.dirty(), 0, "what is dirty was logged after the mark");
-            return false;
+            return Collected::Nothing;
         }
         let start = Instant::now();
-        rows.copy(id, partition);
+        let terms = Terms {
+            collection_row_bytes_max: self.options.collection_row_bytes_max,
+            hasher: self.keyspace.hasher(),
+        };
+        rows.copy(id, partition, terms);
+        Engine::gather_at_once(partition, rows, holding);
         for database in &mut partition.databases {
             database.has_rows |= database.table.counts().dirty > 0;
             database.table.mark_all_clean();
@@ -211,9 +236,15 @@ impl Engine {
         partition.mark_stale = false;
         partition.marked_seq = partition.last_seq;
         drop(locked);
-        let mut stats = self.checkpointing.stats.lock();
-        stats.longest_lock = stats.longest_lock.max(start.elapsed());
-        true
+        self.checkpointing.note_lock(start.elapsed());
+        Collected::Rows
+    }
+
+    /// Nothing comes of what has been gathered.
+    fn give_up(&self, gathered: Option<Gathered<'_>>) {
+        if let Some(gathered) = gathered {
+            self.mark_dirty_again(&gathered.partitions);
+        }
     }
 
     fn ingest(&self, gathered: Gathered<'_>) -> Result<(), CheckpointError> {
@@ -237,14 +268,20 @@ impl Engine {
     }
 
     /// The cold tier has the rows: tombstones that were part of them have done their duty.
-    fn after_commit(&self, id: PartitionId, dead: &[u64]) {
+    fn after_commit(&self, id: PartitionId, dead: &Dead) {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
         // Others have come in behind them since; nobody else takes any out.
-        debug_assert!(partition.dead_generations.starts_with(dead));
-        partition.dead_generations.drain(..dead.len());
+        debug_assert!(partition.dead_generations.starts_with(&dead.generations));
+        partition.dead_generations.drain(..dead.generations.len());
         let mut cleared = false;
         for database in &mut partition.databases {
+            database.spread.arrive();
+            let dead =
+                dead.spread.iter().find(|(generation, _)| *generation == database.generation);
+            if let Some((_, ids)) = dead {
+                database.spread.forget_dead(ids.len());
+            }
             if database.table.counts().tombstones == 0 {
                 continue;
             }
@@ -266,13 +303,14 @@ impl Engine {
         partition.cold_version += u64::from(cleared);
     }
 
-    fn mark_dirty_again(&self, partitions: &[(PartitionId, Vec<u64>)]) {
+    fn mark_dirty_again(&self, partitions: &[(PartitionId, Dead)]) {
         for &(id, _) in partitions {
             let mut locked = self.keyspace.lock(id);
             let partition = locked.partition_mut(id);
             partition.mark_stale = true;
             for database in &mut partition.databases {
                 database.table.mark_cold_dirty();
+                database.spread.give_up_in_flight();
             }
         }
     }
@@ -314,7 +352,8 @@ impl Engine {
 
     fn any_partition_is_full(&self) -> bool {
         PartitionId::all().any(|id| {
-            let dirty = self.keyspace.glance(id, basalt_keyspace::partition::Partition::dirty);
+            let dirty = |partition: &Partition| partition.dirty() + partition.touched();
+            let dirty = self.keyspace.glance(id, dirty);
             dirty.is_some_and(|dirty| dirty > PARTITION_DIRTY_MAX)
         })
     }
@@ -322,87 +361,5 @@ impl Engine {
     pub(crate) fn wake_checkpoint_thread(&self) {
         drop(self.checkpointing.requests.lock());
         self.checkpointing.requested.notify_all();
-    }
-}
-
-impl Rows {
-    /// Empties itself and makes room for about so many keys, before the lock is taken.
-    fn make_room(&mut self, dirty: usize) {
-        self.keys.clear();
-        self.values.clear();
-        self.index.clear();
-        self.keys.reserve(dirty * 32);
-        self.values.reserve(dirty * 80);
-        self.index.reserve(dirty);
-    }
-
-    fn copy(&mut self, id: PartitionId, partition: &Partition) {
-        let rows = self;
-        rows.mark = Mark { applied: partition.last_seq, databases: Vec::new() };
-        rows.dead_generations.clone_from(&partition.dead_generations);
-        for database in &partition.databases {
-            let mark = DatabaseMark { generation: database.generation, keys: database.keys() };
-            rows.mark.databases.push(mark);
-            database.table.walk(DIRTY, |entry, _| {
-                let key_start = rows.keys.len();
-                row::object_key(id, database.generation, entry.key(), &mut rows.keys);
-                let start = rows.values.len();
-                let mut head = |kind| {
-                    ObjectRow { expire_ms: entry.expire_ms(), kind, value: b"" }
-                        .encode_head(&mut rows.values)
-                };
-                let value = match entry.value() {
-                    None => RowValue::Delete,
-                    Some(EntryValue::String(StringValue::Inline(bytes))) => {
-                        head(RowKind::String(entry.form()));
-                        rows.values.extend_from_slice(bytes);
-                        RowValue::Inline(start..rows.values.len())
-                    }
-                    Some(EntryValue::String(StringValue::Shared(shared))) => {
-                        head(RowKind::String(entry.form()));
-                        RowValue::Shared(start..rows.values.len(), shared.to_arc())
-                    }
-                    Some(EntryValue::Collection(value)) => {
-                        head(RowKind::Collection(value.kind() as u8));
-                        value.encode(&mut rows.values);
-                        RowValue::Inline(start..rows.values.len())
-                    }
-                };
-                rows.index.push(RowAt { key: key_start..rows.keys.len(), value });
-            });
-        }
-    }
-
-    fn write(
-        &mut self,
-        id: PartitionId,
-        writer: &mut (dyn CheckpointWriter<'_> + '_),
-    ) -> Result<(), ColdError> {
-        let (mut key, mut value) = (Vec::new(), Vec::new());
-        for &generation in &self.dead_generations {
-            let (mut from, mut to) = (Vec::new(), Vec::new());
-            row::object_key(id, generation, b"", &mut from);
-            row::generation_end(id, generation, &mut to);
-            writer.delete_range(&from, &to)?;
-        }
-        row::mark_key(id, &mut key);
-        self.mark.encode(&mut value);
-        writer.put(&key, &value)?;
-        let keys = &self.keys;
-        self.index.sort_unstable_by(|a, b| keys[a.key.clone()].cmp(&keys[b.key.clone()]));
-        for row in &self.index {
-            let key = &keys[row.key.clone()];
-            match &row.value {
-                RowValue::Delete => writer.delete(key)?,
-                RowValue::Inline(range) => writer.put(key, &self.values[range.clone()])?,
-                RowValue::Shared(head, bytes) => {
-                    value.clear();
-                    value.extend_from_slice(&self.values[head.clone()]);
-                    value.extend_from_slice(bytes);
-                    writer.put(key, &value)?;
-                }
-            }
-        }
-        Ok(())
     }
 }

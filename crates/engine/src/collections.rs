@@ -106,11 +106,13 @@ impl Txn<'_> {
         changes.begin_op(key, gated);
         let start =
             op::begin_edit(&mut changes.bytes, db, key.bytes, C::KIND as u8, Origin::Existing);
+        let touched = database.spread.touched_of(key.hash, key.bytes);
         let (result, is_empty, expires_earlier) =
             database.table.edit_collection(found, |value| {
                 let collection = C::of_mut(value)?;
                 let next_ms = collection.next_expiry_ms();
-                let result = change(collection, &mut Edits::to(&mut changes.bytes));
+                let mut edits = Edits::to(&mut changes.bytes).noting(touched);
+                let result = change(collection, &mut edits);
                 let is_empty = collection.is_empty() && !C::STAYS_WHEN_EMPTY;
                 Some((result, is_empty, collection.next_expiry_ms() < next_ms))
             })??;

@@ -8,6 +8,7 @@ use crate::log::{CommitLog, Gate, Gating, Ticket};
 use crate::miss::MissQueue;
 use crate::recovery::{RecoveryError, RecoveryStats, Replay};
 use crate::retire::Retired;
+use crate::rows::LoadError;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
@@ -34,6 +35,9 @@ pub struct Options {
     pub hash_seed: u64,
     /// Up to where collections stay packed.
     pub limits: Limits,
+    /// Bytes of a collection above which each of its elements has a row of its own in the cold tier
+    /// (`collection-row-max`).
+    pub collection_row_bytes_max: usize,
 }
 
 impl Default for Options {
@@ -45,6 +49,7 @@ impl Default for Options {
             miss_threads: 1,
             hash_seed: 1,
             limits: Limits::default(),
+            collection_row_bytes_max: 64 << 10,
         }
     }
 }
@@ -90,6 +95,16 @@ pub enum EngineError {
     /// The engine is shutting down.
     #[error("the server is shutting down")]
     Stopping,
+}
+
+impl From<LoadError> for EngineError {
+    fn from(error: LoadError) -> EngineError {
+        match error {
+            LoadError::Cold(error) => EngineError::Cold(error),
+            LoadError::Row(error) => EngineError::Row(error),
+            LoadError::Interrupted => EngineError::Stopping,
+        }
+    }
 }
 
 impl Engine {

@@ -4,7 +4,7 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::key::Key;
-use crate::rows::LoadedRow;
+use crate::rows::{LoadError, LoadedRow};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_keyspace::table::bucket::COLD;
@@ -78,11 +78,18 @@ impl Engine {
         cold_version: u64,
         batch: &Batch,
     ) -> Result<bool, EngineError> {
-        let limits = self.limits();
+        let goes_on = || !self.is_stopping();
         let mut rows = Vec::with_capacity(batch.ends.len());
         for (row_key, value) in batch.rows() {
-            if let Some((_, bytes)) = row::split_object_key(row_key) {
-                rows.push((bytes, LoadedRow::decode(value, &limits)?));
+            let Some((_, bytes)) = row::split_object_key(row_key) else { continue };
+            match LoadedRow::read(value, id, generation, self.source(&goes_on)) {
+                Ok(row) => rows.push((bytes, row)),
+                // Its elements are being replaced.
+                Err(LoadError::Row(_)) if self.is_resident(db, id, bytes) => {}
+                Err(LoadError::Row(_)) if self.cold_version(id) != cold_version => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         let mut locked = self.keyspace.lock(id);
@@ -101,6 +108,16 @@ impl Engine {
             self.note_expiring(db);
         }
         Ok(true)
+    }
+
+    fn is_resident(&self, db: u8, id: PartitionId, bytes: &[u8]) -> bool {
+        let hash = self.keyspace.hasher().hash(bytes);
+        let locked = self.keyspace.lock(id);
+        locked.partition(id).databases[usize::from(db)].table.find(hash, bytes).is_some()
+    }
+
+    fn cold_version(&self, id: PartitionId) -> u64 {
+        self.keyspace.lock(id).partition(id).cold_version
     }
 
     /// Every row has been seen: what is not resident now does not exist.

@@ -7,7 +7,7 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::key::Key;
-use crate::rows::LoadedRow;
+use crate::rows::{LoadError, LoadedRow, Source};
 use basalt_change::op::Origin;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
@@ -80,12 +80,12 @@ impl Engine {
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
                 Probe::Present(row) => match LoadedRow::decode(&row, &self.limits()) {
-                    Ok(row) => {
+                    Ok(Some(row)) => {
                         install(partition, &miss, Some(row));
                         self.note_expiring(db);
                     }
-                    // Read again, and reported, by the pool.
-                    Err(_) => misses.push(miss),
+                    // Its elements are read, or it is read again, and reported, by the pool.
+                    Ok(None) | Err(_) => misses.push(miss),
                 },
                 Probe::Unknown => misses.push(miss),
             }
@@ -161,9 +161,11 @@ impl Engine {
     fn read(&self, missing: Missing) -> Result<(), EngineError> {
         let keys: Vec<Vec<u8>> = missing.misses.iter().map(|miss| miss.row_key.clone()).collect();
         let rows = self.cold.read_many(&keys)?;
-        let limits = self.limits();
         for (miss, row) in missing.misses.iter().zip(rows) {
-            let row = row.as_deref().map(|row| LoadedRow::decode(row, &limits)).transpose()?;
+            let row = match row.as_deref().map(|row| self.load(miss, row)).transpose() {
+                Err(LoadError::Row(_)) if self.is_out_of_date(miss) => continue,
+                read => read.map_err(EngineError::from)?,
+            };
             let mut locked = self.keyspace.lock(miss.partition);
             let partition = locked.partition_mut(miss.partition);
             install(partition, miss, row);
@@ -172,6 +174,30 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    fn load<'r>(&self, miss: &Miss, row: &'r [u8]) -> Result<LoadedRow<'r>, LoadError> {
+        let generation =
+            row::split_object_key(&miss.row_key).map_or(0, |(generation, _)| generation);
+        LoadedRow::read(row, miss.partition, generation, self.source(&|| !self.is_stopping()))
+    }
+
+    /// Where rows are read from.
+    pub(crate) fn source<'a>(&'a self, goes_on: &'a dyn Fn() -> bool) -> Source<'a> {
+        Source { cold: &*self.cold, limits: self.limits(), goes_on }
+    }
+
+    /// What was read need not be true any more: the key has changed since, or may have.
+    fn is_out_of_date(&self, miss: &Miss) -> bool {
+        let locked = self.keyspace.lock(miss.partition);
+        let partition = locked.partition(miss.partition);
+        let database = &partition.databases[usize::from(miss.db)];
+        let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return false };
+        partition.cold_version != miss.cold_version
+            || database.generation != generation
+            || database.table.find(miss.hash, key).is_some()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::key::Key;
 use crate::log::LogError;
 use crate::miss::adds_key;
 use crate::replay_batch::ReplayBatch;
-use crate::rows::{BadRow, LoadedRow};
+use crate::rows::{self, BadRow, LoadError, LoadedRow, Source};
 use crate::splice;
 use crate::txn;
 use basalt_change::op::{self, DecodeError, Edit, Op, Origin, Put, PutValue, Scope};
@@ -142,6 +142,7 @@ impl<'a> Replay<'a> {
         }
         partition.last_seq = mark.applied;
         partition.marked_seq = mark.applied;
+        partition.next_spread_id = mark.next_id;
         let floor = &mut self.floor[id.shard().index()];
         *floor = (*floor).max(mark.applied);
         let mut databases = partition.databases.iter_mut();
@@ -150,6 +151,7 @@ impl<'a> Replay<'a> {
             database.generation = mark.generation;
             database.keys_cold_only = mark.keys;
             database.has_rows = mark.keys > 0;
+            database.spread.set_cold_only(mark.spread);
             self.generation_max = self.generation_max.max(mark.generation);
             self.stats.keys_in_cold_tier += mark.keys;
         }
@@ -253,8 +255,14 @@ impl<'a> Replay<'a> {
             return Err(RecoveryError::Databases { found: db + 1, configured: found });
         }
         match op {
-            Op::Put(put) => apply_put(partition, &key(put.key), &put),
-            Op::Delete { key: bytes, .. } => apply_delete(partition, db, &key(bytes)),
+            Op::Put(put) => {
+                self.bury_elements(partition, db, &key(put.key))?;
+                apply_put(partition, &key(put.key), &put);
+            }
+            Op::Delete { key: bytes, .. } => {
+                self.bury_elements(partition, db, &key(bytes))?;
+                apply_delete(partition, db, &key(bytes));
+            }
             Op::Expire { key: bytes, expire_ms, .. } => {
                 self.make_resident(partition, db, &key(bytes))?;
                 let database = &mut partition.databases[db];
@@ -299,6 +307,8 @@ impl<'a> Replay<'a> {
         let next_ms = value.ok_or(error(NOT_THERE))?.next_expiry_ms();
         let applied = table.edit_collection(found, |value| value.apply(edit.edits, &self.limits));
         table.mark(found, DIRTY);
+        // Nobody notes here which elements change: the next checkpoint writes all of them, once.
+        database.spread.forget(key.hash, key.bytes);
         let next_after_ms = table.entry(found).collection().map(ValueRef::next_expiry_ms);
         if let Some(next_after_ms) = next_after_ms.filter(|&after_ms| after_ms < next_ms) {
             database.field_expiries.note(next_after_ms, key.hash);
@@ -315,6 +325,7 @@ impl<'a> Replay<'a> {
         let error = |error| RecoveryError::Value { partition: key.partition.number(), error };
         let kind = Kind::from_number(put.kind).ok_or(error(UNKNOWN_KIND))?;
         let value = Value::decode(kind, put.value, &self.limits).map_err(error)?;
+        self.bury_elements(partition, usize::from(put.db), key)?;
         let database = &mut partition.databases[usize::from(put.db)];
         store(database, key, NewValue::Collection(value), put.expire_ms, put.origin);
         Ok(())
@@ -334,9 +345,35 @@ impl<'a> Replay<'a> {
         let mut row_key = Vec::new();
         row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
         if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
-            let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
-            let row = LoadedRow::decode(&row, &self.limits).map_err(error)?;
+            let source = Source { cold: self.cold, limits: self.limits, goes_on: &|| true };
+            let row = LoadedRow::read(&row, key.partition, database.generation, source);
+            let row = row.map_err(|error| of_load(key.partition, error))?;
             row.install(database, key.hash, key.bytes, COLD);
+        }
+        Ok(())
+    }
+
+    /// A key that is about to be replaced or removed without having been read: if its collection is spread, its
+    /// elements go, too.
+    fn bury_elements(
+        &self,
+        partition: &mut Partition,
+        db: usize,
+        key: &Key<'_>,
+    ) -> Result<(), RecoveryError> {
+        let database = &mut partition.databases[db];
+        let is_resident = |database: &Database| database.table.find(key.hash, key.bytes).is_some();
+        if database.spread.cold_only() == 0 || is_resident(database) {
+            return Ok(());
+        }
+        let mut row_key = Vec::new();
+        row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
+        if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
+            let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
+            if let Some(id) = rows::spread_id(&row).map_err(error)? {
+                database.spread.take_from_cold();
+                database.spread.bury(id);
+            }
         }
         Ok(())
     }
@@ -345,6 +382,14 @@ impl<'a> Replay<'a> {
     pub(crate) fn end(mut self) -> Result<(u64, RecoveryStats), RecoveryError> {
         self.apply_batch()?;
         Ok((self.generation_max + 1, self.stats))
+    }
+}
+
+fn of_load(partition: PartitionId, error: LoadError) -> RecoveryError {
+    match error {
+        LoadError::Cold(error) => RecoveryError::Cold(error),
+        LoadError::Row(error) => RecoveryError::Row { partition: partition.number(), error },
+        LoadError::Interrupted => unreachable!("recovery does not stop half-way"),
     }
 }
 
@@ -378,6 +423,7 @@ fn store(
     }
     match database.table.find(key.hash, key.bytes) {
         Some(found) => {
+            database.spread.forget(key.hash, key.bytes);
             if !database.table.overwrite(found, &content) {
                 database.table.replace(found, content, found.flags() & COLD | DIRTY);
             }

@@ -1,9 +1,14 @@
 //! Rows of the cold tier becoming entries.
 
-use basalt_change::row::{ObjectRow, RowError, RowKind};
+use basalt_change::element::{self, ElementsOf, RowSet};
+use basalt_change::place::PartitionId;
+use basalt_change::row::{ObjectRow, RowError, RowKind, SpreadHead};
+use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::partition::Database;
-use basalt_value::{DecodeError, Kind, Limits, Value};
+use basalt_keyspace::spread::SpreadKey;
+use basalt_value::{DecodeError, Kind, Limits, Touched, Value, spread};
+use std::ops::ControlFlow;
 
 /// A row that makes no sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -14,38 +19,151 @@ pub enum BadRow {
     /// Its collection cannot be read.
     #[error("{0}")]
     Value(#[from] DecodeError),
+    /// A collection has not as many elements as its object says.
+    #[error("a collection has {found} elements on disk, its object says {expected}")]
+    Elements {
+        /// In their rows.
+        found: u64,
+        /// In the object.
+        expected: u64,
+    },
+}
+
+/// Why a row cannot become an entry.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum LoadError {
+    /// The cold tier could not be read.
+    #[error("{0}")]
+    Cold(#[from] ColdError),
+    /// It makes no sense. Elements that were read after their object make none either if both were replaced in
+    /// between; whoever looks after them knows.
+    #[error("{0}")]
+    Row(#[from] BadRow),
+    /// Whoever wanted it wants it no more.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<RowError> for LoadError {
+    fn from(error: RowError) -> LoadError {
+        LoadError::Row(error.into())
+    }
+}
+
+impl From<DecodeError> for LoadError {
+    fn from(error: DecodeError) -> LoadError {
+        LoadError::Row(error.into())
+    }
+}
+
+/// Where a row is from, and how elements are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) cold: &'a dyn ColdTier,
+    pub(crate) limits: Limits,
+    /// Asked now and then while a large collection is read.
+    pub(crate) goes_on: &'a dyn Fn() -> bool,
 }
 
 /// A row, ready to become an entry. Made without a lock: decoding a large collection takes its time.
 pub(crate) struct LoadedRow<'a> {
     expire_ms: u64,
     value: NewValue<'a>,
+    /// The id of a spread collection.
+    spread_id: Option<u64>,
 }
 
 impl<'a> LoadedRow<'a> {
-    pub(crate) fn decode(row: &'a [u8], limits: &Limits) -> Result<LoadedRow<'a>, BadRow> {
+    /// Reads an object's row that is all of it; `None` if there are elements to be read.
+    pub(crate) fn decode(row: &'a [u8], limits: &Limits) -> Result<Option<LoadedRow<'a>>, BadRow> {
         let row = ObjectRow::decode(row)?;
         let value = match row.kind {
             RowKind::String(form) => NewValue::string(row.value, form),
             RowKind::Collection(number) => {
-                let kind = Kind::from_number(number).ok_or(RowError::UnknownType(number))?;
-                NewValue::Collection(Value::decode(kind, row.value, limits)?)
+                NewValue::Collection(Value::decode(kind(number)?, row.value, limits)?)
             }
+            RowKind::Spread(_) => return Ok(None),
         };
-        Ok(LoadedRow { expire_ms: row.expire_ms, value })
+        Ok(Some(LoadedRow { expire_ms: row.expire_ms, value, spread_id: None }))
+    }
+
+    /// Reads an object's row, and the elements' if there are any.
+    pub(crate) fn read(
+        row: &'a [u8],
+        partition: PartitionId,
+        generation: u64,
+        source: Source<'_>,
+    ) -> Result<LoadedRow<'a>, LoadError> {
+        if let Some(loaded) = LoadedRow::decode(row, &source.limits)? {
+            return Ok(loaded);
+        }
+        let row = ObjectRow::decode(row)?;
+        let RowKind::Spread(number) = row.kind else { return Err(RowError::Length.into()) };
+        let head = SpreadHead::decode(row.value)?;
+        let of = ElementsOf { partition, generation, id: head.id };
+        let value = read_elements(of, kind(number)?, head, source)?;
+        let value = NewValue::Collection(value);
+        Ok(LoadedRow { expire_ms: row.expire_ms, value, spread_id: Some(head.id) })
     }
 
     /// Makes it resident under a key that is not.
     pub(crate) fn install(self, database: &mut Database, hash: u64, key: &[u8], flags: u64) {
-        let LoadedRow { expire_ms, value } = self;
+        let LoadedRow { expire_ms, value, spread_id } = self;
         if expire_ms != 0 {
             database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
         }
         if let NewValue::Collection(value) = &value {
-            database.field_expiries.note(value.as_ref().next_expiry_ms(), hash);
+            let value = value.as_ref();
+            database.field_expiries.note(value.next_expiry_ms(), hash);
+            if let Some(id) = spread_id {
+                let touched = Touched::new(value.keeping());
+                let spread = SpreadKey { hash, key: key.into(), id, touched, in_flight: false };
+                database.spread.take_from_cold();
+                database.spread.insert(spread);
+            }
         }
         let content = Content { key, value, expire_ms, access: Default::default() };
         database.table.insert(hash, content, flags);
         database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
     }
+}
+
+fn kind(number: u8) -> Result<Kind, RowError> {
+    Kind::from_number(number).ok_or(RowError::UnknownType(number))
+}
+
+/// The id of the collection of an object's row, if it is spread.
+pub(crate) fn spread_id(row: &[u8]) -> Result<Option<u64>, BadRow> {
+    let row = ObjectRow::decode(row)?;
+    match row.kind {
+        RowKind::Spread(_) => Ok(Some(SpreadHead::decode(row.value)?.id)),
+        _ => Ok(None),
+    }
+}
+
+fn read_elements(
+    of: ElementsOf,
+    kind: Kind,
+    head: SpreadHead<'_>,
+    source: Source<'_>,
+) -> Result<Value, LoadError> {
+    /// Elements after which is asked whether to go on.
+    const ELEMENTS_AN_ASKING: u64 = 4_096;
+    let mut value = Value::from_head(kind, head.head)?;
+    let set = if spread::is_ordered(kind) { RowSet::ByOrder } else { RowSet::ByName };
+    let (from, to) = of.range(set);
+    let mut outcome = Ok(());
+    let mut read = 0;
+    source.cold.scan(&from, &to, &mut |key, content| {
+        let name = element::name_in(key).unwrap_or_default();
+        outcome = value.adopt(name, content, &source.limits).map_err(LoadError::from);
+        read += 1;
+        if read % ELEMENTS_AN_ASKING == 0 && !(source.goes_on)() {
+            outcome = Err(LoadError::Interrupted);
+        }
+        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    outcome?;
+    let (found, expected) = (value.as_ref().len() as u64, head.elements);
+    if found == expected { Ok(value) } else { Err(BadRow::Elements { found, expected }.into()) }
 }

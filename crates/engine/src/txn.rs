@@ -257,6 +257,7 @@ impl<'e> Txn<'e> {
                 if !database.table.entry(found).is_tombstone() {
                     origin = Origin::Existing;
                 }
+                database.spread.forget(key.hash, key.bytes);
                 if !database.table.overwrite(found, &content) {
                     engine.retire(&mut database.table, found);
                     database.table.replace(found, content, found.flags() & COLD | DIRTY);
@@ -546,6 +547,7 @@ impl Changes {
 
 /// Takes a live entry out, leaving a tombstone if the cold tier may have a row for the key.
 pub(crate) fn remove(database: &mut Database, key: &Key<'_>, found: Found) {
+    database.spread.forget(key.hash, key.bytes);
     if found.has(COLD) {
         let content = Content {
             key: key.bytes,

@@ -6,6 +6,7 @@
 
 use crate::engine::Engine;
 use basalt_change::place::PartitionId;
+use basalt_keyspace::partition::Database;
 
 /// How much was forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,7 +37,9 @@ impl Engine {
     fn unload_partition(&self, id: PartitionId) -> bool {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        if partition.dirty() > 0 || partition.mark_stale {
+        let has_dead = |database: &Database| !database.spread.dead().is_empty();
+        if partition.dirty() > 0 || partition.mark_stale || partition.databases.iter().any(has_dead)
+        {
             return false;
         }
         let mut old = Vec::with_capacity(partition.databases.len());
@@ -45,6 +48,7 @@ impl Engine {
             let mut empty = self.keyspace.empty_database(database.generation);
             empty.keys_cold_only = keys;
             empty.has_rows = database.has_rows;
+            empty.spread.set_cold_only(database.spread.len());
             old.push(std::mem::replace(database, empty));
         }
         // Who has read a row that was changed since in memory would now find no entry in its way.

@@ -20,5 +20,6 @@ pub mod interest;
 pub mod keyspace;
 pub mod memory;
 pub mod partition;
+pub mod spread;
 pub mod table;
 pub mod waiters;

@@ -5,6 +5,7 @@ use crate::field_expiries::FieldExpiries;
 use crate::hash::KeyHasher;
 use crate::interest::Interest;
 use crate::memory::pages::PagePool;
+use crate::spread::SpreadKeys;
 use crate::table::Table;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct Partition {
     pub mark_stale: bool,
     /// Generations whose rows in the cold tier are garbage.
     pub dead_generations: Vec<u64>,
+    /// The id of the next collection that is spread.
+    pub next_spread_id: u64,
     /// Changes that the log has not acknowledged: key hash and ticket, oldest first. Used only when
     /// the log gates replies.
     pub unacknowledged: Vec<(u64, u64)>,
@@ -58,6 +61,8 @@ pub struct Database {
     pub next_expiry_ms: u64,
     /// The cold tier may have rows of this generation.
     pub has_rows: bool,
+    /// Keys whose elements have rows of their own.
+    pub spread: SpreadKeys,
     /// The resident keys, and tombstones.
     pub table: Table,
     /// Which of the resident hashes have fields that expire.
@@ -78,6 +83,7 @@ impl Partition {
             cold_version: 0,
             mark_stale: false,
             dead_generations: Vec::new(),
+            next_spread_id: 0,
             unacknowledged: Vec::new(),
             interest: None,
         }
@@ -86,6 +92,12 @@ impl Partition {
     /// Entries that the next checkpoint has to write.
     pub fn dirty(&self) -> usize {
         self.databases.iter().map(|database| database.table.counts().dirty).sum()
+    }
+
+    /// Elements of spread collections that the next checkpoint has to write, and perhaps some that have not changed
+    /// in the end.
+    pub fn touched(&self) -> usize {
+        self.databases.iter().map(|database| database.spread.touched()).sum()
     }
 }
 
@@ -185,6 +197,7 @@ impl Database {
             generation,
             keys_cold_only: 0,
             has_rows: false,
+            spread: SpreadKeys::default(),
             next_expiry_ms: u64::MAX,
             field_expiries: FieldExpiries::default(),
         }

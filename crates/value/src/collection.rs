@@ -77,6 +77,9 @@ pub trait Collection: Sized {
     /// It, if the value is of this kind.
     fn of(value: ValueRef<'_>) -> Option<&Self>;
 
+    /// It, as a value of its kind.
+    fn as_value_ref(&self) -> ValueRef<'_>;
+
     /// It, to be changed, if the value is of this kind.
     fn of_mut(value: ValueMut<'_>) -> Option<&mut Self>;
 

@@ -21,6 +21,7 @@ mod edit;
 mod encoded;
 mod expiries;
 mod packed;
+mod spread;
 mod stored;
 mod table;
 #[cfg(test)]
@@ -123,6 +124,7 @@ impl Hash {
         if before == Some(field) {
             return false; // Nothing changes.
         }
+        edits.touch_item(field.name, |out| spread::was(before, out));
         edit::write_value(edits, code, field.name, field.value);
         if code == edit::SET && field.expire_ms != 0 {
             edit::write_expiry(edits, field.name, field.expire_ms);
@@ -176,6 +178,7 @@ impl Hash {
     pub fn remove(&mut self, name: Item<'_>, now_ms: u64, edits: &mut Edits<'_>) -> bool {
         let Some(field) = self.stored(name) else { return false };
         let was_live = field.is_live(now_ms);
+        edits.touch_item(name, |out| spread::was(Some(field), out));
         self.take_out(name);
         edit::write_removal(edits, name);
         was_live
@@ -196,8 +199,9 @@ impl Hash {
 
     /// Changes when a field expires, 0 for never. A field that is not there is left alone.
     pub fn set_expiry(&mut self, name: Item<'_>, expire_ms: u64, edits: &mut Edits<'_>) {
-        let before = self.stored(name).map(|field| field.expire_ms);
-        if before.is_some_and(|before| before != expire_ms) {
+        let Some(before) = self.stored(name) else { return };
+        if before.expire_ms != expire_ms {
+            edits.touch_item(name, |out| spread::was(Some(before), out));
             self.expire_stored(name, expire_ms);
             edit::write_expiry(edits, name, expire_ms);
         }
@@ -233,14 +237,14 @@ impl Hash {
         while removed < max {
             let any = match self.0.change() {
                 FormMut::Native(table) => {
-                    table.remove_expired(now_ms, |name| edit::write_removal(edits, name))
+                    table.remove_expired(now_ms, |field| write_expired(field, edits))
                 }
                 FormMut::Packed(packed) => {
                     let mut fields = packed::row(packed).fields;
                     let due = fields.find(|field| !field.is_live(now_ms));
                     let place = due.and_then(|field| packed::find(packed, field.name));
                     let whole = place.map(|place| {
-                        edit::write_removal(edits, place.field.name);
+                        write_expired(place.field, edits);
                         place.whole()
                     });
                     whole.map(|whole| packed::remove(packed, whole)).is_some()
@@ -356,6 +360,12 @@ impl Hash {
             FormRef::Native(_) => None,
         }
     }
+}
+
+/// Writes that a field that has expired is gone.
+fn write_expired(field: Field<'_>, edits: &mut Edits<'_>) {
+    edits.touch_item(field.name, |out| spread::was(Some(field), out));
+    edit::write_removal(edits, field.name);
 }
 
 impl Collection for Hash {

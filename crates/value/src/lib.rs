@@ -27,7 +27,9 @@ pub mod packed;
 pub mod seed;
 pub mod set;
 pub mod sorted_set;
+pub mod spread;
 pub mod stream;
+pub mod touched;
 pub mod value;
 
 pub use collection::{Collection, DecodeError};
@@ -38,5 +40,7 @@ pub use limits::Limits;
 pub use list::List;
 pub use set::Set;
 pub use sorted_set::SortedSet;
+pub use spread::Spread;
 pub use stream::Stream;
+pub use touched::Touched;
 pub use value::{Value, ValueMut, ValueRef};

@@ -14,7 +14,9 @@
 mod chunks;
 mod edit;
 mod element;
+mod places;
 mod run;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -92,10 +94,10 @@ impl List {
     pub fn push(&mut self, side: Side, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
         let item = Item::of(value);
         edits.write(|out| Edit::Push(side, item).put(out));
-        self.push_item(side, item, limits);
+        self.push_item(side, item, limits, edits);
     }
 
-    fn push_item(&mut self, side: Side, item: Item<'_>, limits: &Limits) {
+    fn push_item(&mut self, side: Side, item: Item<'_>, limits: &Limits, edits: &mut Edits<'_>) {
         with_element(item, |element| {
             if let FormMut::Packed(packed) = self.0.change() {
                 let bytes = elements(packed).len();
@@ -105,7 +107,7 @@ impl List {
                     return;
                 }
             }
-            self.native().push(side, element);
+            self.native(edits).push(side, element, edits);
         });
     }
 
@@ -128,10 +130,10 @@ impl List {
             Side::Right => self.iter_backwards().take(count).for_each(visit),
         }
         edits.write(|out| Edit::Pop(side, count).put(out));
-        self.pop_many(side, count, limits);
+        self.pop_many(side, count, limits, edits);
     }
 
-    fn pop_many(&mut self, side: Side, count: usize, limits: &Limits) {
+    fn pop_many(&mut self, side: Side, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
         match self.0.change() {
             FormMut::Packed(packed) => {
                 let bytes = elements(packed);
@@ -147,8 +149,8 @@ impl List {
                 splice(packed, range, &[], -(count as isize));
             }
             FormMut::Native(chunks) => {
-                chunks.pop(side, count);
-                self.pack_if_small(limits);
+                chunks.pop(side, count, edits);
+                self.pack_if_small(limits, edits);
             }
         }
     }
@@ -200,10 +202,10 @@ impl List {
     pub fn set(&mut self, index: usize, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
         let item = Item::of(value);
         edits.write(|out| Edit::Set(index, item).put(out));
-        self.set_item(index, item, limits);
+        self.set_item(index, item, limits, edits);
     }
 
-    fn set_item(&mut self, index: usize, item: Item<'_>, limits: &Limits) {
+    fn set_item(&mut self, index: usize, item: Item<'_>, limits: &Limits, edits: &mut Edits<'_>) {
         with_element(item, |element| {
             if let FormMut::Packed(packed) = self.0.change() {
                 let (count, bytes) = (len_of(packed), elements(packed));
@@ -213,7 +215,7 @@ impl List {
                     return;
                 }
             }
-            self.native().set(index, element);
+            self.native(edits).set(index, element, edits);
         });
     }
 
@@ -221,10 +223,16 @@ impl List {
     pub fn insert(&mut self, index: usize, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
         let item = Item::of(value);
         edits.write(|out| Edit::Insert(index, item).put(out));
-        self.insert_item(index, item, limits);
+        self.insert_item(index, item, limits, edits);
     }
 
-    fn insert_item(&mut self, index: usize, item: Item<'_>, limits: &Limits) {
+    fn insert_item(
+        &mut self,
+        index: usize,
+        item: Item<'_>,
+        limits: &Limits,
+        edits: &mut Edits<'_>,
+    ) {
         with_element(item, |element| {
             if let FormMut::Packed(packed) = self.0.change() {
                 let (count, bytes) = (len_of(packed), elements(packed));
@@ -237,7 +245,7 @@ impl List {
                     return;
                 }
             }
-            self.native().insert(index, element);
+            self.native(edits).insert(index, element, edits);
         });
     }
 
@@ -281,10 +289,10 @@ impl List {
             return;
         }
         edits.write(|out| Edit::Remove(index, count).put(out));
-        self.remove_many(index, count, limits);
+        self.remove_many(index, count, limits, edits);
     }
 
-    fn remove_many(&mut self, index: usize, count: usize, limits: &Limits) {
+    fn remove_many(&mut self, index: usize, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
         match self.0.change() {
             FormMut::Packed(packed) => {
                 let bytes = elements(packed);
@@ -299,8 +307,8 @@ impl List {
                 splice(packed, range, &[], -(removed as isize));
             }
             FormMut::Native(chunks) => {
-                chunks.remove(index, count);
-                self.pack_if_small(limits);
+                chunks.remove(index, count, edits);
+                self.pack_if_small(limits, edits);
             }
         }
     }
@@ -318,9 +326,9 @@ impl List {
     }
 
     /// The native form, made if need be.
-    fn native(&mut self) -> &mut Chunks {
+    fn native(&mut self, edits: &mut Edits<'_>) -> &mut Chunks {
         if let FormRef::Packed(packed) = self.0.read() {
-            self.0 = Form::native(Box::new(Chunks::from_run(elements(packed))));
+            self.0 = Form::native(Box::new(Chunks::from_run(elements(packed), edits)));
         }
         match self.0.change() {
             FormMut::Native(chunks) => chunks,
@@ -329,7 +337,7 @@ impl List {
     }
 
     /// As Redis does: a list that has shrunk to one node of half the size is packed again.
-    fn pack_if_small(&mut self, limits: &Limits) {
+    fn pack_if_small(&mut self, limits: &Limits, edits: &mut Edits<'_>) {
         let FormRef::Native(chunks) = self.0.read() else { return };
         let bytes_max = node_bytes(limits.list_node.min(-1)) / 2;
         let count_max =
@@ -337,6 +345,7 @@ impl List {
         if let Some(run) = chunks.as_run(bytes_max)
             && chunks.len() <= count_max
         {
+            chunks.touch_all(edits);
             let mut packed = Packed::new();
             splice(&mut packed, 0..0, run, chunks.len() as isize);
             self.0 = Form::packed(packed);
@@ -345,17 +354,22 @@ impl List {
 
     fn do_edit(&mut self, edit: Edit<'_>, limits: &Limits) -> Result<(), DecodeError> {
         const OUTSIDE: DecodeError = DecodeError::Corrupt("an edit beyond the end of a list");
+        let none = &mut Edits::none();
         match edit {
-            Edit::Push(side, item) => self.push_item(side, item, limits),
-            Edit::Pop(side, count) if count <= self.len() => self.pop_many(side, count, limits),
-            Edit::Set(index, item) if index < self.len() => self.set_item(index, item, limits),
+            Edit::Push(side, item) => self.push_item(side, item, limits, none),
+            Edit::Pop(side, count) if count <= self.len() => {
+                self.pop_many(side, count, limits, none);
+            }
+            Edit::Set(index, item) if index < self.len() => {
+                self.set_item(index, item, limits, none);
+            }
             Edit::Insert(index, item) if index <= self.len() => {
-                self.insert_item(index, item, limits);
+                self.insert_item(index, item, limits, none);
             }
             Edit::Remove(index, count)
                 if index.checked_add(count).is_some_and(|end| end <= self.len()) =>
             {
-                self.remove_many(index, count, limits);
+                self.remove_many(index, count, limits, none);
             }
             _ => return Err(OUTSIDE),
         }
@@ -407,7 +421,7 @@ impl Collection for List {
         let mut rest = bytes;
         while !rest.is_empty() {
             let item = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
-            list.push_item(Side::Right, item, limits);
+            list.push_item(Side::Right, item, limits, &mut Edits::none());
         }
         Ok(list)
     }

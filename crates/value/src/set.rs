@@ -13,6 +13,7 @@
 
 pub(crate) mod member;
 mod packed;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -77,6 +78,7 @@ impl Set {
         let item = Item::of(member);
         let is_new = self.add_item(item, limits);
         if is_new {
+            edits.touch_item(item, |_| false);
             edits.write(|out| {
                 out.push(ADD);
                 item.put(out);
@@ -168,6 +170,7 @@ impl Set {
             FormMut::Native(table) => table.remove(item),
         };
         if removed {
+            edits.touch_item(item, |_| true);
             edits.write(|out| {
                 out.push(REMOVE);
                 item.put(out);

@@ -25,6 +25,7 @@ mod native;
 mod range;
 mod row;
 mod score;
+mod spread;
 mod tree;
 
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod tests;
 
 pub use iter::{Direction, Element, Iter};
 pub use range::{Bounds, LexBound, ScoreBound};
+pub(crate) use spread::{put_order_content, put_order_name};
 
 use crate::form::{Form, FormMut, FormRef};
 use crate::limits::PackedLimits;
@@ -113,6 +115,11 @@ impl SortedSet {
         edits: &mut Edits<'_>,
         decide: impl FnOnce(Option<f64>) -> Option<f64>,
     ) -> Change {
+        let mut was = None;
+        let decide = |before| {
+            was = before;
+            decide(before)
+        };
         let (change, score) = match self.0.change() {
             FormMut::Native(native) => native.set(member, decide),
             FormMut::Packed(packed) => {
@@ -134,6 +141,7 @@ impl SortedSet {
             }
         };
         if change != Change::None {
+            edits.touch(member, |out| spread::was(was, out));
             edits.write(|out| edit::put_set(member, score, out));
         }
         change
@@ -142,6 +150,11 @@ impl SortedSet {
     /// Takes a member out; false if it is not there.
     #[inline]
     pub fn remove(&mut self, member: &[u8], edits: &mut Edits<'_>) -> bool {
+        if edits.notes_elements()
+            && let Some(score) = self.score(member)
+        {
+            edits.touch(member, |out| spread::was(Some(score), out));
+        }
         let is_gone = match self.0.change() {
             FormMut::Native(native) => native.remove(member),
             FormMut::Packed(packed) => match row::find(packed.bytes(), member) {
@@ -165,6 +178,11 @@ impl SortedSet {
             return 0;
         }
         let ranks = ranks.start..end;
+        if edits.notes_elements() {
+            for element in self.iter(ranks.clone(), Direction::Forward) {
+                edits.touch_item(element.member, |out| spread::was(Some(element.score), out));
+            }
+        }
         edits.write(|out| {
             let ends = [ranks.start, ranks.end - 1].map(|rank| self.at(rank).expect("in range"));
             edit::put_remove_range(ends, ranks.len(), out);

@@ -28,6 +28,7 @@ mod node;
 mod parts;
 mod progress;
 mod range;
+mod spread;
 mod trim;
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! HOT PATH
 //! A collection of any kind, and its word.
 
-use crate::{Collection, DecodeError, Hash, Kind, Limits, List, Set, SortedSet, Stream};
+use crate::spread::{Place, Visit};
+use crate::touched::Keeping;
+use crate::{Collection, DecodeError, Hash, Kind, Limits, List, Set, SortedSet, Spread, Stream};
 use std::ptr::NonNull;
 
 /// A collection of any kind.
@@ -133,6 +135,21 @@ impl Value {
         of_kind!(kind, Type => Type::decode(bytes, limits).map(Type::into_value))
     }
 
+    /// A collection with this head and no elements yet: [`Spread::from_head`].
+    pub fn from_head(kind: Kind, head: &[u8]) -> Result<Value, DecodeError> {
+        of_kind!(kind, Type => Type::from_head(head).map(Type::into_value))
+    }
+
+    /// Takes an element in: [`Spread::adopt`].
+    pub fn adopt(
+        &mut self,
+        name: &[u8],
+        content: &[u8],
+        limits: &Limits,
+    ) -> Result<(), DecodeError> {
+        each!(Value, self, it => it.adopt(name, content, limits))
+    }
+
     /// Gives the collection up for its word.
     #[inline]
     pub fn into_word(self) -> NonNull<u8> {
@@ -238,6 +255,31 @@ impl<'a> ValueRef<'a> {
         each!(ValueRef, self, it => it.visit_parts(visit));
     }
 
+    /// What has to be kept of its elements when they change.
+    pub fn keeping(self) -> Keeping {
+        of_kind!(self.kind(), Type => Type::KEEPING)
+    }
+
+    /// Its elements can have rows of their own.
+    pub fn can_spread(self) -> bool {
+        each!(ValueRef, self, it => it.can_spread())
+    }
+
+    /// Appends what is in none of its elements: [`Spread::put_head`].
+    pub fn put_head(self, out: &mut Vec<u8>) {
+        each!(ValueRef, self, it => it.put_head(out));
+    }
+
+    /// Visits elements: [`Spread::visit_elements`].
+    pub fn visit_elements(self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+        each!(ValueRef, self, it => it.visit_elements(from, count, visit))
+    }
+
+    /// Appends the content of the element with this name; false if there is none.
+    pub fn put_content(self, name: &[u8], out: &mut Vec<u8>) -> bool {
+        each!(ValueRef, self, it => it.put_content(name, out))
+    }
+
     /// An equal value.
     pub fn duplicate(self, limits: &Limits) -> Value {
         each!(ValueRef, self, it => it.duplicate(limits).into_value())
@@ -279,6 +321,11 @@ macro_rules! conversions {
                 $crate::ValueRef::$type(it) => Some(it),
                 _ => None,
             }
+        }
+
+        #[inline]
+        fn as_value_ref(&self) -> $crate::ValueRef<'_> {
+            $crate::ValueRef::$type(self)
         }
 
         #[inline]

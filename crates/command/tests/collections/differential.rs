@@ -54,6 +54,12 @@ fn compare(what: &str, commands: &mut Templates, seed: u64, options: &[(&str, &s
             }
             server = server.reopen();
         }
+        if random.chance(1, 50) {
+            wait_for_checkpoint(&server);
+        }
+        if random.chance(1, 250) {
+            server.run_for_bytes(&["DEBUG", "RELOAD"]);
+        }
         let words = commands.next();
         server.clock.set_unix_ms(clock.unix_ms());
         let (expected, actual) = (redis.run_for_bytes(&words), server.run_for_bytes(&words));

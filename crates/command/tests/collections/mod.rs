@@ -3,4 +3,5 @@
 mod differential;
 mod field_expiry;
 mod payloads;
+mod spread;
 mod templates;

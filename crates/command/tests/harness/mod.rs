@@ -78,8 +78,10 @@ impl TestServer {
     fn open(clock: Arc<ManualClock>, disk: Arc<MemoryDisk>, records: &[Record]) -> TestServer {
         let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
         let mut log = None;
+        // Another one in each life: collections are found in either form, and change it.
+        let collection_row_bytes_max = [64 << 10, 200, 1_500][records.len() % 3];
         let engine = Engine::open(
-            Options { databases: 16, ..Options::default() },
+            Options { databases: 16, collection_row_bytes_max, ..Options::default() },
             Arc::new(tier) as Arc<dyn ColdTier>,
             Arc::clone(&clock) as Arc<dyn Clock>,
             |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {

@@ -72,6 +72,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .immutable()
     .own(),
     option(
+        "collection-row-max",
+        Kind::Memory { min: 1024, max: GIB },
+        "64kb",
+        "Memory of a collection up to which it is one row in the cold tier. Above it, each of its \
+         elements has a row of its own, and a checkpoint writes those that have changed.",
+    )
+    .immutable()
+    .own(),
+    option(
         "miss-threads",
         Kind::Int { min: 1, max: 256 },
         "4",
@@ -130,6 +139,8 @@ pub struct PersistenceSettings {
     pub cold_tier: ColdTierKind,
     /// `cold-cache-size`.
     pub cold_cache_bytes: u64,
+    /// `collection-row-max`.
+    pub collection_row_bytes_max: u64,
     /// `miss-threads`.
     pub miss_threads: usize,
     /// `warm-up`.
@@ -154,6 +165,7 @@ impl PersistenceSettings {
                 _ => ColdTierKind::RocksDb,
             },
             cold_cache_bytes: values.number("cold-cache-size"),
+            collection_row_bytes_max: values.number("collection-row-max"),
             miss_threads: values.number("miss-threads"),
             warm_up: values.bool("warm-up"),
         }

@@ -101,7 +101,7 @@ impl Table {
     }
 
     /// Removes the field that expires first, if it has expired by now.
-    pub(super) fn remove_expired(&mut self, now_ms: u64, visit: impl FnOnce(Item<'_>)) -> bool {
+    pub(super) fn remove_expired(&mut self, now_ms: u64, visit: impl FnOnce(Field<'_>)) -> bool {
         let Some(due) = self.expiries.as_ref().and_then(|expiries| expiries.first()) else {
             return false;
         };
@@ -111,7 +111,7 @@ impl Table {
         let is_it = |stored: &Stored| stored.field().expire_ms == due.expire_ms;
         let removed = self.fields.remove(due.hash, is_it, Stored::hash);
         let stored = removed.expect("a noted expiry is a field's");
-        visit(stored.name());
+        visit(stored.field());
         self.forget(due.hash, &stored);
         true
     }

@@ -5,8 +5,13 @@
 //! elements are some 30,000 chunks, whose counts are walked in 20 µs, from the nearer end. A chunk that an
 //! insertion makes too large splits in two; one that removals make small merges with its neighbour. An
 //! element of more than a chunk has one of its own.
+//!
+//! Each chunk has a place, a number that ascends along the list: by it a spread list names its rows. A chunk keeps
+//! its place as long as it lives, unless so many have been put between two that there is no number left
+//! (list/places.rs).
 
-use super::{Side, element};
+use super::{Side, element, places};
+use crate::Edits;
 use crate::item::Item;
 use crate::packed::Packed;
 use std::collections::VecDeque;
@@ -25,14 +30,35 @@ pub(crate) struct Chunks {
     heap_bytes: usize,
 }
 
-struct Chunk {
+pub(super) struct Chunk {
     elements: Packed,
     count: u32,
+    pub(super) place: u64,
 }
 
 impl Chunk {
-    fn of(elements: Packed, count: usize) -> Chunk {
-        Chunk { elements, count: count as u32 }
+    fn of(elements: Packed, count: usize, place: u64) -> Chunk {
+        Chunk { elements, count: count as u32, place }
+    }
+
+    /// Its elements.
+    pub(super) fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let mut run = self.elements.bytes();
+        std::iter::from_fn(move || element::take_first(&mut run))
+    }
+
+    /// Says that it is about to change, or to go.
+    #[inline]
+    pub(super) fn touch(&self, edits: &mut Edits<'_>) {
+        edits.touch(&self.place.to_be_bytes(), |out| {
+            self.items().for_each(|item| item.put(out));
+            true
+        });
+    }
+
+    /// Says that it is new.
+    fn touch_new(&self, edits: &mut Edits<'_>) {
+        edits.touch(&self.place.to_be_bytes(), |_| false);
     }
 
     fn count(&self) -> usize {
@@ -46,7 +72,7 @@ impl Chunk {
 
 impl Chunks {
     /// The elements of a run.
-    pub(crate) fn from_run(bytes: &[u8]) -> Chunks {
+    pub(crate) fn from_run(bytes: &[u8], edits: &mut Edits<'_>) -> Chunks {
         let mut chunks = Chunks::default();
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -54,7 +80,7 @@ impl Chunks {
             if element::take_first(&mut rest).is_none() {
                 break;
             }
-            chunks.push(Side::Right, &before[..before.len() - rest.len()]);
+            chunks.push(Side::Right, &before[..before.len() - rest.len()], edits);
         }
         chunks
     }
@@ -78,7 +104,7 @@ impl Chunks {
 
     /// Adds an element, as [`element::put`] wrote it, at an end.
     #[inline]
-    pub(crate) fn push(&mut self, side: Side, element: &[u8]) {
+    pub(crate) fn push(&mut self, side: Side, element: &[u8], edits: &mut Edits<'_>) {
         self.len += 1;
         let chunk = match side {
             Side::Left => self.chunks.front_mut(),
@@ -87,6 +113,7 @@ impl Chunks {
         if let Some(chunk) = chunk
             && chunk.elements.len() + element.len() <= CHUNK_BYTES
         {
+            chunk.touch(edits);
             let at = if side == Side::Left { 0 } else { chunk.elements.len() };
             let before = chunk.elements.heap_bytes();
             chunk.elements.splice(at..at, element);
@@ -96,7 +123,9 @@ impl Chunks {
         }
         let mut elements = Packed::with_capacity(CHUNK_BYTES.max(element.len()));
         elements.extend(element);
-        let chunk = Chunk::of(elements, 1);
+        let place = places::beyond(&mut self.chunks, side, edits);
+        let chunk = Chunk::of(elements, 1, place);
+        chunk.touch_new(edits);
         self.heap_bytes += chunk.heap_bytes();
         match side {
             Side::Left => self.chunks.push_front(chunk),
@@ -105,7 +134,7 @@ impl Chunks {
     }
 
     /// Removes `count` elements at an end.
-    pub(crate) fn pop(&mut self, side: Side, count: usize) {
+    pub(crate) fn pop(&mut self, side: Side, count: usize, edits: &mut Edits<'_>) {
         let mut left = count.min(self.len);
         self.len -= left;
         while left > 0 {
@@ -114,6 +143,7 @@ impl Chunks {
                 Side::Right => self.chunks.back_mut(),
             };
             let Some(chunk) = chunk else { break };
+            chunk.touch(edits);
             if chunk.count() <= left {
                 left -= chunk.count();
                 self.heap_bytes -= chunk.heap_bytes();
@@ -190,55 +220,64 @@ impl Chunks {
 
     /// Puts `elements`, `added` of them, in the place of the `removed` ones from `index` on, all of which
     /// are in one chunk.
-    fn splice(&mut self, at: (usize, usize), removed: usize, elements: &[u8], added: usize) {
+    fn splice(
+        &mut self,
+        at: (usize, usize),
+        removed: usize,
+        elements: &[u8],
+        added: usize,
+        edits: &mut Edits<'_>,
+    ) {
         let (number, inner) = at;
         let chunk = &mut self.chunks[number];
+        chunk.touch(edits);
         let range = run(chunk, inner, removed);
         let before = chunk.elements.heap_bytes();
         chunk.elements.splice(range, elements);
         chunk.count = (chunk.count() - removed + added) as u32;
         self.heap_bytes = self.heap_bytes + chunk.elements.heap_bytes() - before;
         self.len = self.len - removed + added;
-        self.mend(number);
+        self.mend(number, edits);
     }
 
-    pub(crate) fn set(&mut self, index: usize, element: &[u8]) {
-        self.splice(self.find(index), 1, element, 1);
+    pub(crate) fn set(&mut self, index: usize, element: &[u8], edits: &mut Edits<'_>) {
+        self.splice(self.find(index), 1, element, 1, edits);
     }
 
     /// Inserts an element before the one at `index`, or at the end.
-    pub(crate) fn insert(&mut self, index: usize, element: &[u8]) {
+    pub(crate) fn insert(&mut self, index: usize, element: &[u8], edits: &mut Edits<'_>) {
         if index >= self.len {
-            return self.push(Side::Right, element);
+            return self.push(Side::Right, element, edits);
         }
-        self.splice(self.find(index), 0, element, 1);
+        self.splice(self.find(index), 0, element, 1, edits);
     }
 
     /// Removes `count` elements from `index` on.
-    pub(crate) fn remove(&mut self, index: usize, count: usize) {
+    pub(crate) fn remove(&mut self, index: usize, count: usize, edits: &mut Edits<'_>) {
         let mut left = count.min(self.len.saturating_sub(index));
         while left > 0 {
             let (number, inner) = self.find(index);
             let here = left.min(self.chunks[number].count() - inner);
-            self.splice((number, inner), here, &[], 0);
+            self.splice((number, inner), here, &[], 0, edits);
             left -= here;
         }
     }
 
-    /// Splits, merges or drops a chunk that has become too large, small or empty.
-    fn mend(&mut self, number: usize) {
+    /// Splits, merges or drops a chunk, touched already, that has become too large, small or empty.
+    fn mend(&mut self, number: usize, edits: &mut Edits<'_>) {
         let chunk = &self.chunks[number];
         if chunk.count == 0 {
             self.heap_bytes -= chunk.heap_bytes();
             self.chunks.remove(number);
         } else if chunk.elements.len() > CHUNK_BYTES && chunk.count > 1 {
-            self.split(number);
+            self.split(number, edits);
         } else if chunk.elements.len() < SPARSE_BYTES {
-            self.merge(number);
+            self.merge(number, edits);
         }
     }
 
-    fn split(&mut self, number: usize) {
+    fn split(&mut self, number: usize, edits: &mut Edits<'_>) {
+        let place = places::behind(&mut self.chunks, number, edits);
         let chunk = &self.chunks[number];
         let bytes = chunk.elements.bytes();
         // About the middle by bytes, with one element at least on either side.
@@ -250,8 +289,9 @@ impl Chunks {
             count += 1;
         }
         let (left, right) = bytes.split_at(bytes.len() - rest.len());
-        let left = Chunk::of(Packed::from_bytes(left), count);
-        let right = Chunk::of(Packed::from_bytes(right), chunk.count() - count);
+        let left = Chunk::of(Packed::from_bytes(left), count, chunk.place);
+        let right = Chunk::of(Packed::from_bytes(right), chunk.count() - count, place);
+        right.touch_new(edits);
         self.heap_bytes += left.heap_bytes() + right.heap_bytes();
         self.heap_bytes -= chunk.heap_bytes();
         self.chunks[number] = left;
@@ -259,12 +299,12 @@ impl Chunks {
         // A large element may have stood beside small ones.
         for half in [number + 1, number] {
             if self.chunks[half].elements.len() > CHUNK_BYTES && self.chunks[half].count > 1 {
-                self.split(half);
+                self.split(half, edits);
             }
         }
     }
 
-    fn merge(&mut self, number: usize) {
+    fn merge(&mut self, number: usize, edits: &mut Edits<'_>) {
         let fits = |other: usize| {
             self.chunks.get(other).is_some_and(|other| {
                 other.elements.len() + self.chunks[number].elements.len() <= CHUNK_BYTES / 2
@@ -277,12 +317,49 @@ impl Chunks {
         } else {
             return;
         };
+        self.chunks[left].touch(edits);
         let Some(right) = self.chunks.remove(left + 1) else { return };
+        right.touch(edits);
         let chunk = &mut self.chunks[left];
         self.heap_bytes -= chunk.heap_bytes() + right.heap_bytes();
         chunk.elements.extend(right.elements.bytes());
         chunk.count += right.count;
         self.heap_bytes += chunk.heap_bytes();
+    }
+}
+
+/// Rows of a spread list.
+impl Chunks {
+    /// The chunk at a place.
+    pub(super) fn at_place(&self, place: u64) -> Option<&Chunk> {
+        let found = self.chunks.binary_search_by_key(&place, |chunk| chunk.place).ok()?;
+        Some(&self.chunks[found])
+    }
+
+    /// The chunks from a place on.
+    pub(super) fn starting_at(&self, place: u64) -> impl Iterator<Item = &Chunk> {
+        self.chunks.range(self.chunks.partition_point(|chunk| chunk.place < place)..)
+    }
+
+    /// Takes a chunk in behind the others; false if its place is not behind theirs, or it has no elements.
+    pub(super) fn adopt(&mut self, place: u64, elements: &[u8], count: usize) -> bool {
+        if count == 0 || self.chunks.back().is_some_and(|last| last.place >= place) {
+            return false;
+        }
+        let mut packed = Packed::with_capacity(CHUNK_BYTES.max(elements.len()));
+        packed.extend(elements);
+        let chunk = Chunk::of(packed, count, place);
+        self.len += count;
+        self.heap_bytes += chunk.heap_bytes();
+        self.chunks.push_back(chunk);
+        true
+    }
+
+    /// Says of all chunks that they are about to go.
+    pub(super) fn touch_all(&self, edits: &mut Edits<'_>) {
+        if edits.notes_elements() {
+            self.chunks.iter().for_each(|chunk| chunk.touch(edits));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::edit;
 use super::id::EntryId;
 use super::listpack::Sizes;
 use super::node::{Node, Row};
-use super::{Native, Stream};
+use super::{Native, Stream, spread};
 use crate::item::Item;
 use crate::{Edits, Limits};
 use basalt_stdx::varint;
@@ -59,7 +59,8 @@ impl Stream {
         }
         let native = self.native_mut();
         assert!(id > native.last_id, "identities ascend");
-        edits.write_through(|out| {
+        native.touch_last_node(edits);
+        let place = edits.write_through(|out| {
             let start = out.len();
             out.push(edit::ADD);
             id.put(out);
@@ -76,13 +77,18 @@ impl Stream {
             if place == Place::NewNode {
                 out[start] = edit::ADD_TO_NEW_NODE;
             }
+            place
         });
+        if place == Place::NewNode {
+            spread::touch_new_node(id, edits);
+        }
         Ok(())
     }
 
     /// Deletes an entry; says whether it was there.
     pub fn delete(&mut self, id: EntryId, edits: &mut Edits<'_>) -> bool {
         let native = self.native_mut();
+        native.touch_nodes(id..=id, edits);
         let deleted = native.delete(id);
         if deleted {
             edits.write(|out| {

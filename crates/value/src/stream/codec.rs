@@ -88,7 +88,7 @@ impl Native {
     }
 
     /// Takes a node in behind the others.
-    fn adopt(&mut self, first: EntryId, node: Node) {
+    pub(super) fn adopt(&mut self, first: EntryId, node: Node) {
         self.len += u64::from(node.live());
         self.node_bytes += node.heap_bytes();
         self.nodes.insert(first, node);
@@ -101,18 +101,19 @@ impl Native {
             return Err(BAD_ORDER);
         }
         self.create_group(name, take(GroupPlace::take(rest))?);
-        self.with_group(name, |group| take_consumers(group, rest)).expect("it was just made")
+        self.with_group(name, |group| take_consumers_and_pending(group, rest))
+            .expect("it was just made")
     }
 }
 
-fn put_node(first: EntryId, node: &Node, out: &mut Vec<u8>) {
+pub(super) fn put_node(first: EntryId, node: &Node, out: &mut Vec<u8>) {
     node.last().put_after(first, out);
     varint::put(out, node.deleted().into());
     varint::put(out, node.bytes().len() as u64);
     out.extend_from_slice(node.bytes());
 }
 
-fn take_node(first: EntryId, rest: &mut &[u8]) -> Result<Node, DecodeError> {
+pub(super) fn take_node(first: EntryId, rest: &mut &[u8]) -> Result<Node, DecodeError> {
     let last = take(EntryId::take_after(first, rest))?;
     let deleted = take(varint::take(rest))?;
     let len = usize::try_from(take(varint::take(rest))?).map_err(|_| DecodeError::Truncated)?;
@@ -124,13 +125,7 @@ fn take_node(first: EntryId, rest: &mut &[u8]) -> Result<Node, DecodeError> {
 
 fn put_group(name: &[u8], group: &Group, out: &mut Vec<u8>) {
     Item::of(name).put(out);
-    group.place().put(out);
-    varint::put(out, group.consumer_count() as u64);
-    for consumer in group.consumers() {
-        Item::of(consumer.name()).put(out);
-        varint::put(out, consumer.seen_ms());
-        put_optional(consumer.active_ms(), out);
-    }
+    put_consumers(group, out);
     let places = group.places_by_name();
     varint::put(out, group.pending_count() as u64);
     let mut before = EntryId::MIN;
@@ -143,7 +138,19 @@ fn put_group(name: &[u8], group: &Group, out: &mut Vec<u8>) {
     }
 }
 
-fn take_consumers(group: &mut Group, rest: &mut &[u8]) -> Result<(), DecodeError> {
+/// Appends how far a group is, and its consumers.
+pub(super) fn put_consumers(group: &Group, out: &mut Vec<u8>) {
+    group.place().put(out);
+    varint::put(out, group.consumer_count() as u64);
+    for consumer in group.consumers() {
+        Item::of(consumer.name()).put(out);
+        varint::put(out, consumer.seen_ms());
+        put_optional(consumer.active_ms(), out);
+    }
+}
+
+/// Takes the consumers of a new group off the front; gives their number.
+pub(super) fn take_consumers(group: &mut Group, rest: &mut &[u8]) -> Result<u64, DecodeError> {
     let count = take(varint::take(rest))?;
     for place in 0..count {
         let mut digits = [0; NUMBER_CHARS_MAX];
@@ -156,6 +163,11 @@ fn take_consumers(group: &mut Group, rest: &mut &[u8]) -> Result<(), DecodeError
         debug_assert_eq!(u64::from(number), place);
         group.consumer_mut(number).active_ms = take(take_optional(rest))?;
     }
+    Ok(count)
+}
+
+fn take_consumers_and_pending(group: &mut Group, rest: &mut &[u8]) -> Result<(), DecodeError> {
+    let count = take_consumers(group, rest)?;
     let mut before = None;
     for _ in 0..take(varint::take(rest))? {
         let id = take(EntryId::take_after(before.unwrap_or(EntryId::MIN), rest))?;

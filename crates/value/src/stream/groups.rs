@@ -3,7 +3,7 @@
 use super::edit::{self, Visit};
 use super::group::{Delivery, Group};
 use super::id::EntryId;
-use super::{Native, Stream};
+use super::{Native, Stream, spread};
 use crate::Edits;
 use crate::item::Item;
 use basalt_stdx::varint;
@@ -52,6 +52,7 @@ impl Stream {
         if self.group(name).is_some() {
             return false;
         }
+        spread::touch_new_group(name, edits);
         self.native_mut().create_group(name, at);
         write_place(edit::CREATE_GROUP, name, at, edits);
         true
@@ -59,7 +60,10 @@ impl Stream {
 
     /// Removes a group with its consumers and what is pending; says whether it was there.
     pub fn destroy_group(&mut self, name: &[u8], edits: &mut Edits<'_>) -> bool {
-        let destroyed = self.native_mut().destroy_group(name);
+        let native = self.native_mut();
+        native.touch_group(name, edits);
+        native.touch_all_pending(name, edits);
+        let destroyed = native.destroy_group(name);
         if destroyed {
             edits.write(|out| {
                 out.push(edit::DESTROY_GROUP);
@@ -71,7 +75,9 @@ impl Stream {
 
     /// Sets how far a group is; says whether it is there.
     pub fn set_group(&mut self, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) -> bool {
-        let found = self.native_mut().with_group(name, |group| group.set_place(at)).is_some();
+        let native = self.native_mut();
+        native.touch_group(name, edits);
+        let found = native.with_group(name, |group| group.set_place(at)).is_some();
         if found {
             write_place(edit::SET_GROUP, name, at, edits);
         }
@@ -87,7 +93,9 @@ impl Stream {
         edits: &mut Edits<'_>,
     ) -> Option<bool> {
         let visit = Visit::new(reader, attempt);
-        let made = self.native_mut().with_group(reader.group, |group| visit.make(group).1)?;
+        let native = self.native_mut();
+        native.touch_group(reader.group, edits);
+        let made = native.with_group(reader.group, |group| visit.make(group).1)?;
         edits.write(|out| visit.put(edit::SEE, out));
         Some(made)
     }
@@ -108,7 +116,10 @@ impl Stream {
         edits: &mut Edits<'_>,
     ) -> Option<usize> {
         let delete = |group: &mut Group| group.delete_consumer(consumer);
-        let pending = self.native_mut().with_group(group, delete)??;
+        let native = self.native_mut();
+        native.touch_group(group, edits);
+        native.touch_pending_of(group, consumer, edits);
+        let pending = native.with_group(group, delete)??;
         edits.write(|out| {
             out.push(edit::DELETE_CONSUMER);
             Item::of(group).put(out);
@@ -133,6 +144,8 @@ impl Stream {
             Acknowledgement::Waived => &[],
         };
         let attempt = if pending.is_empty() { Attempt::Fruitless } else { Attempt::Fruitful };
+        native.touch_group(reader.group, edits);
+        native.touch_pending(reader.group, pending.iter().copied(), edits);
         let visit = Visit::new(reader, attempt);
         native.with_group(reader.group, |group| {
             let (number, _) = visit.make(group);
@@ -157,7 +170,10 @@ impl Stream {
         edits: &mut Edits<'_>,
     ) {
         let visit = Visit::new(reader, attempt);
-        let claimed = self.native_mut().with_group(reader.group, |group| {
+        let native = self.native_mut();
+        native.touch_group(reader.group, edits);
+        native.touch_pending(reader.group, claims.iter().map(|&(id, _)| id), edits);
+        let claimed = native.with_group(reader.group, |group| {
             let (number, _) = visit.make(group);
             for &(id, deliveries) in claims {
                 group.assign(id, number, Delivery { delivered_ms, deliveries });
@@ -182,6 +198,7 @@ impl Stream {
     /// Removes entries from what is pending in a group. Keeps of `ids` those that were.
     pub fn acknowledge(&mut self, group: &[u8], ids: &mut Vec<EntryId>, edits: &mut Edits<'_>) {
         let native = self.native_mut();
+        native.touch_pending(group, ids.iter().copied(), edits);
         let found = native.with_group(group, |group| ids.retain(|&id| group.release(id)));
         if found.is_none() {
             ids.clear();

@@ -45,6 +45,7 @@ impl Stream {
             out.push(edit::TRIM);
             through.put(out);
         });
+        native.touch_nodes(EntryId::MIN..=through, edits);
         native.trim_through(through)
     }
 }

@@ -1,0 +1,88 @@
+//! Rows of elements on their way to the cold tier.
+
+use basalt_change::element::{ElementsOf, RowSet};
+use basalt_cold::{CheckpointWriter, ColdError};
+use basalt_value::spread::Row;
+
+/// Rows of elements, in one buffer.
+#[derive(Default)]
+pub(super) struct ElementRows {
+    bytes: Vec<u8>,
+    index: Vec<RowAt>,
+}
+
+#[derive(Clone, Copy)]
+struct RowAt {
+    start: usize,
+    key_len: u32,
+    /// Bytes behind the key; `None`: the row is to be deleted.
+    content_len: Option<u32>,
+}
+
+impl RowAt {
+    fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.start..self.start + self.key_len as usize]
+    }
+
+    fn content<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let start = self.start + self.key_len as usize;
+        self.content_len.map(|len| &bytes[start..start + len as usize])
+    }
+}
+
+impl ElementRows {
+    pub(super) fn clear(&mut self) {
+        /// A large collection's rows leave no more memory behind than this.
+        const KEPT_BYTES_MAX: usize = 4 << 20;
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES_MAX);
+        self.index.clear();
+        self.index.shrink_to(KEPT_BYTES_MAX / size_of::<RowAt>());
+    }
+
+    /// Bytes of memory in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + self.index.len() * size_of::<RowAt>()
+    }
+
+    /// Takes the rows of others in.
+    pub(super) fn append(&mut self, other: &ElementRows) {
+        let shift = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.index.extend(other.index.iter().map(|row| RowAt { start: row.start + shift, ..*row }));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(super) fn push(&mut self, of: ElementsOf, row: Row, name: &[u8], content: Option<&[u8]>) {
+        let set = match row {
+            Row::Name => RowSet::ByName,
+            Row::Order => RowSet::ByOrder,
+        };
+        let start = self.bytes.len();
+        of.key(set, name, &mut self.bytes);
+        let key_len = (self.bytes.len() - start) as u32;
+        self.bytes.extend_from_slice(content.unwrap_or_default());
+        let content_len = content.map(|content| content.len() as u32);
+        self.index.push(RowAt { start, key_len, content_len });
+    }
+
+    /// Gives all rows to a checkpoint, in order. A walk may have shown an element twice, as the same.
+    pub(super) fn write(
+        &mut self,
+        writer: &mut (dyn CheckpointWriter<'_> + '_),
+    ) -> Result<(), ColdError> {
+        let bytes = &self.bytes;
+        self.index.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)));
+        self.index.dedup_by(|a, b| a.key(bytes) == b.key(bytes));
+        for row in &self.index {
+            match row.content(bytes) {
+                Some(content) => writer.put(row.key(bytes), content)?,
+                None => writer.delete(row.key(bytes))?,
+            }
+        }
+        Ok(())
+    }
+}

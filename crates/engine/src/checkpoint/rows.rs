@@ -1,0 +1,242 @@
+//! The rows of one partition, copied under its lock.
+
+use super::elements::ElementRows;
+use super::spread::{Spreading, spread_form};
+use basalt_change::element::{self, ElementsOf};
+use basalt_change::place::PartitionId;
+use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
+use basalt_cold::{CheckpointWriter, ColdError};
+use basalt_keyspace::entry::{Entry, EntryValue, StringValue};
+use basalt_keyspace::hash::KeyHasher;
+use basalt_keyspace::partition::{Database, Partition};
+use basalt_keyspace::table::bucket::DIRTY;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The rows of one partition. One is used for all partitions of a checkpoint: to ask for memory, and to touch
+/// it for the first time, takes longer than to copy.
+#[derive(Default)]
+pub(super) struct Rows {
+    keys: Vec<u8>,
+    values: Vec<u8>,
+    index: Vec<RowAt>,
+    mark: Mark,
+    /// Elements that become visible together with the rest.
+    pub(super) elements: ElementRows,
+    /// Elements of a collection that nobody sees before that.
+    pub(super) part: ElementRows,
+    /// Collections whose elements are to be gathered.
+    pub(super) spreading: Vec<Spreading>,
+    /// What is to be deleted before.
+    dead: Dead,
+    /// Ids that begin here, or before a crash that no mark tells of: nothing may be left under them.
+    begun: Vec<ElementsOf>,
+}
+
+/// What is no longer found by anything, as of a partition's mark.
+#[derive(Clone, Default)]
+pub(super) struct Dead {
+    pub(super) generations: Vec<u64>,
+    /// By generation, ids of spread collections.
+    pub(super) spread: Vec<(u64, Vec<u64>)>,
+    /// The partition has or had spread collections.
+    has_elements: bool,
+}
+
+struct RowAt {
+    key: Range<usize>,
+    value: RowValue,
+}
+
+enum RowValue {
+    Delete,
+    Inline(Range<usize>),
+    /// What stands before the value in `values`, and the value.
+    Shared(Range<usize>, Arc<Vec<u8>>),
+}
+
+/// Up to where a collection is one row, and how keys are found.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) collection_row_bytes_max: usize,
+    pub(super) hasher: &'a KeyHasher,
+}
+
+impl Rows {
+    /// Empties itself and makes room for about so many keys, before the lock is taken.
+    pub(super) fn make_room(&mut self, dirty: usize) {
+        self.keys.clear();
+        self.values.clear();
+        self.index.clear();
+        self.elements.clear();
+        self.part.clear();
+        self.spreading.clear();
+        self.begun.clear();
+        self.keys.reserve(dirty * 32);
+        self.values.reserve(dirty * 80);
+        self.index.reserve(dirty);
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.index.len() + self.elements.len()
+    }
+
+    /// What the cold tier has got rid of once these rows are there.
+    pub(super) fn dead(&self) -> &Dead {
+        &self.dead
+    }
+
+    /// Copies what is dirty. The elements of spread collections are still to be gathered.
+    pub(super) fn copy(&mut self, id: PartitionId, partition: &mut Partition, terms: Terms<'_>) {
+        self.mark = Mark { applied: partition.last_seq, ..Mark::default() };
+        self.dead = Dead::default();
+        let Partition { databases, next_spread_id, dead_generations, .. } = partition;
+        for (number, database) in databases.iter_mut().enumerate() {
+            let keys = database.keys();
+            let Database { table, spread, generation, .. } = database;
+            let at = At { id, number, generation: *generation };
+            table.walk(DIRTY, |entry, _| {
+                let key_start = self.keys.len();
+                row::object_key(id, *generation, entry.key(), &mut self.keys);
+                let key = key_start..self.keys.len();
+                let form = match entry.value() {
+                    Some(EntryValue::Collection(value)) => {
+                        spread_form(at, entry.key(), value, spread, next_spread_id, terms)
+                    }
+                    _ => None,
+                };
+                let value = match form {
+                    None => self.copy_whole(entry),
+                    Some(spreading) => self.copy_head(entry, spreading),
+                };
+                self.index.push(RowAt { key, value });
+            });
+            let mark = DatabaseMark { generation: *generation, keys, spread: spread.len() };
+            self.mark.databases.push(mark);
+            if !spread.dead().is_empty() {
+                self.dead.spread.push((*generation, spread.dead().to_vec()));
+            }
+        }
+        self.mark.next_id = *next_spread_id;
+        self.dead.has_elements = *next_spread_id > 0;
+        self.dead.generations.clone_from(dead_generations);
+    }
+
+    fn copy_whole(&mut self, entry: Entry<'_>) -> RowValue {
+        let values = &mut self.values;
+        let start = values.len();
+        let expire_ms = entry.expire_ms();
+        let mut head = |kind| ObjectRow { expire_ms, kind, value: b"" }.encode_head(values);
+        match entry.value() {
+            None => RowValue::Delete,
+            Some(EntryValue::String(StringValue::Inline(bytes))) => {
+                head(RowKind::String(entry.form()));
+                values.extend_from_slice(bytes);
+                RowValue::Inline(start..values.len())
+            }
+            Some(EntryValue::String(StringValue::Shared(shared))) => {
+                head(RowKind::String(entry.form()));
+                RowValue::Shared(start..values.len(), shared.to_arc())
+            }
+            Some(EntryValue::Collection(value)) => {
+                head(RowKind::Collection(value.kind() as u8));
+                value.encode(values);
+                RowValue::Inline(start..values.len())
+            }
+        }
+    }
+
+    /// The object of a spread collection.
+    fn copy_head(&mut self, entry: Entry<'_>, spreading: Spreading) -> RowValue {
+        let start = self.values.len();
+        if let Some(value) = entry.collection() {
+            let (mut head, mut body) = (Vec::new(), Vec::new());
+            value.put_head(&mut head);
+            let (id, elements) = (spreading.of.id, value.len() as u64);
+            SpreadHead { id, elements, head: &head }.encode(&mut body);
+            let kind = RowKind::Spread(value.kind() as u8);
+            ObjectRow { expire_ms: entry.expire_ms(), kind, value: &body }.encode(&mut self.values);
+        }
+        if spreading.is_new {
+            self.begun.push(spreading.of);
+        }
+        self.spreading.push(spreading);
+        RowValue::Inline(start..self.values.len())
+    }
+
+    /// Whether nothing has been written yet of a collection that begins here; from now on something has.
+    pub(super) fn take_begun(&mut self, of: ElementsOf) -> bool {
+        let found = self.begun.iter().position(|&begun| begun == of);
+        found.map(|found| self.begun.swap_remove(found)).is_some()
+    }
+
+    pub(super) fn write(
+        &mut self,
+        id: PartitionId,
+        writer: &mut (dyn CheckpointWriter<'_> + '_),
+    ) -> Result<(), ColdError> {
+        self.dead.write(id, writer)?;
+        for of in &self.begun {
+            let (from, to) = of.whole_range();
+            writer.delete_range(&from, &to)?;
+        }
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        row::mark_key(id, &mut key);
+        self.mark.encode(&mut value);
+        writer.put(&key, &value)?;
+        let keys = &self.keys;
+        self.index.sort_unstable_by(|a, b| keys[a.key.clone()].cmp(&keys[b.key.clone()]));
+        for row in &self.index {
+            let key = &keys[row.key.clone()];
+            match &row.value {
+                RowValue::Delete => writer.delete(key)?,
+                RowValue::Inline(range) => writer.put(key, &self.values[range.clone()])?,
+                RowValue::Shared(head, bytes) => {
+                    value.clear();
+                    value.extend_from_slice(&self.values[head.clone()]);
+                    value.extend_from_slice(bytes);
+                    writer.put(key, &value)?;
+                }
+            }
+        }
+        // Elements sort behind objects.
+        self.elements.write(writer)
+    }
+}
+
+impl Dead {
+    fn write(
+        &self,
+        id: PartitionId,
+        writer: &mut (dyn CheckpointWriter<'_> + '_),
+    ) -> Result<(), ColdError> {
+        for &generation in &self.generations {
+            let (mut from, mut to) = (Vec::new(), Vec::new());
+            row::object_key(id, generation, b"", &mut from);
+            row::generation_end(id, generation, &mut to);
+            writer.delete_range(&from, &to)?;
+            if self.has_elements {
+                let (from, to) = element::generation_range(id, generation);
+                writer.delete_range(&from, &to)?;
+            }
+        }
+        for (generation, ids) in &self.spread {
+            for &spread in ids {
+                let of = ElementsOf { partition: id, generation: *generation, id: spread };
+                let (from, to) = of.whole_range();
+                writer.delete_range(&from, &to)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a key is.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) id: PartitionId,
+    /// Number of the database.
+    pub(super) number: usize,
+    pub(super) generation: u64,
+}

@@ -1,0 +1,182 @@
+//! Which of a database's keys hold spread collections: those of which every element has a row of its own in the
+//! cold tier.
+//!
+//! Each has an id, by which its rows are found, and notes which of its elements change. An id whose
+//! collection is gone, or has become one row again, is *dead*: the next checkpoint deletes its rows.
+
+use basalt_value::Touched;
+use hashbrown::HashTable;
+
+/// See the head of this file. Takes a word as long as nothing is spread.
+#[derive(Default)]
+pub struct SpreadKeys(Option<Box<Keys>>);
+
+#[derive(Default)]
+struct Keys {
+    resident: HashTable<SpreadKey>,
+    cold_only: u64,
+    dead: Vec<u64>,
+}
+
+/// A resident key whose collection is spread.
+#[derive(Debug)]
+pub struct SpreadKey {
+    /// Hash of the key.
+    pub hash: u64,
+    /// The key.
+    pub key: Box<[u8]>,
+    /// By which its rows are found.
+    pub id: u64,
+    /// Which elements have changed since their rows were written.
+    pub touched: Touched,
+    /// A checkpoint under way writes its rows.
+    pub in_flight: bool,
+}
+
+impl SpreadKeys {
+    /// None, resident or not, and nothing is dead.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// How many there are, resident or not.
+    pub fn len(&self) -> u64 {
+        self.0.as_ref().map_or(0, |keys| keys.resident.len() as u64 + keys.cold_only)
+    }
+
+    /// How many are in the cold tier only.
+    pub fn cold_only(&self) -> u64 {
+        self.0.as_ref().map_or(0, |keys| keys.cold_only)
+    }
+
+    /// So many are in the cold tier only.
+    pub fn set_cold_only(&mut self, count: u64) {
+        if count > 0 || self.0.is_some() {
+            self.0.get_or_insert_default().cold_only = count;
+        }
+    }
+
+    /// Elements that the next checkpoint has to write.
+    pub fn touched(&self) -> usize {
+        let keys = self.0.iter().flat_map(|keys| &keys.resident);
+        keys.map(|key| key.touched.len()).sum()
+    }
+
+    /// Where a resident key notes which elements change, if it is spread.
+    #[inline]
+    pub fn touched_of(&mut self, hash: u64, key: &[u8]) -> Option<&mut Touched> {
+        if self.is_empty() {
+            None
+        } else {
+            self.resident_mut(hash, key).map(|key| &mut key.touched)
+        }
+    }
+
+    /// A resident key, if it is spread.
+    pub fn resident_mut(&mut self, hash: u64, key: &[u8]) -> Option<&mut SpreadKey> {
+        self.0.as_mut()?.resident.find_mut(hash, |spread| *spread.key == *key)
+    }
+
+    /// Notes a resident key.
+    pub fn insert(&mut self, spread: SpreadKey) {
+        let keys = self.0.get_or_insert_default();
+        debug_assert!(keys.resident.find(spread.hash, |other| other.key == spread.key).is_none());
+        keys.resident.insert_unique(spread.hash, spread, |spread| spread.hash);
+    }
+
+    /// Its collection is gone, or is to be one row: its rows are to be deleted.
+    #[inline]
+    pub fn forget(&mut self, hash: u64, key: &[u8]) {
+        if !self.is_empty() {
+            self.forget_some(hash, key);
+        }
+    }
+
+    #[cold]
+    fn forget_some(&mut self, hash: u64, key: &[u8]) {
+        let Some(keys) = &mut self.0 else { return };
+        if let Ok(found) = keys.resident.find_entry(hash, |spread| *spread.key == *key) {
+            let (spread, _) = found.remove();
+            keys.dead.push(spread.id);
+        }
+    }
+
+    /// Those that a checkpoint under way writes are on disk.
+    pub fn arrive(&mut self) {
+        let keys = self.0.iter_mut().flat_map(|keys| keys.resident.iter_mut());
+        keys.for_each(|spread| spread.in_flight = false);
+    }
+
+    /// Those that a checkpoint under way writes will not come to be on disk, as a whole at least.
+    pub fn give_up_in_flight(&mut self) {
+        let Some(keys) = &mut self.0 else { return };
+        let Keys { resident, dead, .. } = &mut **keys;
+        dead.extend(resident.extract_if(|spread| spread.in_flight).map(|spread| spread.id));
+    }
+
+    /// A key in the cold tier only is resident now, or gone.
+    pub fn take_from_cold(&mut self) {
+        if let Some(keys) = &mut self.0 {
+            keys.cold_only = keys.cold_only.saturating_sub(1);
+        }
+    }
+
+    /// The rows of this id are to be deleted.
+    pub fn bury(&mut self, id: u64) {
+        self.0.get_or_insert_default().dead.push(id);
+    }
+
+    /// Ids whose rows are to be deleted.
+    pub fn dead(&self) -> &[u64] {
+        self.0.as_ref().map_or(&[], |keys| &keys.dead)
+    }
+
+    /// The rows of the first so many dead ids are deleted.
+    pub fn forget_dead(&mut self, count: usize) {
+        let Some(keys) = &mut self.0 else { return };
+        keys.dead.drain(..count.min(keys.dead.len()));
+        if keys.resident.is_empty() && keys.dead.is_empty() && keys.cold_only == 0 {
+            self.0 = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u64, in_flight: bool) -> SpreadKey {
+        let key = Box::from(number.to_le_bytes());
+        SpreadKey { hash: number % 2, key, id: number, touched: Touched::default(), in_flight }
+    }
+
+    #[test]
+    fn ids_die_with_their_keys_and_with_checkpoints_that_fail() {
+        let mut keys = SpreadKeys::default();
+        (0..6).for_each(|number| keys.insert(key(number, number >= 3)));
+        keys.forget(1, &1u64.to_le_bytes());
+        keys.forget(1, &99u64.to_le_bytes());
+        keys.give_up_in_flight();
+        let mut dead = keys.dead().to_vec();
+        dead.sort_unstable();
+        assert_eq!((dead, keys.len()), (vec![1, 3, 4, 5], 2));
+        keys.forget_dead(4);
+        keys.forget(0, &0u64.to_le_bytes());
+        keys.forget(0, &2u64.to_le_bytes());
+        assert!(!keys.is_empty(), "there are rows to be deleted");
+        keys.forget_dead(2);
+        assert!(keys.is_empty());
+    }
+
+    #[test]
+    fn what_is_touched_is_counted() {
+        let mut keys = SpreadKeys::default();
+        assert!(keys.touched_of(0, b"").is_none());
+        keys.insert(key(4, false));
+        let touched = keys.touched_of(0, &4u64.to_le_bytes()).expect("it is spread");
+        touched.note(b"element", |_| false);
+        assert_eq!(keys.touched(), 1);
+        assert!(keys.touched_of(0, &6u64.to_le_bytes()).is_none());
+    }
+}

@@ -1,0 +1,328 @@
+//! A stream node by node, group by group, pending entry by pending entry.
+//!
+//! ```text
+//! head     = marks
+//! 00 first_id                            = node                       as in stream/codec.rs
+//! 01 name                                = place consumers            the same
+//! 02 length of the name:u32be name id    = delivered_ms:varint deliveries:varint consumer-item
+//! id = ms:u64be sequence:u64be
+//! ```
+//! In the order of names a group comes before what is pending in it.
+
+use super::change::Marks;
+use super::codec::{put_consumers, put_node, take_consumers, take_node};
+use super::group::{Delivery, Group, Pending};
+use super::groups::GroupPlace;
+use super::id::EntryId;
+use super::{Native, Stream};
+use crate::form::{Form, FormRef};
+use crate::item::{Digits, Item};
+use crate::spread::{Place, Spread, Visit};
+use crate::{DecodeError, Edits, Limits};
+use basalt_stdx::varint;
+use std::ops::{Bound, RangeInclusive};
+
+const NODE: u8 = 0;
+const GROUP: u8 = 1;
+const PENDING: u8 = 2;
+const ID_BYTES: usize = 16;
+
+const BAD: DecodeError = DecodeError::Corrupt("a part of a stream");
+
+/// The name of a row, taken apart.
+enum Name<'a> {
+    Node(EntryId),
+    Group(&'a [u8]),
+    Pending(&'a [u8], EntryId),
+}
+
+fn put_id(id: EntryId, out: &mut Vec<u8>) {
+    out.extend_from_slice(&id.ms.to_be_bytes());
+    out.extend_from_slice(&id.sequence.to_be_bytes());
+}
+
+fn id_of(bytes: &[u8]) -> Option<EntryId> {
+    let (ms, sequence) = bytes.split_first_chunk()?;
+    let sequence = u64::from_be_bytes(sequence.try_into().ok()?);
+    Some(EntryId { ms: u64::from_be_bytes(*ms), sequence })
+}
+
+impl<'a> Name<'a> {
+    fn of(name: &'a [u8]) -> Option<Name<'a>> {
+        let (&part, rest) = name.split_first()?;
+        match part {
+            NODE => id_of(rest).map(Name::Node),
+            GROUP => Some(Name::Group(rest)),
+            PENDING => {
+                let (length, rest) = rest.split_first_chunk()?;
+                let (group, id) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+                Some(Name::Pending(group, id_of(id)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        match *self {
+            Name::Node(first) => {
+                out.push(NODE);
+                put_id(first, out);
+            }
+            Name::Group(name) => {
+                out.push(GROUP);
+                out.extend_from_slice(name);
+            }
+            Name::Pending(group, id) => {
+                out.reserve(1 + size_of::<u32>() + group.len() + ID_BYTES);
+                out.push(PENDING);
+                out.extend_from_slice(&(group.len() as u32).to_be_bytes());
+                out.extend_from_slice(group);
+                put_id(id, out);
+            }
+        }
+    }
+
+    fn touch(&self, edits: &mut Edits<'_>, was: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let mut name = Vec::new();
+        self.put(&mut name);
+        edits.touch(&name, was);
+    }
+}
+
+/// A node is new.
+pub(super) fn touch_new_node(first: EntryId, edits: &mut Edits<'_>) {
+    if edits.notes_elements() {
+        Name::Node(first).touch(edits, |_| false);
+    }
+}
+
+/// A group is new.
+pub(super) fn touch_new_group(name: &[u8], edits: &mut Edits<'_>) {
+    if edits.notes_elements() {
+        Name::Group(name).touch(edits, |_| false);
+    }
+}
+
+/// What is about to change, or to go.
+impl Native {
+    #[inline]
+    pub(super) fn touch_last_node(&self, edits: &mut Edits<'_>) {
+        if edits.notes_elements()
+            && let Some((&last, _)) = self.nodes.last_key_value()
+        {
+            self.touch_name(&Name::Node(last), edits);
+        }
+    }
+
+    /// The nodes with entries of a range.
+    pub(super) fn touch_nodes(&self, entries: RangeInclusive<EntryId>, edits: &mut Edits<'_>) {
+        if !edits.notes_elements() {
+            return;
+        }
+        let first = self.node_key(*entries.start());
+        for &key in self.nodes.range(first..=*entries.end()).map(|(key, _)| key) {
+            self.touch_name(&Name::Node(key), edits);
+        }
+    }
+
+    pub(super) fn touch_group(&self, name: &[u8], edits: &mut Edits<'_>) {
+        if edits.notes_elements() {
+            self.touch_name(&Name::Group(name), edits);
+        }
+    }
+
+    pub(super) fn touch_pending(
+        &self,
+        group: &[u8],
+        ids: impl Iterator<Item = EntryId>,
+        edits: &mut Edits<'_>,
+    ) {
+        if edits.notes_elements() {
+            ids.for_each(|id| self.touch_name(&Name::Pending(group, id), edits));
+        }
+    }
+
+    /// All that is pending for a consumer.
+    pub(super) fn touch_pending_of(&self, group: &[u8], consumer: &[u8], edits: &mut Edits<'_>) {
+        let consumer = self.groups.get(group).and_then(|group| group.consumer(consumer));
+        let all = consumer.map(|consumer| consumer.pending(EntryId::MIN..=EntryId::MAX));
+        self.touch_pending(group, all.into_iter().flatten(), edits);
+    }
+
+    /// All that is pending in a group.
+    pub(super) fn touch_all_pending(&self, group: &[u8], edits: &mut Edits<'_>) {
+        let found = self.groups.get(group);
+        let all = found.map(|group| group.pending(EntryId::MIN..=EntryId::MAX));
+        self.touch_pending(group, all.into_iter().flatten().map(|(id, _)| id), edits);
+    }
+
+    fn touch_name(&self, name: &Name<'_>, edits: &mut Edits<'_>) {
+        name.touch(edits, |out| self.put_content(name, out));
+    }
+
+    fn put_content(&self, name: &Name<'_>, out: &mut Vec<u8>) -> bool {
+        match *name {
+            Name::Node(first) => {
+                let node = self.nodes.get(&first);
+                node.inspect(|node| put_node(first, node, out)).is_some()
+            }
+            Name::Group(name) => {
+                self.groups.get(name).inspect(|group| put_consumers(group, out)).is_some()
+            }
+            Name::Pending(name, id) => {
+                let Some(group) = self.groups.get(name) else { return false };
+                group.pending_entry(id).inspect(|it| put_pending(group, it, out)).is_some()
+            }
+        }
+    }
+
+    fn adopt_pending(
+        &mut self,
+        group: &[u8],
+        id: EntryId,
+        content: &[u8],
+    ) -> Result<(), DecodeError> {
+        let mut rest = content;
+        let delivered_ms = varint::take(&mut rest).ok_or(DecodeError::Truncated)?;
+        let deliveries = varint::take(&mut rest).ok_or(DecodeError::Truncated)?;
+        let consumer = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+        let assigned = self.with_group(group, |group| {
+            let number = group.number(consumer.spell(&mut Digits::default()))?;
+            group.assign(id, number, Delivery { delivered_ms, deliveries });
+            Some(())
+        });
+        if rest.is_empty() { assigned.flatten().ok_or(BAD) } else { Err(BAD) }
+    }
+
+    fn adopt_group(&mut self, name: &[u8], content: &[u8]) -> Result<(), DecodeError> {
+        let mut rest = content;
+        self.create_group(name, GroupPlace::take(&mut rest).ok_or(DecodeError::Truncated)?);
+        self.with_group(name, |group| take_consumers(group, &mut rest)).ok_or(BAD)??;
+        if rest.is_empty() { Ok(()) } else { Err(BAD) }
+    }
+}
+
+fn put_pending(group: &Group, pending: &Pending, out: &mut Vec<u8>) {
+    varint::put(out, pending.delivered_ms);
+    varint::put(out, pending.deliveries);
+    Item::of(group.owner(pending).name()).put(out);
+}
+
+/// A walk over the elements, which ends when enough have been seen.
+struct Walk<'a, 'v> {
+    native: &'a Native,
+    left: usize,
+    name: Vec<u8>,
+    content: Vec<u8>,
+    visit: &'a mut Visit<'v>,
+}
+
+impl Walk<'_, '_> {
+    /// Visits an element; false if enough have been seen.
+    fn show(&mut self, name: &Name<'_>) -> bool {
+        self.name.clear();
+        self.content.clear();
+        name.put(&mut self.name);
+        self.native.put_content(name, &mut self.content);
+        (self.visit)(&self.name, &self.content);
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+    }
+
+    fn nodes(&mut self, after: Bound<EntryId>) -> bool {
+        let native = self.native;
+        native.nodes.range((after, Bound::Unbounded)).all(|(&key, _)| self.show(&Name::Node(key)))
+    }
+
+    fn groups(&mut self, after: Bound<&[u8]>) -> bool {
+        let native = self.native;
+        let mut groups = native.groups.range::<[u8], _>((after, Bound::Unbounded));
+        groups.all(|(name, _)| self.show(&Name::Group(name)))
+    }
+
+    /// What is pending in groups, in the order of their rows: short names before long ones.
+    fn pending(&mut self, after: Option<(&[u8], EntryId)>) -> bool {
+        let native = self.native;
+        let mut groups: Vec<(&[u8], &Group)> =
+            native.groups.iter().map(|(name, group)| (&**name, group)).collect();
+        groups.sort_by_key(|(name, _)| (name.len(), *name));
+        for (name, group) in groups {
+            let first = match after {
+                Some((last, _)) if (name.len(), name) < (last.len(), last) => continue,
+                Some((last, id)) if name == last => match id.next() {
+                    Some(next) => next,
+                    None => continue,
+                },
+                _ => EntryId::MIN,
+            };
+            for (id, _) in group.pending(first..=EntryId::MAX) {
+                if !self.show(&Name::Pending(name, id)) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Spread for Stream {
+    fn can_spread(&self) -> bool {
+        matches!(self.0.read(), FormRef::Native(_))
+    }
+
+    fn put_head(&self, out: &mut Vec<u8>) {
+        self.native().marks().put(out);
+    }
+
+    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+        let (name, content) = (Vec::new(), Vec::new());
+        let mut walk = Walk { native: self.native(), left: count.max(1), name, content, visit };
+        let last = match &from {
+            Place::After(last) => Name::of(last),
+            _ => None,
+        };
+        let goes_on = match last {
+            None => {
+                walk.nodes(Bound::Unbounded) && walk.groups(Bound::Unbounded) && walk.pending(None)
+            }
+            Some(Name::Node(last)) => {
+                walk.nodes(Bound::Excluded(last))
+                    && walk.groups(Bound::Unbounded)
+                    && walk.pending(None)
+            }
+            Some(Name::Group(last)) => walk.groups(Bound::Excluded(last)) && walk.pending(None),
+            Some(Name::Pending(group, id)) => walk.pending(Some((group, id))),
+        };
+        if goes_on { Place::End } else { Place::After(walk.name) }
+    }
+
+    fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool {
+        Name::of(name).is_some_and(|name| self.native().put_content(&name, out))
+    }
+
+    fn from_head(head: &[u8]) -> Result<Stream, DecodeError> {
+        let mut rest = head;
+        let marks = Marks::take(&mut rest).ok_or(DecodeError::Truncated)?;
+        let mut native = Native::default();
+        native.set_marks(marks);
+        if rest.is_empty() { Ok(Stream(Form::native(Box::new(native)))) } else { Err(BAD) }
+    }
+
+    fn adopt(&mut self, name: &[u8], content: &[u8], _: &Limits) -> Result<(), DecodeError> {
+        let native = self.native_mut();
+        match Name::of(name).ok_or(BAD)? {
+            Name::Node(first) => {
+                let mut rest = content;
+                let node = take_node(first, &mut rest)?;
+                let last = node.walk(first).last().map_or(first, |entry| entry.id);
+                if !rest.is_empty() || first <= native.last_entry_id() || last > native.last_id {
+                    return Err(BAD);
+                }
+                native.adopt(first, node);
+                Ok(())
+            }
+            Name::Group(name) => native.adopt_group(name, content),
+            Name::Pending(group, id) => native.adopt_pending(group, id, content),
+        }
+    }
+}
