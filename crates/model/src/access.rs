@@ -2,6 +2,7 @@
 //! until their gate opens.
 
 use crate::Violation;
+use crate::content::Content;
 use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
@@ -162,9 +163,5 @@ pub fn wait_for(fetching: &Fetching) -> Result<(), Violation> {
 }
 
 fn value_of(object: Object<'_>) -> Value {
-    Value {
-        bytes: object.string().expect("a string").bytes().to_vec(),
-        expire_ms: object.expire_ms(),
-        form: object.form(),
-    }
+    Value { content: Content::of(object), expire_ms: object.expire_ms() }
 }

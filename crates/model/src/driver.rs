@@ -13,6 +13,8 @@ use crate::state::State;
 use crate::world::{Acknowledging, OpenCold, Setting, World};
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
+use basalt_value::Limits;
+use basalt_value::limits::PackedLimits;
 
 /// Something broken on purpose, which a run must notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +25,8 @@ pub enum Canary {
     DropsDeletes,
     /// The cold tier forgets some rows.
     DropsRows,
+    /// The log forgets some changes of elements.
+    DropsEdits,
 }
 
 /// How long to walk, and what is broken.
@@ -51,6 +55,10 @@ pub struct Report {
     pub comparisons: u64,
     /// Reads that were held up while other things happened.
     pub slow_reads: u64,
+    /// Collections that were changed or put.
+    pub collections: u64,
+    /// Those of them that had a thousand elements or more.
+    pub large_collections: u64,
 }
 
 impl Report {
@@ -63,6 +71,8 @@ impl Report {
         self.refused += other.refused;
         self.comparisons += other.comparisons;
         self.slow_reads += other.slow_reads;
+        self.collections += other.collections;
+        self.large_collections += other.large_collections;
     }
 }
 
@@ -80,6 +90,21 @@ pub fn run(seed: u64, plan: &Plan, open_cold: OpenCold<'_>) -> Result<Report, Vi
     }
     driver.finish().map_err(|violation| Violation(format!("seed {seed}, end: {violation}")))?;
     Ok(driver.report)
+}
+
+/// Limits that collections cross again and again.
+fn few() -> Limits {
+    let packed = PackedLimits { entries_max: 5, value_bytes_max: 20 };
+    Limits {
+        list_node: 5,
+        intset_entries_max: 4,
+        set: packed,
+        sorted_set: packed,
+        hash: packed,
+        stream_node_bytes_max: 300,
+        stream_node_entries_max: 7,
+        ..Limits::default()
+    }
 }
 
 /// A read that is held up.
@@ -107,11 +132,18 @@ impl<'a> Driver<'a> {
             2 => FsyncPolicy::EverySecond,
             _ => FsyncPolicy::Never,
         };
-        let early = plan.canary == Some(Canary::AcknowledgesEarly);
+        let (policy, acknowledging) = match plan.canary {
+            Some(Canary::AcknowledgesEarly) => (FsyncPolicy::Always, Acknowledging::AtOnce),
+            Some(Canary::DropsEdits) => (policy, Acknowledging::Forgetfully),
+            Some(Canary::DropsDeletes | Canary::DropsRows) | None => {
+                (policy, Acknowledging::Honestly)
+            }
+        };
         let setting = Setting {
-            policy: if early { FsyncPolicy::Always } else { policy },
-            acknowledging: if early { Acknowledging::AtOnce } else { Acknowledging::Honestly },
+            policy,
+            acknowledging,
             hash_seed: random.next_u64(),
+            limits: if random.chance(1, 2) { Limits::default() } else { few() },
             ..Setting::default()
         };
         let mut driver = Driver {
@@ -154,7 +186,7 @@ impl<'a> Driver<'a> {
         match self.random.below(84) {
             0..=35 => self.write_one(),
             36..=47 => self.write_several(),
-            48..=51 => self.copy(),
+            48..=51 => self.transfer(),
             52 => self.flush(),
             53 => self.swap(),
             54..=59 => {

@@ -14,8 +14,11 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+mod action;
 mod choice;
+pub mod content;
 mod driver;
+mod edit;
 mod lie;
 pub mod stage;
 pub mod state;

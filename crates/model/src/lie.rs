@@ -1,61 +1,111 @@
-//! A log that acknowledges what is not on disk: broken on purpose, so that a test can show that it
-//! would notice.
+//! A log that is broken on purpose, so that a test can show that it would notice.
 
+use basalt_change::op::{self, Op, Origin, Scope};
 use basalt_change::place::ShardId;
 use basalt_engine::{CommitLog, Gate, JournalLog, LogError, Refusal, Ticket};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Of so many changes of collections that are there already one is forgotten.
+const EDITS_A_LOSS: u64 = 8;
+
+/// What is wrong with the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lie {
+    /// It acknowledges what is not on disk.
+    Early,
+    /// It forgets some changes of elements.
+    Forgetful,
+}
 
 /// See the head of this file.
-pub(crate) struct EarlyLog(pub(crate) JournalLog);
+pub(crate) struct LyingLog {
+    log: JournalLog,
+    lie: Lie,
+    edits: AtomicU64,
+}
 
-impl CommitLog for EarlyLog {
+impl LyingLog {
+    pub(crate) fn new(log: JournalLog, lie: Lie) -> LyingLog {
+        LyingLog { log, lie, edits: AtomicU64::new(0) }
+    }
+
+    /// What is kept of a record.
+    fn kept(&self, record: &[u8]) -> Vec<u8> {
+        let (Lie::Forgetful, Ok((Scope::Partition(partition), ops))) =
+            (self.lie, op::decode(record))
+        else {
+            return record.to_vec();
+        };
+        let mut kept = Vec::new();
+        op::begin(&mut kept, partition);
+        for op in ops.map(|op| op.expect("the engine wrote it")) {
+            let is_edit = matches!(op, Op::Edit(edit) if edit.origin == Origin::Existing);
+            // Relaxed: a lone number.
+            let number = || self.edits.fetch_add(1, Ordering::Relaxed);
+            if !is_edit || !number().is_multiple_of(EDITS_A_LOSS) {
+                op.encode(&mut kept);
+            }
+        }
+        kept
+    }
+}
+
+impl CommitLog for LyingLog {
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket) {
-        self.0.append(shard, record)
+        self.log.append(shard, &self.kept(record))
     }
 
     fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
-        self.0.append_atomically(records, positions)
+        let kept: Vec<_> =
+            records.iter().map(|&(shard, record)| (shard, self.kept(record))).collect();
+        let kept: Vec<_> = kept.iter().map(|(shard, record)| (*shard, &record[..])).collect();
+        self.log.append_atomically(&kept, positions)
     }
 
     fn gates_replies(&self) -> bool {
-        self.0.gates_replies()
+        self.log.gates_replies()
     }
 
     fn ticket_stream(&self, shard: ShardId) -> u16 {
-        self.0.ticket_stream(shard)
+        self.log.ticket_stream(shard)
     }
 
-    fn is_acknowledged(&self, _: Ticket) -> bool {
-        true
+    fn is_acknowledged(&self, ticket: Ticket) -> bool {
+        self.lie == Lie::Early || self.log.is_acknowledged(ticket)
     }
 
     fn latest(&self, gate: &mut Gate) {
-        self.0.latest(gate);
+        self.log.latest(gate);
     }
 
     fn admit(&self) -> Result<(), Refusal> {
-        self.0.admit()
+        self.log.admit()
     }
 
-    fn kick(&self) {}
+    fn kick(&self) {
+        if self.lie != Lie::Early {
+            self.log.kick();
+        }
+    }
 
     fn subscribe(&self, wake: Arc<dyn Fn() + Send + Sync>) {
-        self.0.subscribe(wake);
+        self.log.subscribe(wake);
     }
 
     fn sync(&self) -> Result<(), LogError> {
-        self.0.sync()
+        self.log.sync()
     }
 
     fn positions(&self) -> Vec<u64> {
-        self.0.positions()
+        self.log.positions()
     }
 
     fn trim(&self, through: &[u64]) {
-        self.0.trim(through);
+        self.log.trim(through);
     }
 
     fn bytes_to_replay(&self) -> u64 {
-        self.0.bytes_to_replay()
+        self.log.bytes_to_replay()
     }
 }

@@ -6,34 +6,45 @@
 //! must never be seen again.
 
 use crate::Violation;
-use basalt_change::op::StringForm;
+use crate::content::Content;
 use basalt_change::place::{SHARDS, ShardId, Slot};
 use std::collections::BTreeMap;
 
-/// A string as it ought to be.
-#[derive(Clone, PartialEq, Eq)]
+/// What a key holds, as it ought to be.
+#[derive(Clone, PartialEq)]
 pub struct Value {
-    /// Its bytes.
-    pub bytes: Vec<u8>,
+    /// What it holds.
+    pub content: Content,
     /// Unix time in milliseconds, 0 for never.
     pub expire_ms: u64,
-    /// Set whole or edited.
-    pub form: StringForm,
 }
 
 impl Value {
     /// Whether it can be seen at this time.
     pub fn is_live(&self, now_ms: u64) -> bool {
-        self.expire_ms == 0 || self.expire_ms > now_ms
+        (self.expire_ms == 0 || self.expire_ms > now_ms) && self.content.is_live(now_ms)
+    }
+
+    /// The engine may hold this at this time.
+    pub(crate) fn may_be(&self, there: &Value, now_ms: u64) -> bool {
+        self.expire_ms == there.expire_ms && self.content.may_be(&there.content, now_ms)
+    }
+
+    /// The bytes of a string.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn string(&self) -> &[u8] {
+        match &self.content {
+            Content::String(bytes, _) => bytes,
+            other => panic!("a string is expected, not a {other:?}"),
+        }
     }
 }
 
-/// Short: values may have thousands of bytes.
 impl std::fmt::Debug for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let start = &self.bytes[..self.bytes.len().min(4)];
-        let len = self.bytes.len();
-        write!(f, "{start:02x?}… of {len} bytes until {}, {:?}", self.expire_ms, self.form)
+        write!(f, "{:?}, until {}", self.content, self.expire_ms)
     }
 }
 

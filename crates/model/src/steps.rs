@@ -2,13 +2,12 @@
 
 use crate::Violation;
 use crate::access::wait_for;
-use crate::choice::{bytes, expiry, length};
+use crate::action::{Action, Draft, act};
+use crate::choice::{CROWD, Keys};
 use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
-use crate::state::{Change, State, Value};
-use basalt_change::op::StringForm;
-use basalt_engine::{Destination, Gate, Key, PutOptions, Ticket, Txn};
-use std::collections::BTreeMap;
+use crate::state::{Change, Value};
+use basalt_engine::{Destination, Gate, Refusal, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,80 +17,12 @@ const SPACE_NOTICED_MAX: Duration = Duration::from_secs(10);
 /// Most small steps at one point of a checkpoint.
 const INTERLUDE_STEPS: u64 = 6;
 
-/// A change that a command wants to make to one of its keys.
-#[derive(Clone, Debug)]
-enum Action {
-    Put { value: Vec<u8>, expire_ms: u64, form: StringForm },
-    Delete,
-    Expire(u64),
-    Splice { offset: usize, value: Vec<u8> },
-}
-
-/// What a command is about to change in the model.
-struct Draft<'a> {
-    state: &'a State,
-    now_ms: u64,
-    pending: BTreeMap<(u8, Vec<u8>), Option<Value>>,
-    changes: Vec<Change>,
-}
-
-impl Draft<'_> {
-    fn new(state: &State, now_ms: u64) -> Draft<'_> {
-        Draft { state, now_ms, pending: BTreeMap::new(), changes: Vec::new() }
-    }
-
-    fn live(&self, db: u8, key: &[u8]) -> Option<Value> {
-        let value = match self.pending.get(&(db, key.to_vec())) {
-            Some(pending) => pending.clone(),
-            None => self.state.value(db, key).cloned(),
-        };
-        value.filter(|value| value.is_live(self.now_ms))
-    }
-
-    fn put(&mut self, db: u8, key: &[u8], value: Value) {
-        self.pending.insert((db, key.to_vec()), Some(value.clone()));
-        self.changes.push(Change::Put(db, key.to_vec(), value));
-    }
-
-    fn act(&mut self, db: u8, key: &[u8], action: &Action) {
-        let old = self.live(db, key);
-        match (action.clone(), old) {
-            (Action::Put { value, expire_ms, form }, _) => {
-                self.put(db, key, Value { bytes: value, expire_ms, form });
-            }
-            (Action::Delete, Some(_)) => {
-                self.pending.insert((db, key.to_vec()), None);
-                self.changes.push(Change::Delete(db, key.to_vec()));
-            }
-            (Action::Expire(expire_ms), Some(old)) => self.put(db, key, Value { expire_ms, ..old }),
-            (Action::Delete | Action::Expire(_), None) => {}
-            (Action::Splice { offset, value }, old) => {
-                let (mut bytes, expire_ms) =
-                    old.map_or((Vec::new(), 0), |old| (old.bytes, old.expire_ms));
-                let end = offset + value.len();
-                bytes.resize(bytes.len().max(end), 0);
-                bytes[offset..end].copy_from_slice(&value);
-                self.put(db, key, Value { bytes, expire_ms, form: StringForm::Edited });
-            }
-        }
-    }
-}
-
-fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
-    match action {
-        Action::Put { value, expire_ms, form } => {
-            txn.put(key, value, PutOptions { expire_ms: *expire_ms, form: *form });
-        }
-        Action::Delete => {
-            txn.delete(key);
-        }
-        Action::Expire(expire_ms) => {
-            txn.set_expiry(key, *expire_ms);
-        }
-        Action::Splice { offset, value } => {
-            txn.splice(key, *offset, value);
-        }
-    }
+/// How something comes from one key to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Transfer {
+    Copy,
+    CopyAndDelete,
+    Rename,
 }
 
 impl Driver<'_> {
@@ -100,65 +31,68 @@ impl Driver<'_> {
         if self.random.chance(3, 4) { 0 } else { self.random.below(3) as u8 }
     }
 
-    fn action(&mut self) -> Action {
-        let now_ms = self.world.now_ms();
-        let random = &mut self.random;
-        match random.below(10) {
-            0..=3 => {
-                let len = length(random);
-                let edited = random.chance(1, 4);
-                Action::Put {
-                    value: bytes(random, len),
-                    expire_ms: expiry(random, now_ms),
-                    form: if edited { StringForm::Edited } else { StringForm::Whole },
-                }
-            }
-            4..=6 => Action::Delete,
-            7 => Action::Expire(expiry(random, now_ms)),
-            _ => {
-                let (offset, len) = (length(random), length(random));
-                Action::Splice { offset, value: bytes(random, len) }
-            }
-        }
+    /// A change of a key, which mostly suits what is there.
+    fn action(&mut self, db: u8, key: &[u8]) -> Action {
+        let there = self.state.value(db, key).map(|value| value.content.kind());
+        Action::choose(
+            there.unwrap_or_else(|| Keys::custom(key)),
+            self.world.now_ms(),
+            &mut self.random,
+        )
     }
 
     /// Whether the log takes changes now; a server refuses commands that write while it does not.
     fn is_admitted(&mut self) -> Result<bool, Violation> {
-        match self.world.engine().log().admit() {
-            Ok(()) => {
-                self.report.writes += 1;
-                Ok(true)
+        let start = Instant::now();
+        loop {
+            match self.world.engine().log().admit() {
+                Ok(()) => {
+                    self.report.writes += 1;
+                    return Ok(true);
+                }
+                Err(_) if self.disk_is_limited => {
+                    self.report.refused += 1;
+                    return Ok(false);
+                }
+                // After a large change: a server parks its client until the log has written some.
+                Err(Refusal::Busy) if start.elapsed() < SPACE_NOTICED_MAX => {
+                    self.world.engine().log().kick();
+                    std::thread::yield_now();
+                }
+                Err(refusal) => {
+                    return Err(Violation(format!("refused without need: {refusal}")));
+                }
             }
-            Err(_) if self.disk_is_limited => {
-                self.report.refused += 1;
-                Ok(false)
-            }
-            Err(refusal) => Err(Violation(format!("refused without need: {refusal}"))),
         }
     }
 
     pub(crate) fn write_one(&mut self) -> Result<(), Violation> {
-        let keys = vec![self.keys.any(&mut self.random)];
+        let (db, key) = (self.database(), self.keys.any(&mut self.random));
         let count = if self.random.chance(1, 6) { 3 } else { 1 };
-        let actions = (0..count).map(|_| (0, self.action())).collect();
-        self.write(&keys, actions)
+        let actions = (0..count).map(|_| (0, self.action(db, &key))).collect();
+        self.write(db, &[key], actions)
     }
 
     pub(crate) fn write_several(&mut self) -> Result<(), Violation> {
-        let keys = self.keys.several(&mut self.random);
-        let mut actions: Vec<_> = (0..keys.len()).map(|index| (index, self.action())).collect();
+        let (db, keys) = (self.database(), self.keys.several(&mut self.random));
+        let mut actions: Vec<_> =
+            keys.iter().enumerate().map(|(index, key)| (index, self.action(db, key))).collect();
         // Back to a partition that has been changed: its record comes twice.
         if self.random.chance(1, 4) {
-            actions.push((0, self.action()));
+            actions.push((0, self.action(db, &keys[0])));
         }
-        self.write(&keys, actions)
+        self.write(db, &keys, actions)
     }
 
-    fn write(&mut self, keys: &[Vec<u8>], actions: Vec<(usize, Action)>) -> Result<(), Violation> {
+    fn write(
+        &mut self,
+        db: u8,
+        keys: &[Vec<u8>],
+        actions: Vec<(usize, Action)>,
+    ) -> Result<(), Violation> {
         if !self.is_admitted()? {
             return Ok(());
         }
-        let db = self.database();
         let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
         let ticket = self.world.write(db, &slices, |txn, keys| {
             actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
@@ -169,24 +103,37 @@ impl Driver<'_> {
         self.commit(changes, ticket)
     }
 
-    pub(crate) fn copy(&mut self) -> Result<(), Violation> {
+    /// What is under one key comes under another, too or instead.
+    pub(crate) fn transfer(&mut self) -> Result<(), Violation> {
         if !self.is_admitted()? {
             return Ok(());
         }
         let (db, to_db) = (self.database(), self.database());
         let keys = self.keys.several(&mut self.random);
         let (from, to) = (&keys[0], &keys[keys.len() - 1]);
-        let removes = self.random.chance(1, 2) && (db, from) != (to_db, to);
+        let how = match self.random.below(3) {
+            _ if (db, from) == (to_db, to) => Transfer::Copy,
+            0 => Transfer::Copy,
+            1 => Transfer::CopyAndDelete,
+            _ => Transfer::Rename,
+        };
         let ticket = self.world.write(db, &[from, to], |txn, keys| {
             let destination = Destination { db: to_db, key: &keys[1] };
-            if !txn.must_wait_for(destination) && txn.copy(&keys[0], destination) && removes {
+            if txn.must_wait_for(destination) {
+                return;
+            }
+            let is_there = match how {
+                Transfer::Rename => txn.rename(&keys[0], destination),
+                Transfer::Copy | Transfer::CopyAndDelete => txn.copy(&keys[0], destination),
+            };
+            if is_there && how == Transfer::CopyAndDelete {
                 txn.delete(&keys[0]);
             }
         })?;
         let mut draft = Draft::new(&self.state, self.world.now_ms());
         if let Some(value) = draft.live(db, from) {
             draft.put(to_db, to, value);
-            if removes {
+            if how != Transfer::Copy {
                 draft.act(db, from, &Action::Delete);
             }
         }
@@ -196,6 +143,14 @@ impl Driver<'_> {
 
     fn commit(&mut self, changes: Vec<Change>, ticket: Option<Ticket>) -> Result<(), Violation> {
         let positions = self.world.engine().log().positions();
+        for change in &changes {
+            if let Change::Put(_, _, Value { content, .. }) = change
+                && content.kind().is_some()
+            {
+                self.report.collections += 1;
+                self.report.large_collections += u64::from(content.len() as u64 >= CROWD);
+            }
+        }
         self.state.commit(changes, &positions)?;
         let mut gate = Gate::default();
         ticket.into_iter().for_each(|ticket| gate.add(ticket));

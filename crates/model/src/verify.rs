@@ -14,7 +14,11 @@ impl Driver<'_> {
         let there = self.world.read(db, key)?;
         let now_ms = self.world.now_ms();
         let wanted = self.state.value(db, key).filter(|value| value.is_live(now_ms));
-        if there.as_ref() == wanted {
+        let is_right = match (&there, wanted) {
+            (Some(there), Some(wanted)) => wanted.may_be(there, now_ms),
+            (there, wanted) => there.is_none() && wanted.is_none(),
+        };
+        if is_right {
             return Ok(());
         }
         let name = String::from_utf8_lossy(key);
@@ -73,8 +77,9 @@ impl Driver<'_> {
             )));
         }
         for (key, value) in &there {
-            if self.state.value(db, key) != Some(value) {
-                let (name, wanted) = (String::from_utf8_lossy(key), self.state.value(db, key));
+            let wanted = self.state.value(db, key);
+            if !wanted.is_some_and(|wanted| wanted.may_be(value, now_ms)) {
+                let name = String::from_utf8_lossy(key);
                 return Err(Violation(format!("db {db}, {name}: {value:?}, not {wanted:?}")));
             }
         }

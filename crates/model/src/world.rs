@@ -2,7 +2,7 @@
 //! that is moved by hand. Opening, crashing and opening again.
 
 use crate::Violation;
-use crate::lie::EarlyLog;
+use crate::lie::{Lie, LyingLog};
 use crate::stage::{Manners, Point, Stage, StagedTier};
 use basalt_cold::ColdTier;
 use basalt_engine::{
@@ -11,6 +11,7 @@ use basalt_engine::{
 use basalt_env::SimDisk;
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_journal::FsyncPolicy;
+use basalt_value::Limits;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,7 @@ const MISS_THREADS: usize = 4;
 const SEGMENT_BYTES: u64 = 64 << 10;
 const JOURNAL_DIR: &str = "/journal";
 
-/// How the engine's log is acknowledged.
+/// What the engine's log keeps, and when it says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Acknowledging {
     /// When it is on disk.
@@ -30,6 +31,8 @@ pub enum Acknowledging {
     Honestly,
     /// At once: broken on purpose.
     AtOnce,
+    /// When it is on disk, without some changes of elements: broken on purpose.
+    Forgetfully,
 }
 
 /// What does not change from crash to crash.
@@ -43,6 +46,8 @@ pub struct Setting {
     pub acknowledging: Acknowledging,
     /// Seed of the key hash.
     pub hash_seed: u64,
+    /// Up to where collections stay packed.
+    pub limits: Limits,
 }
 
 impl Default for Setting {
@@ -52,6 +57,7 @@ impl Default for Setting {
             policy: FsyncPolicy::Always,
             acknowledging: Acknowledging::Honestly,
             hash_seed: 1,
+            limits: Limits::default(),
         }
     }
 }
@@ -119,9 +125,9 @@ impl<'a> World<'a> {
         let setting = self.setting;
         let options = Options {
             databases: setting.databases,
-            checkpoint_log_bytes: u64::MAX,
             miss_threads: MISS_THREADS,
             hash_seed: setting.hash_seed,
+            limits: setting.limits,
             ..Options::default()
         };
         let journal = journal_options(setting.policy);
@@ -133,7 +139,8 @@ impl<'a> World<'a> {
             let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
             Ok::<Arc<dyn CommitLog>, RecoveryError>(match setting.acknowledging {
                 Acknowledging::Honestly => Arc::new(log),
-                Acknowledging::AtOnce => Arc::new(EarlyLog(log)),
+                Acknowledging::AtOnce => Arc::new(LyingLog::new(log, Lie::Early)),
+                Acknowledging::Forgetfully => Arc::new(LyingLog::new(log, Lie::Forgetful)),
             })
         })
         .map_err(|error| Violation(format!("the engine does not open: {error}")))?;

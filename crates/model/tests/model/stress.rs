@@ -270,7 +270,8 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
         for (db, before) in [BANK, SCRATCH].into_iter().zip(&before) {
             assert!(live(&everything(&world, db)) == live(before), "recovery equals memory");
         }
-        let sum: u64 = everything(&world, BANK).values().map(|value| amount_of(&value.bytes)).sum();
+        let sum: u64 =
+            everything(&world, BANK).values().map(|value| amount_of(value.string())).sum();
         assert_eq!(sum, START_SUM);
     }
     commands

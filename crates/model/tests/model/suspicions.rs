@@ -57,7 +57,7 @@ fn delete(world: &World<'_>, key: &[u8]) {
 }
 
 fn read(world: &World<'_>, db: u8, key: &[u8]) -> Option<Vec<u8>> {
-    world.read(db, key).expect("read").map(|value| value.bytes)
+    world.read(db, key).expect("read").map(|value| value.string().to_vec())
 }
 
 fn checkpoint(world: &World<'_>) {

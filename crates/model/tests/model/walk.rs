@@ -45,6 +45,7 @@ fn what_is_there_after_any_crash_is_what_was_acknowledged() {
     report(seeds, &total);
     assert!(total.writes > 0 && total.recoveries > 0 && total.checkpoints > 0, "{total:?}");
     assert!(total.checkpoints_failed > 0 && total.slow_reads > 0, "{total:?}");
+    assert!(total.collections > 0 && total.large_collections > 0, "{total:?}");
 }
 
 #[allow(clippy::print_stderr, reason = "how much was tested is worth knowing")]
@@ -70,4 +71,9 @@ fn a_cold_tier_that_forgets_deletions_is_noticed() {
 #[test]
 fn a_cold_tier_that_forgets_rows_is_noticed() {
     notices(Canary::DropsRows);
+}
+
+#[test]
+fn a_log_that_forgets_changes_of_elements_is_noticed() {
+    notices(Canary::DropsEdits);
 }

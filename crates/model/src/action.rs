@@ -1,0 +1,205 @@
+//! What a command does to one of its keys, and what that ought to come to.
+
+use crate::choice::{bytes, expiry, length};
+use crate::content::Content;
+use crate::edit::{self, Edit};
+use crate::state::{Change, State, Value};
+use basalt_change::op::StringForm;
+use basalt_engine::{Absent, Key, PutOptions, Txn};
+use basalt_env::random::Random;
+use basalt_value::Kind;
+use basalt_value::hash::Terms;
+use std::collections::BTreeMap;
+
+/// The kinds of collections.
+pub(crate) const KINDS: [Kind; 5] =
+    [Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream];
+
+/// A change that a command wants to make to one of its keys.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Put {
+        value: Vec<u8>,
+        expire_ms: u64,
+        form: StringForm,
+    },
+    Delete,
+    Expire(u64),
+    /// Bytes of a string, unless something else is there.
+    Splice {
+        offset: usize,
+        value: Vec<u8>,
+    },
+    /// Elements of a collection, unless something else is there.
+    Edit(Edit, Absent),
+    /// A collection as a whole: what these make of an empty one.
+    PutValue(Vec<Edit>, u64),
+}
+
+impl Action {
+    /// Mostly one for this kind, or for strings.
+    pub(crate) fn choose(kind: Option<Kind>, now_ms: u64, random: &mut Random) -> Action {
+        let kind = match random.below(20) {
+            0 => None,
+            1 => Some(KINDS[random.below(KINDS.len() as u64) as usize]),
+            _ => kind,
+        };
+        match kind {
+            None => Action::of_string(now_ms, random),
+            Some(kind) => Action::of_collection(kind, now_ms, random),
+        }
+    }
+
+    fn of_string(now_ms: u64, random: &mut Random) -> Action {
+        match random.below(10) {
+            0..=3 => {
+                let len = length(random);
+                let edited = random.chance(1, 4);
+                Action::Put {
+                    value: bytes(random, len),
+                    expire_ms: expiry(random, now_ms),
+                    form: if edited { StringForm::Edited } else { StringForm::Whole },
+                }
+            }
+            4..=6 => Action::Delete,
+            7 => Action::Expire(expiry(random, now_ms)),
+            _ => {
+                let (offset, len) = (length(random), length(random));
+                Action::Splice { offset, value: bytes(random, len) }
+            }
+        }
+    }
+
+    fn of_collection(kind: Kind, now_ms: u64, random: &mut Random) -> Action {
+        match random.below(20) {
+            0 => Action::Delete,
+            1 => Action::Expire(expiry(random, now_ms)),
+            2 => {
+                let edits = (0..1 + random.below(3)).map(|_| Edit::choose(kind, random)).collect();
+                Action::PutValue(edits, expiry(random, now_ms))
+            }
+            3 | 4 => Action::Edit(Edit::choose(kind, random), Absent::Skip),
+            _ => Action::Edit(Edit::choose(kind, random), Absent::Create),
+        }
+    }
+}
+
+/// Makes a change to the engine.
+pub(crate) fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
+    match action {
+        Action::Put { value, expire_ms, form } => {
+            txn.put(key, value, PutOptions { expire_ms: *expire_ms, form: *form });
+        }
+        Action::Delete => {
+            txn.delete(key);
+        }
+        Action::Expire(expire_ms) => {
+            txn.set_expiry(key, *expire_ms);
+        }
+        Action::Splice { offset, value } => {
+            if txn.get(key).is_none_or(|object| object.collection().is_none()) {
+                txn.splice(key, *offset, value);
+            }
+        }
+        Action::Edit(edit, absent) => edit.change(txn, key, *absent),
+        Action::PutValue(edits, expire_ms) => {
+            let terms = Terms { now_ms: txn.now_ms(), limits: txn.limits() };
+            txn.put_value(key, edit::built(edits, &terms), *expire_ms);
+        }
+    }
+}
+
+/// What a command is about to change in the model.
+pub(crate) struct Draft<'a> {
+    state: &'a State,
+    now_ms: u64,
+    pending: BTreeMap<(u8, Vec<u8>), Option<Value>>,
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Draft<'_> {
+    pub(crate) fn new(state: &State, now_ms: u64) -> Draft<'_> {
+        Draft { state, now_ms, pending: BTreeMap::new(), changes: Vec::new() }
+    }
+
+    /// What can be seen under a key.
+    pub(crate) fn live(&self, db: u8, key: &[u8]) -> Option<Value> {
+        let value = match self.pending.get(&(db, key.to_vec())) {
+            Some(pending) => pending.clone(),
+            None => self.state.value(db, key).cloned(),
+        };
+        value.filter(|value| value.is_live(self.now_ms))
+    }
+
+    pub(crate) fn put(&mut self, db: u8, key: &[u8], value: Value) {
+        self.pending.insert((db, key.to_vec()), Some(value.clone()));
+        self.changes.push(Change::Put(db, key.to_vec(), value));
+    }
+
+    fn delete(&mut self, db: u8, key: &[u8]) {
+        self.pending.insert((db, key.to_vec()), None);
+        self.changes.push(Change::Delete(db, key.to_vec()));
+    }
+
+    /// Makes a change to the model.
+    pub(crate) fn act(&mut self, db: u8, key: &[u8], action: &Action) {
+        let old = self.live(db, key);
+        match (action, old) {
+            (Action::Put { value, expire_ms, form }, _) => {
+                let content = Content::String(value.clone(), *form);
+                self.put(db, key, Value { content, expire_ms: *expire_ms });
+            }
+            (Action::Delete, Some(_)) => self.delete(db, key),
+            (Action::Expire(expire_ms), Some(old)) => {
+                self.put(db, key, Value { expire_ms: *expire_ms, ..old });
+            }
+            (Action::Delete | Action::Expire(_), None) => {}
+            (Action::Splice { offset, value }, old) => self.splice(db, key, (*offset, value), old),
+            (Action::Edit(edit, absent), old) => self.edit(db, key, (edit, *absent), old),
+            (Action::PutValue(edits, expire_ms), old) => {
+                let content = edit::imitated(edits, self.now_ms);
+                match old {
+                    _ if !content.is_gone() => {
+                        self.put(db, key, Value { content, expire_ms: *expire_ms });
+                    }
+                    Some(_) => self.delete(db, key),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn splice(&mut self, db: u8, key: &[u8], (at, new): (usize, &[u8]), old: Option<Value>) {
+        let (mut bytes, expire_ms) = match old {
+            None => (Vec::new(), 0),
+            Some(Value { content: Content::String(bytes, _), expire_ms }) => (bytes, expire_ms),
+            Some(_) => return,
+        };
+        let end = at + new.len();
+        bytes.resize(bytes.len().max(end), 0);
+        bytes[at..end].copy_from_slice(new);
+        let content = Content::String(bytes, StringForm::Edited);
+        self.put(db, key, Value { content, expire_ms });
+    }
+
+    fn edit(&mut self, db: u8, key: &[u8], (edit, absent): (&Edit, Absent), old: Option<Value>) {
+        let is_new = old.is_none();
+        if is_new && absent == Absent::Skip {
+            return;
+        }
+        let before =
+            old.unwrap_or_else(|| Value { content: Content::new(edit.kind()), expire_ms: 0 });
+        if before.content.kind() != Some(edit.kind()) {
+            return;
+        }
+        let mut after = before.clone();
+        edit.imitate(&mut after.content, self.now_ms);
+        if after.content.is_gone() {
+            if !is_new {
+                self.delete(db, key);
+            }
+        } else if !before.may_be(&after, self.now_ms) {
+            self.put(db, key, after);
+        }
+    }
+}
