@@ -7,6 +7,9 @@
 //!
 //! This kills the process, not the kernel: what was handed to the kernel survives. So it cannot see a
 //! forgotten fsync; the simulated disk does that. The canary shows that it sees what it can.
+//! [`collections`] does the same with lists, sets, hashes, sorted sets and streams.
+
+pub mod collections;
 
 use std::collections::HashSet;
 use std::io;
@@ -128,15 +131,27 @@ fn write_and_kill(
     round: u64,
     moment: u64,
 ) -> (Vec<Vec<Acknowledged>>, Instant) {
+    let writers = (0..plan.writers as usize).collect();
+    kill_amid(plan, server, moment, writers, |writer, connection, count| {
+        write(connection, |index| key(plan.placement, round, writer, index), count)
+    })
+}
+
+/// Has all writers work, each on a connection of its own, until `moment` acknowledgements have been counted,
+/// and kills the server. Gives what they bring back and when that was.
+fn kill_amid<W: Send, T: Send>(
+    plan: &Plan,
+    server: &mut Server,
+    moment: u64,
+    writers: Vec<W>,
+    work: impl Fn(W, Connection, &AtomicU64) -> T + Sync,
+) -> (Vec<T>, Instant) {
     let count = AtomicU64::new(0);
-    let connections: Vec<Connection> = (0..plan.writers).map(|_| server.connect()).collect();
+    let writers: Vec<_> = writers.into_iter().map(|writer| (writer, server.connect())).collect();
     std::thread::scope(|scope| {
-        let mut writers = Vec::new();
-        for (writer, connection) in connections.into_iter().enumerate() {
-            let (count, placement) = (&count, plan.placement);
-            let name = move |index| key(placement, round, writer, index);
-            writers.push(scope.spawn(move || write(connection, name, count)));
-        }
+        let (count, work) = (&count, &work);
+        let start = |(writer, connection)| scope.spawn(move || work(writer, connection, count));
+        let writers: Vec<_> = writers.into_iter().map(start).collect();
         let started = Instant::now();
         // Relaxed: the count only says when; what was acknowledged is read after joining.
         let early =

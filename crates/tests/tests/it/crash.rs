@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
-use basalt_tests::crash::{self, Outcome, Placement, Plan};
+use basalt_tests::crash::{self, Outcome, Placement, Plan, collections};
 use basalt_tests::random::Random;
 use basalt_tests::server::{Kind, Launch, is_redis};
 
@@ -78,6 +78,29 @@ fn everysec_loses_the_last_moments_only() {
     assert!(old.is_empty(), "{} of them, the oldest {:?}", old.len(), old[0]);
 }
 
+fn run_collections(plan: &Plan) -> collections::Outcome {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let outcome = collections::run(plan, dir.path());
+    eprintln!(
+        "collections, {:?}: {} rounds, {} acknowledged, {} violations (BASALT_SEED={})",
+        plan.placement,
+        plan.rounds,
+        outcome.acknowledged,
+        outcome.violations.len(),
+        plan.seed
+    );
+    assert!(outcome.acknowledged >= plan.rounds, "the writers wrote nothing: {outcome:?}");
+    outcome
+}
+
+#[test]
+fn always_keeps_every_element_once() {
+    for placement in [Placement::Spread, Placement::OneSlot] {
+        let outcome = run_collections(&plan(placement, ALWAYS));
+        assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+    }
+}
+
 /// Each transaction sets a few keys of different partitions to one number.
 #[test]
 fn transactions_are_there_as_a_whole_or_not_at_all() {
@@ -139,11 +162,16 @@ fn set_keys(mut connection: Connection, writer: usize) -> u64 {
 /// The canary: a server that acknowledges too early must be found out, or the tests above prove nothing.
 #[test]
 fn a_server_that_acknowledges_too_early_is_caught() {
+    let outcome = run(&plan(Placement::Spread, careless()));
+    assert!(!outcome.losses.is_empty(), "the crash test did not notice lost writes");
+    let outcome = run_collections(&plan(Placement::Spread, careless()));
+    assert!(!outcome.violations.is_empty(), "the crash test did not notice lost elements");
+}
+
+fn careless() -> &'static [(&'static str, &'static str)] {
     // Redis has no such option; without a log at all it is as careless.
-    let careless: &[(&str, &str)] = match is_redis(Kind::Basalt) {
+    match is_redis(Kind::Basalt) {
         true => &[("appendonly", "no")],
         false => &[("appendfsync", "always"), ("debug-acknowledge-before-fsync", "yes")],
-    };
-    let outcome = run(&plan(Placement::Spread, careless));
-    assert!(!outcome.losses.is_empty(), "the crash test did not notice lost writes");
+    }
 }
