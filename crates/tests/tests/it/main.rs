@@ -16,4 +16,5 @@ mod pubsub;
 mod rdb;
 mod robustness;
 mod space;
+mod stress;
 mod transcripts;
