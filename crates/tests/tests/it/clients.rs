@@ -1,4 +1,4 @@
-//! Stock clients in Python, run as their users run them.
+//! Stock clients and task queues in Python, run as their users run them.
 //!
 //! `BASALT_PYTHON` names an interpreter that has the packages of `clients/requirements.txt`.
 
@@ -12,6 +12,8 @@ fn run(script: &str) {
     let python = std::env::var("BASALT_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let server = Server::start(Kind::Basalt);
     let output = Command::new(&python)
+        // Leaves no compiled files in the source.
+        .arg("-B")
         .arg(folder.join(script))
         .arg(server.address().port().to_string())
         .output()
@@ -34,4 +36,24 @@ fn redis_py() {
 #[test]
 fn coredis() {
     run("coredis_smoke.py");
+}
+
+#[test]
+fn redis_py_locks_pipelines_and_queues() {
+    run("redis_py_queues.py");
+}
+
+#[test]
+fn celery() {
+    run("celery_tasks.py");
+}
+
+#[test]
+fn huey() {
+    run("huey_tasks.py");
+}
+
+#[test]
+fn arq() {
+    run("arq_tasks.py");
 }
