@@ -48,6 +48,8 @@ pub struct Setting {
     pub hash_seed: u64,
     /// Up to where collections stay packed.
     pub limits: Limits,
+    /// Bytes above which a collection has a row for each of its elements.
+    pub collection_row_bytes_max: usize,
 }
 
 impl Default for Setting {
@@ -58,6 +60,7 @@ impl Default for Setting {
             acknowledging: Acknowledging::Honestly,
             hash_seed: 1,
             limits: Limits::default(),
+            collection_row_bytes_max: 64 << 10,
         }
     }
 }
@@ -127,6 +130,7 @@ impl<'a> World<'a> {
             databases: setting.databases,
             miss_threads: MISS_THREADS,
             hash_seed: setting.hash_seed,
+            collection_row_bytes_max: setting.collection_row_bytes_max,
             limits: setting.limits,
             ..Options::default()
         };
