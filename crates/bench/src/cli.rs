@@ -15,7 +15,8 @@ use crate::workload::Workload;
 /// Generates load for any server that speaks RESP, and reports throughput and latency.
 ///
 /// Placeholders in --command: __key__ (a key), __rand_int__ (its number alone), __data__ (a value),
-/// __keys__ and __pairs__ (as many keys, or keys with values, as --keys-per-request says).
+/// __keys__ and __pairs__ (as many keys, or keys with values, as --keys-per-request says),
+/// __rand:N__ (a number below N).
 #[derive(Debug, Parser)]
 #[command(name = "bench", disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct BenchArgs {

@@ -51,6 +51,31 @@ pub(crate) enum Suite {
         #[arg(long, default_value_t = 10_000_000)]
         keys: u64,
     },
+    /// Server CPU time per operation on every data type, pipeline 50, appendfsync everysec
+    Types {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Requests of a test; those with replies of a hundred items or more have a tenth
+        #[arg(long, default_value_t = 1_000_000)]
+        requests: u64,
+        /// Elements of the structures that tests are run on
+        #[arg(long, default_value_t = 1_000_000)]
+        elements: u64,
+        /// Only tests whose name contains one of these, such as zadd,hget
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
+    },
+    /// Bytes per element of hashes, a set, a sorted set and a list
+    MemoryTypes {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Size of the data sets; 1 is 1M small hashes, 10M integers, 5M members, 10M elements
+        #[arg(long, default_value_t = 1.0)]
+        scale: f64,
+        /// Only data sets whose name contains one of these, such as list
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Time to serve again after kill -9 under load (not pinned, Basalt alone by default)
     Restart {
         #[command(flatten)]

@@ -179,7 +179,8 @@ impl Observer for UntilStopped<'_> {
     }
 }
 
-fn used_memory(server: &Server) -> Result<u64, BenchError> {
+/// What the server says that it uses.
+pub(super) fn used_memory(server: &Server) -> Result<u64, BenchError> {
     let info = Client::connect(&server.target())?.text(&["INFO", "memory"])?;
     let field = info.lines().find_map(|line| line.strip_prefix("used_memory:"));
     Ok(field.and_then(|text| text.trim().parse().ok()).unwrap_or(0))

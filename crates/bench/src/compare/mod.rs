@@ -12,10 +12,13 @@
 mod cell;
 mod cli;
 mod memory;
+mod memory_types;
 mod restart;
+mod scenario;
 mod server;
 mod suite;
 mod table;
+mod types;
 
 use std::path::Path;
 
@@ -42,7 +45,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
     match &args.suite {
         Suite::Cpu { common, requests, keys, only } => {
             let mut cells = cell::cpu_cells(*requests, *keys);
-            cells.retain(|cell| only.as_ref().is_none_or(|name| cell.name.contains(name.as_str())));
+            keep(&mut cells, only.as_slice(), |cell| cell.name);
             suite::run(&Arena::new("cpu", common, PINNED, "everysec")?, &cells)
         }
         Suite::Always { common, requests, keys } => {
@@ -52,10 +55,26 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
         Suite::Memory { common, keys } => {
             memory::run(&Arena::new("memory", common, PINNED, "everysec")?, *keys)
         }
+        Suite::Types { common, requests, elements, only } => {
+            let mut cells = types::cells(*requests, *elements);
+            keep(&mut cells, only, |cell| cell.name);
+            types::run(&Arena::new("types", common, PINNED, "everysec")?, &cells)
+        }
+        Suite::MemoryTypes { common, scale, only } => {
+            let mut holdings = memory_types::holdings(*scale);
+            keep(&mut holdings, only, |holding| holding.name);
+            memory_types::run(&Arena::new("memory-types", common, PINNED, "everysec")?, &holdings)
+        }
         Suite::Restart { common, gb } => {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)
         }
     }
+}
+
+/// Keeps what has one of the names of `only` in its own, or all if there are none.
+fn keep<T>(tests: &mut Vec<T>, only: &[String], name: impl Fn(&T) -> &'static str) {
+    let wanted = |test: &T| only.iter().any(|part| name(test).contains(part.as_str()));
+    tests.retain(|test| only.is_empty() || wanted(test));
 }
 
 /// What all suites have: contenders, conditions, and where the results go.

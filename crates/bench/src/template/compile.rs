@@ -5,12 +5,16 @@ use crate::error::BenchError;
 
 /// Digits of `__rand_int__`.
 const NUMBER_DIGITS: usize = 12;
+/// How `__rand:N__` begins.
+const BELOW: &str = "__rand:";
 
 /// A piece of one word of a command.
 enum Token<'a> {
     Text(&'a str),
     Key,
     Number,
+    /// A number below this one.
+    Below(u64),
     Data,
 }
 
@@ -46,7 +50,7 @@ impl Compiler<'_> {
     }
 
     fn word(&mut self, word: &str) -> Result<(), BenchError> {
-        let tokens = tokens(word);
+        let tokens = tokens(word)?;
         let vocabulary = self.vocabulary;
         let has_data = tokens.iter().any(|token| matches!(token, Token::Data));
         if has_data && vocabulary.value_bytes_min != vocabulary.value_bytes_max {
@@ -64,6 +68,7 @@ impl Compiler<'_> {
                 Token::Text(text) => text.len(),
                 Token::Key => vocabulary.key_bytes,
                 Token::Number => NUMBER_DIGITS,
+                Token::Below(bound) => digits_below(*bound),
                 Token::Data => vocabulary.value_bytes_max,
             })
             .sum();
@@ -85,12 +90,16 @@ impl Compiler<'_> {
             }
             Token::Key => (vocabulary.key(0).into_bytes(), Some(self.number())),
             Token::Number => (vec![b'0'; NUMBER_DIGITS], Some(self.number())),
+            Token::Below(bound) => {
+                let digits = digits_below(*bound);
+                (vec![b'0'; digits], Some(Slot::Below { digits, bound: *bound }))
+            }
         };
         let (bytes, patches) = self.fixed();
         bytes.extend_from_slice(&text);
         if let Some(slot) = slot {
             let width = match slot {
-                Slot::Number { digits } => digits,
+                Slot::Number { digits } | Slot::Below { digits, .. } => digits,
                 Slot::Value { bytes } => bytes,
             };
             patches.push(Patch { offset: bytes.len() - width, slot });
@@ -122,27 +131,46 @@ fn expand(words: Vec<String>, keys_per_request: usize) -> Vec<String> {
     expanded
 }
 
-fn tokens(word: &str) -> Vec<Token<'_>> {
+fn tokens(word: &str) -> Result<Vec<Token<'_>>, BenchError> {
     let mut tokens = Vec::new();
     let mut rest = word;
-    let places = [("__key__", 0), ("__rand_int__", 1), ("__data__", 2)];
+    let places = [("__key__", 0), ("__rand_int__", 1), ("__data__", 2), (BELOW, 3)];
     while let Some((at, text, which)) =
         places.iter().filter_map(|&(text, which)| rest.find(text).map(|at| (at, text, which))).min()
     {
         if at > 0 {
             tokens.push(Token::Text(&rest[..at]));
         }
+        rest = &rest[at + text.len()..];
         tokens.push(match which {
             0 => Token::Key,
             1 => Token::Number,
-            _ => Token::Data,
+            2 => Token::Data,
+            _ => Token::Below(bound(&mut rest, word)?),
         });
-        rest = &rest[at + text.len()..];
     }
     if !rest.is_empty() {
         tokens.push(Token::Text(rest));
     }
-    tokens
+    Ok(tokens)
+}
+
+/// Takes the rest of `__rand:N__` off the front of `rest`.
+fn bound(rest: &mut &str, word: &str) -> Result<u64, BenchError> {
+    let found =
+        rest.split_once("__").and_then(|(digits, after)| Some((digits.parse().ok()?, after)));
+    match found {
+        Some((bound, after)) if bound > 0 => {
+            *rest = after;
+            Ok(bound)
+        }
+        _ => Err(BenchError::Usage(format!("__rand:N__ needs a number above 0 in {word:?}"))),
+    }
+}
+
+/// Digits of the largest number below `bound`.
+fn digits_below(bound: u64) -> usize {
+    (bound - 1).checked_ilog10().unwrap_or(0) as usize + 1
 }
 
 /// Splits at blanks outside quotes. Quotes do not nest and there are no escapes.

@@ -7,7 +7,8 @@
 //!
 //! Placeholders: `__key__` (a key: prefix and zero-padded number), `__rand_int__` (the number alone,
 //! 12 digits, as in redis-benchmark), `__data__` (a value), `__keys__` (several `__key__` arguments),
-//! `__pairs__` (several `__key__ __data__`). Each occurrence is drawn separately.
+//! `__pairs__` (several `__key__ __data__`), `__rand:N__` (a number below N, zero-padded, uniform
+//! whatever the distribution of the keys). Each occurrence is drawn separately.
 
 use crate::error::BenchError;
 use crate::keys::KeyDraw;
@@ -66,6 +67,7 @@ impl Draws {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Number { digits: usize },
+    Below { digits: usize, bound: u64 },
     Value { bytes: usize },
 }
 
@@ -125,6 +127,10 @@ fn apply(patch: &Patch, draws: &mut Draws, written: &mut [u8]) {
     match patch.slot {
         Slot::Number { digits } => {
             write_digits(draws.key(), &mut written[patch.offset..patch.offset + digits]);
+        }
+        Slot::Below { digits, bound } => {
+            let number = draws.random.below(bound);
+            write_digits(number, &mut written[patch.offset..patch.offset + digits]);
         }
         Slot::Value { bytes } => {
             let start = draws.value_start();

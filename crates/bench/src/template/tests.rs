@@ -59,7 +59,20 @@ fn value_sizes_in_a_range_carry_their_own_length() {
 }
 
 #[test]
+fn numbers_below_a_bound_have_their_own_width() {
+    assert_eq!(encode("GET k:__rand:1__", &vocabulary()), "*2\r\n$3\r\nGET\r\n$3\r\nk:0\r\n");
+    let text = encode("SETBIT bits:__rand:256__ __rand:1000__ 1", &vocabulary());
+    let words: Vec<&str> = text.split("\r\n").collect();
+    let key: u32 = words[4].strip_prefix("bits:").expect("the key").parse().expect("a number");
+    assert!(key < 256 && words[4].len() == 8, "{text}");
+    assert!(words[6].len() == 3 && words[6].parse::<u32>().is_ok(), "{text}");
+}
+
+#[test]
 fn mistakes_are_refused() {
+    assert!(Template::compile("GET __rand:0__", &vocabulary()).is_err());
+    assert!(Template::compile("GET __rand:x__", &vocabulary()).is_err());
+    assert!(Template::compile("GET __rand:5", &vocabulary()).is_err());
     assert!(Template::compile("", &vocabulary()).is_err());
     assert!(Template::compile("SET 'a", &vocabulary()).is_err());
     assert!(Vocabulary { key_bytes: 6, ..vocabulary() }.check().is_err());
