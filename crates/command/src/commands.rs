@@ -24,12 +24,12 @@ pub mod timeout;
 pub mod transactions;
 
 use crate::args::Args;
-use crate::dispatch::Context;
+use crate::dispatch::{Ahead, Context};
 use crate::error::CommandResult;
 use crate::session::SessionResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
-use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag};
+use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag, Group};
 
 /// A command: what it is and what it does.
 pub struct Entry {
@@ -102,6 +102,8 @@ pub(crate) struct Call {
     /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
     /// share of its batch's time.
     pub(crate) shares_time: bool,
+    /// What of a collection is fetched ahead.
+    pub(crate) ahead: Ahead,
 }
 
 impl Call {
@@ -117,6 +119,7 @@ impl Call {
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
+            ahead: ahead(&entry.spec, first_key),
         }
     }
 
@@ -164,6 +167,30 @@ fn shares_time(entry: &Entry) -> bool {
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec)
 }
 
+/// What of a collection a command will touch, by its synopsis: the word behind its first key, options
+/// left out, that is called a member or a field.
+fn ahead(spec: &CommandSpec, first_key: u16) -> Ahead {
+    let is_collection = matches!(
+        spec.group,
+        Group::List | Group::Set | Group::SortedSet | Group::Hash | Group::Stream | Group::Geo
+    );
+    let (true, Ok(key @ 1..)) = (is_collection, u8::try_from(first_key)) else {
+        return Ahead::Nothing;
+    };
+    let mut depth = 0;
+    let mut words = 1;
+    for word in spec.synopsis.split(' ') {
+        let outside = depth == 0 && !word.starts_with(['[', '<']);
+        depth += word.matches(['[', '<']).count();
+        depth -= word.matches([']', '>']).count();
+        if outside && matches!(word, "member" | "field") {
+            return Ahead::Element { key, element: words };
+        }
+        words += u8::from(outside);
+    }
+    Ahead::Collection { key }
+}
+
 impl Default for Commands {
     fn default() -> Self {
         Commands::new()
@@ -174,4 +201,36 @@ impl Default for Commands {
 /// arity has already refused it.
 pub fn container(_: &mut Context<'_>, args: &Args<'_>, _: &mut Reply<'_>) -> SessionResult {
     Err(crate::unknown::unknown_subcommand(args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use basalt_spec::Found;
+
+    #[test]
+    fn elements_are_found_by_the_synopsis() {
+        let commands = Commands::new();
+        let element = |element| Ahead::Element { key: 1, element };
+        for (name, ahead) in [
+            ("get", Ahead::Nothing),
+            ("lpush", Ahead::Collection { key: 1 }),
+            ("hgetall", Ahead::Collection { key: 1 }),
+            ("zrange", Ahead::Collection { key: 1 }),
+            ("hget", element(2)),
+            ("hset", element(2)),
+            ("hincrby", element(2)),
+            ("sadd", element(2)),
+            ("sismember", element(2)),
+            ("smove", element(3)),
+            ("zadd", element(3)),
+            ("zincrby", element(3)),
+            ("zscore", element(2)),
+        ] {
+            let Found::Command(command) = commands.table.resolve(name.as_bytes(), None) else {
+                panic!("{name} is a command")
+            };
+            assert_eq!(commands.call(command.id).ahead, ahead, "{name}");
+        }
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! A batch of requests goes through in stages, so that memory is fetched while other requests are
 //! looked at: [`prepare()`] finds the command and hashes its first key; [`Prepared::prefetch_bucket`]
-//! and [`Prepared::prefetch_entry`] bring in what it will touch; [`execute()`] runs it.
+//! and [`Prepared::prefetch_entry`] bring in what it will touch, [`LookAhead`] what of a collection;
+//! [`execute()`] runs it.
 
 mod claims;
 mod context;
@@ -10,6 +11,7 @@ pub(crate) mod events;
 mod exec;
 mod execute;
 mod keys;
+mod look_ahead;
 mod prepare;
 mod queue;
 mod reach;
@@ -18,5 +20,7 @@ mod worker;
 pub use crate::silence::finish_wait;
 pub use context::Context;
 pub use execute::execute;
+pub use look_ahead::{LookAhead, Upcoming};
+pub(crate) use prepare::Ahead;
 pub use prepare::{LastCommand, Prepared, prepare};
 pub use worker::Worker;

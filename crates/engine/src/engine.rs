@@ -14,7 +14,7 @@ use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::{Database, Partition};
-use basalt_value::Limits;
+use basalt_value::{Limits, ValueRef};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -227,6 +227,18 @@ impl Engine {
     #[inline]
     pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) {
         self.keyspace.prefetch_entry(partition, db, hash);
+    }
+
+    /// Looks at the collection under a key if there is one and its partition is free; in order to fetch
+    /// ahead what a command on it will touch.
+    #[inline]
+    pub fn glance_at<R>(
+        &self,
+        db: u8,
+        key: &Key<'_>,
+        look: impl FnOnce(ValueRef<'_>) -> R,
+    ) -> Option<R> {
+        self.keyspace.glance_at(key.partition, db, (key.hash, key.bytes), look)
     }
 
     /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them

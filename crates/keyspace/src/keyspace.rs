@@ -14,10 +14,11 @@
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::partition::{Database, Databases, Partition};
-use crate::table::prefetch;
 use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_stdx::short_lock::ShortLock;
+use basalt_value::ValueRef;
+use basalt_value::fetch::prefetch;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -140,6 +141,23 @@ impl Keyspace {
             }
             database.table.prefetch_entry(hash);
         });
+    }
+
+    /// Looks at the collection under a key if there is one and nobody holds the partition; in order to
+    /// fetch ahead what a command on it will touch.
+    #[inline]
+    pub fn glance_at<R>(
+        &self,
+        partition: PartitionId,
+        db: u8,
+        (hash, key): (u64, &[u8]),
+        look: impl FnOnce(ValueRef<'_>) -> R,
+    ) -> Option<R> {
+        self.glance(partition, |held| {
+            let table = &held.databases.numbered(usize::from(db))?.table;
+            let found = table.find(hash, key)?;
+            table.entry(found).collection().map(look)
+        })?
     }
 
     /// Hashes keys.

@@ -33,5 +33,4 @@ pub mod scan;
 pub mod segment;
 mod store;
 
-pub(crate) use store::prefetch;
 pub use store::{Counts, Found, Lookup, Table};

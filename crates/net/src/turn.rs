@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! read a socket ▸ parse a request, find its command, hash its key     until the batch is full
-//!                 ▸ fetch the buckets ▸ fetch the entries ▸ run each  then the next batch
+//!                 ▸ fetch the buckets ▸ fetch the entries ▸ fetch in collections ▸ run each   the next batch
 //! ```
 //! A batch mixes requests of several connections, so that fifty clients with one request each gain
 //! from the fetching ahead as much as one client with fifty.
@@ -12,7 +12,7 @@ use crate::buffers::BufferPool;
 use crate::connection::{Connection, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
-use basalt_command::dispatch::{self, LastCommand, Prepared, Worker};
+use basalt_command::dispatch::{self, LastCommand, LookAhead, Prepared, Upcoming, Worker};
 use basalt_command::error::CommandError;
 use basalt_command::server::Server;
 use basalt_command::session::Flow;
@@ -51,6 +51,7 @@ pub(crate) struct Turn {
     /// Connections that were served in this turn.
     pub(crate) touched: Vec<usize>,
     last_command: LastCommand,
+    look_ahead: LookAhead,
     requests: Vec<Request>,
     words: Vec<Arg>,
 }
@@ -69,6 +70,7 @@ impl Turn {
             waiting_for_room: Vec::new(),
             touched: Vec::new(),
             last_command: LastCommand::default(),
+            look_ahead: LookAhead::default(),
             requests: Vec::new(),
             words: Vec::new(),
         }
@@ -242,7 +244,7 @@ impl Turn {
     fn run(&mut self, connections: &mut Connections) -> Instant {
         let count = self.requests.len();
         if count > 1 {
-            self.fetch_ahead();
+            self.fetch_ahead(connections);
         }
         self.worker.begin_batch(&self.server);
         let start = Instant::now();
@@ -283,13 +285,23 @@ impl Turn {
     /// Brings what the batch will touch into the cache. The loops are short on purpose: a fetch waits
     /// for its page to be found, and only what stands close behind it can go on meanwhile. From the
     /// loop that parses, the buckets cost 60 cycles each, from a loop of their own a few.
-    fn fetch_ahead(&self) {
+    fn fetch_ahead(&mut self, connections: &Connections) {
         let engine = &*self.server.engine;
         for request in &self.requests {
             request.prepared.prefetch_bucket(engine);
         }
         for request in &self.requests {
             request.prepared.prefetch_entry(engine);
+        }
+        let requests = &self.requests;
+        if requests.iter().any(|request| request.prepared.looks_ahead()) {
+            self.look_ahead.fetch(engine, requests.len(), |number| {
+                let request = &requests[number];
+                let connection = connections[request.connection as usize].as_ref()?;
+                let words = &self.words[request.first_word as usize..][..request.words as usize];
+                let buffer = connection.input.bytes();
+                Some(Upcoming { prepared: &request.prepared, buffer, words })
+            });
         }
     }
 

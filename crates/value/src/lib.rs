@@ -15,6 +15,7 @@
 pub mod bits;
 pub mod collection;
 pub mod edits;
+pub mod fetch;
 pub mod form;
 pub mod hash;
 pub mod hll;

@@ -15,6 +15,7 @@
 //!
 //! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
 
+use crate::fetch::{Step, prefetch_value};
 use hashbrown::HashTable;
 
 /// A segment that would hold more splits: seven eighths of 256, when the table would double.
@@ -117,6 +118,30 @@ impl<T> Members<T> {
     #[inline]
     pub fn find_mut(&mut self, hash: u64, is: impl FnMut(&T) -> bool) -> Option<&mut T> {
         self.segment_mut(hash).table.find_mut(hash, is)
+    }
+
+    /// Takes a step to the member with this hash; `fetch` brings in what a word says.
+    #[inline]
+    pub(crate) fn fetch(&self, hash: u64, step: Step, fetch: impl Fn(&T)) {
+        match step {
+            Step::Directory => {
+                let place = if self.depth == 0 { 0 } else { (hash >> (64 - self.depth)) as usize };
+                prefetch_value(&self.directory[place]);
+            }
+            Step::Segment => prefetch_value(self.segment(hash)),
+            Step::Word => {
+                self.find(hash, |word| {
+                    prefetch_value(word);
+                    false
+                });
+            }
+            Step::Element => {
+                self.find(hash, |word| {
+                    fetch(word);
+                    false
+                });
+            }
+        }
     }
 
     /// Adds a member that is not there.

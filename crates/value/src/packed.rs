@@ -142,6 +142,12 @@ impl Packed {
         }
     }
 
+    /// Where it begins; nothing is read.
+    #[inline]
+    pub(crate) fn address(&self) -> *const u8 {
+        self.0.as_ptr().cast()
+    }
+
     /// Adds bytes at the end.
     #[inline]
     pub fn extend(&mut self, new: &[u8]) {

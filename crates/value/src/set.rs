@@ -17,6 +17,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
+use crate::fetch::{Step, prefetch_value};
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::{Item, Items};
 use crate::members::Members;
@@ -41,6 +42,15 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    #[inline]
+    pub(crate) fn fetch(&self, hash: u64, step: Step) {
+        self.members.fetch(hash, step, |member| {
+            if let Member::Bytes(bytes) = member {
+                prefetch_value(&**bytes);
+            }
+        });
+    }
+
     #[inline]
     fn contains(&self, item: Item<'_>) -> bool {
         self.members.find(hash_item(item), |member| member.item() == item).is_some()

@@ -3,7 +3,7 @@
 //! Commands and sizes follow redis-benchmark where it has the test (one list, one set, one hash, one
 //! sorted set, one stream; members `element:` and 12 digits out of a million; values of 3 bytes).
 //! The others ask what applications ask: a field of one of 100k small hashes, the score and rank of
-//! a member among a million, the top hundred, a bit of one of 256 bitmaps of a million bits, one of
+//! a member among a million, the top hundred, a bit among a million of one of 256 bitmaps, one of
 //! a hundred HyperLogLogs. What pops is filled with twice of what is popped, so that every pop finds
 //! something and the structure is large to the end.
 
@@ -134,7 +134,8 @@ impl Sizes {
             self.bare("incr", "INCR counter:__rand_int__"),
             self.bare("pfadd", count),
             self.filled("pfcount", count, "PFCOUNT hll:__rand:100__"),
-            self.bare("setbit", "SETBIT bits:__rand:256__ __rand:1000000__ 1"),
+            // A digit other than zero in front, since an offset must have no leading zeros.
+            self.bare("setbit", "SETBIT bits:__rand:256__ 1__rand:1000000__ 1"),
         ]
     }
 }

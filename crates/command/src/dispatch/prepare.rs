@@ -17,7 +17,22 @@ pub struct Prepared {
     /// Of its first key, if it has one.
     pub(super) partition: Option<PartitionId>,
     /// The database that was selected when it was parsed; good enough to fetch ahead.
-    db: u8,
+    pub(super) db: u8,
+    /// What of a collection is fetched ahead.
+    pub(super) ahead: Ahead,
+}
+
+/// What of a collection a command will touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Ahead {
+    /// It works on no collection.
+    #[default]
+    Nothing,
+    /// The collection under the key that is this word.
+    Collection { key: u8 },
+    /// The same, and in it the element that is this word; if options stand before it, another word,
+    /// which is looked for in vain.
+    Element { key: u8, element: u8 },
 }
 
 /// The command that a thread looked up last: pipelines repeat themselves, and comparing a name is a
@@ -83,6 +98,14 @@ impl LastCommand {
     }
 }
 
+impl Prepared {
+    /// There is something of a collection to be fetched ahead.
+    #[inline]
+    pub fn looks_ahead(&self) -> bool {
+        self.ahead != Ahead::Nothing
+    }
+}
+
 /// Finds a request's command and hashes its first key.
 #[inline(always)]
 pub fn prepare(
@@ -94,13 +117,16 @@ pub fn prepare(
 ) -> Prepared {
     let Server { commands, engine, .. } = server;
     let command = last.find(commands, buffer, words);
-    let first = command.map_or(0, |id| usize::from(commands.call(id).first_key));
+    let (first, ahead) = match command.map(|id| commands.call(id)) {
+        Some(call) => (usize::from(call.first_key), call.ahead),
+        None => (0, Ahead::Nothing),
+    };
     match words.get(first) {
         Some(word) if first > 0 => {
             let key = engine.key(word.of(buffer));
-            Prepared { command, hash: key.hash, partition: Some(key.partition), db }
+            Prepared { command, hash: key.hash, partition: Some(key.partition), db, ahead }
         }
-        _ => Prepared { command, hash: 0, partition: None, db },
+        _ => Prepared { command, hash: 0, partition: None, db, ahead: Ahead::Nothing },
     }
 }
 

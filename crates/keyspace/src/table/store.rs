@@ -7,6 +7,7 @@ use crate::entry::{Access, Content, Entry, EntryPtr};
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::memory::slab::Slab;
+use basalt_value::fetch::prefetch;
 use basalt_value::{Value, ValueMut};
 use std::sync::Arc;
 
@@ -476,16 +477,4 @@ impl Drop for Table {
             unsafe { segment.free(self.slab.pool()) };
         }
     }
-}
-
-/// Brings a cache line in.
-#[inline]
-pub(crate) fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect but on the cache, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }

@@ -8,6 +8,7 @@
 //! written over the old one.
 
 use super::Field;
+use crate::fetch::prefetch;
 use crate::item::Item;
 use crate::packed::Packed;
 use crate::set::member::hash_item;
@@ -41,6 +42,12 @@ impl Stored {
         let value = Item::take(&mut rest).expect("behind its name is its value");
         let expire_ms = rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         Field { name, value, expire_ms }
+    }
+
+    /// Brings it into the cache.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        prefetch(self.0.address());
     }
 
     #[inline]

@@ -4,6 +4,7 @@
 use super::Field;
 use super::expiries::{Due, Expiries};
 use super::stored::Stored;
+use crate::fetch::Step;
 use crate::item::Item;
 use crate::members::Members;
 use crate::set::member::hash_item;
@@ -32,6 +33,12 @@ impl Table {
     #[inline]
     pub(super) fn find(&self, name: Item<'_>) -> Option<Field<'_>> {
         self.fields.find(hash_item(name), |stored| stored.name() == name).map(Stored::field)
+    }
+
+    /// Takes a step to a field.
+    #[inline]
+    pub(crate) fn fetch(&self, hash: u64, step: Step) {
+        self.fields.fetch(hash, step, Stored::fetch);
     }
 
     /// Puts a field, whatever was there.

@@ -16,6 +16,8 @@
 //!
 //! A sorted set holds at most 2^32 members, which would take 200 GB.
 
+use crate::fetch::prefetch_value;
+
 /// Which element: valid until it is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct ElementId(u32);
@@ -147,6 +149,12 @@ impl Elements {
         }
         let end = slot.len() - 1;
         &slot[SCORE_BYTES..end - usize::from(slot[end])]
+    }
+
+    /// Brings an element into the cache.
+    #[inline]
+    pub(super) fn fetch(&self, id: ElementId) {
+        prefetch_value(self.pages[id.page()].slot(id.slot()));
     }
 
     /// The score of an element.

@@ -6,6 +6,7 @@ use super::iter::{Chunk, Element};
 use super::range::Bounds;
 use super::tree::Tree;
 use super::{Change, tree};
+use crate::fetch::Step;
 use crate::item::Item;
 use crate::members::Members;
 use crate::seed::hash_member;
@@ -36,6 +37,12 @@ impl Native {
     #[inline]
     pub(super) fn member(&self, id: ElementId) -> &[u8] {
         self.elements.member(id)
+    }
+
+    /// Takes a step to an element.
+    #[inline]
+    pub(crate) fn fetch(&self, hash: u64, step: Step) {
+        self.members.fetch(hash, step, |&id| self.elements.fetch(id));
     }
 
     #[inline]

@@ -1,0 +1,125 @@
+//! HOT PATH
+//! Fetching ahead what the commands of a batch will touch in collections.
+//!
+//! The entry of a key has been fetched already ([`Prepared::prefetch_entry`]). What its word points to comes
+//! next, for all commands; then, for those on an element of a large collection, [`Step`] by step the way
+//! to the element. Commands in a row on one key share a look at it.
+
+use super::Prepared;
+use super::prepare::Ahead;
+use basalt_engine::{Engine, Key};
+use basalt_resp::Arg;
+use basalt_value::fetch::{Step, element_hash};
+
+/// What a thread remembers while it fetches ahead for a batch.
+#[derive(Default)]
+pub struct LookAhead {
+    targets: Vec<Target>,
+}
+
+/// An element that will be touched.
+struct Target {
+    /// Number of the request in its batch.
+    request: usize,
+    hash: u64,
+}
+
+/// A request of a batch.
+#[derive(Clone, Copy)]
+pub struct Upcoming<'a> {
+    /// What has been found out about it.
+    pub prepared: &'a Prepared,
+    /// Where its words are.
+    pub buffer: &'a [u8],
+    /// Its words.
+    pub words: &'a [Arg],
+}
+
+impl<'a> Upcoming<'a> {
+    /// The key with the collection that it works on.
+    #[inline]
+    fn collection(&self) -> Option<Key<'a>> {
+        let word = match self.prepared.ahead {
+            Ahead::Nothing => return None,
+            Ahead::Collection { key } | Ahead::Element { key, .. } => key,
+        };
+        let bytes = self.words.get(usize::from(word))?.of(self.buffer);
+        Some(Key { bytes, hash: self.prepared.hash, partition: self.prepared.partition? })
+    }
+
+    #[inline]
+    fn element(&self) -> Option<&'a [u8]> {
+        match self.prepared.ahead {
+            Ahead::Element { element, .. } => {
+                self.words.get(usize::from(element)).map(|word| word.of(self.buffer))
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn has_key_of(&self, other: &Upcoming<'_>) -> bool {
+        let (one, other) = (self.prepared, other.prepared);
+        one.hash == other.hash && one.partition == other.partition && one.db == other.db
+    }
+}
+
+impl LookAhead {
+    /// Fetches ahead for a batch of `count` requests; `upcoming` gives one by its number.
+    pub fn fetch<'a>(
+        &mut self,
+        engine: &Engine,
+        count: usize,
+        upcoming: impl Fn(usize) -> Option<Upcoming<'a>>,
+    ) {
+        self.fetch_collections(engine, count, &upcoming);
+        // One alone would be waited for here instead of there.
+        if self.targets.len() > 1 {
+            for step in Step::ALL {
+                self.take(step, engine, &upcoming);
+            }
+        }
+    }
+
+    /// Fetches what the words point to; notes the elements that are further away.
+    fn fetch_collections<'a>(
+        &mut self,
+        engine: &Engine,
+        count: usize,
+        upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
+    ) {
+        self.targets.clear();
+        let mut last: Option<(Upcoming<'a>, _)> = None;
+        for request in 0..count {
+            let Some(one) = upcoming(request) else { continue };
+            let Some(key) = one.collection() else { continue };
+            let kind = match last {
+                Some((before, kind)) if one.has_key_of(&before) => kind,
+                _ => engine.glance_at(one.prepared.db, &key, |value| value.fetch()).flatten(),
+            };
+            last = Some((one, kind));
+            if let (Some(kind), Some(element)) = (kind, one.element()) {
+                self.targets.push(Target { request, hash: element_hash(kind, element) });
+            }
+        }
+    }
+
+    fn take<'a>(
+        &self,
+        step: Step,
+        engine: &Engine,
+        upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
+    ) {
+        let same_key = |one: &Target, other: &Target| {
+            let (one, other) = (upcoming(one.request), upcoming(other.request));
+            one.zip(other).is_some_and(|(one, other)| one.has_key_of(&other))
+        };
+        for run in self.targets.chunk_by(same_key) {
+            let Some(first) = upcoming(run[0].request) else { continue };
+            let Some(key) = first.collection() else { continue };
+            engine.glance_at(first.prepared.db, &key, |value| {
+                run.iter().for_each(|target| value.fetch_element(target.hash, step));
+            });
+        }
+    }
+}
