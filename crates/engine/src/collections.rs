@@ -12,6 +12,7 @@ use crate::view::{Object, View, access_at};
 use basalt_change::op::{self, Op, Origin, PutValue};
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
+use basalt_keyspace::table::Found;
 use basalt_keyspace::table::bucket::DIRTY;
 use basalt_value::{Collection, Edits, Limits, Value};
 
@@ -85,9 +86,9 @@ impl Txn<'_> {
         absent: Absent,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Result<Option<R>, WrongType> {
-        match self.get(key) {
-            Some(object) if object.collection().and_then(C::of).is_none() => Err(WrongType),
-            Some(_) => Ok(self.edit_existing(key, change)),
+        match self.find_live(key) {
+            Some((_, object)) if object.collection().and_then(C::of).is_none() => Err(WrongType),
+            Some((found, _)) => Ok(self.edit_existing(key, found, change)),
             None if absent == Absent::Skip => Ok(None),
             None => Ok(Some(self.create(key, change))),
         }
@@ -96,12 +97,12 @@ impl Txn<'_> {
     fn edit_existing<C: Collection, R>(
         &mut self,
         key: &Key<'_>,
+        found: Found,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Option<R> {
         let (db, gated) = (self.session.db, self.gated);
         let database = &mut self.locked.partition_mut(key.partition).databases[usize::from(db)];
         let changes = &mut *self.changes;
-        let found = database.table.find(key.hash, key.bytes)?;
         let before = changes.mark();
         changes.begin_op(key, gated);
         let start =

@@ -206,6 +206,19 @@ impl<'e> Txn<'e> {
         self.object_in(self.session.db, key)
     }
 
+    /// The live object under a key, and where it is.
+    #[inline]
+    pub(crate) fn find_live(&self, key: &Key<'_>) -> Option<(Found, Object<'_>)> {
+        let database =
+            &self.locked.partition(key.partition).databases[usize::from(self.session.db)];
+        let found = database.table.find(key.hash, key.bytes)?;
+        let entry = database.table.entry(found);
+        if entry.is_tombstone() {
+            return None;
+        }
+        Some((found, live(entry, self.session.now_ms)?))
+    }
+
     /// The live object under a key of a database.
     #[inline]
     pub(crate) fn object_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {

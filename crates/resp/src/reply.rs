@@ -345,8 +345,58 @@ fn put_negative(out: &mut Vec<u8>, value: i64) {
 /// Writes a bulk string.
 #[inline]
 pub(crate) fn put_bulk(out: &mut Vec<u8>, value: &[u8]) {
-    out.reserve(value.len() + HEADER_BYTES_MAX + 2);
+    out.reserve(value.len() + HEADER_BYTES_MAX + BLOCK_BYTES);
+    if let Some(word) = short_word(value) {
+        return put_short_bulk(out, word, value.len());
+    }
     put_header(out, b'$', value.len() as u64);
-    out.extend_from_slice(value);
+    match (value.first_chunk::<BLOCK_BYTES>(), value.last_chunk::<BLOCK_BYTES>()) {
+        // Two blocks that overlap are stored faster than a number of bytes that varies is copied.
+        (Some(first), Some(last)) if value.len() <= 2 * BLOCK_BYTES => {
+            let start = out.len();
+            out.extend_from_slice(first);
+            out.truncate(start + value.len() - BLOCK_BYTES);
+            out.extend_from_slice(last);
+        }
+        _ => out.extend_from_slice(value),
+    }
     out.extend_from_slice(b"\r\n");
+}
+
+/// Bytes that are stored at once.
+const BLOCK_BYTES: usize = 16;
+
+/// The bytes of a string of up to nine, the first one lowest.
+#[inline]
+fn short_word(value: &[u8]) -> Option<u128> {
+    let len = value.len();
+    let word = match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        (Some(first), Some(last)) if len <= 8 => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            u128::from(first) | u128::from(last) << (8 * (len - 4))
+        }
+        (Some(_), _) if len == 9 => {
+            let [front @ .., back] = value.first_chunk::<9>()?;
+            u128::from(u64::from_le_bytes(*front)) | u128::from(*back) << 64
+        }
+        (None, _) if len > 0 => {
+            let byte = |index: usize| u128::from(value[index]);
+            byte(0) | byte(len / 2) << (8 * (len / 2)) | byte(len - 1) << (8 * (len - 1))
+        }
+        (None, _) => 0,
+        _ => return None,
+    };
+    Some(word)
+}
+
+/// Writes a bulk string of up to nine bytes: its header, itself and the line end are one block, of which
+/// the front part stays.
+#[inline]
+fn put_short_bulk(out: &mut Vec<u8>, word: u128, len: usize) {
+    let header = u32::from_le_bytes([b'$', b'0' + len as u8, b'\r', b'\n']);
+    let end = u128::from(u16::from_le_bytes(*b"\r\n")) << (32 + 8 * len);
+    let bulk = u128::from(header) | word << 32 | end;
+    let bulk_len = out.len() + 6 + len;
+    out.extend_from_slice(&bulk.to_le_bytes());
+    out.truncate(bulk_len);
 }

@@ -55,6 +55,15 @@ pub(crate) fn prefetch_value<T: ?Sized>(value: &T) {
     prefetch(first.wrapping_add(size_of_val(value).saturating_sub(1).min(LINE_BYTES)));
 }
 
+/// Brings all of a value in.
+#[inline]
+pub(crate) fn prefetch_all<T>(value: &T) {
+    let first = std::ptr::from_ref(value).cast::<u8>();
+    for offset in (0..size_of::<T>()).step_by(LINE_BYTES) {
+        prefetch(first.wrapping_add(offset));
+    }
+}
+
 /// Brings the front of a packed collection in; nothing of it is read.
 #[inline]
 fn prefetch_packed(packed: &Packed) {

@@ -31,7 +31,7 @@ use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
 use crate::{Collection, DecodeError, Edits, Kind, Limits};
 use packed::Row;
-use table::Table;
+use table::{Outcome, Table};
 
 /// Expired fields that a change removes on its way: some 20 µs.
 pub const EXPIRED_A_CHANGE: usize = 128;
@@ -108,6 +108,16 @@ impl Hash {
         terms: &Terms,
         edits: &mut Edits<'_>,
     ) -> bool {
+        if let FormMut::Native(table) = self.0.change()
+            && field.expire_ms == 0
+            && !table.expires()
+        {
+            let outcome = table.set_value(field);
+            if outcome != Outcome::Same {
+                edit::write_value(edits, edit::SET, field.name, field.value);
+            }
+            return outcome == Outcome::New;
+        }
         let before = self.stored(field.name);
         let live = before.filter(|before| before.is_live(terms.now_ms));
         let is_new = live.is_none();

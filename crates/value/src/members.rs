@@ -24,6 +24,8 @@ pub const SEGMENT_MAX: usize = 224;
 const SPARSE: usize = 32;
 /// … have fewer than this: far enough from splitting again.
 const MERGED_MAX: usize = 64;
+/// Tries to hit a bucket with a member before all are walked through.
+const RANDOM_TRIES_MAX: usize = 32;
 /// Bits of the hash that the directory may use at most.
 const DEPTH_MAX: u32 = 40;
 
@@ -202,9 +204,33 @@ impl<T> Members<T> {
             random = mix(random);
             // Nearly always the first try: sparse segments are merged.
             if !table.is_empty() {
-                return table.iter().nth((random >> 32) as usize % table.len());
+                return table.get_bucket(random_bucket(table, random)?);
             }
         }
+    }
+
+    /// Takes some member out, by a random number as [`Members::random`] does.
+    pub fn take_random(&mut self, random: u64, hash_of: impl Fn(&T) -> u64) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        let mut random = random;
+        let (member, is_sparse) = loop {
+            // Any hash finds a segment, and this one's is the segment's that it is taken from.
+            let segment = self.segment_mut(random);
+            if segment.table.is_empty() {
+                random = mix(random);
+                continue;
+            }
+            let bucket = random_bucket(&segment.table, mix(random))?;
+            let (member, _) = segment.table.get_bucket_entry(bucket).ok()?.remove();
+            break (member, segment.table.len() < SPARSE && segment.depth > 0);
+        };
+        self.len -= 1;
+        if is_sparse {
+            self.merge(random, hash_of);
+        }
+        Some(member)
     }
 
     /// Visits at least `count` members from `cursor` on, in the order of their hashes; gives the cursor to go
@@ -327,6 +353,22 @@ impl<T> Members<T> {
     }
 }
 
+/// Some bucket with a member, by a random number. A full segment has 224 members in 256 buckets, a
+/// sparse one 32: most of the time one of the first tries hits, each member as likely as another.
+#[inline]
+fn random_bucket<T>(table: &HashTable<T>, random: u64) -> Option<usize> {
+    let buckets = table.num_buckets();
+    let mut random = random;
+    for _ in 0..RANDOM_TRIES_MAX {
+        let bucket = (random >> 32) as usize & (buckets - 1);
+        if table.get_bucket(bucket).is_some() {
+            return Some(bucket);
+        }
+        random = mix(random);
+    }
+    table.iter_buckets().nth((random >> 32) as usize % table.len().max(1))
+}
+
 /// Another number from a random one.
 #[inline]
 fn mix(random: u64) -> u64 {
@@ -381,6 +423,21 @@ mod tests {
         }
         let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
         assert!(*least > 35 && *most < 220, "{least} to {most} of 100 expected");
+    }
+
+    #[test]
+    fn members_taken_at_random_are_all_members_once() {
+        let mut members = filled(1000);
+        let mut taken = BTreeSet::new();
+        let mut random = 1;
+        while let Some(member) = members.take_random(random, hash_of) {
+            assert!(taken.insert(member));
+            assert_eq!(members.len(), 1000 - taken.len());
+            assert!(members.find(hash_of(&member), |&it| it == member).is_none());
+            random = mix(random);
+        }
+        assert_eq!(taken.len(), 1000);
+        assert_eq!(members.iter().count(), 0);
     }
 
     proptest! {

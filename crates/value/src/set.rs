@@ -68,6 +68,12 @@ impl Table {
         true
     }
 
+    fn take_random(&mut self, random: u64) -> Option<Member> {
+        let member = self.members.take_random(random, Member::hash)?;
+        self.member_bytes -= member.heap_bytes();
+        Some(member)
+    }
+
     #[inline]
     fn remove(&mut self, item: Item<'_>) -> bool {
         let hash = hash_item(item);
@@ -180,11 +186,7 @@ impl Set {
             FormMut::Native(table) => table.remove(item),
         };
         if removed {
-            edits.touch_item(item, |_| true);
-            edits.write(|out| {
-                out.push(REMOVE);
-                item.put(out);
-            });
+            write_removal(item, edits);
         }
         removed
     }
@@ -236,9 +238,20 @@ impl Set {
         edits: &mut Edits<'_>,
         visit: impl FnOnce(Item<'_>),
     ) -> bool {
-        let Some(member) = self.random(random).map(Member::of) else { return false };
+        let member = match self.0.change() {
+            FormMut::Native(table) => table.take_random(random),
+            FormMut::Packed(_) => {
+                let member = self.random(random).map(Member::of);
+                if let (Some(member), FormMut::Packed(packed)) = (&member, self.0.change()) {
+                    packed::remove(packed, member.item());
+                }
+                member
+            }
+        };
+        let Some(member) = member else { return false };
         visit(member.item());
-        self.remove_item(member.item(), edits)
+        write_removal(member.item(), edits);
+        true
     }
 
     /// Visits at least `count` members from a cursor on; gives the cursor to go on with, 0 at the end.
@@ -261,6 +274,15 @@ impl Set {
             FormRef::Native(_) => false,
         }
     }
+}
+
+#[inline]
+fn write_removal(item: Item<'_>, edits: &mut Edits<'_>) {
+    edits.touch_item(item, |_| true);
+    edits.write(|out| {
+        out.push(REMOVE);
+        item.put(out);
+    });
 }
 
 impl Collection for Set {

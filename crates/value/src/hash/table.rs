@@ -19,6 +19,17 @@ pub(crate) struct Table {
     expiries: Option<Box<Expiries>>,
 }
 
+/// What putting a field has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// It is new.
+    New,
+    /// It has another value.
+    Changed,
+    /// It was there like this.
+    Same,
+}
+
 impl Table {
     #[inline]
     pub(super) fn len(&self) -> usize {
@@ -39,6 +50,33 @@ impl Table {
     #[inline]
     pub(crate) fn fetch(&self, hash: u64, step: Step) {
         self.fields.fetch(hash, step, Stored::fetch);
+    }
+
+    /// Some field expires.
+    #[inline]
+    pub(super) fn expires(&self) -> bool {
+        self.expiries.is_some()
+    }
+
+    /// Puts a field that does not expire into a table where none does.
+    #[inline]
+    pub(super) fn set_value(&mut self, field: Field<'_>) -> Outcome {
+        let hash = hash_item(field.name);
+        match self.fields.find_mut(hash, |stored| stored.name() == field.name) {
+            Some(stored) if stored.field().value == field.value => Outcome::Same,
+            Some(stored) => {
+                let bytes = stored.heap_bytes();
+                stored.replace(field.value, 0);
+                self.field_bytes = self.field_bytes + stored.heap_bytes() - bytes;
+                Outcome::Changed
+            }
+            None => {
+                let stored = Stored::of(field);
+                self.field_bytes += stored.heap_bytes();
+                self.fields.insert(hash, stored, Stored::hash);
+                Outcome::New
+            }
+        }
     }
 
     /// Puts a field, whatever was there.

@@ -41,6 +41,7 @@ const NO_PAGE: u32 = u32::MAX;
 #[derive(Debug)]
 struct Page {
     bytes: Vec<u8>,
+    slot_bytes: u16,
     class: u8,
     used: u16,
     free: u16,
@@ -87,7 +88,7 @@ impl ElementId {
 impl Page {
     #[inline]
     fn slot_bytes(&self) -> usize {
-        usize::from(SLOT_BYTES[usize::from(self.class)])
+        usize::from(self.slot_bytes)
     }
 
     #[inline]
@@ -234,6 +235,7 @@ impl Elements {
         assert!(number < 1 << 24, "a sorted set holds at most 2^32 members");
         self.pages.push(Page {
             bytes: Vec::new(),
+            slot_bytes: SLOT_BYTES[class],
             class: class as u8,
             used: 0,
             free: NO_SLOT,

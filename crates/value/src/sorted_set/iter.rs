@@ -10,6 +10,9 @@ use crate::item::{Item, NUMBER_CHARS_MAX};
 use std::cmp::Ordering;
 use std::ops::Range;
 
+/// Neighbours in order stand anywhere in memory: one is fetched so many before it is read.
+const AHEAD: usize = 8;
+
 /// A member with its score.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Element<'a> {
@@ -127,6 +130,9 @@ impl<'a> Iterator for Iter<'a> {
                 let (&score, scores) = chunk.scores.split_first()?;
                 let (&id, ids) = chunk.ids.split_first()?;
                 *chunk = Chunk { scores, ids };
+                if let Some(&later) = ids.get(AHEAD) {
+                    native.fetch_id(later);
+                }
                 Some(Element { member: Item::Bytes(native.member(id)), score })
             }
             Source::NativeBackward { native, ranks, chunk } => {
@@ -137,6 +143,9 @@ impl<'a> Iterator for Iter<'a> {
                 let (&score, scores) = chunk.scores.split_last()?;
                 let (&id, ids) = chunk.ids.split_last()?;
                 *chunk = Chunk { scores, ids };
+                if let Some(&later) = ids.len().checked_sub(AHEAD + 1).and_then(|at| ids.get(at)) {
+                    native.fetch_id(later);
+                }
                 Some(Element { member: Item::Bytes(native.member(id)), score })
             }
         }

@@ -45,6 +45,12 @@ impl Native {
         self.members.fetch(hash, step, |&id| self.elements.fetch(id));
     }
 
+    /// Brings an element into the cache.
+    #[inline]
+    pub(super) fn fetch_id(&self, id: ElementId) {
+        self.elements.fetch(id);
+    }
+
     #[inline]
     fn find(&self, hash: u64, member: &[u8]) -> Option<ElementId> {
         self.members.find(hash, |&id| self.elements.member(id) == member).copied()

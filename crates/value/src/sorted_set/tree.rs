@@ -77,8 +77,9 @@ impl Tree {
                 Node::Inner(inner) => {
                     // The place is in the last child that begins before it.
                     let Some(child) = inner.place(&is_before).checked_sub(1) else { return rank };
-                    rank += inner.count_before(child);
                     node = inner.child(child);
+                    node.fetch();
+                    rank += inner.count_before(child);
                 }
             }
         }
@@ -132,6 +133,7 @@ impl Tree {
                 Node::Inner(inner) => {
                     let child = inner.child_of(&order_old);
                     node = inner.child_mut(child);
+                    node.fetch();
                 }
             }
         }
@@ -179,6 +181,15 @@ impl Node {
         }
     }
 
+    /// Brings in what a search reads.
+    #[inline]
+    fn fetch(&self) {
+        match self {
+            Node::Leaf(leaf) => leaf.fetch(),
+            Node::Inner(inner) => inner.fetch(),
+        }
+    }
+
     /// Its first element. It is not empty.
     #[inline]
     fn first(&self) -> Entry {
@@ -203,6 +214,7 @@ impl Node {
             }
             Node::Inner(inner) => {
                 let child = inner.place(is_before).saturating_sub(1);
+                inner.child(child).fetch();
                 let right = inner.child_mut(child).insert(entry, is_before, blocks);
                 inner.refresh(child);
                 let right = inner.insert(child + 1, right?)?;

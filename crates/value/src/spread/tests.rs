@@ -27,8 +27,9 @@ trait Changed: Spread {
 impl Changed for Set {
     fn change(&mut self, (what, which, _): Step, limits: &Limits, edits: &mut Edits<'_>) {
         let member = if which % 3 == 0 { format!("{which}") } else { format!("m{which}") };
-        match what % 3 {
-            0 => drop(self.remove(member.as_bytes(), edits)),
+        match what % 7 {
+            0 | 1 => drop(self.remove(member.as_bytes(), edits)),
+            2 => drop(self.pop(which.into(), edits, |_| ())),
             _ => drop(self.add(member.as_bytes(), limits, edits)),
         }
     }

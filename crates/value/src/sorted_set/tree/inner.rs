@@ -3,6 +3,7 @@
 
 use super::leaf::place;
 use super::{ElementId, Entry, Node};
+use crate::fetch::prefetch_all;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -41,6 +42,12 @@ impl Inner {
     #[inline]
     pub(super) fn child(&self, index: usize) -> &Node {
         &self.children[index]
+    }
+
+    /// Brings the scores in, see [`super::Leaf::fetch`].
+    #[inline]
+    pub(super) fn fetch(&self) {
+        prefetch_all(&self.scores);
     }
 
     /// A child, to be changed; see [`Inner::refresh`].
