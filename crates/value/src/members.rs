@@ -291,14 +291,19 @@ impl<T> Members<T> {
         let segment = self.segment_mut(hash);
         segment.depth += 1;
         let bit = 1u64 << (64 - segment.depth);
-        let upper: Vec<T> = segment.table.extract_if(|member| hash_of(member) & bit != 0).collect();
-        segment.table.shrink_to_fit(hash_of);
-        let mut table = HashTable::with_capacity(upper.len() + 1);
-        upper.into_iter().for_each(|member| {
-            table.insert_unique(hash_of(&member), member, hash_of);
-        });
+        let members: Vec<T> = std::mem::take(&mut segment.table).into_iter().collect();
+        // All hashes first: what members point to is fetched side by side, while a branch on each hash
+        // would wait for one after the other.
+        let hashes: Vec<u64> = members.iter().map(hash_of).collect();
+        let upper_len = hashes.iter().filter(|&hash| hash & bit != 0).count();
+        segment.table = table_for(members.len() - upper_len);
+        let mut upper = table_for(upper_len);
+        for (member, hash) in members.into_iter().zip(hashes) {
+            let table = if hash & bit != 0 { &mut upper } else { &mut segment.table };
+            table.insert_unique(hash, member, hash_of);
+        }
         let half = 1 << (depth - segment.depth);
-        let upper = Segment { table, depth: segment.depth };
+        let upper = Segment { table: upper, depth: segment.depth };
         let middle = first + half;
         self.directory[middle] = Place::Segment(Box::new(upper));
         for distance in 1..half {
@@ -351,6 +356,12 @@ impl<T> Members<T> {
         self.directory = doubled;
         self.depth += 1;
     }
+}
+
+/// A table for so many members and some more. About half of a segment nearly fills a table of half the
+/// size: it would be doubled, and all members hashed anew, after a few more.
+fn table_for<T>(len: usize) -> HashTable<T> {
+    HashTable::with_capacity(if len >= SEGMENT_MAX * 3 / 8 { SEGMENT_MAX } else { len + 1 })
 }
 
 /// Some bucket with a member, by a random number. A full segment has 224 members in 256 buckets, a

@@ -53,9 +53,9 @@ fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
 /// The registers are changed in place; only their bytes and the count's are logged.
 fn add_to_dense(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
     let key = args.key(0);
-    let mut elements = args.from(2);
+    let mut elements = args.from(2).peekable();
     let mut changed = false;
-    loop {
+    while elements.peek().is_some() {
         let Some(object) = txn.get(key) else { return Ok(changed) };
         let dense = hll(object)?;
         let next = elements.find_map(|element| dense.dense_change_for(Element::new(element)));
