@@ -111,6 +111,7 @@ impl Hash {
         if let FormMut::Native(table) = self.0.change()
             && field.expire_ms == 0
             && !table.expires()
+            && !edits.notes_elements()
         {
             let outcome = table.set_value(field);
             if outcome != Outcome::Same {
