@@ -13,7 +13,9 @@ use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::commands::Commands;
 use basalt_command::server::{Server, Shutdown};
 use basalt_config::{ColdTierKind, Loaded, Settings};
-use basalt_engine::{Background, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp};
+use basalt_engine::{
+    Background, Engine, JournalLog, Options, RecoveryError, RecoveryStats, Trimming, WarmUp,
+};
 use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
 use basalt_net::{Acceptor, ListenError, Listener, NetThreads, listen};
@@ -96,8 +98,10 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
 
     let opening = Instant::now();
     let cold = open_cold(&settings, dir)?;
+    let cold_opened_in = opening.elapsed();
     let (engine, journal) = open_engine(&settings, dir, cold)?;
     let opened_in = opening.elapsed();
+    log_phases(engine.recovery(), cold_opened_in);
     let engine = Arc::new(engine);
     let warm_up = if settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
     let background = Background::start(&engine, warm_up)?;
@@ -196,6 +200,18 @@ fn open_engine(
         Ok::<_, RecoveryError>(log as Arc<dyn basalt_engine::CommitLog>)
     })?;
     Ok((engine, journal.expect("the engine has opened its log")))
+}
+
+/// Where the time of a start has gone.
+fn log_phases(recovery: RecoveryStats, cold_opened_in: Duration) {
+    tracing::info!(
+        cold_tier_ms = cold_opened_in.as_millis(),
+        marks_ms = recovery.marks_read_in.as_millis(),
+        journal_ms = recovery.log_replayed_in.as_millis(),
+        records_applied = recovery.records_applied,
+        records_skipped = recovery.records_skipped,
+        "opened"
+    );
 }
 
 fn journal_options(settings: &Settings) -> basalt_journal::Options {

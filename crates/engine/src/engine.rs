@@ -6,7 +6,8 @@ use crate::key::Key;
 use crate::limits::LimitsCell;
 use crate::log::{CommitLog, Gate, Gating, Ticket};
 use crate::miss::MissQueue;
-use crate::recovery::{RecoveryError, RecoveryStats, Replay};
+use crate::recovery::{Applier, RecoveryError, RecoveryStats};
+use crate::replay::{Replay, replay};
 use crate::retire::Retired;
 use crate::rows::LoadError;
 use basalt_change::place::PartitionId;
@@ -18,6 +19,7 @@ use basalt_value::{Limits, ValueRef};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// In a partition's list of unacknowledged changes: a change of every key.
 pub(crate) const EVERY_KEY: u64 = 0;
@@ -116,7 +118,7 @@ impl Engine {
         options: Options,
         cold: Arc<dyn ColdTier>,
         clock: Arc<dyn Clock>,
-        open_log: impl FnOnce(&[u64], &mut Replay<'_>) -> Result<Arc<dyn CommitLog>, E>,
+        open_log: impl FnOnce(&[u64], &mut Replay<'_, '_>) -> Result<Arc<dyn CommitLog>, E>,
     ) -> Result<Engine, RecoveryError>
     where
         RecoveryError: From<E>,
@@ -124,10 +126,12 @@ impl Engine {
         let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
-        let mut replay = Replay::begin(&keyspace, &*cold, options.limits)?;
-        let floor = replay.floor();
-        let log = open_log(&floor, &mut replay)?;
-        let (next_generation, recovery) = replay.end()?;
+        let mut applier = Applier::begin(&keyspace, &*cold, options.limits)?;
+        let floor = applier.floor();
+        let start = Instant::now();
+        let log = replay(&mut applier, |replay| open_log(&floor, replay))?;
+        let (next_generation, mut recovery) = applier.end();
+        recovery.log_replayed_in = start.elapsed();
         let engine = Engine {
             keyspace,
             log,

@@ -9,7 +9,6 @@
 use crate::key::Key;
 use crate::log::LogError;
 use crate::miss::adds_key;
-use crate::replay_batch::ReplayBatch;
 use crate::rows::{self, BadRow, LoadError, LoadedRow, Source};
 use crate::splice;
 use crate::txn;
@@ -22,6 +21,7 @@ use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::{Database, Partition};
 use basalt_keyspace::table::bucket::{COLD, DIRTY};
 use basalt_value::{Kind, Limits, Value, ValueRef};
+use std::time::{Duration, Instant};
 
 /// Up to here generations are for databases that were never flushed: there are at most so many.
 const FIRST_GENERATION_MAX: u64 = 255;
@@ -87,34 +87,37 @@ pub struct RecoveryStats {
     pub records_applied: u64,
     /// Records that the cold tier already had.
     pub records_skipped: u64,
+    /// How long it took to read the marks of the partitions.
+    pub marks_read_in: Duration,
+    /// How long it took to open the log and to replay it.
+    pub log_replayed_in: Duration,
 }
 
-/// Takes the log's records during start-up.
-pub struct Replay<'a> {
+/// Applies the log's records during start-up: those of all shards, or of some.
+pub(crate) struct Applier<'a> {
     keyspace: &'a Keyspace,
     cold: &'a dyn ColdTier,
     limits: Limits,
     floor: Vec<u64>,
     generation_max: u64,
     stats: RecoveryStats,
-    batch: ReplayBatch,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> Applier<'a> {
     /// Reads the marks of all partitions.
     pub(crate) fn begin(
         keyspace: &'a Keyspace,
         cold: &'a dyn ColdTier,
         limits: Limits,
-    ) -> Result<Replay<'a>, RecoveryError> {
-        let mut replay = Replay {
+    ) -> Result<Applier<'a>, RecoveryError> {
+        let start = Instant::now();
+        let mut applier = Applier {
             keyspace,
             cold,
             limits,
             floor: vec![0; SHARDS],
             generation_max: FIRST_GENERATION_MAX,
             stats: RecoveryStats::default(),
-            batch: ReplayBatch::default(),
         };
         let mut keys = Vec::with_capacity(PARTITIONS);
         for id in PartitionId::all() {
@@ -126,10 +129,24 @@ impl<'a> Replay<'a> {
             if let Some(row) = row {
                 let error = |error| RecoveryError::Row { partition: id.number(), error };
                 let mark = Mark::decode(&row).map_err(BadRow::from).map_err(error)?;
-                replay.apply_mark(id, &mark)?;
+                applier.apply_mark(id, &mark)?;
             }
         }
-        Ok(replay)
+        applier.stats.marks_read_in = start.elapsed();
+        Ok(applier)
+    }
+
+    /// One for some of the shards, that has applied nothing yet.
+    pub(crate) fn for_some_shards(&self) -> Applier<'a> {
+        let (floor, stats) = (Vec::new(), RecoveryStats::default());
+        Applier { floor, stats, ..*self }
+    }
+
+    /// Enters into the books what another one has applied.
+    pub(crate) fn take_over(&mut self, other: &Applier<'_>) {
+        self.generation_max = self.generation_max.max(other.generation_max);
+        self.stats.records_applied += other.stats.records_applied;
+        self.stats.records_skipped += other.stats.records_skipped;
     }
 
     fn apply_mark(&mut self, id: PartitionId, mark: &Mark) -> Result<(), RecoveryError> {
@@ -166,28 +183,12 @@ impl<'a> Replay<'a> {
         self.floor.clone()
     }
 
-    /// Takes one record. Records of a shard come in the order of their positions. It is applied at
-    /// once or with some of those that follow; an error may be that of an earlier record.
-    pub fn record(
-        &mut self,
-        shard: ShardId,
-        position: u64,
-        record: &[u8],
-    ) -> Result<(), RecoveryError> {
-        self.batch.push(self.keyspace, shard, position, record);
-        if self.batch.is_full() { self.apply_batch() } else { Ok(()) }
+    pub(crate) fn keyspace(&self) -> &'a Keyspace {
+        self.keyspace
     }
 
-    fn apply_batch(&mut self) -> Result<(), RecoveryError> {
-        let mut batch = std::mem::take(&mut self.batch);
-        batch.prefetch(self.keyspace);
-        let result =
-            batch.drain(|shard, position, record| self.apply_record(shard, position, record));
-        self.batch = batch;
-        result
-    }
-
-    fn apply_record(
+    /// Applies one record. Records of a shard come in the order of their positions.
+    pub(crate) fn apply_record(
         &mut self,
         shard: ShardId,
         position: u64,
@@ -331,6 +332,30 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// A key that is about to be replaced or removed without having been read: if its collection is spread, its
+    /// elements go, too.
+    fn bury_elements(
+        &self,
+        partition: &mut Partition,
+        db: usize,
+        key: &Key<'_>,
+    ) -> Result<(), RecoveryError> {
+        let database = &mut partition.databases[db];
+        if database.spread.cold_only() == 0 || database.table.find(key.hash, key.bytes).is_some() {
+            return Ok(());
+        }
+        let mut row_key = Vec::new();
+        row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
+        if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
+            let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
+            if let Some(id) = rows::spread_id(&row).map_err(error)? {
+                database.spread.take_from_cold();
+                database.spread.bury(id);
+            }
+        }
+        Ok(())
+    }
+
     /// Reads a key that a change builds upon, if it is not resident.
     fn make_resident(
         &self,
@@ -353,35 +378,9 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// A key that is about to be replaced or removed without having been read: if its collection is spread, its
-    /// elements go, too.
-    fn bury_elements(
-        &self,
-        partition: &mut Partition,
-        db: usize,
-        key: &Key<'_>,
-    ) -> Result<(), RecoveryError> {
-        let database = &mut partition.databases[db];
-        let is_resident = |database: &Database| database.table.find(key.hash, key.bytes).is_some();
-        if database.spread.cold_only() == 0 || is_resident(database) {
-            return Ok(());
-        }
-        let mut row_key = Vec::new();
-        row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
-        if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
-            let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
-            if let Some(id) = rows::spread_id(&row).map_err(error)? {
-                database.spread.take_from_cold();
-                database.spread.bury(id);
-            }
-        }
-        Ok(())
-    }
-
     /// The next generation to give out, and what was found.
-    pub(crate) fn end(mut self) -> Result<(u64, RecoveryStats), RecoveryError> {
-        self.apply_batch()?;
-        Ok((self.generation_max + 1, self.stats))
+    pub(crate) fn end(self) -> (u64, RecoveryStats) {
+        (self.generation_max + 1, self.stats)
     }
 }
 

@@ -1,17 +1,21 @@
 //! HOT PATH
-//! Records of the log on their way into memory, a few at a time.
+//! Records of the log on their way into memory, many at a time.
 //!
 //! Replay touches keys at random, and each would wait for memory several times over: 0.85 µs a
-//! record. Taken in batches, as commands are, what the later records touch is fetched while the
-//! earlier ones are applied.
+//! record. So what the later ones of some records touch is fetched while the earlier ones are applied,
+//! as commands do it.
 
 use basalt_change::op::{self, Edit, Op, Put, PutValue, Scope};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::keyspace::Keyspace;
 use std::ops::Range;
 
-/// Records of a batch.
-pub(crate) const RECORDS_MAX: usize = 32;
+/// Records that are fetched ahead together.
+const FETCHED_MAX: usize = 32;
+/// A batch this large goes to its thread: enough that handing it over does not count, and little
+/// enough to be in the cache still when it is applied.
+const RECORDS_MAX: usize = 1024;
+const BYTES_MAX: usize = 128 << 10;
 
 /// Records that wait to be applied, in the order of the log.
 #[derive(Default)]
@@ -24,54 +28,51 @@ struct Waiting {
     shard: ShardId,
     position: u64,
     bytes: Range<usize>,
-    /// What its first change touches, if that is a key.
-    first: Option<(PartitionId, u8, u64)>,
 }
 
 impl ReplayBatch {
-    /// Adds a record and fetches the head of its partition.
-    pub(crate) fn push(
-        &mut self,
-        keyspace: &Keyspace,
-        shard: ShardId,
-        position: u64,
-        record: &[u8],
-    ) {
-        let first = first_key(record)
-            .map(|(partition, db, key)| (partition, db, keyspace.hasher().hash(key)));
-        if let Some((partition, db, hash)) = first {
-            keyspace.prefetch_bucket(partition, db, hash);
-        }
+    /// Adds a record.
+    pub(crate) fn push(&mut self, shard: ShardId, position: u64, record: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(record);
-        self.records.push(Waiting { shard, position, bytes: start..self.bytes.len(), first });
+        self.records.push(Waiting { shard, position, bytes: start..self.bytes.len() });
     }
 
     /// It is time to apply them.
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() >= RECORDS_MAX
-    }
-
-    /// Brings what the records touch first into the cache.
-    pub(crate) fn prefetch(&self, keyspace: &Keyspace) {
-        for (partition, db, hash) in self.records.iter().filter_map(|record| record.first) {
-            keyspace.prefetch_entry(partition, db, hash);
-        }
+        self.records.len() >= RECORDS_MAX || self.bytes.len() >= BYTES_MAX
     }
 
     /// Calls `apply` with each record, in order, until one fails; then the batch is empty.
     pub(crate) fn drain<E>(
         &mut self,
+        keyspace: &Keyspace,
         mut apply: impl FnMut(ShardId, u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let bytes = std::mem::take(&mut self.bytes);
-        let result = self
-            .records
-            .drain(..)
-            .try_for_each(|record| apply(record.shard, record.position, &bytes[record.bytes]));
-        self.bytes = bytes;
+        let bytes = &self.bytes;
+        let result = self.records.chunks(FETCHED_MAX).try_for_each(|records| {
+            fetch(keyspace, bytes, records);
+            let mut records = records.iter();
+            records.try_for_each(|r| apply(r.shard, r.position, &bytes[r.bytes.clone()]))
+        });
+        self.records.clear();
         self.bytes.clear();
         result
+    }
+}
+
+/// Brings what the records touch first into the cache.
+fn fetch(keyspace: &Keyspace, bytes: &[u8], records: &[Waiting]) {
+    let mut touched = [None; FETCHED_MAX];
+    for (touched, record) in touched.iter_mut().zip(records) {
+        let first = first_key(&bytes[record.bytes.clone()]);
+        *touched = first.map(|(partition, db, key)| (partition, db, keyspace.hasher().hash(key)));
+        if let Some((partition, db, hash)) = *touched {
+            keyspace.prefetch_bucket(partition, db, hash);
+        }
+    }
+    for (partition, db, hash) in touched.into_iter().flatten() {
+        keyspace.prefetch_entry(partition, db, hash);
     }
 }
 

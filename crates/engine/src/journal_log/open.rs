@@ -2,7 +2,8 @@
 
 use super::{JournalLog, Trimming};
 use crate::log::LogError;
-use crate::recovery::{RecoveryError, Replay};
+use crate::recovery::RecoveryError;
+use crate::replay::Replay;
 use basalt_change::place::ShardId;
 use basalt_env::Disk;
 use basalt_journal::{FsyncPolicy, Journal, OpenError, Options, ReplayError, Seq, StreamId};
@@ -21,7 +22,7 @@ impl JournalLog {
         options: Options,
         trimming: Trimming,
         floor: &[u64],
-        replay: &mut Replay<'_>,
+        replay: &mut Replay<'_, '_>,
     ) -> Result<JournalLog, RecoveryError> {
         let policy = options.policy;
         let mut refused = None;
