@@ -189,7 +189,7 @@ fn open_engine(
         ColdTierKind::RocksDb => Trimming::AfterCheckpoint,
         ColdTierKind::Memory => Trimming::Never,
     };
-    let journal_options = journal_options(settings);
+    let journal_options = journal_options(settings, trimming);
     let mut journal = None;
     let engine = Engine::open(options, cold, Arc::new(SystemClock::new()), |floor, replay| {
         let disk = Arc::new(RealDisk);
@@ -214,13 +214,19 @@ fn log_phases(recovery: RecoveryStats, cold_opened_in: Duration) {
     );
 }
 
-fn journal_options(settings: &Settings) -> basalt_journal::Options {
+fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::Options {
+    let persistence = &settings.persistence;
     let mut options = basalt_journal::Options {
-        segment_bytes: settings.persistence.journal_segment_bytes,
+        segment_bytes: persistence.journal_segment_bytes,
         policy: fsync_policy(settings),
+        pace_from_bytes: match trimming {
+            Trimming::AfterCheckpoint => persistence.checkpoint_log_bytes.saturating_mul(2),
+            // It only grows.
+            Trimming::Never => u64::MAX,
+        },
         ..basalt_journal::Options::default()
     };
-    if settings.persistence.acknowledge_before_fsync {
+    if persistence.acknowledge_before_fsync {
         tracing::warn!("debug-acknowledge-before-fsync is set: acknowledged changes will be lost");
         options.acknowledge = Acknowledge::BeforeSyncForCrashTest;
     }

@@ -13,6 +13,8 @@ pub(crate) enum Closed {
     NoSpaceToWrite = 4,
     /// The journal is poisoned.
     Failed = 8,
+    /// The log is long, see [`crate::pace`].
+    Paced = 16,
 }
 
 /// The set of reasons that hold now.

@@ -253,8 +253,8 @@ impl Journal {
         self.shared.health()
     }
 
-    /// HOT PATH, one load: false while the disk is full, the journal has failed, or more than
-    /// `buffered_bytes_max` bytes wait to be written. [`Journal::subscribe`] tells when it changes back.
+    /// HOT PATH, one load: false while the disk is full, the journal has failed, more than
+    /// `buffered_bytes_max` bytes wait to be written, or for a moment because the log is long. [`Journal::subscribe`] tells when it changes back.
     #[inline]
     pub fn accepting(&self) -> bool {
         self.shared.front.gate.is_open()
@@ -262,9 +262,7 @@ impl Journal {
 
     /// Bytes of log that a recovery would read now; trimming makes it smaller.
     pub fn bytes_since_trim(&self) -> u64 {
-        let inner = self.shared.segments.inner.lock();
-        let complete: u64 = inner.history.complete.iter().map(|segment| segment.used_bytes).sum();
-        complete + inner.active_used_bytes
+        self.shared.segments.log_bytes()
     }
 
     /// Numbers for the operator.

@@ -20,6 +20,7 @@ mod housekeeper;
 mod journal;
 mod ledger;
 mod options;
+mod pace;
 mod recovery;
 mod segment_file;
 mod segments;

@@ -50,6 +50,9 @@ pub struct Options {
     /// Above this many bytes not yet handed to the kernel, `accepting` is false. At most three quarters of
     /// a segment, so that what gathers seldom needs a segment larger than the others.
     pub buffered_bytes_max: u64,
+    /// From this length of the log on, records are refused part of the time, so that trimming keeps up;
+    /// `u64::MAX` for never.
+    pub pace_from_bytes: u64,
     /// How many trimmed segment files are kept for reuse; the others are deleted.
     pub recycle_files_max: usize,
     /// Leave at `AfterSync`.
@@ -65,6 +68,7 @@ impl Default for Options {
             idle_write_delay: Duration::from_millis(2),
             sync_interval: Duration::from_secs(1),
             buffered_bytes_max: 64 << 20,
+            pace_from_bytes: u64::MAX,
             recycle_files_max: 4,
             acknowledge: Acknowledge::AfterSync,
         }

@@ -46,6 +46,13 @@ pub(crate) struct TrimRequest {
 }
 
 impl Segments {
+    /// Bytes of log that a recovery would read now.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        let inner = self.inner.lock();
+        let complete: u64 = inner.history.complete.iter().map(|segment| segment.used_bytes).sum();
+        complete + inner.active_used_bytes
+    }
+
     pub(crate) fn wake_all(&self) {
         // Whoever looked before this has begun to wait and hears the notice.
         drop(self.inner.lock());

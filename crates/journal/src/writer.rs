@@ -29,6 +29,7 @@ use crate::gate::Closed;
 use crate::gather::Gathering;
 use crate::ledger::{CompleteSegment, Ledger};
 use crate::options::FsyncPolicy;
+use crate::pace::refused_for;
 use crate::segments::PreparedFile;
 use crate::shared::Shared;
 use crate::sleeper::WakeOn;
@@ -65,6 +66,8 @@ pub(crate) struct Writer {
     checksum: u32,
     /// How long the last sync under `Always` took.
     last_sync: Duration,
+    /// Since when [`crate::pace`] lets records in.
+    accepting_since_ns: u64,
     /// Records up to the last cut and up to the one before, of all streams.
     records_cut: u64,
     records_cut_before: u64,
@@ -110,6 +113,7 @@ impl Writer {
             group,
             checksum,
             last_sync: Duration::ZERO,
+            accepting_since_ns: 0,
             records_cut: records,
             records_cut_before: records,
         }
@@ -127,6 +131,7 @@ impl Writer {
             let found = self.cut();
             if found {
                 self.commit()?;
+                self.pace();
             }
             self.serve_flush(flush)?;
             if closing {
@@ -172,6 +177,24 @@ impl Writer {
             }
             FsyncPolicy::EverySecond | FsyncPolicy::Never => Ok(()),
         }
+    }
+
+    /// Refuses records for a while if the log has become long.
+    fn pace(&mut self) {
+        let shared = &self.shared;
+        let from_bytes = shared.options.pace_from_bytes;
+        if from_bytes == u64::MAX {
+            return;
+        }
+        let accepted_ns = shared.clock.monotonic_ns() - self.accepting_since_ns;
+        let log_bytes = shared.segments.log_bytes();
+        let refused_for = refused_for(log_bytes, from_bytes, Duration::from_nanos(accepted_ns));
+        if refused_for > Duration::ZERO {
+            shared.close_gate(Closed::Paced);
+            shared.front.sleeper.sleep(refused_for);
+            shared.open_gate(Closed::Paced);
+        }
+        self.accepting_since_ns = shared.clock.monotonic_ns();
     }
 
     /// Tells those who asked before the last cut that their records are with the kernel.

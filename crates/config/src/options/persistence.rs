@@ -42,9 +42,9 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "checkpoint-log-size",
         Kind::Memory { min: MIB, max: 1024 * GIB },
-        "512mb",
+        "256mb",
         "Bytes of journal after which changes are written to the cold tier and the journal is \
-         trimmed.",
+         trimmed. From twice as much on, writers are slowed, so that a restart has little to read.",
     )
     .own(),
     option(

@@ -80,6 +80,23 @@ fn a_group_larger_than_a_segment_gets_a_larger_one() {
 }
 
 #[test]
+fn a_long_log_refuses_records_for_moments_only() {
+    let disk = SimDisk::new();
+    let paced = Options { pace_from_bytes: 10_000, ..options(FsyncPolicy::EverySecond) };
+    let (journal, _) = open(&disk, paced).expect("opens");
+    let news = News::of(&journal);
+    for _ in 0..3 {
+        while journal.accepting() {
+            fill(&journal, 0, 1, 1_000);
+            std::thread::yield_now();
+        }
+        assert!(journal.bytes_since_trim() > 10_000);
+        assert_eq!(journal.health(), Health::Ok);
+        news.wait_until(|| journal.accepting());
+    }
+}
+
+#[test]
 fn a_full_disk_refuses_records_early_and_recovers_when_space_returns() {
     let disk = SimDisk::new();
     let (journal, _) = open_ok(&disk, FsyncPolicy::Always);
