@@ -254,7 +254,8 @@ impl Journal {
     }
 
     /// HOT PATH, one load: false while the disk is full, the journal has failed, more than
-    /// `buffered_bytes_max` bytes wait to be written, or for a moment because the log is long. [`Journal::subscribe`] tells when it changes back.
+    /// `buffered_bytes_max` bytes wait to be written, or for a moment because the log is long.
+    /// [`Journal::subscribe`] tells when it changes back.
     #[inline]
     pub fn accepting(&self) -> bool {
         self.shared.front.gate.is_open()
