@@ -11,9 +11,13 @@ use crate::settings::Settings;
 use crate::source::ConfigFile;
 use crate::values::Values;
 use basalt_stdx::glob::{self, Case, Pattern};
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use basalt_stdx::lock_rank::{RankedGuard, RankedMutex};
+use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The rank of the lock that admits one change at a time, see `docs/concurrency.md`.
+const CHANGING_RANK: u8 = 0;
 
 /// No name is nearly as long, and a longer pattern would only cost time.
 const PATTERN_BYTES_MAX: usize = 1024;
@@ -28,7 +32,7 @@ pub struct Config {
     version: AtomicU64,
     /// Lets one CONFIG SET or REWRITE through at a time. It is held while a prepared change is
     /// carried out, which is why it is not `current`: readers never wait for it.
-    changing: Mutex<()>,
+    changing: RankedMutex<(), CHANGING_RANK>,
     file: Option<ConfigFile>,
 }
 
@@ -66,7 +70,7 @@ impl Config {
         Config {
             current: RwLock::new(Snapshot::of(values)),
             version: AtomicU64::new(0),
-            changing: Mutex::new(()),
+            changing: RankedMutex::new(()),
             file,
         }
     }
@@ -156,7 +160,7 @@ impl Config {
         rewrite::rewrite(self.file.as_ref().ok_or(RewriteError::NoFile)?, &values)
     }
 
-    pub(crate) fn publish(&self, snapshot: Snapshot, _changing: &MutexGuard<'_, ()>) {
+    pub(crate) fn publish(&self, snapshot: Snapshot, _changing: &RankedGuard<'_, ()>) {
         let mut current = self.current.write();
         *current = snapshot;
         self.version.fetch_add(1, Ordering::Relaxed);

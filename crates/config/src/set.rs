@@ -11,7 +11,7 @@ use crate::options::clients::Permission;
 use crate::parse::{Previous, parse_argument};
 use crate::settings::Settings;
 use crate::values::Values;
-use parking_lot::MutexGuard;
+use basalt_stdx::lock_rank::RankedGuard;
 
 /// Where a change comes from, which decides what it may touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum SetError {
 #[derive(Debug)]
 pub struct PreparedSet<'a> {
     config: &'a Config,
-    changing: MutexGuard<'a, ()>,
+    changing: RankedGuard<'a, ()>,
     before: Snapshot,
     after: Snapshot,
     changed: Vec<&'static OptionSpec>,
@@ -57,7 +57,7 @@ pub struct PreparedSet<'a> {
 impl<'a> PreparedSet<'a> {
     pub(crate) fn new(
         config: &'a Config,
-        changing: MutexGuard<'a, ()>,
+        changing: RankedGuard<'a, ()>,
         before: Snapshot,
         arguments: &[&[u8]],
         origin: SetOrigin,

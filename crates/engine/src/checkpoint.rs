@@ -32,7 +32,8 @@ use basalt_change::place::PartitionId;
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use basalt_stdx::lock_rank::{RankedGuard, RankedMutex};
+use parking_lot::{Condvar, Mutex};
 use rows::{Dead, Rows, Terms};
 use spread::Holding;
 use std::time::{Duration, Instant};
@@ -51,6 +52,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How often it looks at every partition, which is 1,024 locks.
 const LOOK_AT_PARTITIONS_EVERY: Duration = Duration::from_secs(1);
+
+/// See `docs/concurrency.md`.
+const RUNNING_RANK: u8 = 1;
 
 /// Why a checkpoint failed. The data is safe in memory and in the log; it is tried again.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -90,8 +94,8 @@ pub(crate) struct Checkpointing {
     requests: Mutex<Vec<Done>>,
     requested: Condvar,
     /// Held while a checkpoint runs.
-    running: Mutex<()>,
-    stats: Mutex<CheckpointStats>,
+    running: RankedMutex<(), RUNNING_RANK>,
+    stats: RankedMutex<CheckpointStats>,
 }
 
 /// Partitions whose rows wait for the next ingest.
@@ -123,7 +127,7 @@ impl Engine {
     }
 
     /// While the guard lives, no checkpoint runs.
-    pub(crate) fn lock_out_checkpoints(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn lock_out_checkpoints(&self) -> RankedGuard<'_, ()> {
         self.checkpointing.running.lock()
     }
 

@@ -15,8 +15,8 @@ use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::{Database, Partition};
+use basalt_stdx::lock_rank::RankedMutex;
 use basalt_value::{Limits, ValueRef};
-use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -69,7 +69,7 @@ pub struct Engine {
     pub(crate) checkpointing: Checkpointing,
     pub(crate) stopping: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
-    pub(crate) flushed: Mutex<Vec<Database>>,
+    pub(crate) flushed: RankedMutex<Vec<Database>>,
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) expired_fields: AtomicU64,
@@ -142,7 +142,7 @@ impl Engine {
             misses: MissQueue::default(),
             checkpointing: Checkpointing::default(),
             stopping: AtomicBool::new(false),
-            flushed: Mutex::default(),
+            flushed: RankedMutex::default(),
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             expired_fields: AtomicU64::new(0),

@@ -6,8 +6,8 @@
 use crate::engine::Engine;
 use basalt_keyspace::entry::StringValue;
 use basalt_keyspace::table::{Found, Table};
+use basalt_stdx::lock_rank::RankedMutex;
 use basalt_value::Value;
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Values from this size on are freed in the background.
@@ -20,7 +20,7 @@ const WAITING_BYTES_MAX: usize = 1 << 30;
 /// Values that wait to be freed.
 #[derive(Default)]
 pub(crate) struct Retired {
-    waiting: Mutex<Waiting>,
+    waiting: RankedMutex<Waiting>,
 }
 
 #[derive(Default)]

@@ -4,6 +4,7 @@ use crate::engine::{Engine, EngineError};
 use crate::expiry::ExpiryCycle;
 use crate::field_expiry::FieldExpiryCycle;
 use basalt_change::place::PartitionId;
+use basalt_env::priority;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -25,6 +26,13 @@ pub enum WarmUp {
     No,
 }
 
+/// Who waits for what a thread does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Urgency {
+    ClientsWait,
+    CanWait,
+}
+
 /// The engine's threads, until stopped.
 pub struct Background {
     engine: Arc<Engine>,
@@ -38,21 +46,26 @@ impl Background {
     /// If the system gives no thread.
     pub fn start(engine: &Arc<Engine>, warm_up: WarmUp) -> std::io::Result<Background> {
         let mut background = Background { engine: Arc::clone(engine), threads: Vec::new() };
-        background.spawn("checkpoint", Engine::run_checkpoint_thread)?;
-        background.spawn("housekeeping", Engine::run_housekeeping_thread)?;
+        background.spawn("checkpoint", Urgency::CanWait, Engine::run_checkpoint_thread)?;
+        background.spawn("housekeeping", Urgency::CanWait, Engine::run_housekeeping_thread)?;
         for number in 0..engine.options.miss_threads.max(1) {
-            background.spawn(&format!("miss-{number}"), Engine::run_miss_thread)?;
+            let name = format!("miss-{number}");
+            background.spawn(&name, Urgency::ClientsWait, Engine::run_miss_thread)?;
         }
         if warm_up == WarmUp::Yes {
-            background.spawn("warm-up", Engine::run_warm_up_thread)?;
+            background.spawn("warm-up", Urgency::CanWait, Engine::run_warm_up_thread)?;
         }
         Ok(background)
     }
 
-    fn spawn(&mut self, name: &str, run: fn(&Engine)) -> std::io::Result<()> {
+    fn spawn(&mut self, name: &str, urgency: Urgency, run: fn(&Engine)) -> std::io::Result<()> {
         let engine = Arc::clone(&self.engine);
-        let thread =
-            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&engine))?;
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            if urgency == Urgency::CanWait {
+                priority::step_back();
+            }
+            run(&engine);
+        })?;
         self.threads.push(thread);
         Ok(())
     }

@@ -10,6 +10,7 @@
 
 pub mod clock;
 pub mod disk;
+pub mod priority;
 pub mod random;
 mod real_disk;
 mod sim_disk;

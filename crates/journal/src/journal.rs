@@ -16,7 +16,7 @@ use crate::housekeeper::run_housekeeper;
 use crate::options::{FsyncPolicy, HARD_STATE_BYTES_MAX, Options};
 use crate::recovery::recover;
 use crate::segments::{Inner, Segments, TrimRequest};
-use crate::shared::Shared;
+use crate::shared::{Shared, StreamLock};
 use crate::stats::Stats;
 use crate::stream::StreamBuffer;
 use crate::sync::{SyncScope, run_syncer, sync_files};
@@ -56,7 +56,8 @@ impl Journal {
         let streams = (0..).zip(&recovered.ledger.streams).map(|(stream, ledger)| {
             let (last, state) = (ledger.state.last, ledger.state.hard_state.clone());
             let step = options.account_step();
-            CachePadded(Mutex::new(StreamBuffer::new(stream, last, state, group + 1, step)))
+            let buffer = StreamBuffer::new(stream, last, state, group + 1, step);
+            CachePadded(StreamLock::numbered(buffer, u32::from(stream)))
         });
         let streams = streams.collect();
         let inner = Inner {

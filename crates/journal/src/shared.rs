@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use basalt_env::SystemClock;
+use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
 
 use crate::cache_padded::CachePadded;
@@ -25,10 +26,13 @@ use crate::types::{Health, Wake};
 /// From this many gathered bytes on, the writer does not wait out its delay.
 const WRITE_EARLY_BYTES: u64 = 4 << 20;
 
+/// A stream's buffer; its number is the stream's. For the rank see `docs/concurrency.md`.
+pub(crate) type StreamLock = RankedMutex<StreamBuffer, 3>;
+
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) clock: SystemClock,
-    pub(crate) streams: Box<[CachePadded<Mutex<StreamBuffer>>]>,
+    pub(crate) streams: Box<[CachePadded<StreamLock>]>,
     /// Read by every append, seldom written.
     pub(crate) front: CachePadded<Front>,
     pub(crate) marks: CachePadded<Marks>,
@@ -39,7 +43,7 @@ pub(crate) struct Shared {
     pub(crate) segments: Segments,
     progress: Mutex<()>,
     progressed: Condvar,
-    subscribers: Mutex<Arc<[Wake]>>,
+    subscribers: RankedMutex<Arc<[Wake]>>,
     failure: OnceLock<String>,
 }
 
@@ -69,7 +73,7 @@ pub(crate) struct Marks {
 impl Shared {
     pub(crate) fn new(
         options: Options,
-        streams: Box<[CachePadded<Mutex<StreamBuffer>>]>,
+        streams: Box<[CachePadded<StreamLock>]>,
         segments: Segments,
         last_group: u64,
     ) -> Self {
@@ -84,7 +88,7 @@ impl Shared {
             segments,
             progress: Mutex::new(()),
             progressed: Condvar::new(),
-            subscribers: Mutex::new(Arc::new([])),
+            subscribers: RankedMutex::new(Arc::new([])),
             failure: OnceLock::new(),
             options,
         };

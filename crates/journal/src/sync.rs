@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use basalt_env::{Clock, DiskFile};
+use basalt_env::{Clock, DiskFile, priority};
+use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
 
 use crate::error::JournalError;
@@ -23,8 +24,9 @@ const LATE_BY: Duration = Duration::from_millis(10);
 /// Files with groups that may not be on disk yet, oldest first.
 #[derive(Default)]
 pub(crate) struct SyncState {
-    turn: Mutex<()>,
-    files: Mutex<VecDeque<UnsyncedFile>>,
+    /// For the rank see `docs/concurrency.md`.
+    turn: RankedMutex<(), 4>,
+    files: RankedMutex<VecDeque<UnsyncedFile>>,
     /// What the syncer thread waits for.
     request: Mutex<Request>,
     requested: Condvar,
@@ -158,6 +160,8 @@ fn sync_each(shared: &Shared, files: &[UnsyncedFile]) -> Result<(), String> {
 
 /// The syncer thread.
 pub(crate) fn run_syncer(shared: &Shared) {
+    // Of a sync, the kernel's share is milliseconds of CPU.
+    priority::step_back();
     let mut last_sync_ns = 0;
     loop {
         let due = {

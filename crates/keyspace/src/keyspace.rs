@@ -16,6 +16,7 @@ use crate::memory::pages::PagePool;
 use crate::partition::{Database, Databases, Partition};
 use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
+use basalt_stdx::lock_rank::{self, Rank};
 use basalt_stdx::short_lock::ShortLock;
 use basalt_value::ValueRef;
 use basalt_value::fetch::prefetch;
@@ -79,10 +80,14 @@ pub struct PartitionSet {
     words: [u64; PARTITIONS / 64],
 }
 
+/// The rank of a partition's lock, see `docs/concurrency.md`; its number is the partition's.
+const RANK: Rank = Rank(2);
+
 /// Holds the locks of some partitions until dropped.
 pub struct Locked<'a> {
     cells: &'a [Cell; PARTITIONS],
     held: Held<'a>,
+    _rank: lock_rank::Held,
 }
 
 enum Held<'a> {
@@ -179,8 +184,10 @@ impl Keyspace {
     /// Locks one partition.
     #[inline]
     pub fn lock(&self, partition: PartitionId) -> Locked<'_> {
+        let number = u32::from(partition.number());
+        let rank = lock_rank::Held::before_waiting(RANK, number, number);
         self.partitions[partition.index()].lock.lock();
-        Locked { cells: &self.partitions, held: Held::One(partition) }
+        Locked { cells: &self.partitions, held: Held::One(partition), _rank: rank }
     }
 
     /// Looks at a partition if nobody holds it.
@@ -193,16 +200,20 @@ impl Keyspace {
         if !self.partitions[partition.index()].lock.try_lock() {
             return None;
         }
-        let locked = Locked { cells: &self.partitions, held: Held::One(partition) };
+        let number = u32::from(partition.number());
+        let rank = lock_rank::Held::without_waiting(RANK, number, number);
+        let locked = Locked { cells: &self.partitions, held: Held::One(partition), _rank: rank };
         Some(look(locked.partition(partition)))
     }
 
     /// Locks several partitions.
     pub fn lock_many(&self, partitions: &PartitionSet) -> Locked<'_> {
+        let rank = partitions.rank();
         for partition in partitions.iter() {
             self.partitions[partition.index()].lock.lock();
         }
-        Locked { cells: &self.partitions, held: Held::Many(Box::new(*partitions)) }
+        let held = Held::Many(Box::new(*partitions));
+        Locked { cells: &self.partitions, held, _rank: rank }
     }
 }
 
@@ -232,7 +243,8 @@ impl Locked<'_> {
     /// The same partitions for a while, without letting go of them after it: each command of a
     /// transaction gets what the transaction holds.
     pub fn lend(&mut self) -> Locked<'_> {
-        Locked { cells: self.cells, held: Held::Lent(&self.held) }
+        let held = Held::Lent(&self.held);
+        Locked { cells: self.cells, held, _rank: lock_rank::Held::nothing() }
     }
 
     #[inline]
@@ -287,6 +299,20 @@ impl PartitionSet {
     #[inline]
     pub fn contains(&self, partition: PartitionId) -> bool {
         self.words[partition.index() / 64] >> (partition.index() % 64) & 1 != 0
+    }
+
+    /// Enters its locks, to be taken in ascending order.
+    fn rank(&self) -> lock_rank::Held {
+        if cfg!(not(debug_assertions)) {
+            return lock_rank::Held::nothing();
+        }
+        let mut numbers = self.iter().map(|partition| u32::from(partition.number()));
+        match numbers.next() {
+            Some(first) => {
+                lock_rank::Held::before_waiting(RANK, first, numbers.last().unwrap_or(first))
+            }
+            None => lock_rank::Held::nothing(),
+        }
     }
 
     /// Its members in ascending order.

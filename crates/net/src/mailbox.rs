@@ -5,8 +5,8 @@ use basalt_command::clients::Wake;
 use basalt_command::error::CommandError;
 use basalt_command::push::{Delivery, Push};
 use basalt_pubsub::Sink;
+use basalt_stdx::lock_rank::RankedMutex;
 use mio::Waker;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
@@ -59,7 +59,7 @@ pub(crate) enum Watch {
 /// A network thread's mailbox.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
-    messages: Mutex<Vec<Message>>,
+    messages: RankedMutex<Vec<Message>>,
     waker: Waker,
     /// The thread waits for the log: somebody's reply is held back, or a change found no room.
     waits_for_log: AtomicBool,
@@ -72,7 +72,7 @@ pub(crate) struct Mailbox {
 impl Mailbox {
     pub(crate) fn new(waker: Waker) -> Mailbox {
         Mailbox {
-            messages: Mutex::default(),
+            messages: RankedMutex::default(),
             waker,
             waits_for_log: AtomicBool::new(false),
             undelivered_bytes: AtomicUsize::new(0),

@@ -14,7 +14,7 @@
 
 use super::free_rows::FreeRows;
 use super::region::Region;
-use parking_lot::Mutex;
+use basalt_stdx::lock_rank::RankedMutex;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,7 +31,7 @@ const WARM_PAGES_MAX: usize = 4096;
 /// A source of pages, shared by all tables.
 #[derive(Debug, Default)]
 pub struct PagePool {
-    idle: Mutex<Idle>,
+    idle: RankedMutex<Idle>,
     /// Pages that slabs hold.
     used: AtomicUsize,
 }
