@@ -135,7 +135,7 @@ impl<T, const RANK: u8> RankedMutex<T, RANK> {
     }
 
     /// What it covers, of which there is no other reference.
-    pub fn get_mut(&mut self) -> &mut T {
+    pub fn inner_mut(&mut self) -> &mut T {
         self.mutex.get_mut()
     }
 }

@@ -157,6 +157,15 @@ impl Launch {
     }
 }
 
+/// A server that can be spoken to.
+pub trait Target: std::fmt::Debug {
+    /// A new connection.
+    fn connect(&self) -> Connection;
+
+    /// Whether it is redis-server.
+    fn is_redis(&self) -> bool;
+}
+
 /// A running server; killed when dropped.
 #[derive(Debug)]
 pub struct Server {
@@ -170,6 +179,16 @@ pub struct Server {
     allowed: Vec<String>,
     is_redis: bool,
     _own_dir: Option<tempfile::TempDir>,
+}
+
+impl Target for Server {
+    fn connect(&self) -> Connection {
+        Server::connect(self)
+    }
+
+    fn is_redis(&self) -> bool {
+        self.is_redis
+    }
 }
 
 impl Server {

@@ -115,7 +115,7 @@ impl Idle {
 impl Drop for PagePool {
     fn drop(&mut self) {
         assert_eq!(self.used.load(Ordering::Relaxed), 0, "a slab outlived its page pool");
-        for region in self.idle.get_mut().regions.drain(..) {
+        for region in self.idle.inner_mut().regions.drain(..) {
             // SAFETY: no page of it is in use, and the list of idle ones goes, too.
             unsafe { region.unmap() };
         }

@@ -11,7 +11,7 @@ use super::parse::{Case, Only, Step, Version, parse};
 use super::quote::split_args;
 use super::render::{render, sort};
 use crate::client::Connection;
-use crate::server::Server;
+use crate::server::Target;
 use basalt_resp::Value;
 
 /// Lines shown of a reply that was not expected.
@@ -52,7 +52,7 @@ pub struct Report {
 }
 
 /// Plays every `FAMILY/COMMAND.txt` below `folder`.
-pub fn run_folder(server: &Server, protocol: Protocol, folder: &Path) -> Report {
+pub fn run_folder(server: &dyn Target, protocol: Protocol, folder: &Path) -> Report {
     let session = Session::new(server, protocol);
     let mut report = Report::default();
     let files = transcripts(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -83,7 +83,7 @@ fn transcripts(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Replaces what is missing or wrong in a transcript by the server's answers; returns how many.
-pub fn bless_file(server: &Server, protocol: Protocol, path: &Path) -> io::Result<usize> {
+pub fn bless_file(server: &dyn Target, protocol: Protocol, path: &Path) -> io::Result<usize> {
     let text = fs::read_to_string(path)?;
     let cases = parse(&text).map_err(io::Error::other)?;
     let session = Session::new(server, protocol);
@@ -127,7 +127,7 @@ fn edit(
 /// One server, spoken to in one protocol.
 #[derive(Debug)]
 pub struct Session<'a> {
-    server: &'a Server,
+    server: &'a dyn Target,
     protocol: Protocol,
     /// Nothing for Basalt: it has every version's commands.
     redis_version: Option<Version>,
@@ -135,7 +135,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Asks the server who it is.
-    pub fn new(server: &'a Server, protocol: Protocol) -> Session<'a> {
+    pub fn new(server: &'a dyn Target, protocol: Protocol) -> Session<'a> {
         let redis_version = server.is_redis().then(|| {
             let info = server.connect().run("INFO server");
             redis_version(&info).unwrap_or_else(|| panic!("no version in {info:?}"))
@@ -280,7 +280,7 @@ impl<'a> Play<'a> {
         match self.connections.entry(number) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let mut connection = Connection::open(self.session.server.address())?;
+                let mut connection = self.session.server.connect();
                 if self.session.protocol == Protocol::Resp3 {
                     connection.run("HELLO 3")?;
                 }

@@ -9,6 +9,7 @@
 mod clients;
 mod compat;
 mod crash;
+mod in_process;
 mod load;
 mod operations;
 mod protocol;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use basalt_tests::server::{Kind, Launch, Server};
+use basalt_tests::server::{Kind, Launch, Server, Target};
 use basalt_tests::transcript::{Protocol, bless_file, run_folder};
 
 /// Cargo runs tests in the folder of their package.
@@ -18,7 +18,8 @@ fn play(kind: Kind, protocol: Protocol) {
     play_to(&start(kind), protocol);
 }
 
-fn play_to(server: &Server, protocol: Protocol) {
+/// Plays all transcripts.
+pub fn play_to(server: &dyn Target, protocol: Protocol) {
     let kind = if server.is_redis() { Kind::Redis } else { Kind::Basalt };
     let report = run_folder(server, protocol, &folder());
     let (cases, steps, skipped) = (report.cases, report.steps, report.skipped);
