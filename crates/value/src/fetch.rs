@@ -5,8 +5,11 @@
 //! before: where the segment is, the segment, its tags, the member's word, the member. One after the
 //! other that takes a microsecond when the collection is larger than the caches. Thirty operations that go
 //! there step by step, side by side, wait little longer than one. So who has a batch takes [`Step`]s:
-//! each reads what the last one fetched, and fetches what stands behind it. Nothing depends on a step
+//! each reads what the last one fetched, and says what is to be fetched next. Nothing depends on a step
 //! having been taken.
+//!
+//! Most of the wait is for the page to be found in which something stands, and a fetch goes no further
+//! before it is. So all addresses of a step are found first, and then fetched in a loop of nothing else.
 
 use crate::form::{Form, FormRef};
 use crate::packed::Packed;
@@ -24,6 +27,8 @@ pub enum Step {
     Directory,
     /// The segment.
     Segment,
+    /// The tags of its segment.
+    Tags,
     /// Its word.
     Word,
     /// The element.
@@ -32,7 +37,8 @@ pub enum Step {
 
 impl Step {
     /// All steps in their order.
-    pub const ALL: [Step; 4] = [Step::Directory, Step::Segment, Step::Word, Step::Element];
+    pub const ALL: [Step; 5] =
+        [Step::Directory, Step::Segment, Step::Tags, Step::Word, Step::Element];
 }
 
 /// Brings a cache line in.
@@ -47,12 +53,12 @@ pub fn prefetch(address: *const u8) {
     let _ = address;
 }
 
-/// Brings a value in that may begin anywhere in a cache line.
+/// Brings something small in that may begin anywhere in a cache line.
 #[inline]
-pub(crate) fn prefetch_value<T: ?Sized>(value: &T) {
-    let first = std::ptr::from_ref(value).cast::<u8>();
-    prefetch(first);
-    prefetch(first.wrapping_add(size_of_val(value).saturating_sub(1).min(LINE_BYTES)));
+pub fn prefetch_small(address: *const u8) {
+    const HALF: usize = LINE_BYTES / 2;
+    prefetch(address);
+    prefetch(address.wrapping_add(HALF));
 }
 
 /// Brings all of a value in.
@@ -82,7 +88,7 @@ fn prefetch_form<N>(form: &Form<N>) -> bool {
             false
         }
         FormRef::Native(native) => {
-            prefetch_value(native);
+            prefetch_small(std::ptr::from_ref(native).cast());
             true
         }
     }
@@ -108,26 +114,23 @@ impl<'a> ValueRef<'a> {
         is_table.then_some(self.kind())
     }
 
-    /// Takes a step to the element with this [`element_hash`].
+    /// What a step to the element with this [`element_hash`] fetches; `None` if it leads nowhere.
     #[inline]
-    pub fn fetch_element(self, hash: u64, step: Step) {
+    pub fn ahead(self, hash: u64, step: Step) -> Option<*const u8> {
         match self {
-            ValueRef::Set(set) => {
-                if let FormRef::Native(table) = set.0.read() {
-                    table.fetch(hash, step);
-                }
-            }
-            ValueRef::Hash(hashes) => {
-                if let FormRef::Native(table) = hashes.0.read() {
-                    table.fetch(hash, step);
-                }
-            }
-            ValueRef::SortedSet(set) => {
-                if let FormRef::Native(native) = set.0.read() {
-                    native.fetch(hash, step);
-                }
-            }
-            ValueRef::List(_) | ValueRef::Stream(_) => {}
+            ValueRef::Set(set) => match set.0.read() {
+                FormRef::Native(table) => table.ahead(hash, step),
+                FormRef::Packed(_) => None,
+            },
+            ValueRef::Hash(fields) => match fields.0.read() {
+                FormRef::Native(table) => table.ahead(hash, step),
+                FormRef::Packed(_) => None,
+            },
+            ValueRef::SortedSet(set) => match set.0.read() {
+                FormRef::Native(native) => native.ahead(hash, step),
+                FormRef::Packed(_) => None,
+            },
+            ValueRef::List(_) | ValueRef::Stream(_) => None,
         }
     }
 }

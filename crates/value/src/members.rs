@@ -15,7 +15,7 @@
 //!
 //! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
 
-use crate::fetch::{Step, prefetch_value};
+use crate::fetch::Step;
 use hashbrown::HashTable;
 
 /// A segment that would hold more splits: seven eighths of 256, when the table would double.
@@ -51,6 +51,23 @@ struct Segment<T> {
     table: HashTable<T>,
     /// Leading bits that all hashes in it share.
     depth: u32,
+    /// Address of the table's tags when a member was last added: to be fetched, never read.
+    tags: usize,
+}
+
+impl<T> Segment<T> {
+    fn new(table: HashTable<T>, depth: u32) -> Segment<T> {
+        Segment { table, depth, tags: 0 }
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64, member: T, hash_of: impl Fn(&T) -> u64) {
+        let entry = self.table.insert_unique(hash, member, hash_of);
+        // Buckets stand before the tags, the first one next to them. Were it otherwise one day, the wrong
+        // line would be fetched.
+        let bucket = std::ptr::from_ref(entry.get()).wrapping_add(entry.bucket_index() + 1);
+        self.tags = bucket.addr();
+    }
 }
 
 impl<T> Default for Members<T> {
@@ -62,7 +79,7 @@ impl<T> Default for Members<T> {
 impl<T> Members<T> {
     /// An empty one.
     pub fn new() -> Members<T> {
-        let segment = Segment { table: HashTable::new(), depth: 0 };
+        let segment = Segment::new(HashTable::new(), 0);
         Members { directory: vec![Place::Segment(Box::new(segment))], depth: 0, len: 0 }
     }
 
@@ -122,28 +139,36 @@ impl<T> Members<T> {
         self.segment_mut(hash).table.find_mut(hash, is)
     }
 
-    /// Takes a step to the member with this hash; `fetch` brings in what a word says.
+    /// What a step to the member with this hash fetches; `place_of` says where what a word says stands.
     #[inline]
-    pub(crate) fn fetch(&self, hash: u64, step: Step, fetch: impl Fn(&T)) {
+    pub(crate) fn ahead(
+        &self,
+        hash: u64,
+        step: Step,
+        place_of: impl Fn(&T) -> Option<*const u8>,
+    ) -> Option<*const u8> {
+        let mut ahead = None;
         match step {
             Step::Directory => {
                 let place = if self.depth == 0 { 0 } else { (hash >> (64 - self.depth)) as usize };
-                prefetch_value(&self.directory[place]);
+                return Some((&raw const self.directory[place]).cast());
             }
-            Step::Segment => prefetch_value(self.segment(hash)),
-            Step::Word => {
-                self.find(hash, |word| {
-                    prefetch_value(word);
-                    false
-                });
+            Step::Segment => return Some(std::ptr::from_ref(self.segment(hash)).cast()),
+            Step::Tags => {
+                let segment = self.segment(hash);
+                let home = hash as usize & (segment.table.num_buckets().max(1) - 1);
+                return Some(std::ptr::without_provenance(segment.tags.wrapping_add(home)));
             }
-            Step::Element => {
-                self.find(hash, |word| {
-                    fetch(word);
-                    false
-                });
-            }
-        }
+            Step::Word => self.find(hash, |word| {
+                ahead = Some(std::ptr::from_ref(word).cast());
+                true
+            }),
+            Step::Element => self.find(hash, |word| {
+                ahead = place_of(word);
+                true
+            }),
+        };
+        ahead
     }
 
     /// Adds a member that is not there.
@@ -151,7 +176,7 @@ impl<T> Members<T> {
     pub fn insert(&mut self, hash: u64, member: T, hash_of: impl Fn(&T) -> u64) {
         self.len += 1;
         while self.segment(hash).table.len() >= SEGMENT_MAX && self.split(hash, &hash_of) {}
-        self.segment_mut(hash).table.insert_unique(hash, member, hash_of);
+        self.segment_mut(hash).insert(hash, member, hash_of);
     }
 
     /// Takes the member out with this hash that `is` recognises.
@@ -297,13 +322,12 @@ impl<T> Members<T> {
         let hashes: Vec<u64> = members.iter().map(hash_of).collect();
         let upper_len = hashes.iter().filter(|&hash| hash & bit != 0).count();
         segment.table = table_for(members.len() - upper_len);
-        let mut upper = table_for(upper_len);
+        let mut upper = Segment::new(table_for(upper_len), segment.depth);
         for (member, hash) in members.into_iter().zip(hashes) {
-            let table = if hash & bit != 0 { &mut upper } else { &mut segment.table };
-            table.insert_unique(hash, member, hash_of);
+            let half = if hash & bit != 0 { &mut upper } else { &mut *segment };
+            half.insert(hash, member, hash_of);
         }
         let half = 1 << (depth - segment.depth);
-        let upper = Segment { table: upper, depth: segment.depth };
         let middle = first + half;
         self.directory[middle] = Place::Segment(Box::new(upper));
         for distance in 1..half {
@@ -333,7 +357,7 @@ impl<T> Members<T> {
             let Place::Segment(one) = &mut self.directory[lower] else { continue };
             one.depth -= 1;
             for member in other.table {
-                one.table.insert_unique(hash_of(&member), member, &hash_of);
+                one.insert(hash_of(&member), member, &hash_of);
             }
         }
     }

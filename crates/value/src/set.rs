@@ -17,7 +17,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-use crate::fetch::{Step, prefetch_value};
+use crate::fetch::Step;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::{Item, Items};
 use crate::members::Members;
@@ -43,12 +43,11 @@ pub(crate) struct Table {
 
 impl Table {
     #[inline]
-    pub(crate) fn fetch(&self, hash: u64, step: Step) {
-        self.members.fetch(hash, step, |member| {
-            if let Member::Bytes(bytes) = member {
-                prefetch_value(&**bytes);
-            }
-        });
+    pub(crate) fn ahead(&self, hash: u64, step: Step) -> Option<*const u8> {
+        self.members.ahead(hash, step, |member| match member {
+            Member::Number(_) => None,
+            Member::Bytes(bytes) => Some(bytes.as_ptr()),
+        })
     }
 
     #[inline]

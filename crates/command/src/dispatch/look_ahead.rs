@@ -9,12 +9,14 @@ use super::Prepared;
 use super::prepare::Ahead;
 use basalt_engine::{Engine, Key};
 use basalt_resp::Arg;
-use basalt_value::fetch::{Step, element_hash};
+use basalt_value::fetch::{Step, element_hash, prefetch_small};
 
 /// What a thread remembers while it fetches ahead for a batch.
 #[derive(Default)]
 pub struct LookAhead {
     targets: Vec<Target>,
+    /// What a step fetches.
+    addresses: Vec<usize>,
 }
 
 /// An element that will be touched.
@@ -105,7 +107,7 @@ impl LookAhead {
     }
 
     fn take<'a>(
-        &self,
+        &mut self,
         step: Step,
         engine: &Engine,
         upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
@@ -114,12 +116,19 @@ impl LookAhead {
             let (one, other) = (upcoming(one.request), upcoming(other.request));
             one.zip(other).is_some_and(|(one, other)| one.has_key_of(&other))
         };
+        let addresses = &mut self.addresses;
+        addresses.clear();
         for run in self.targets.chunk_by(same_key) {
             let Some(first) = upcoming(run[0].request) else { continue };
             let Some(key) = first.collection() else { continue };
             engine.glance_at(first.prepared.db, &key, |value| {
-                run.iter().for_each(|target| value.fetch_element(target.hash, step));
+                let ahead = run.iter().filter_map(|target| value.ahead(target.hash, step));
+                addresses.extend(ahead.map(|address| address.addr()));
             });
+        }
+        // Numbers, since nothing may be read there any more: whoever holds the partition may move it.
+        for &address in addresses.iter() {
+            prefetch_small(std::ptr::without_provenance(address));
         }
     }
 }

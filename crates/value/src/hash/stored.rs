@@ -8,7 +8,6 @@
 //! written over the old one.
 
 use super::Field;
-use crate::fetch::prefetch;
 use crate::item::Item;
 use crate::packed::Packed;
 use crate::set::member::hash_item;
@@ -44,10 +43,10 @@ impl Stored {
         Field { name, value, expire_ms }
     }
 
-    /// Brings it into the cache.
+    /// Where it begins.
     #[inline]
-    pub(super) fn fetch(&self) {
-        prefetch(self.0.address());
+    pub(super) fn address(&self) -> *const u8 {
+        self.0.address()
     }
 
     #[inline]

@@ -46,10 +46,10 @@ impl Table {
         self.fields.find(hash_item(name), |stored| stored.name() == name).map(Stored::field)
     }
 
-    /// Takes a step to a field.
+    /// What a step to a field fetches.
     #[inline]
-    pub(crate) fn fetch(&self, hash: u64, step: Step) {
-        self.fields.fetch(hash, step, Stored::fetch);
+    pub(crate) fn ahead(&self, hash: u64, step: Step) -> Option<*const u8> {
+        self.fields.ahead(hash, step, |stored| Some(stored.address()))
     }
 
     /// Some field expires.

@@ -16,8 +16,6 @@
 //!
 //! A sorted set holds at most 2^32 members, which would take 200 GB.
 
-use crate::fetch::prefetch_value;
-
 /// Which element: valid until it is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct ElementId(u32);
@@ -152,10 +150,11 @@ impl Elements {
         &slot[SCORE_BYTES..end - usize::from(slot[end])]
     }
 
-    /// Brings an element into the cache.
+    /// Where an element begins.
     #[inline]
-    pub(super) fn fetch(&self, id: ElementId) {
-        prefetch_value(self.pages[id.page()].slot(id.slot()));
+    pub(super) fn address(&self, id: ElementId) -> *const u8 {
+        let page = &self.pages[id.page()];
+        page.bytes.as_ptr().wrapping_add(id.slot() * page.slot_bytes())
     }
 
     /// The score of an element.

@@ -6,6 +6,7 @@ use super::native::Native;
 use super::row::Walk;
 use super::score;
 use crate::DecodeError;
+use crate::fetch::prefetch_small;
 use crate::item::{Item, NUMBER_CHARS_MAX};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -131,7 +132,7 @@ impl<'a> Iterator for Iter<'a> {
                 let (&id, ids) = chunk.ids.split_first()?;
                 *chunk = Chunk { scores, ids };
                 if let Some(&later) = ids.get(AHEAD) {
-                    native.fetch_id(later);
+                    prefetch_small(native.address(later));
                 }
                 Some(Element { member: Item::Bytes(native.member(id)), score })
             }
@@ -144,7 +145,7 @@ impl<'a> Iterator for Iter<'a> {
                 let (&id, ids) = chunk.ids.split_last()?;
                 *chunk = Chunk { scores, ids };
                 if let Some(&later) = ids.len().checked_sub(AHEAD + 1).and_then(|at| ids.get(at)) {
-                    native.fetch_id(later);
+                    prefetch_small(native.address(later));
                 }
                 Some(Element { member: Item::Bytes(native.member(id)), score })
             }

@@ -39,16 +39,16 @@ impl Native {
         self.elements.member(id)
     }
 
-    /// Takes a step to an element.
+    /// What a step to an element fetches.
     #[inline]
-    pub(crate) fn fetch(&self, hash: u64, step: Step) {
-        self.members.fetch(hash, step, |&id| self.elements.fetch(id));
+    pub(crate) fn ahead(&self, hash: u64, step: Step) -> Option<*const u8> {
+        self.members.ahead(hash, step, |&id| Some(self.elements.address(id)))
     }
 
-    /// Brings an element into the cache.
+    /// Where an element begins.
     #[inline]
-    pub(super) fn fetch_id(&self, id: ElementId) {
-        self.elements.fetch(id);
+    pub(super) fn address(&self, id: ElementId) -> *const u8 {
+        self.elements.address(id)
     }
 
     #[inline]
