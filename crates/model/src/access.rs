@@ -10,6 +10,7 @@ use basalt_engine::{
     Changes, Cursor, Gate, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -163,5 +164,5 @@ pub fn wait_for(fetching: &Fetching) -> Result<(), Violation> {
 }
 
 fn value_of(object: Object<'_>) -> Value {
-    Value { content: Content::of(object), expire_ms: object.expire_ms() }
+    Value { content: Arc::new(Content::of(object)), expire_ms: object.expire_ms() }
 }

@@ -10,6 +10,7 @@ use basalt_env::random::Random;
 use basalt_value::Kind;
 use basalt_value::hash::Terms;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The kinds of collections.
 pub(crate) const KINDS: [Kind; 5] =
@@ -79,8 +80,13 @@ impl Action {
                 Action::PutValue(edits, expiry(random, now_ms))
             }
             3 | 4 => Action::Edit(Edit::choose(kind, random), Absent::Skip),
-            _ => Action::Edit(Edit::choose(kind, random), Absent::Create),
+            _ => Action::edit(kind, random),
         }
+    }
+
+    /// Elements of a collection, made if it is not there.
+    pub(crate) fn edit(kind: Kind, random: &mut Random) -> Action {
+        Action::Edit(Edit::choose(kind, random), Absent::Create)
     }
 }
 
@@ -146,7 +152,7 @@ impl Draft<'_> {
         let old = self.live(db, key);
         match (action, old) {
             (Action::Put { value, expire_ms, form }, _) => {
-                let content = Content::String(value.clone(), *form);
+                let content = Arc::new(Content::String(value.clone(), *form));
                 self.put(db, key, Value { content, expire_ms: *expire_ms });
             }
             (Action::Delete, Some(_)) => self.delete(db, key),
@@ -160,6 +166,7 @@ impl Draft<'_> {
                 let content = edit::imitated(edits, self.now_ms);
                 match old {
                     _ if !content.is_gone() => {
+                        let content = Arc::new(content);
                         self.put(db, key, Value { content, expire_ms: *expire_ms });
                     }
                     Some(_) => self.delete(db, key),
@@ -170,15 +177,16 @@ impl Draft<'_> {
     }
 
     fn splice(&mut self, db: u8, key: &[u8], (at, new): (usize, &[u8]), old: Option<Value>) {
-        let (mut bytes, expire_ms) = match old {
-            None => (Vec::new(), 0),
-            Some(Value { content: Content::String(bytes, _), expire_ms }) => (bytes, expire_ms),
+        let expire_ms = old.as_ref().map_or(0, |old| old.expire_ms);
+        let mut bytes = match old.as_ref().map(|old| &*old.content) {
+            None => Vec::new(),
+            Some(Content::String(bytes, _)) => bytes.clone(),
             Some(_) => return,
         };
         let end = at + new.len();
         bytes.resize(bytes.len().max(end), 0);
         bytes[at..end].copy_from_slice(new);
-        let content = Content::String(bytes, StringForm::Edited);
+        let content = Arc::new(Content::String(bytes, StringForm::Edited));
         self.put(db, key, Value { content, expire_ms });
     }
 
@@ -187,13 +195,15 @@ impl Draft<'_> {
         if is_new && absent == Absent::Skip {
             return;
         }
-        let before =
-            old.unwrap_or_else(|| Value { content: Content::new(edit.kind()), expire_ms: 0 });
+        let before = old.unwrap_or_else(|| Value {
+            content: Arc::new(Content::new(edit.kind())),
+            expire_ms: 0,
+        });
         if before.content.kind() != Some(edit.kind()) {
             return;
         }
         let mut after = before.clone();
-        edit.imitate(&mut after.content, self.now_ms);
+        edit.imitate(Arc::make_mut(&mut after.content), self.now_ms);
         if after.content.is_gone() {
             if !is_new {
                 self.delete(db, key);

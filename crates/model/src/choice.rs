@@ -114,10 +114,10 @@ pub(crate) fn word(random: &mut Random) -> Vec<u8> {
 /// How many elements a change concerns: mostly one or some, rarely so many that a collection of them has
 /// more than 64 KiB.
 fn element_count(random: &mut Random) -> u64 {
-    match random.below(40) {
-        0..=23 => 1,
-        24..=36 => random.below(20),
-        37 | 38 => random.below(200),
+    match random.below(25) {
+        0..=14 => 1,
+        15..=22 => random.below(20),
+        23 => random.below(200),
         _ => CROWD + random.below(1_500),
     }
 }

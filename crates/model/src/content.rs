@@ -1,5 +1,6 @@
 //! What a key holds, as the standard library would hold it.
 
+use crate::choice::CROWD;
 use crate::edit::hash::PlainHash;
 use crate::edit::list::PlainList;
 use crate::edit::set::PlainSet;
@@ -85,6 +86,11 @@ impl Content {
     /// It has nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// It is a collection that takes long to build: it shall be changed all the more.
+    pub(crate) fn is_crowd(&self) -> bool {
+        self.kind().is_some() && self.len() as u64 >= CROWD
     }
 
     /// A key that should hold this is not there: a collection that is empty, unless it is a stream.

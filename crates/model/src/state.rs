@@ -9,12 +9,13 @@ use crate::Violation;
 use crate::content::Content;
 use basalt_change::place::{SHARDS, ShardId, Slot};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a key holds, as it ought to be.
 #[derive(Clone, PartialEq)]
 pub struct Value {
-    /// What it holds.
-    pub content: Content,
+    /// What it holds. Shared: it stands in the history as often as it was put.
+    pub content: Arc<Content>,
     /// Unix time in milliseconds, 0 for never.
     pub expire_ms: u64,
 }
@@ -35,7 +36,7 @@ impl Value {
     /// # Panics
     /// If it is none.
     pub fn string(&self) -> &[u8] {
-        match &self.content {
+        match &*self.content {
             Content::String(bytes, _) => bytes,
             other => panic!("a string is expected, not a {other:?}"),
         }

@@ -3,7 +3,7 @@
 use crate::Violation;
 use crate::access::wait_for;
 use crate::action::{Action, Draft, act};
-use crate::choice::{CROWD, Keys};
+use crate::choice::Keys;
 use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
@@ -68,8 +68,19 @@ impl Driver<'_> {
 
     pub(crate) fn write_one(&mut self) -> Result<(), Violation> {
         let (db, key) = (self.database(), self.keys.any(&mut self.random));
-        let count = if self.random.chance(1, 6) { 3 } else { 1 };
-        let actions = (0..count).map(|_| (0, self.action(db, &key))).collect();
+        let crowd = self.state.value(db, &key).filter(|value| value.content.is_crowd());
+        let actions = match crowd.and_then(|value| value.content.kind()) {
+            // Not lost again at once: what is done to a large collection is mostly done to its elements.
+            Some(kind) if self.random.chance(4, 5) => {
+                let edits =
+                    (0..1 + self.random.below(8)).map(|_| Action::edit(kind, &mut self.random));
+                edits.map(|action| (0, action)).collect()
+            }
+            _ => {
+                let count = if self.random.chance(1, 6) { 3 } else { 1 };
+                (0..count).map(|_| (0, self.action(db, &key))).collect()
+            }
+        };
         self.write(db, &[key], actions)
     }
 
@@ -148,7 +159,7 @@ impl Driver<'_> {
                 && content.kind().is_some()
             {
                 self.report.collections += 1;
-                self.report.large_collections += u64::from(content.len() as u64 >= CROWD);
+                self.report.large_collections += u64::from(content.is_crowd());
             }
         }
         self.state.commit(changes, &positions)?;
