@@ -1,17 +1,19 @@
-//! Real threads: transfers between keys, reads, checkpoints, flushes, expiry and misses at once.
+//! Real threads: transfers between keys, changes of strings and collections, reads, checkpoints, flushes, expiry and misses at once.
 //!
 //! Transfers keep the sum of what their keys hold; whoever reads all of them under their locks must
 //! see that sum, at any time and after recovery. `BASALT_STRESS_SECONDS` says how long (3 by
 //! default).
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_engine::{Changes, Engine, Gate, PutOptions, Session, Touch, Txn, View};
+use basalt_engine::{Absent, Changes, Engine, Gate, PutOptions, Session, Touch, Txn, View};
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::wait_for;
 use basalt_model::stage::Manners;
 use basalt_model::state::Value;
 use basalt_model::world::{Setting, World};
+use basalt_value::list::Side;
+use basalt_value::{Collection, List, Set, SortedSet};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,9 +25,10 @@ const ACCOUNTS: u64 = 40;
 const START_SUM: u64 = ACCOUNTS * 1000;
 /// Without progress for so long there is a deadlock.
 const STUCK: Duration = Duration::from_secs(20);
-/// The database of the accounts; the other one is flushed.
+/// The databases of the accounts, of what is flushed, and of the collections.
 const BANK: u8 = 0;
 const SCRATCH: u8 = 1;
+const SHELF: u8 = 2;
 
 fn seconds() -> u64 {
     std::env::var("BASALT_STRESS_SECONDS").map_or(3, |text| text.parse().expect("a number"))
@@ -161,11 +164,53 @@ impl Client<'_> {
         });
     }
 
+    /// Elements come and go, mostly come, until a collection has thousands and loses nearly all.
+    fn collect(&mut self) {
+        let number = self.random.below(30);
+        let key = format!("{{c{}}}{number}", number % 10).into_bytes();
+        let mut element = || self.random.below(5_000).to_string().into_bytes();
+        let elements: [Vec<u8>; 8] = std::array::from_fn(|_| element());
+        let action = self.random.below(12);
+        self.write(SHELF, std::slice::from_ref(&key), |txn| {
+            let key = txn.engine().key(&key);
+            let limits = txn.limits();
+            let created = match number % 3 {
+                0 => txn.edit::<List, _>(&key, Absent::Create, |list, edits| match action {
+                    0 if list.len() > 2_000 => list.trim(0, 10, &limits, edits),
+                    0..=3 => list.pop(Side::Left, 2, &limits, edits, |_| ()),
+                    _ => elements.iter().for_each(|it| list.push(Side::Right, it, &limits, edits)),
+                }),
+                1 => txn.edit::<Set, _>(&key, Absent::Create, |set, edits| {
+                    for element in &elements {
+                        match action {
+                            0..=3 => set.remove(element, edits),
+                            _ => set.add(element, &limits, edits),
+                        };
+                    }
+                }),
+                _ => txn.edit::<SortedSet, _>(&key, Absent::Create, |set, edits| {
+                    if action == 0 && set.len() > 2_000 {
+                        set.remove_ranks(10..usize::MAX, edits);
+                    }
+                    for (score, element) in elements.iter().enumerate() {
+                        if action > 3 {
+                            set.set(element, &limits, edits, |_| Some(score as f64));
+                        } else {
+                            set.remove(element, edits);
+                        }
+                    }
+                }),
+            };
+            created.expect("a key keeps its kind");
+        });
+    }
+
     fn run(mut self) {
         while !self.shared.stop.load(Ordering::Relaxed) {
             match self.random.below(100) {
-                0..=49 => self.transfer(),
-                50..=89 => self.scribble(),
+                0..=39 => self.transfer(),
+                40..=64 => self.scribble(),
+                65..=89 => self.collect(),
                 _ => self.audit(),
             }
         }
@@ -227,7 +272,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     let disk = Arc::new(MemoryDisk::new());
     let open_cold =
         || -> Arc<dyn ColdTier> { Arc::new(MemoryTier::open(&disk, Path::new("cold"), residency)) };
-    let setting = Setting { policy, databases: 2, ..Setting::default() };
+    let setting = Setting { policy, databases: 3, ..Setting::default() };
     let mut world = World::new(setting, &open_cold).expect("an empty world");
     let wrong = residency == Residency::Uncached;
     world.stage.set_manners(Manners { filters_are_wrong: wrong, ..Manners::default() });
@@ -256,7 +301,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     });
     let commands = shared.progress.iter().map(|progress| progress.load(Ordering::Relaxed)).sum();
     drop(shared);
-    let before = [BANK, SCRATCH].map(|db| everything(&world, db));
+    let before = [BANK, SCRATCH, SHELF].map(|db| everything(&world, db));
     world.engine().log().sync().expect("synced");
     let now_ms = world.now_ms();
     let live = |keys: &BTreeMap<Vec<u8>, Value>| -> BTreeMap<Vec<u8>, Value> {
@@ -267,7 +312,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     };
     for seed in 0..3 {
         world.crash(seed).expect("opens");
-        for (db, before) in [BANK, SCRATCH].into_iter().zip(&before) {
+        for (db, before) in [BANK, SCRATCH, SHELF].into_iter().zip(&before) {
             assert!(live(&everything(&world, db)) == live(before), "recovery equals memory");
         }
         let sum: u64 =
