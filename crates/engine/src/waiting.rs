@@ -99,14 +99,20 @@ impl Txn<'_> {
         WaitAnswer::Waits
     }
 
-    /// Whether nobody has waited longer at this key. A command that takes something from a key that
-    /// others wait for asks this before, and passes the key over if it is not its turn. In a
+    /// Whether nobody has waited longer at this key for [`Service::InTurn`]. A command that takes something from a
+    /// key that others wait for asks this before, and passes the key over if it is not its turn. In a
     /// transaction everything is in turn.
     #[inline]
     pub fn is_in_turn(&self, key: &Key<'_>) -> bool {
+        self.is_first(key, Service::InTurn)
+    }
+
+    /// The same for a service that takes.
+    #[inline]
+    pub fn is_first(&self, key: &Key<'_>, service: Service) -> bool {
         let Some(interest) = &self.locked.partition(key.partition).interest else { return true };
         let place = Place { hash: key.hash, db: self.session.db };
-        self.company != Company::Alone || interest.is_in_turn(place, self.session.client)
+        self.company != Company::Alone || interest.is_in_turn(place, self.session.client, service)
     }
 
     /// Whether the command has waited: it passes over keys that have got a value of a wrong type.
@@ -157,7 +163,7 @@ impl View<'_> {
         if self.company != Company::Alone || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
-        debug_assert!(service != Service::InTurn, "who takes something in turn writes");
+        debug_assert!(!service.takes(), "who takes something in turn writes");
         let places = places(self.session.db, keys);
         self.ask.set(Some(Ask::Ready(Patience { places, service, time, behind: None })));
         self.asks.set(true);

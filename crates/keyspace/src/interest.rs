@@ -168,20 +168,20 @@ impl Interest {
         self.waiting.entry(place).or_default().join(waiter, service);
     }
 
-    /// Whether nobody has waited longer for a turn at the key than this client.
-    pub fn is_in_turn(&self, place: Place, client: u64) -> bool {
-        self.waiting.get(&place).is_none_or(|waiters| waiters.is_in_turn(client))
+    /// Whether nobody has waited longer for a turn of this kind at the key than this client.
+    pub fn is_in_turn(&self, place: Place, client: u64, service: Service) -> bool {
+        self.waiting.get(&place).is_none_or(|waiters| waiters.is_in_turn(client, service))
     }
 
     /// A client waits for a key no longer. If it had been called, and `rest` says that it leaves
     /// something, the next one is.
     pub fn leave(&mut self, place: Place, client: u64, rest: Rest, called: &mut Called) {
         let Some(waiters) = self.waiting.get_mut(&place) else { return };
-        let was_called = waiters.leave(client);
+        let called_in = waiters.leave(client);
         if waiters.is_empty() {
             self.waiting.remove(&place);
-        } else if was_called && rest == Rest::Something {
-            waiters.call_next(called);
+        } else if let (Some(service), Rest::Something) = (called_in, rest) {
+            waiters.call_next(service, called);
         }
     }
 

@@ -24,10 +24,23 @@ pub trait Waiter: Send + Sync + std::fmt::Debug {
 pub enum Service {
     /// It takes what it finds, in its turn.
     InTurn,
+    /// It does so in the queue of this number, and wants to know when the key is deleted.
+    InLine(u64),
     /// It looks at every change that adds something.
     EveryChange,
     /// It does so, and wants to know when the key is deleted.
     EveryChangeAndEnd,
+}
+
+impl Service {
+    /// It waits in a queue, and takes what it finds.
+    pub fn takes(self) -> bool {
+        matches!(self, Service::InTurn | Service::InLine(_))
+    }
+
+    fn minds_the_end(self) -> bool {
+        matches!(self, Service::InLine(_) | Service::EveryChangeAndEnd)
+    }
 }
 
 #[derive(Debug)]
@@ -41,64 +54,98 @@ struct Waiting {
 /// The clients that wait for one key.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
-    /// Longest waiting first.
-    in_turn: VecDeque<Waiting>,
+    queues: Vec<Queue>,
     looking: Vec<Waiting>,
+}
+
+/// Those who take what one of them leaves: of one service, longest waiting first. Never empty.
+#[derive(Debug)]
+struct Queue {
+    service: Service,
+    waiting: VecDeque<Waiting>,
 }
 
 impl Waiters {
     pub(crate) fn is_empty(&self) -> bool {
-        self.in_turn.is_empty() && self.looking.is_empty()
+        self.queues.is_empty() && self.looking.is_empty()
     }
 
     pub(crate) fn join(&mut self, waiter: &Arc<dyn Waiter>, service: Service) {
         let id = waiter.id();
-        // One that was called is the first of the queue, or one of few.
-        let mut known = self.in_turn.iter_mut().chain(&mut self.looking);
+        // One that was called is the first of its queue, or one of few.
+        let queued = self.queues.iter_mut().flat_map(|queue| &mut queue.waiting);
+        let mut known = queued.chain(&mut self.looking);
         if let Some(known) = known.find(|waiting| waiting.waiter.id() == id) {
             known.called = false;
             return;
         }
         let waiting = Waiting { waiter: Arc::clone(waiter), service, called: false };
-        match service {
-            Service::InTurn => self.in_turn.push_back(waiting),
-            Service::EveryChange | Service::EveryChangeAndEnd => self.looking.push(waiting),
+        if !service.takes() {
+            self.looking.push(waiting);
+        } else if let Some(queue) = self.queue(service) {
+            queue.waiting.push_back(waiting);
+        } else {
+            self.queues.push(Queue { service, waiting: VecDeque::from([waiting]) });
         }
     }
 
-    /// Takes a client out; says whether it had been called to take something.
-    pub(crate) fn leave(&mut self, client: u64) -> bool {
-        let is_it = |waiting: &Waiting| waiting.waiter.id() == client;
-        self.looking.retain(|waiting| !is_it(waiting));
-        let at = self.in_turn.iter().position(is_it);
-        at.and_then(|at| self.in_turn.remove(at)).is_some_and(|waiting| waiting.called)
+    fn queue(&mut self, service: Service) -> Option<&mut Queue> {
+        self.queues.iter_mut().find(|queue| queue.service == service)
     }
 
-    pub(crate) fn is_in_turn(&self, client: u64) -> bool {
-        self.in_turn.front().is_none_or(|first| first.waiter.id() == client)
+    /// Takes a client out; gives the queue that it stood in if it had been called to take something.
+    pub(crate) fn leave(&mut self, client: u64) -> Option<Service> {
+        let is_it = |waiting: &Waiting| waiting.waiter.id() == client;
+        self.looking.retain(|waiting| !is_it(waiting));
+        let mut left = None;
+        self.queues.retain_mut(|queue| {
+            let at = queue.waiting.iter().position(is_it);
+            let waiting = at.and_then(|at| queue.waiting.remove(at));
+            left = left.or(waiting.filter(|waiting| waiting.called).map(|_| queue.service));
+            !queue.waiting.is_empty()
+        });
+        left
+    }
+
+    /// Whether nobody in the queue of this service has waited longer.
+    pub(crate) fn is_in_turn(&self, client: u64, service: Service) -> bool {
+        let queue = self.queues.iter().find(|queue| queue.service == service);
+        let first = queue.and_then(|queue| queue.waiting.front());
+        first.is_none_or(|first| first.waiter.id() == client)
     }
 
     /// The key has something.
     pub(crate) fn call(&mut self, called: &mut Called) {
-        self.call_next(called);
+        self.queues.iter_mut().for_each(|queue| queue.call_first(called));
         self.looking.iter_mut().for_each(|waiting| waiting.call(called));
     }
 
-    /// The key has something left.
-    pub(crate) fn call_next(&mut self, called: &mut Called) {
-        if let Some(first) = self.in_turn.front_mut() {
-            first.call(called);
+    /// The key has something left for those in the queue of this service.
+    pub(crate) fn call_next(&mut self, service: Service, called: &mut Called) {
+        if let Some(queue) = self.queue(service) {
+            queue.call_first(called);
         }
     }
 
     /// The key is gone.
     pub(crate) fn call_for_end(&mut self, called: &mut Called) {
-        let minds = |waiting: &&mut Waiting| waiting.service == Service::EveryChangeAndEnd;
-        self.looking.iter_mut().filter(minds).for_each(|waiting| waiting.call(called));
+        let queued = self.queues.iter_mut().flat_map(|queue| &mut queue.waiting);
+        let all = queued.chain(&mut self.looking);
+        let minding = all.filter(|waiting| waiting.service.minds_the_end());
+        minding.for_each(|waiting| waiting.call(called));
     }
 
     pub(crate) fn await_end(&self) -> bool {
-        self.looking.iter().any(|waiting| waiting.service == Service::EveryChangeAndEnd)
+        self.queues.iter().any(|queue| queue.service.minds_the_end())
+            || self.looking.iter().any(|waiting| waiting.service.minds_the_end())
+    }
+}
+
+impl Queue {
+    fn call_first(&mut self, called: &mut Called) {
+        if let Some(first) = self.waiting.front_mut() {
+            first.call(called);
+        }
     }
 }
 
@@ -150,10 +197,12 @@ mod tests {
         let first: Arc<dyn Waiter> = Arc::new(Client(1));
         all.join(&first, Service::InTurn);
         assert_eq!(called(|called| all.call(called)), [1]);
-        assert!(all.is_in_turn(1) && !all.is_in_turn(2) && !all.is_in_turn(9));
-        assert!(all.leave(1) && !all.leave(3));
-        assert_eq!(called(|called| all.call_next(called)), [2]);
-        assert!(all.leave(2) && all.is_empty() && all.is_in_turn(9));
+        let is_in_turn = |all: &Waiters, id| all.is_in_turn(id, Service::InTurn);
+        assert!(is_in_turn(&all, 1) && !is_in_turn(&all, 2) && !is_in_turn(&all, 9));
+        assert_eq!((all.leave(1), all.leave(3)), (Some(Service::InTurn), None));
+        assert_eq!(called(|called| all.call_next(Service::InTurn, called)), [2]);
+        assert_eq!(all.leave(2), Some(Service::InTurn));
+        assert!(all.is_empty() && is_in_turn(&all, 9));
     }
 
     #[test]
@@ -161,9 +210,21 @@ mod tests {
         use Service::{EveryChange, EveryChangeAndEnd, InTurn};
         let mut all =
             waiters(&[(1, EveryChange), (2, EveryChangeAndEnd), (3, InTurn), (4, InTurn)]);
-        assert!(all.is_in_turn(3) && all.await_end());
+        assert!(all.is_in_turn(3, InTurn) && all.await_end());
         assert_eq!(called(|called| all.call_for_end(called)), [2]);
         assert_eq!(called(|called| all.call(called)), [3, 1]);
-        assert!(!all.leave(1) && !all.leave(2) && !all.await_end());
+        assert_eq!((all.leave(1), all.leave(2), all.await_end()), (None, None, false));
+    }
+
+    #[test]
+    fn each_line_has_its_turns_and_all_are_told_of_the_end() {
+        use Service::InLine;
+        let mut all = waiters(&[(1, InLine(7)), (2, InLine(8)), (3, InLine(7)), (4, InLine(8))]);
+        assert_eq!(called(|called| all.call(called)), [1, 2]);
+        assert!(all.is_in_turn(1, InLine(7)) && !all.is_in_turn(3, InLine(7)));
+        assert!(all.is_in_turn(3, InLine(9)) && all.await_end());
+        assert_eq!(all.leave(1), Some(InLine(7)));
+        assert_eq!(called(|called| all.call_next(InLine(7), called)), [3]);
+        assert_eq!(called(|called| all.call_for_end(called)), [4]);
     }
 }

@@ -83,6 +83,40 @@ fn an_entry_goes_to_one_consumer_of_each_group() {
 }
 
 #[test]
+fn of_a_groups_consumers_the_longest_waiting_is_served_first() {
+    let server = TestServer::start(4);
+    let mut other = server.connect();
+    other.line("XGROUP CREATE s g $ MKSTREAM");
+    let mut consumers = clients(&server, 12);
+    for (count, consumer) in (1..).zip(&mut consumers) {
+        consumer.send(&format!("XREADGROUP GROUP g c{count} BLOCK 0 STREAMS s >"));
+        server.until_waiting(count);
+    }
+    // One leaves the middle of the queue.
+    drop(consumers.remove(5));
+    server.until_waiting(11);
+    for (number, consumer) in (1..).zip(&mut consumers) {
+        other.line(&format!("XADD s {number}-1 f v"));
+        let Value::Array(streams) = consumer.receive() else { panic!("a stream") };
+        let text = format!("{streams:?}");
+        let id = format!("{:?}", Value::Bulk(format!("{number}-1").into_bytes()));
+        assert!(text.contains(&id), "{text}");
+    }
+    // Who takes but one of two entries has the next one called.
+    for (count, consumer) in (1..).zip(&mut consumers[..2]) {
+        consumer.send(&format!("XREADGROUP GROUP g c{count} COUNT 1 BLOCK 0 STREAMS s >"));
+        server.until_waiting(count);
+    }
+    for line in ["MULTI", "XADD s 90-1 f v", "XADD s 90-2 f v", "EXEC"] {
+        other.line(line);
+    }
+    for (consumer, id) in consumers.iter_mut().zip(["90-1", "90-2"]) {
+        let id = format!("{:?}", Value::Bulk(id.as_bytes().to_vec()));
+        assert!(format!("{:?}", consumer.receive()).contains(&id), "the second is called on");
+    }
+}
+
+#[test]
 fn the_end_of_a_group_is_told_to_its_consumers_alone() {
     let server = TestServer::start(2);
     let mut other = server.connect();

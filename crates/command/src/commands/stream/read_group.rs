@@ -11,6 +11,7 @@ use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
 use basalt_value::Edits;
+use basalt_value::seed::hash_member;
 use basalt_value::stream::{Acknowledgement, Attempt, EntryId, Reader, Stream};
 
 pub(super) const XREADGROUP: Entry = Entry {
@@ -59,10 +60,13 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     let reader = Reader { group, consumer, now_ms: txn.now_ms() };
     let mut place = None;
     let mut streams = 0;
+    let service = Service::InLine(hash_member(group));
     for (key, &from) in args.keys().iter().zip(&froms) {
         let has_waited = txn.has_waited();
+        // Of a group's consumers that wait, the one that has waited longest gets what comes.
+        let is_in_turn = txn.is_first(key, service);
         let has_some = edit_as(txn, key, reader, |stream, edits| {
-            if from == From::New && !has_new(stream, group) {
+            if from == From::New && !(is_in_turn && has_new(stream, group)) {
                 // Who waits is seen once, not at every change that has nothing for it.
                 if !has_waited {
                     stream.see(reader, Attempt::Fruitless, edits);
@@ -85,7 +89,7 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
         (Some(place), _) => end_streams(place, streams, reply),
         (None, Patience::None) => reply.null_array(),
         (None, Patience::Some(time)) => {
-            let answer = txn.wait(args.keys(), Service::EveryChangeAndEnd, time);
+            let answer = txn.wait(args.keys(), service, time);
             if answer == WaitAnswer::MustAnswer {
                 reply.null_array();
             }
