@@ -36,6 +36,11 @@ pub(super) fn encode(hash: &Hash, out: &mut Vec<u8>) {
     }
 }
 
+/// Bytes of an item as [`Item::put`] writes it. A packed hash relies on them.
+fn item_bytes(item: Item<'_>) -> usize {
+    item.head().bytes().len() + item.body().len()
+}
+
 /// Reads what [`encode`] wrote.
 pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<Hash, DecodeError> {
     let (&head, bytes) = bytes.split_first().ok_or(DecodeError::Truncated)?;
@@ -50,7 +55,14 @@ pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<Hash, DecodeError>
     let mut hashes = Vec::new();
     let mut rest = fields;
     while !rest.bytes.is_empty() {
+        let before = rest.bytes.len();
         let field = rest.next().ok_or(DecodeError::Truncated)?;
+        let expiry = Item::Number(field.expire_ms as i64);
+        let expiry_bytes = if is_expiring { item_bytes(expiry) } else { 0 };
+        let shortest = item_bytes(field.name) + item_bytes(field.value) + expiry_bytes;
+        if before - rest.bytes.len() != shortest {
+            return Err(DecodeError::Corrupt("a hash with an item that is longer than it need be"));
+        }
         is_packed &= field.name.fits(value_bytes_max) && field.value.fits(value_bytes_max);
         hashes.push(hash_item(field.name));
     }

@@ -219,6 +219,16 @@ fn what_changes_nothing_writes_nothing() {
     assert_eq!(out, []);
 }
 
+/// A packed hash finds its way by how long a number is when it is written as [`Item`] writes it.
+#[test]
+fn a_number_that_is_longer_than_it_need_be_is_refused() {
+    for bytes in [&[1, 0, 0, 0xC1, 1][..], &[0, 0xC1, 1, 0], &[0, 0, 0xC3, 200, 0, 0]] {
+        assert!(Hash::decode(bytes, &Limits::default()).is_err(), "{bytes:x?}");
+    }
+    assert!(Hash::decode(&[1, 0, 0, 0xD1], &Limits::default()).is_ok());
+    assert!(Hash::decode(&[0, 0, 0xC2, 200, 0], &Limits::default()).is_ok());
+}
+
 #[test]
 fn a_field_twice_is_refused_in_both_forms() {
     let twice = [0, 1, b'a', 1, b'b', 1, b'a', 1, b'c'];
