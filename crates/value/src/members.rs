@@ -62,7 +62,8 @@ impl<T> Segment<T> {
 
     #[inline]
     fn insert(&mut self, hash: u64, member: T, hash_of: impl Fn(&T) -> u64) {
-        let entry = self.table.insert_unique(hash, member, hash_of);
+        let hash_within = |member: &T| within(hash_of(member));
+        let entry = self.table.insert_unique(within(hash), member, hash_within);
         // Buckets stand before the tags, the first one next to them. Were it otherwise one day, the wrong
         // line would be fetched.
         let bucket = std::ptr::from_ref(entry.get()).wrapping_add(entry.bucket_index() + 1);
@@ -130,13 +131,13 @@ impl<T> Members<T> {
     /// The member with this hash that `is` recognises.
     #[inline]
     pub fn find(&self, hash: u64, is: impl FnMut(&T) -> bool) -> Option<&T> {
-        self.segment(hash).table.find(hash, is)
+        self.segment(hash).table.find(within(hash), is)
     }
 
     /// The same, to be changed without changing its hash.
     #[inline]
     pub fn find_mut(&mut self, hash: u64, is: impl FnMut(&T) -> bool) -> Option<&mut T> {
-        self.segment_mut(hash).table.find_mut(hash, is)
+        self.segment_mut(hash).table.find_mut(within(hash), is)
     }
 
     /// What a step to the member with this hash fetches; `place_of` says where what a word says stands.
@@ -156,7 +157,7 @@ impl<T> Members<T> {
             Step::Segment => return Some(std::ptr::from_ref(self.segment(hash)).cast()),
             Step::Tags => {
                 let segment = self.segment(hash);
-                let home = hash as usize & (segment.table.num_buckets().max(1) - 1);
+                let home = within(hash) as usize & (segment.table.num_buckets().max(1) - 1);
                 return Some(std::ptr::without_provenance(segment.tags.wrapping_add(home)));
             }
             Step::Word => self.find(hash, |word| {
@@ -188,7 +189,7 @@ impl<T> Members<T> {
         hash_of: impl Fn(&T) -> u64,
     ) -> Option<T> {
         let segment = self.segment_mut(hash);
-        let (member, _) = segment.table.find_entry(hash, is).ok()?.remove();
+        let (member, _) = segment.table.find_entry(within(hash), is).ok()?.remove();
         let is_sparse = segment.table.len() < SPARSE && segment.depth > 0;
         self.len -= 1;
         if is_sparse {
@@ -388,6 +389,15 @@ fn table_for<T>(len: usize) -> HashTable<T> {
     HashTable::with_capacity(if len >= SEGMENT_MAX * 3 / 8 { SEGMENT_MAX } else { len + 1 })
 }
 
+/// A hash as a segment's table takes it. The table tells members apart by seven bits from the top, and the
+/// directory has chosen the segment by those: all members of a segment have them in common, and each
+/// would have to be looked at. So the lowest bits go to the top, which the directory never comes to.
+#[inline]
+fn within(hash: u64) -> u64 {
+    const { assert!(DEPTH_MAX + 24 <= u64::BITS, "tags and buckets take 24 bits") };
+    hash.rotate_right(16)
+}
+
 /// Some bucket with a member, by a random number. A full segment has 224 members in 256 buckets, a
 /// sparse one 32: most of the time one of the first tries hits, each member as likely as another.
 #[inline]
@@ -426,6 +436,22 @@ mod tests {
         let mut members = Members::new();
         (0..count).for_each(|member| members.insert(hash_of(&member), member, hash_of));
         members
+    }
+
+    #[test]
+    fn a_lookup_compares_with_hardly_any_other_member() {
+        // Not `hash_of`, whose low bits put neighbours into buckets of their own.
+        let scattered = |member: &u64| mix(*member);
+        let mut members = Members::new();
+        (0..50_000).for_each(|member| members.insert(mix(member), member, scattered));
+        let mut compared = 0;
+        for member in 0..50_000u64 {
+            members.find(mix(member), |&it| {
+                compared += 1;
+                it == member
+            });
+        }
+        assert!(compared < 55_000, "{compared}");
     }
 
     #[test]

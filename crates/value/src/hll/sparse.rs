@@ -85,6 +85,15 @@ pub(super) fn for_each(
 pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
     let (mut at, mut before, mut first) = (HEADER_BYTES, None, 0);
     loop {
+        // Runs of one byte come in no order that could be predicted, so nothing branches on their kind.
+        while let Some(&opcode) = string.get(at)
+            && opcode & (VALUE | XZERO) != XZERO
+            && index >= first + registers_of_one_byte(opcode)
+        {
+            first += registers_of_one_byte(opcode);
+            before = Some(at);
+            at += 1;
+        }
         let run = run_at(string, at).ok_or(Corrupted)?;
         if index < first + run.registers {
             return Ok(Place { at, before, first, run });
@@ -93,6 +102,13 @@ pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
         at += run.bytes;
         first += run.registers;
     }
+}
+
+/// Registers of a run that is one byte: two bits count those of a value, six those that are zero.
+#[inline]
+fn registers_of_one_byte(opcode: u8) -> usize {
+    const IS_VALUE: u32 = VALUE.trailing_zeros();
+    usize::from(opcode & (0x3F >> (opcode >> IS_VALUE << 2))) + 1
 }
 
 impl Place {
