@@ -5,6 +5,7 @@ use basalt_command::server::{Host, HostCpu, HostIdentity, HostMemory, Shutdown};
 use basalt_config::{Fsync, Settings};
 use basalt_engine::JournalLog;
 use basalt_journal::{FsyncPolicy, Health};
+use basalt_net::Listening;
 use std::fs;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -20,8 +21,8 @@ pub struct Process {
     pub log_level: LevelHandle,
     /// Tells the main thread to end.
     pub shutdown: Sender<Shutdown>,
-    /// Port that is listened on.
-    pub port: u16,
+    /// What listens.
+    pub listening: Arc<Listening>,
 }
 
 /// The journal's policy for the settings.
@@ -59,12 +60,14 @@ impl Host for Process {
     fn apply(&self, before: &Settings, after: &Settings) -> Result<(), (String, String)> {
         let (old, new) = (&before.network, &after.network);
         let moved = [
-            ("port", old.port != new.port),
-            ("bind", old.bind != new.bind),
-            ("tcp-backlog", old.tcp_backlog != new.tcp_backlog),
+            ("port", old.port != new.port, "Unable to listen on this port. Check server logs."),
+            ("bind", old.bind != new.bind, "Failed to bind to specified addresses."),
         ];
-        if let Some((name, _)) = moved.iter().find(|(_, changed)| *changed) {
-            return Err((name.to_string(), "set it at start; listeners stay as they are".into()));
+        if let Some((name, _, reason)) = moved.iter().find(|(_, changed, _)| *changed)
+            && let Err(error) = self.listening.rebind(new)
+        {
+            tracing::warn!(%error, "the listeners stay as they are");
+            return Err((name.to_string(), reason.to_string()));
         }
         if fsync_policy(before) != fsync_policy(after) {
             self.journal.set_policy(fsync_policy(after));
@@ -92,7 +95,7 @@ impl Host for Process {
     }
 
     fn tcp_port(&self) -> u16 {
-        self.port
+        self.listening.tcp_port()
     }
 
     fn identity(&self) -> HostIdentity {

@@ -18,7 +18,7 @@ use basalt_engine::{
 };
 use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
-use basalt_net::{Acceptor, ListenError, Listener, NetThreads, listen};
+use basalt_net::{Acceptor, ListenError, Listening, NetThreads};
 use basalt_observe::counters::ThreadCounters;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
@@ -92,9 +92,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     fit_clients_to_descriptors(&config);
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
-    let listeners = listen(&settings.network)?;
-    let addresses: Vec<String> = listeners.iter().map(address).collect();
-    let port = listeners.iter().find_map(port).unwrap_or(0);
+    let listening = Arc::new(Listening::open(&settings.network)?);
 
     let opening = Instant::now();
     let cold = open_cold(&settings, dir)?;
@@ -109,16 +107,16 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let (shutdown, shutdowns) = channel();
     watch_signals(shutdown.clone())?;
     let threads = settings.network.io_threads;
-    let host = Process { journal, log_level, shutdown, port };
+    let host = Process { journal, log_level, shutdown, listening: Arc::clone(&listening) };
     let server = Arc::new(new_server(&engine, config, host, threads));
     let net = NetThreads::start(&server)?;
-    let acceptor = Acceptor::start(listeners, &server, &net)?;
+    let acceptor = Acceptor::start(&listening, &server, &net)?;
     write_pid_file(&settings);
-    let recovery = engine.recovery();
+    let (recovery, addresses) = (engine.recovery(), listening.addresses());
     let start =
         banner::Start { settings: &settings, addresses: &addresses, recovery, opened_in, threads };
     show(&banner::text(&start), &settings);
-    tracing::info!(port, "ready to accept connections");
+    tracing::info!(port = listening.tcp_port(), "ready to accept connections");
 
     let how = wait(&server, &shutdowns);
     tracing::info!(?how, "shutting down");
@@ -323,20 +321,6 @@ fn write_pid_file(settings: &Settings) {
         && let Err(error) = std::fs::write(path, format!("{}\n", std::process::id()))
     {
         tracing::warn!(%error, path = %path.display(), "the pid file could not be written");
-    }
-}
-
-fn address(listener: &Listener) -> String {
-    match listener {
-        Listener::Tcp(_, address) => address.to_string(),
-        Listener::Unix(_, file) => file.0.display().to_string(),
-    }
-}
-
-fn port(listener: &Listener) -> Option<u16> {
-    match listener {
-        Listener::Tcp(_, address) => Some(address.port()),
-        Listener::Unix(..) => None,
     }
 }
 

@@ -1,15 +1,15 @@
 //! The accepting thread: takes connections, refuses those that may not come in, and gives the rest
 //! to the network thread that has the fewest.
 
-use crate::listen::Listener;
+use crate::listening::{Caller, Listening};
 use crate::mailbox::{Mailbox, NewConnection};
 use crate::stream::Stream;
 use crate::threads::NetThreads;
 use basalt_command::server::Server;
 use basalt_observe::log_limit::LogLimit;
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Poll, Token, Waker};
 use socket2::SockRef;
-use std::io::{self, Write};
+use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -42,7 +42,7 @@ pub struct Acceptor {
 
 struct Accepting {
     poll: Poll,
-    listeners: Vec<Listener>,
+    listening: Arc<Listening>,
     server: Arc<Server>,
     mailboxes: Vec<Arc<Mailbox>>,
     stop: Arc<AtomicBool>,
@@ -55,23 +55,17 @@ impl Acceptor {
     /// # Errors
     /// If the system gives no poll or no thread.
     pub fn start(
-        mut listeners: Vec<Listener>,
+        listening: &Arc<Listening>,
         server: &Arc<Server>,
         net: &NetThreads,
     ) -> io::Result<Acceptor> {
         let poll = Poll::new()?;
-        for (index, listener) in listeners.iter_mut().enumerate() {
-            let (registry, token) = (poll.registry(), Token(index));
-            match listener {
-                Listener::Tcp(tcp, _) => registry.register(tcp, token, Interest::READABLE)?,
-                Listener::Unix(unix, _) => registry.register(unix, token, Interest::READABLE)?,
-            }
-        }
+        listening.register(poll.registry().try_clone()?)?;
         let waker = Waker::new(poll.registry(), WAKE)?;
         let stop = Arc::new(AtomicBool::new(false));
         let mut accepting = Accepting {
             poll,
-            listeners,
+            listening: Arc::clone(listening),
             server: Arc::clone(server),
             mailboxes: net.mailboxes(),
             stop: Arc::clone(&stop),
@@ -82,7 +76,7 @@ impl Acceptor {
         Ok(Acceptor { stop, waker, thread })
     }
 
-    /// Stops accepting and closes the listeners.
+    /// Stops accepting.
     pub fn stop(self) {
         self.stop.store(true, Ordering::Release);
         if let Err(error) = self.waker.wake() {
@@ -114,9 +108,9 @@ impl Accepting {
         }
     }
 
-    fn accept_all(&mut self, index: usize) {
+    fn accept_all(&mut self, token: usize) {
         while !self.stop.load(Ordering::Acquire) {
-            match self.accept(index) {
+            match self.accept(token) {
                 Ok(Some(connection)) => NetThreads::assign(&self.mailboxes, connection),
                 Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -132,29 +126,17 @@ impl Accepting {
         }
     }
 
-    fn accept(&mut self, index: usize) -> io::Result<Option<NewConnection>> {
-        match &self.listeners[index] {
-            Listener::Tcp(listener, _) => {
-                let (stream, peer) = listener.accept()?;
-                let local_address = stream.local_addr()?.to_string();
-                if let Some(refusal) = self.refusal(!peer.ip().to_canonical().is_loopback()) {
-                    return Ok(refuse(stream, refusal));
-                }
-                let settings = self.server.config.settings();
-                configure(&stream, settings.network.tcp_keepalive_s)?;
-                let stream = Stream::Tcp(stream);
-                Ok(Some(NewConnection { stream, address: peer.to_string(), local_address }))
-            }
-            Listener::Unix(listener, file) => {
-                let (stream, _) = listener.accept()?;
-                if let Some(refusal) = self.refusal(false) {
-                    return Ok(refuse(stream, refusal));
-                }
-                let address = format!("{}:0", file.0.display());
-                let stream = Stream::Unix(stream);
-                Ok(Some(NewConnection { stream, address: address.clone(), local_address: address }))
-            }
+    fn accept(&mut self, token: usize) -> io::Result<Option<NewConnection>> {
+        let Caller { mut connection, is_remote } = self.listening.accept(token)?;
+        if let Some(refusal) = self.refusal(is_remote) {
+            // A client that has gone already does not need to know why.
+            let _ = connection.stream.write_vectored(&[IoSlice::new(refusal)]);
+            return Ok(None);
         }
+        if let Stream::Tcp(stream) = &connection.stream {
+            configure(stream, self.server.config.settings().network.tcp_keepalive_s)?;
+        }
+        Ok(Some(connection))
     }
 
     /// What to tell a client that may not come in.
@@ -171,13 +153,6 @@ impl Accepting {
     fn connections(&self) -> usize {
         self.mailboxes.iter().map(|mailbox| mailbox.connections.load(Ordering::Relaxed)).sum()
     }
-}
-
-/// Tells a client why, as far as it listens, and hangs up.
-fn refuse(mut stream: impl Write, why: &[u8]) -> Option<NewConnection> {
-    // A client that has gone already does not need to know.
-    let _ = stream.write(why);
-    None
 }
 
 fn configure(stream: &mio::net::TcpStream, keepalive_s: u32) -> io::Result<()> {

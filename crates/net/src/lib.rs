@@ -17,6 +17,7 @@ mod buffers;
 mod connection;
 mod gather;
 pub mod listen;
+pub mod listening;
 mod mailbox;
 mod reactor;
 mod stream;
@@ -25,5 +26,6 @@ mod timers;
 mod turn;
 
 pub use acceptor::Acceptor;
-pub use listen::{ListenError, Listener, listen};
+pub use listen::ListenError;
+pub use listening::Listening;
 pub use threads::NetThreads;

@@ -1,6 +1,7 @@
 //! Listeners: TCP on several addresses, and a Unix socket.
 
 use basalt_config::{BindAddress, NetworkSettings};
+use mio::{Interest, Registry, Token};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -57,15 +58,8 @@ pub enum ListenError {
 ///
 /// # Errors
 /// If an address that is not optional cannot be used.
-pub fn listen(settings: &NetworkSettings) -> Result<Vec<Listener>, ListenError> {
-    let mut listeners = Vec::new();
-    if settings.port != 0 {
-        let everywhere = [BindAddress { host: "*".to_owned(), optional: false }];
-        let bind = if settings.bind.is_empty() { &everywhere[..] } else { &settings.bind };
-        for address in bind {
-            listen_on(address, settings, &mut listeners)?;
-        }
-    }
+pub(crate) fn listen(settings: &NetworkSettings) -> Result<Vec<Listener>, ListenError> {
+    let mut listeners = listen_tcp_on_all(settings, &[])?;
     if let Some(path) = &settings.unixsocket {
         let error = |error| ListenError::Path { path: path.clone(), error };
         listeners.push(listen_unix(path, settings).map_err(error)?);
@@ -73,19 +67,20 @@ pub fn listen(settings: &NetworkSettings) -> Result<Vec<Listener>, ListenError> 
     if listeners.is_empty() { Err(ListenError::Nothing) } else { Ok(listeners) }
 }
 
-fn listen_on(
-    address: &BindAddress,
+/// Opens the TCP listeners, but for the addresses that are listened on already.
+pub(crate) fn listen_tcp_on_all(
     settings: &NetworkSettings,
-    listeners: &mut Vec<Listener>,
-) -> Result<(), ListenError> {
-    let hosts: &[&str] = match address.host.as_str() {
-        "*" => &["0.0.0.0"],
-        "::*" => &["::"],
-        host => &[host],
-    };
-    for host in hosts {
-        match listen_tcp(host, settings) {
-            Ok(listener) => listeners.push(listener),
+    already: &[SocketAddr],
+) -> Result<Vec<Listener>, ListenError> {
+    let mut listeners = Vec::new();
+    for address in bind_addresses(settings) {
+        let host = host(&address);
+        let opened = resolve(host, settings.port).and_then(|address| {
+            let is_open = already.contains(&address);
+            if is_open { Ok(None) } else { Listener::tcp(address, settings.tcp_backlog).map(Some) }
+        });
+        match opened {
+            Ok(listener) => listeners.extend(listener),
             Err(error) if address.optional && is_missing(&error) => {
                 tracing::info!(host, %error, "not listening on an optional address");
             }
@@ -95,7 +90,41 @@ fn listen_on(
             }
         }
     }
-    Ok(())
+    Ok(listeners)
+}
+
+/// The addresses that the settings name, as far as the machine understands them.
+pub(crate) fn tcp_addresses(settings: &NetworkSettings) -> Vec<SocketAddr> {
+    let addresses = bind_addresses(settings).into_iter();
+    addresses.filter_map(|address| resolve(host(&address), settings.port).ok()).collect()
+}
+
+fn bind_addresses(settings: &NetworkSettings) -> Vec<BindAddress> {
+    match settings.port {
+        0 => Vec::new(),
+        _ if settings.bind.is_empty() => {
+            vec![BindAddress { host: "*".to_owned(), optional: false }]
+        }
+        _ => settings.bind.clone(),
+    }
+}
+
+fn host(address: &BindAddress) -> &str {
+    match address.host.as_str() {
+        "*" => "0.0.0.0",
+        "::*" => "::",
+        host => host,
+    }
+}
+
+fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
+    let address = (host, port).to_socket_addrs()?.next();
+    address.ok_or_else(|| io::Error::other("the name has no address"))
+}
+
+/// Somebody listens there.
+pub(crate) fn is_taken(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrInUse
 }
 
 /// The machine has no such address, or does not know its family. A taken port is another matter.
@@ -105,22 +134,35 @@ fn is_missing(error: &io::Error) -> bool {
     missing.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-fn listen_tcp(host: &str, settings: &NetworkSettings) -> io::Result<Listener> {
-    let address = (host, settings.port)
-        .to_socket_addrs()?
-        .next()
-        .ok_or_else(|| io::Error::other("the name has no address"))?;
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_reuse_address(true)?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
+impl Listener {
+    /// Opens one on an address.
+    pub(crate) fn tcp(address: SocketAddr, backlog: i32) -> io::Result<Listener> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        if address.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        socket.bind(&SockAddr::from(address))?;
+        socket.listen(backlog)?;
+        socket.set_nonblocking(true)?;
+        let listener = std::net::TcpListener::from(socket);
+        let address = listener.local_addr()?;
+        Ok(Listener::Tcp(mio::net::TcpListener::from_std(listener), address))
     }
-    socket.bind(&SockAddr::from(address))?;
-    socket.listen(settings.tcp_backlog)?;
-    socket.set_nonblocking(true)?;
-    let listener = std::net::TcpListener::from(socket);
-    let address = listener.local_addr()?;
-    Ok(Listener::Tcp(mio::net::TcpListener::from_std(listener), address))
+
+    pub(crate) fn tcp_address(&self) -> Option<SocketAddr> {
+        match self {
+            Listener::Tcp(_, address) => Some(*address),
+            Listener::Unix(..) => None,
+        }
+    }
+
+    pub(crate) fn register(&mut self, registry: &Registry, token: usize) -> io::Result<()> {
+        match self {
+            Listener::Tcp(tcp, _) => registry.register(tcp, Token(token), Interest::READABLE),
+            Listener::Unix(unix, _) => registry.register(unix, Token(token), Interest::READABLE),
+        }
+    }
 }
 
 fn listen_unix(path: &Path, settings: &NetworkSettings) -> io::Result<Listener> {

@@ -10,7 +10,7 @@ use basalt_engine::{
 };
 use basalt_env::{SimDisk, SystemClock};
 use basalt_journal::FsyncPolicy;
-use basalt_net::{Acceptor, NetThreads, listen};
+use basalt_net::{Acceptor, Listening, NetThreads};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Value, decode, encode_request};
 use std::io::{ErrorKind, Read, Write};
@@ -108,8 +108,8 @@ impl TestServer {
         (network.port, network.unixsocket) = (0, Some(path.clone()));
         let server = Arc::new(Server::new(engine, config, commands, counters, Box::new(NoHost)));
         let net = NetThreads::start(&server).expect("threads");
-        let listeners = listen(&network).expect("a socket");
-        let acceptor = Acceptor::start(listeners, &server, &net).expect("a thread");
+        let listening = Arc::new(Listening::open(&network).expect("a socket"));
+        let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
         TestServer { server, path, running: Some((acceptor, net, background)), _dir: dir }
     }
 

@@ -196,6 +196,44 @@ fn several_addresses_are_listened_on() {
 
 /// Under `always`, what is acknowledged after the switch survives a kill.
 #[test]
+fn port_and_addresses_change_at_run_time() {
+    let server = Launch::new(Kind::Basalt).allow_log("the listeners stay as they are").start();
+    let mut connection = server.connect();
+    let mut set = |option: &str, value: &str| {
+        connection.call(&["CONFIG", "SET", option, value]).expect("a reply")
+    };
+    let host = server.address().ip();
+    let taken = TcpListener::bind((host, 0)).expect("a port");
+    let port = taken.local_addr().expect("a socket").port();
+    let refused = |option: &str, reason: &str| {
+        let what =
+            format!("CONFIG SET failed (possibly related to argument '{option}') - {reason}");
+        Value::Error(format!("ERR {what}").into_bytes())
+    };
+    let reason = "Unable to listen on this port. Check server logs.";
+    assert_eq!(set("port", &port.to_string()), refused("port", reason));
+    let reason = "Failed to bind to specified addresses.";
+    // An address for documentation (RFC 5737), which no machine has.
+    assert_eq!(set("bind", &format!("{host} 192.0.2.1")), refused("bind", reason));
+    server.connect().run("PING").expect("it listens where it did");
+    drop(taken);
+    assert_eq!(set("port", &port.to_string()), ok());
+    Connection::open((host, port).into()).expect("the new port").run("PING").expect("a reply");
+    assert!(Connection::open(server.address()).is_err(), "the old port is closed");
+    // `*` and the address exclude each other on one port: the one goes for the other.
+    assert_eq!(set("bind", "*"), ok());
+    assert_eq!(set("bind", &format!("{host} 192.0.2.1")), refused("bind", reason));
+    assert_eq!(set("bind", &host.to_string()), ok());
+    Connection::open((host, port).into()).expect("the address").run("PING").expect("a reply");
+    assert_eq!(set("port", "0"), ok());
+    assert!(Connection::open((host, port).into()).is_err(), "no port is open");
+    assert_eq!(
+        connection.run("PING").expect("who is there stays"),
+        Value::Simple(b"PONG".to_vec())
+    );
+}
+
+#[test]
 fn the_fsync_policy_may_change_under_load() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let start = || {

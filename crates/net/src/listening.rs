@@ -1,0 +1,159 @@
+//! The sockets that listen, shared by the thread that accepts and by those that change `port` or `bind`.
+//!
+//! CONFIG SET opens the new sockets first and closes the old ones afterwards, so that an address that cannot be had
+//! changes nothing. Where a new one excludes an old one, as `*` excludes `127.0.0.1` on the same port, the old
+//! ones go first and come back if that was in vain; who connects in between is refused. Connections stay, whatever
+//! becomes of the socket that they came through.
+
+use crate::listen::{ListenError, Listener, is_taken, listen, listen_tcp_on_all, tcp_addresses};
+use crate::mailbox::NewConnection;
+use crate::stream::Stream;
+use basalt_config::NetworkSettings;
+use basalt_stdx::lock_rank::RankedMutex;
+use mio::Registry;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+
+/// See the head of this file.
+#[derive(Debug)]
+pub struct Listening {
+    sockets: RankedMutex<Sockets>,
+}
+
+#[derive(Debug, Default)]
+struct Sockets {
+    by_token: BTreeMap<usize, Listener>,
+    next_token: usize,
+    /// Where the accepting thread hears of them, once there is one.
+    registry: Option<Registry>,
+}
+
+/// Somebody who has connected.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) connection: NewConnection,
+    /// From another machine.
+    pub(crate) is_remote: bool,
+}
+
+impl Listening {
+    /// Opens all sockets that the settings name.
+    ///
+    /// # Errors
+    /// If there is none, or an address that is not optional cannot be used.
+    pub fn open(settings: &NetworkSettings) -> Result<Listening, ListenError> {
+        let mut sockets = Sockets::default();
+        for listener in listen(settings)? {
+            sockets.by_token.insert(sockets.next_token, listener);
+            sockets.next_token += 1;
+        }
+        Ok(Listening { sockets: RankedMutex::new(sockets) })
+    }
+
+    /// Listens on TCP where the settings say from now on, and no longer where it did. If that fails, it listens
+    /// where it did.
+    ///
+    /// # Errors
+    /// If an address that is not optional cannot be used.
+    pub fn rebind(&self, settings: &NetworkSettings) -> Result<(), ListenError> {
+        let wanted = tcp_addresses(settings);
+        let mut sockets = self.sockets.lock();
+        let old = sockets.tcp_addresses();
+        let opened = match listen_tcp_on_all(settings, &old) {
+            Err(ListenError::Address { error, .. }) if is_taken(&error) => {
+                sockets.close(|address| !wanted.contains(&address));
+                listen_tcp_on_all(settings, &sockets.tcp_addresses())
+            }
+            opened => opened,
+        };
+        let added = opened.and_then(|opened| {
+            opened.into_iter().try_for_each(|listener| sockets.add(listener)).map_err(|error| {
+                ListenError::Address { address: format!("port {}", settings.port), error }
+            })
+        });
+        match added {
+            Ok(()) => sockets.close(|address| !wanted.contains(&address)),
+            Err(_) => sockets.restore(&old, settings.tcp_backlog),
+        }
+        added
+    }
+
+    /// Where it listens, as a person would write it.
+    pub fn addresses(&self) -> Vec<String> {
+        let address = |listener: &Listener| match listener {
+            Listener::Tcp(_, address) => address.to_string(),
+            Listener::Unix(_, file) => file.0.display().to_string(),
+        };
+        self.sockets.lock().by_token.values().map(address).collect()
+    }
+
+    /// The TCP port, 0 for none.
+    pub fn tcp_port(&self) -> u16 {
+        self.sockets.lock().tcp_addresses().first().map_or(0, SocketAddr::port)
+    }
+
+    /// Has a poll hear of callers, under the number that [`Listening::accept`] takes.
+    pub(crate) fn register(&self, registry: Registry) -> io::Result<()> {
+        let mut sockets = self.sockets.lock();
+        for (&token, listener) in &mut sockets.by_token {
+            listener.register(&registry, token)?;
+        }
+        sockets.registry = Some(registry);
+        Ok(())
+    }
+
+    /// Takes the next caller of a socket; `WouldBlock` if there is none, also because it was closed meanwhile.
+    pub(crate) fn accept(&self, token: usize) -> io::Result<Caller> {
+        let sockets = self.sockets.lock();
+        match sockets.by_token.get(&token) {
+            Some(Listener::Tcp(listener, _)) => {
+                let (stream, peer) = listener.accept()?;
+                let local_address = stream.local_addr()?.to_string();
+                let (stream, address) = (Stream::Tcp(stream), peer.to_string());
+                let connection = NewConnection { stream, address, local_address };
+                Ok(Caller { connection, is_remote: !peer.ip().to_canonical().is_loopback() })
+            }
+            Some(Listener::Unix(listener, file)) => {
+                let (stream, _) = listener.accept()?;
+                let address = format!("{}:0", file.0.display());
+                let (stream, local_address) = (Stream::Unix(stream), address.clone());
+                let connection = NewConnection { stream, address, local_address };
+                Ok(Caller { connection, is_remote: false })
+            }
+            None => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+impl Sockets {
+    fn tcp_addresses(&self) -> Vec<SocketAddr> {
+        self.by_token.values().filter_map(Listener::tcp_address).collect()
+    }
+
+    fn add(&mut self, mut listener: Listener) -> io::Result<()> {
+        if let Some(registry) = &self.registry {
+            listener.register(registry, self.next_token)?;
+        }
+        self.by_token.insert(self.next_token, listener);
+        self.next_token += 1;
+        Ok(())
+    }
+
+    /// Closes TCP sockets; a poll forgets what is closed.
+    fn close(&mut self, goes: impl Fn(SocketAddr) -> bool) {
+        self.by_token.retain(|_, listener| !listener.tcp_address().is_some_and(&goes));
+    }
+
+    /// Back to these addresses.
+    fn restore(&mut self, old: &[SocketAddr], backlog: i32) {
+        self.close(|address| !old.contains(&address));
+        let there = self.tcp_addresses();
+        for &address in old.iter().filter(|address| !there.contains(address)) {
+            let listened = Listener::tcp(address, backlog);
+            if let Err(error) = listened.and_then(|listener| self.add(listener)) {
+                tracing::error!(%address, %error, "no longer listening on an address that was given up for another");
+            }
+        }
+    }
+}
