@@ -1,5 +1,6 @@
 //! Rows of elements on their way to the cold tier.
 
+use super::ROWS_AT_A_STRETCH;
 use basalt_change::element::{ElementsOf, RowSet};
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_value::spread::Row;
@@ -77,7 +78,10 @@ impl ElementRows {
         let bytes = &self.bytes;
         self.index.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)));
         self.index.dedup_by(|a, b| a.key(bytes) == b.key(bytes));
-        for row in &self.index {
+        for (number, row) in self.index.iter().enumerate() {
+            if number % ROWS_AT_A_STRETCH == 0 {
+                std::thread::yield_now();
+            }
             match row.content(bytes) {
                 Some(content) => writer.put(row.key(bytes), content)?,
                 None => writer.delete(row.key(bytes))?,

@@ -1,5 +1,6 @@
 //! The rows of one partition, copied under its lock.
 
+use super::ROWS_AT_A_STRETCH;
 use super::elements::ElementRows;
 use super::spread::{Spreading, spread_form};
 use basalt_change::element::{self, ElementsOf};
@@ -187,7 +188,10 @@ impl Rows {
         writer.put(&key, &value)?;
         let keys = &self.keys;
         self.index.sort_unstable_by(|a, b| keys[a.key.clone()].cmp(&keys[b.key.clone()]));
-        for row in &self.index {
+        for (number, row) in self.index.iter().enumerate() {
+            if number % ROWS_AT_A_STRETCH == 0 {
+                std::thread::yield_now();
+            }
             let key = &keys[row.key.clone()];
             match &row.value {
                 RowValue::Delete => writer.delete(key)?,
