@@ -12,6 +12,7 @@
 mod cli;
 mod compare;
 mod connection;
+mod cpu_waits;
 mod error;
 mod keys;
 mod machine;

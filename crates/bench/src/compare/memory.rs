@@ -3,6 +3,7 @@
 //! A probe on a connection of its own sends PING and GET in turn, one each millisecond, and counts
 //! from the moment at which each was due. It runs at a higher priority than the load, since both are
 //! on one cpu, and the question is how long the server paused and not how long the probe slept.
+//! How long the server waited for its cpu, which other programs may have had, is shown beside it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,6 +15,7 @@ use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
 use crate::compare::server::{Contender, Server};
 use crate::compare::table::{Quantity, Summary, render, summarise};
+use crate::cpu_waits::{self, LongestWait};
 use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
@@ -54,6 +56,8 @@ struct Round {
     used_memory_bytes: u64,
     load: TestReport,
     probe: TestReport,
+    /// Of the thread that was busiest while keys were loaded.
+    longest_cpu_wait: LongestWait,
     /// Whether the probe got its higher priority.
     probe_has_priority: bool,
 }
@@ -70,6 +74,8 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "server waited share", decimals: 2 },
     Quantity { name: "probe p99.9 ms", decimals: 3 },
     Quantity { name: "longest pause ms", decimals: 3 },
+    Quantity { name: "longest wait for cpu ms", decimals: 3 },
+    Quantity { name: "  behind own threads ms", decimals: 3 },
 ];
 
 pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
@@ -99,12 +105,14 @@ fn one_life(
     server.wait_quiet();
     let at_start = Memory::of(server.pid());
     let stop = AtomicBool::new(false);
-    let (load, probe) = thread::scope(|scope| {
+    let (load, probe, longest_cpu_wait) = thread::scope(|scope| {
+        let waits = scope.spawn(|| cpu_waits::watch(server.pid(), &stop));
         let probe = scope.spawn(|| probe(server, keys, &stop));
         let load = load(arena, server, keys);
         // The probe looks at this ten times a second and needs nothing else of ours to be visible.
         stop.store(true, Ordering::Relaxed);
-        (load, probe.join().expect("the probe reports errors and does not panic"))
+        let probe = probe.join().expect("the probe reports errors and does not panic");
+        (load, probe, waits.join().expect("it only reads files"))
     });
     let (probe, probe_has_priority) = probe?;
     let loaded = Memory::of(server.pid());
@@ -123,6 +131,7 @@ fn one_life(
         used_memory_bytes,
         load,
         probe,
+        longest_cpu_wait,
         probe_has_priority,
     })
 }
@@ -206,5 +215,7 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
         of(&|round| round.load.server_cpu_wait_share.unwrap_or(0.0)),
         of(&|round| round.probe.latency.p999_us / 1e3),
         of(&|round| round.probe.latency.max_us / 1e3),
+        of(&|round| round.longest_cpu_wait.ms),
+        of(&|round| round.longest_cpu_wait.behind_own_threads_ms),
     ]
 }
