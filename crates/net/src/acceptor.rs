@@ -36,6 +36,7 @@ from the outside.\r\n";
 /// The accepting thread, until stopped.
 pub struct Acceptor {
     stop: Arc<AtomicBool>,
+    listening: Arc<Listening>,
     waker: Waker,
     thread: JoinHandle<()>,
 }
@@ -73,10 +74,10 @@ impl Acceptor {
         };
         let thread =
             std::thread::Builder::new().name("accept".to_owned()).spawn(move || accepting.run())?;
-        Ok(Acceptor { stop, waker, thread })
+        Ok(Acceptor { stop, listening: Arc::clone(listening), waker, thread })
     }
 
-    /// Stops accepting.
+    /// Stops accepting and closes the listeners.
     pub fn stop(self) {
         self.stop.store(true, Ordering::Release);
         if let Err(error) = self.waker.wake() {
@@ -85,6 +86,7 @@ impl Acceptor {
         if self.thread.join().is_err() {
             tracing::error!("the accepting thread had panicked");
         }
+        self.listening.close();
     }
 }
 

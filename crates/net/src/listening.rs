@@ -79,6 +79,11 @@ impl Listening {
         added
     }
 
+    /// Closes all of them, for good.
+    pub(crate) fn close(&self) {
+        self.sockets.lock().by_token.clear();
+    }
+
     /// Where it listens, as a person would write it.
     pub fn addresses(&self) -> Vec<String> {
         let address = |listener: &Listener| match listener {

@@ -9,7 +9,7 @@ use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
 };
 use basalt_env::{SimDisk, SystemClock};
-use basalt_net::{Acceptor, NetThreads, listen};
+use basalt_net::{Acceptor, Listening, NetThreads};
 use basalt_observe::counters::ThreadCounters;
 use basalt_tests::client::Connection;
 use basalt_tests::server::Target;
@@ -93,8 +93,8 @@ impl InProcess {
         (network.port, network.unixsocket) = (0, Some(path.clone()));
         let server = Arc::new(Server::new(engine, config, commands, counters, Box::new(NoHost)));
         let net = NetThreads::start(&server).expect("threads");
-        let listeners = listen(&network).expect("a socket");
-        let acceptor = Acceptor::start(listeners, &server, &net).expect("a thread");
+        let listening = Arc::new(Listening::open(&network).expect("a socket"));
+        let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
         InProcess { path, running: Some((acceptor, net, background)), _dir: dir }
     }
 }
