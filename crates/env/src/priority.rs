@@ -1,7 +1,6 @@
 //! The CPU priority of threads.
 
-/// How far threads that can wait step back. A third of a normal thread's share: enough to finish, and where one
-/// shares a CPU with a thread that serves clients, that one waits 2 to 4 ms for it instead of 6.
+/// How far threads that can wait step back. A third of a normal thread's share: enough to finish.
 const STEP: i32 = 5;
 
 /// Lowers the priority of the calling thread, for work that nobody waits for. Locks that it takes should be

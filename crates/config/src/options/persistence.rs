@@ -46,6 +46,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Bytes of journal after which changes are written to the cold tier and the journal is \
          trimmed. From twice as much on, writers are slowed, so that a restart has little to read.",
     )
+    .immutable()
     .own(),
     option(
         "journal-segment-size",
