@@ -95,6 +95,8 @@ pub(crate) struct Call {
     pub(crate) first_key: u16,
     /// The word that is its only key, whatever the call; 0 if it has none or may have several.
     pub(crate) only_key: u16,
+    /// With so many words a command that may have several keys has one; 0 for those that cannot tell so.
+    pub(crate) words_of_one_key: u16,
     /// It runs before a client has said who it is.
     pub(crate) for_anybody: bool,
     /// It is refused when memory is full.
@@ -111,11 +113,17 @@ impl Call {
         let range = command.key_range;
         let is_alone = range.first == range.last && !command.flags.has(Flag::Movablekeys);
         let first_key = range.first.max(0) as u16;
+        let may_have_several = first_key > 0 && range.last < 0;
+        let has_plain_range = may_have_several && !command.flags.has(Flag::Movablekeys);
         Call {
             run: entry.run,
             arity: command.arity,
             first_key,
             only_key: if is_alone { first_key } else { 0 },
+            words_of_one_key: match has_plain_range {
+                true => (range.first + range.step - 1 - range.last) as u16,
+                false => 0,
+            },
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),

@@ -250,10 +250,12 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
     }
 }
 
-/// The key of a command that has one, whatever the call.
+/// The key of a call that has one.
 #[inline(always)]
 fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
-    let position = usize::from(request.call.only_key);
+    let Request { call, words, .. } = request;
+    let has_one_here = words.len() == usize::from(call.words_of_one_key);
+    let position = usize::from(if has_one_here { call.first_key } else { call.only_key });
     let prepared = request.prepared;
     match prepared.partition {
         Some(partition) if position != 0 => {

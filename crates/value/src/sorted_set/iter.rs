@@ -152,6 +152,42 @@ impl<'a> Iterator for Iter<'a> {
         }
     }
 
+    /// What `for_each` and its like do: a leaf at a time, without a look at what kind of walk this is for each
+    /// element.
+    #[inline]
+    fn fold<B, F: FnMut(B, Element<'a>) -> B>(self, init: B, mut take: F) -> B {
+        let (native, ranks, chunk) = match self.0 {
+            Source::Native { native, ranks, chunk } => (native, ranks, chunk),
+            source => {
+                let mut rest = Iter(source);
+                let mut result = init;
+                while let Some(element) = rest.next() {
+                    result = take(result, element);
+                }
+                return result;
+            }
+        };
+        let (mut result, mut ranks, mut chunk) = (init, ranks, chunk);
+        while !ranks.is_empty() {
+            if chunk.ids.is_empty() {
+                chunk = native.chunk_from(ranks.start);
+            }
+            let count = chunk.ids.len().min(ranks.len());
+            let (scores, ids) = (&chunk.scores[..count], &chunk.ids[..count]);
+            ids.iter().take(AHEAD).for_each(|&id| prefetch_small(native.address(id)));
+            for (at, (&score, &id)) in scores.iter().zip(ids).enumerate() {
+                if let Some(&later) = ids.get(at + AHEAD) {
+                    prefetch_small(native.address(later));
+                }
+                let member = Item::Bytes(native.member(id));
+                result = take(result, Element { member, score });
+            }
+            ranks.start += count;
+            chunk = Chunk::default();
+        }
+        result
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = match &self.0 {
             Source::Row { left, .. } => *left,
