@@ -159,9 +159,8 @@ impl<'a> Iterator for Iter<'a> {
         let (native, ranks, chunk) = match self.0 {
             Source::Native { native, ranks, chunk } => (native, ranks, chunk),
             source => {
-                let mut rest = Iter(source);
                 let mut result = init;
-                while let Some(element) = rest.next() {
+                for element in Iter(source) {
                     result = take(result, element);
                 }
                 return result;
