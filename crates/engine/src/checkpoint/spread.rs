@@ -155,6 +155,7 @@ impl Engine {
             rows.part.clear();
             let id = spreading.of.partition;
             loop {
+                rows.part.make_room(ELEMENTS_A_LOCK);
                 let mut locked = self.keyspace.lock(id);
                 let start = Instant::now();
                 let partition = locked.partition_mut(id);

@@ -218,26 +218,27 @@ struct Walk<'a, 'v> {
 }
 
 impl Walk<'_, '_> {
-    /// Visits an element; false if enough have been seen.
-    fn show(&mut self, name: &Name<'_>) -> bool {
+    /// Visits an element, which counts as so many; false if enough have been seen.
+    fn show(&mut self, name: &Name<'_>, weight: usize) -> bool {
         self.name.clear();
         self.content.clear();
         name.put(&mut self.name);
         self.native.put_content(name, &mut self.content);
         (self.visit)(&self.name, &self.content);
-        self.left = self.left.saturating_sub(1);
+        self.left = self.left.saturating_sub(weight);
         self.left > 0
     }
 
     fn nodes(&mut self, after: Bound<EntryId>) -> bool {
         let native = self.native;
-        native.nodes.range((after, Bound::Unbounded)).all(|(&key, _)| self.show(&Name::Node(key)))
+        let mut nodes = native.nodes.range((after, Bound::Unbounded));
+        nodes.all(|(&key, node)| self.show(&Name::Node(key), node.live() as usize))
     }
 
     fn groups(&mut self, after: Bound<&[u8]>) -> bool {
         let native = self.native;
         let mut groups = native.groups.range::<[u8], _>((after, Bound::Unbounded));
-        groups.all(|(name, _)| self.show(&Name::Group(name)))
+        groups.all(|(name, _)| self.show(&Name::Group(name), 1))
     }
 
     /// What is pending in groups, in the order of their rows: short names before long ones.
@@ -256,7 +257,7 @@ impl Walk<'_, '_> {
                 _ => EntryId::MIN,
             };
             for (id, _) in group.pending(first..=EntryId::MAX) {
-                if !self.show(&Name::Pending(name, id)) {
+                if !self.show(&Name::Pending(name, id), 1) {
                     return false;
                 }
             }
