@@ -201,6 +201,15 @@ fn a_list_finds_places_for_any_number_of_chunks_at_one_spot() {
     rounds::<List>(&[ends, insertions].concat(), 50, 7);
 }
 
+#[test]
+fn a_list_that_was_packed_in_between_leaves_no_chunk_behind() {
+    let pushes = |count| (0..count).map(|_| (7, 1, 100));
+    // Two chunks go whole, the third is packed, and what comes then has places of its own.
+    let pops = (0..20).map(|_| (0, 0, 4));
+    let steps: Vec<Step> = pushes(90).chain(pops).chain(pushes(50)).collect();
+    rounds::<List>(&steps, 90, 1_000);
+}
+
 /// A collection that can be spread.
 fn as_ref<C: Changed>(collection: &C) -> Option<crate::ValueRef<'_>> {
     collection.can_spread().then(|| C::as_value_ref(collection))
