@@ -86,7 +86,7 @@ impl Txn<'_> {
         absent: Absent,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Result<Option<R>, WrongType> {
-        match self.find_live(key) {
+        match self.find_live(self.session.db, key) {
             Some((_, object)) if object.collection().and_then(C::of).is_none() => Err(WrongType),
             Some((found, _)) => Ok(self.edit_existing(key, found, change)),
             None if absent == Absent::Skip => Ok(None),

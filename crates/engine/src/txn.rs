@@ -206,11 +206,10 @@ impl<'e> Txn<'e> {
         self.object_in(self.session.db, key)
     }
 
-    /// The live object under a key, and where it is.
+    /// The live object under a key of a database, and where it is.
     #[inline]
-    pub(crate) fn find_live(&self, key: &Key<'_>) -> Option<(Found, Object<'_>)> {
-        let database =
-            &self.locked.partition(key.partition).databases[usize::from(self.session.db)];
+    pub(crate) fn find_live(&self, db: u8, key: &Key<'_>) -> Option<(Found, Object<'_>)> {
+        let database = &self.locked.partition(key.partition).databases[usize::from(db)];
         let found = database.table.find(key.hash, key.bytes)?;
         let entry = database.table.entry(found);
         if entry.is_tombstone() {
@@ -222,10 +221,7 @@ impl<'e> Txn<'e> {
     /// The live object under a key of a database.
     #[inline]
     pub(crate) fn object_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {
-        let database = &self.locked.partition(key.partition).databases[usize::from(db)];
-        let found = database.table.find(key.hash, key.bytes)?;
-        let entry = database.table.entry(found);
-        if entry.is_tombstone() { None } else { live(entry, self.session.now_ms) }
+        self.find_live(db, key).map(|(_, object)| object)
     }
 
     /// Brings the buckets, then the entries of some keys into the cache.
