@@ -30,6 +30,9 @@ use std::time::{Duration, Instant};
 
 /// How often memory and rates are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+/// More would have the log wait for longer, see `engine/src/checkpoint/floors.rs`.
+const INGEST_BYTES_MAX: u64 = 64 << 20;
+
 /// File descriptors that are not for clients: files of the cold tier, the journal, the process.
 const OWN_DESCRIPTORS: u64 = 2048;
 
@@ -182,6 +185,7 @@ fn open_engine(
         limits: basalt_command::limits(&settings.types),
         collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)
             .unwrap_or(usize::MAX),
+        ingest_bytes: persistence.checkpoint_log_bytes.div_ceil(4).min(INGEST_BYTES_MAX),
     };
     let trimming = match persistence.cold_tier {
         ColdTierKind::RocksDb => Trimming::AfterCheckpoint,

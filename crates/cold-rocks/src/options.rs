@@ -138,7 +138,10 @@ fn set_background(options: &mut Options, chosen: &RocksOptions) {
 fn set_levels(options: &mut Options, last_level: LastLevel) {
     options.set_num_levels(7);
     options.set_level_compaction_dynamic_level_bytes(true);
-    options.set_level_zero_file_num_compaction_trigger(4);
+    // A checkpoint brings a file for each 64 MiB, of partitions of its own: what counts is their size.
+    options.set_level_zero_file_num_compaction_trigger(16);
+    options.set_level_zero_slowdown_writes_trigger(64);
+    options.set_level_zero_stop_writes_trigger(128);
     options.set_target_file_size_base(FILE_BYTES_TARGET);
     options.set_max_bytes_for_level_base(512 << 20);
     options.set_compression_type(DBCompressionType::Lz4);

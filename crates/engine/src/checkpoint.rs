@@ -8,7 +8,7 @@
 //!     log.sync()      nothing that the log could still lose may reach the cold tier
 //!     ingest          all rows and marks become visible and durable at once
 //!     clear the tombstones that the cold tier no longer needs
-//! log.trim(positions at the start)
+//!     log.trim(what no partition needs)       (`checkpoint/floors.rs`)
 //! ```
 //! A partition in the cold tier is therefore always exactly its state at one position of its shard's
 //! stream, and recovery skips what it already has. There is no copy-on-write: a partition's share of
@@ -23,6 +23,7 @@
 //! marked dirty again: more work later, but never a lost row.
 
 mod elements;
+mod floors;
 mod rows;
 mod spread;
 
@@ -33,13 +34,12 @@ use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
 use basalt_stdx::lock_rank::{RankedGuard, RankedMutex};
+use floors::Floors;
 use parking_lot::{Condvar, Mutex};
 use rows::{Dead, Rows, Terms};
 use spread::Holding;
 use std::time::{Duration, Instant};
 
-/// Bytes of rows that are gathered before they are ingested.
-const INGEST_BYTES: u64 = 256 << 20;
 /// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
 const PARTITION_DIRTY_MAX: usize = 16 << 10;
 /// So often a partition is copied anew because a large collection went while its elements were gathered, before
@@ -99,7 +99,7 @@ pub(crate) struct Checkpointing {
     requests: Mutex<Vec<Done>>,
     requested: Condvar,
     /// Held while a checkpoint runs.
-    running: RankedMutex<(), RUNNING_RANK>,
+    running: RankedMutex<Floors, RUNNING_RANK>,
     stats: RankedMutex<CheckpointStats>,
 }
 
@@ -107,6 +107,12 @@ pub(crate) struct Checkpointing {
 struct Gathered<'e> {
     writer: Box<dyn CheckpointWriter<'e> + 'e>,
     partitions: Vec<(PartitionId, Dead)>,
+}
+
+/// The partitions that were looked at since the last ingest, and where the log was before.
+struct Slice {
+    partitions: Vec<PartitionId>,
+    positions_before: Vec<u64>,
 }
 
 /// What a partition had for the cold tier.
@@ -132,7 +138,7 @@ impl Engine {
     }
 
     /// While the guard lives, no checkpoint runs.
-    pub(crate) fn lock_out_checkpoints(&self) -> RankedGuard<'_, ()> {
+    pub(crate) fn lock_out_checkpoints(&self) -> RankedGuard<'_, impl Sized> {
         self.checkpointing.running.lock()
     }
 
@@ -143,10 +149,10 @@ impl Engine {
 
     /// Writes everything dirty to the cold tier and cuts the log.
     pub fn checkpoint(&self) -> Result<(), CheckpointError> {
-        let _running = self.checkpointing.running.lock();
+        let mut floors = self.checkpointing.running.lock();
         self.checkpointing.stats.lock().running = true;
         let start = Instant::now();
-        let result = self.run_checkpoint();
+        let result = self.run_checkpoint(&mut floors);
         let mut stats = self.checkpointing.stats.lock();
         stats.running = false;
         match &result {
@@ -162,12 +168,13 @@ impl Engine {
         result.map(|_| ())
     }
 
-    fn run_checkpoint(&self) -> Result<u64, CheckpointError> {
-        let cut = self.log().positions();
+    fn run_checkpoint(&self, floors: &mut Floors) -> Result<u64, CheckpointError> {
         let mut written = 0;
         let mut gathered: Option<Gathered<'_>> = None;
+        let mut slice = self.begin_slice();
         let mut rows = Rows::default();
         for id in PartitionId::all() {
+            slice.partitions.push(id);
             match self.collect(id, &mut rows) {
                 Ok(Collected::Nothing) => continue,
                 Ok(Collected::Rows) => {}
@@ -193,8 +200,10 @@ impl Engine {
                 self.mark_dirty_again(&current.partitions);
                 return Err(error.into());
             }
-            if current.writer.bytes() >= INGEST_BYTES {
+            if current.writer.bytes() >= self.options.ingest_bytes {
                 self.ingest(current)?;
+                self.trim(floors, &slice);
+                slice = self.begin_slice();
             } else {
                 gathered = Some(current);
             }
@@ -202,8 +211,18 @@ impl Engine {
         if let Some(gathered) = gathered {
             self.ingest(gathered)?;
         }
-        self.log().trim(&cut);
+        self.trim(floors, &slice);
         Ok(written)
+    }
+
+    fn begin_slice(&self) -> Slice {
+        Slice { partitions: Vec::new(), positions_before: self.log().positions() }
+    }
+
+    /// The cold tier has all that the partitions of a slice had in the log before.
+    fn trim(&self, floors: &mut Floors, slice: &Slice) {
+        floors.raise(&slice.partitions, &slice.positions_before);
+        self.log().trim(&floors.of_shards());
     }
 
     /// Copies what is dirty in a partition and marks it clean.

@@ -40,6 +40,9 @@ pub struct Options {
     /// Bytes of a collection above which each of its elements has a row of its own in the cold tier
     /// (`collection-row-max`).
     pub collection_row_bytes_max: usize,
+    /// Bytes of rows that a checkpoint gathers before it gives them to the cold tier and trims the log. Less means
+    /// more files there; more means a longer log.
+    pub ingest_bytes: u64,
 }
 
 impl Default for Options {
@@ -52,6 +55,7 @@ impl Default for Options {
             hash_seed: 1,
             limits: Limits::default(),
             collection_row_bytes_max: 64 << 10,
+            ingest_bytes: 64 << 20,
         }
     }
 }

@@ -145,6 +145,7 @@ impl<'a> Driver<'a> {
             hash_seed: random.next_u64(),
             limits: if random.chance(1, 2) { Limits::default() } else { few() },
             collection_row_bytes_max: [100, 1_000, 64 << 10][random.below(3) as usize],
+            ingest_bytes: [200, 4_000, 64 << 20][random.below(3) as usize],
             ..Setting::default()
         };
         let mut driver = Driver {

@@ -50,6 +50,8 @@ pub struct Setting {
     pub limits: Limits,
     /// Bytes above which a collection has a row for each of its elements.
     pub collection_row_bytes_max: usize,
+    /// Bytes of rows that a checkpoint ingests together.
+    pub ingest_bytes: u64,
 }
 
 impl Default for Setting {
@@ -61,6 +63,7 @@ impl Default for Setting {
             hash_seed: 1,
             limits: Limits::default(),
             collection_row_bytes_max: 64 << 10,
+            ingest_bytes: 64 << 20,
         }
     }
 }
@@ -131,6 +134,7 @@ impl<'a> World<'a> {
             miss_threads: MISS_THREADS,
             hash_seed: setting.hash_seed,
             collection_row_bytes_max: setting.collection_row_bytes_max,
+            ingest_bytes: setting.ingest_bytes,
             limits: setting.limits,
             ..Options::default()
         };
