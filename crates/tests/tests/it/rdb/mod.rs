@@ -1,7 +1,8 @@
 //! The crate `rdb` against a real Redis: what it dumps is read, and what is written is restored as the same
-//! value. No Basalt server takes part.
+//! value. A Basalt server takes part in `migrate` only.
 
 mod damage;
+mod migrate;
 mod values;
 
 use basalt_rdb::{Compression, EncodeOptions, Limits, Payload, decode, encode};
