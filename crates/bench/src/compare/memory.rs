@@ -1,10 +1,11 @@
 //! `compare memory`: what a key costs, and how long the server pauses while keys are loaded.
 //!
 //! A probe on a connection of its own sends PING and GET in turn, one each millisecond, and counts
-//! from the moment at which each was due. It runs at a higher priority than the load, since both are
-//! on one cpu, and the question is how long the server paused and not how long the probe slept.
+//! from the moment at which each was due. It runs with real-time priority, since the load is on its cpu,
+//! and the question is how long the server paused and not how long the probe slept.
 //! How long the server waited for its cpu, which other programs may have had, is shown beside it.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -35,12 +36,6 @@ const LOAD_PIPELINE: u32 = 32;
 const PROBES_PER_SECOND: f64 = 1000.0;
 /// Probes that may be unanswered before further ones wait in the client.
 const PROBE_PIPELINE: u32 = 10_000;
-/// Enough to be scheduled before the load. Not more: the kernel divides a group's share among the
-/// cpus by the weight of what runs there, and at -20 the few wake-ups of the probe draw so much of it
-/// to the cpu of the load that the server is starved when the machine has other work (measured: a
-/// third of the throughput).
-const PROBE_NICE: i32 = -5;
-
 /// One life of one side.
 #[derive(Debug, Serialize)]
 struct Round {
@@ -58,7 +53,7 @@ struct Round {
     probe: TestReport,
     /// Of the thread that was busiest while keys were loaded.
     longest_cpu_wait: LongestWait,
-    /// Whether the probe got its higher priority.
+    /// Whether the probe got its real-time priority.
     probe_has_priority: bool,
 }
 
@@ -89,7 +84,9 @@ pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
     let table = render(QUANTITIES, &sides);
     arena.print(&format!("{keys} keys of 16 bytes with values of {VALUE_BYTES} bytes\n{table}"))?;
     if rounds.iter().any(|round| !round.probe_has_priority) {
-        arena.print("the probe had no higher priority: pauses may be the client's own\n")?;
+        arena.print(
+            "the probe had no real-time priority (chrt): pauses may be the client's own\n",
+        )?;
     }
     arena.write_json(servers, &rounds)
 }
@@ -156,8 +153,7 @@ fn load(arena: &Arena<'_>, server: &Server, keys: u64) -> Result<TestReport, Ben
 }
 
 fn probe(server: &Server, keys: u64, stop: &AtomicBool) -> Result<(TestReport, bool), BenchError> {
-    // On Linux this concerns the calling thread and those that it starts, not the whole process.
-    let has_priority = rustix::process::setpriority_process(None, PROBE_NICE).is_ok();
+    let has_priority = ask_for_real_time();
     let vocabulary = vocabulary(keys, VALUE_BYTES, 1);
     let commands = [("PING", 1), ("GET __key__", 1)];
     let plan = Plan {
@@ -174,6 +170,15 @@ fn probe(server: &Server, keys: u64, stop: &AtomicBool) -> Result<(TestReport, b
     };
     let outcome = run_plan(&plan, &mut UntilStopped { stop })?;
     Ok((TestReport::new(&plan, &outcome, None), has_priority))
+}
+
+/// Has the calling thread, and those that it starts, run before any thread without real-time priority.
+/// Niceness would not do: a thread that wakes waits for the end of the other one's slice, whatever their
+/// niceness, which are some milliseconds.
+fn ask_for_real_time() -> bool {
+    let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let status = Command::new("chrt").args(["--fifo", "--pid", "1", &thread]).status();
+    status.is_ok_and(|status| status.success())
 }
 
 struct UntilStopped<'a> {
