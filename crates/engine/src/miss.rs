@@ -57,10 +57,12 @@ impl Engine {
     /// tier has in its cache are made resident on the way.
     #[inline(always)]
     pub fn missing(&self, locked: &mut Locked<'_>, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
-        let complete = keys
-            .iter()
-            .all(|key| locked.partition(key.partition).databases[usize::from(db)].is_complete());
-        if complete { None } else { self.missing_slow(locked, db, keys) }
+        for key in keys {
+            if !locked.partition(key.partition).databases[usize::from(db)].is_complete() {
+                return self.missing_slow(locked, db, keys);
+            }
+        }
+        None
     }
 
     #[cold]

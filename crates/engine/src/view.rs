@@ -135,7 +135,7 @@ impl<'a> Object<'a> {
 }
 
 /// The object, unless it has expired, or all of its fields have.
-#[inline]
+#[inline(always)]
 pub(crate) fn live(entry: Entry<'_>, now_ms: u64) -> Option<Object<'_>> {
     let expire_ms = entry.expire_ms();
     let is_live = (expire_ms == 0 || expire_ms > now_ms)
@@ -194,7 +194,7 @@ impl<'e> View<'e> {
         self.session.value_bytes_max
     }
 
-    #[inline]
+    #[inline(always)]
     fn database(&self, key: &Key<'_>) -> &Database {
         &self.locked.partition(key.partition).databases[usize::from(self.session.db)]
     }
