@@ -248,7 +248,7 @@ impl ClientHandle {
     }
 
     /// Has it stop waiting for keys; says whether it waited.
-    pub(crate) fn unblock(&self, how: Unblocking) -> bool {
+    pub fn unblock(&self, how: Unblocking) -> bool {
         let how = match how {
             Unblocking::AsTimedOut => UNBLOCKED_AS_TIMED_OUT,
             Unblocking::WithError => UNBLOCKED_WITH_ERROR,

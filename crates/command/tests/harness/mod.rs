@@ -7,7 +7,7 @@ pub mod redis;
 
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::clients::{NewClient, Wake};
+use basalt_command::clients::{NewClient, Unblocking, Wake};
 use basalt_command::commands::Commands;
 use basalt_command::dispatch::{self, Worker};
 use basalt_command::server::Server;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest that a command may wait for the engine's threads.
-const WAIT_MAX: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// When a test server's clock begins: 2024-01-01.
 pub const START_MS: u64 = 1_704_067_200_000;
@@ -218,6 +218,14 @@ impl TestServer {
     }
 
     fn wait(&self, wait: Wait) -> Result<(), basalt_command::error::CommandError> {
+        match wait {
+            // Nobody comes with what it waits for: it ends as CLIENT UNBLOCK would end it.
+            Wait::Ready(_) => {
+                self.session.client.unblock(Unblocking::AsTimedOut);
+            }
+            Wait::Pause(_) => self.server.pauses.end(),
+            _ => {}
+        }
         let result = Arc::new(Mutex::new(None));
         let place = Arc::clone(&result);
         let done = Box::new(move |outcome| *place.lock() = Some(outcome));
