@@ -3,14 +3,19 @@
 #![no_main]
 
 use basalt_change::place::PartitionId;
-use basalt_change::row::{Mark, StringRow, object_key, split_object_key};
+use basalt_change::row::{Mark, ObjectRow, SpreadHead, object_key, split_object_key};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(row) = StringRow::decode(bytes) {
+    if let Ok(row) = ObjectRow::decode(bytes) {
         let mut again = Vec::new();
         row.encode(&mut again);
-        assert_eq!(StringRow::decode(&again), Ok(row));
+        assert_eq!(ObjectRow::decode(&again), Ok(row));
+    }
+    if let Ok(head) = SpreadHead::decode(bytes) {
+        let mut again = Vec::new();
+        head.encode(&mut again);
+        assert_eq!(SpreadHead::decode(&again), Ok(head));
     }
     if let Ok(mark) = Mark::decode(bytes) {
         let mut again = Vec::new();
