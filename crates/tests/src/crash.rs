@@ -29,7 +29,7 @@ const PIPELINE: u64 = 8;
 const COMPARE_BATCH: usize = 500;
 
 /// A round whose writers do not get this far in time is killed all the same.
-const ROUND_TIMEOUT: Duration = Duration::from_secs(20);
+const ROUND_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Which slots a writer's keys are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

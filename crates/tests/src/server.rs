@@ -6,13 +6,14 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::client::Connection;
 use basalt_resp::Value;
 
 /// How long a server may take from its start to its first `PONG`.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How often a start is tried anew when another process took the free port first.
 const START_ATTEMPTS_MAX: usize = 3;
@@ -321,9 +322,23 @@ fn answers(address: SocketAddr) -> bool {
     }
 }
 
-/// Asks the kernel for a port that is free now.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+/// A port that is free now, another one at each call. The kernel gives connections theirs from 32768 on, by
+/// default: a port from there could be a connection's before the server has it.
+pub fn free_port() -> io::Result<u16> {
+    const FIRST: u32 = 20_000;
+    const COUNT: u32 = 12_000;
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    // Processes that test at the same time begin at different places.
+    let begin = std::process::id().wrapping_mul(7919);
+    for _ in 0..COUNT {
+        // Relaxed: a number of its own is all that a call needs.
+        let number = begin.wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed));
+        let port = (FIRST + number % COUNT) as u16;
+        if TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err(io::Error::other("no port is free"))
 }
 
 /// Options for one kind only. Redis shall not save. For Basalt, `BASALT_ARGS` has more, parted by

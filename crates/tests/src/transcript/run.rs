@@ -18,7 +18,7 @@ use basalt_resp::Value;
 const SHOWN_LINES_MAX: usize = 40;
 
 /// How long an `# eventually` may take.
-const EVENTUALLY_TIMEOUT: Duration = Duration::from_secs(5);
+const EVENTUALLY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What the connections speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,10 @@ use basalt_resp::{Value, encode_request};
 use basalt_tests::random::Random;
 use basalt_tests::server::{Kind, Server};
 
-/// How long another client's PING may take while one client misbehaves.
-const PING_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long another client's PING may take while one client misbehaves: on a busy machine, too.
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long something may take that is awaited.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn assert_alive(server: &Server) {
     let started = Instant::now();
@@ -175,17 +177,18 @@ fn a_client_that_ends_without_reading_is_let_go() {
         let Ok(Value::Bulk(list)) = admin.run("CLIENT LIST") else { panic!("a list") };
         list.iter().filter(|&&byte| byte == b'\n').count()
     };
-    let alone = clients(&mut admin);
+    let deadline = Instant::now() + PATIENCE;
+    // The one that looked whether the server is there has gone, but perhaps not from its list.
+    while clients(&mut admin) > 1 {
+        assert!(Instant::now() < deadline, "the first one is still there");
+    }
     let value = "x".repeat(32 << 20);
     admin.call(&["SET", "large", &value]).expect("set");
     let mut silent = server.connect();
+    silent.run("PING").expect("a reply");
     silent.send(&["GET", "large"]).expect("sent");
     silent.send(&["QUIT"]).expect("sent");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while clients(&mut admin) == alone {
-        assert!(Instant::now() < deadline, "it never came");
-    }
-    while clients(&mut admin) > alone {
+    while clients(&mut admin) > 1 {
         assert!(Instant::now() < deadline, "it is still there");
         std::thread::sleep(Duration::from_millis(50));
     }
