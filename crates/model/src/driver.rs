@@ -8,7 +8,7 @@
 use crate::Violation;
 use crate::access::Fetching;
 use crate::choice::Keys;
-use crate::stage::{Manners, Point};
+use crate::stage::{Manners, Point, RowsOf};
 use crate::state::State;
 use crate::world::{Acknowledging, OpenCold, Setting, World};
 use basalt_env::random::Random;
@@ -23,8 +23,10 @@ pub enum Canary {
     AcknowledgesEarly,
     /// The cold tier forgets deletions.
     DropsDeletes,
-    /// The cold tier forgets some rows.
+    /// The cold tier forgets some rows of objects.
     DropsRows,
+    /// The cold tier forgets some rows of elements.
+    DropsElementRows,
     /// The log forgets some changes of elements.
     DropsEdits,
 }
@@ -135,7 +137,7 @@ impl<'a> Driver<'a> {
         let (policy, acknowledging) = match plan.canary {
             Some(Canary::AcknowledgesEarly) => (FsyncPolicy::Always, Acknowledging::AtOnce),
             Some(Canary::DropsEdits) => (policy, Acknowledging::Forgetfully),
-            Some(Canary::DropsDeletes | Canary::DropsRows) | None => {
+            Some(Canary::DropsDeletes | Canary::DropsRows | Canary::DropsElementRows) | None => {
                 (policy, Acknowledging::Honestly)
             }
         };
@@ -216,7 +218,11 @@ impl<'a> Driver<'a> {
             filters_are_wrong: self.random.chance(1, 3),
             checkpoints_look_huge: self.random.chance(1, 3),
             drops_deletes: self.canary == Some(Canary::DropsDeletes),
-            drops_rows: self.canary == Some(Canary::DropsRows),
+            drops_rows_of: match self.canary {
+                Some(Canary::DropsRows) => Some(RowsOf::Objects),
+                Some(Canary::DropsElementRows) => Some(RowsOf::Elements),
+                _ => None,
+            },
         };
         self.world.stage.set_manners(manners);
     }

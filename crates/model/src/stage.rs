@@ -1,6 +1,8 @@
 //! A cold tier with a stage director: it stops at chosen points and waits to be told how to go on,
 //! so that what happens in between is decided, not left to chance; and it can be made to lie.
 
+use basalt_change::element::name_in;
+use basalt_change::row::split_object_key;
 use basalt_cold::{
     CheckpointWriter, ColdError, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe, Visit,
 };
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest that anything on the stage may take.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// Where the cold tier can be stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,8 +49,26 @@ pub struct Manners {
     pub checkpoints_look_huge: bool,
     /// Broken on purpose: deletions of rows are forgotten.
     pub drops_deletes: bool,
-    /// Broken on purpose: one row of an object in eight is forgotten.
-    pub drops_rows: bool,
+    /// Broken on purpose: one row in eight of these is forgotten.
+    pub drops_rows_of: Option<RowsOf>,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowsOf {
+    /// A key's object: all of it, or the head of a spread collection.
+    Objects,
+    /// An element of a spread collection.
+    Elements,
+}
+
+impl RowsOf {
+    fn has(self, row_key: &[u8]) -> bool {
+        match self {
+            RowsOf::Objects => split_object_key(row_key).is_some(),
+            RowsOf::Elements => name_in(row_key).is_some(),
+        }
+    }
 }
 
 /// The director's desk.
@@ -104,7 +124,7 @@ impl Stage {
     /// will come.
     ///
     /// # Panics
-    /// If neither happens for a minute.
+    /// If neither happens for two minutes.
     pub fn wait(&self, points: &[Point], is_over: &dyn Fn() -> bool) -> Option<Point> {
         let start = Instant::now();
         loop {
@@ -196,7 +216,7 @@ impl ColdTier for StagedTier {
 
     fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {
         let inner = self.inner.checkpoint_writer()?;
-        Ok(Box::new(StagedWriter { inner, stage: &self.stage, puts: 0 }))
+        Ok(Box::new(StagedWriter { inner, stage: &self.stage, candidates: 0 }))
     }
 
     fn backup(&self, dir: &Path) -> Result<(), ColdError> {
@@ -219,15 +239,17 @@ impl ColdTier for StagedTier {
 struct StagedWriter<'tier> {
     inner: Box<dyn CheckpointWriter<'tier> + 'tier>,
     stage: &'tier Stage,
-    puts: usize,
+    /// Rows of the sort of which some are forgotten.
+    candidates: usize,
 }
 
 impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), ColdError> {
-        let is_object = basalt_change::row::split_object_key(key).is_some();
-        self.puts += usize::from(is_object);
-        if is_object && self.puts % 8 == 7 && self.stage.manners().drops_rows {
-            return Ok(());
+        if self.stage.manners().drops_rows_of.is_some_and(|rows| rows.has(key)) {
+            self.candidates += 1;
+            if self.candidates % 8 == 7 {
+                return Ok(());
+            }
         }
         self.inner.put(key, value)
     }

@@ -74,6 +74,11 @@ fn a_cold_tier_that_forgets_rows_is_noticed() {
 }
 
 #[test]
+fn a_cold_tier_that_forgets_rows_of_elements_is_noticed() {
+    notices(Canary::DropsElementRows);
+}
+
+#[test]
 fn a_log_that_forgets_changes_of_elements_is_noticed() {
     notices(Canary::DropsEdits);
 }
