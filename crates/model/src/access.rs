@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Longest that a fetch or an acknowledgement may take.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(120);
 /// Most times that a command may have to ask for the same keys.
 const FETCHES_MAX: usize = 100;
 

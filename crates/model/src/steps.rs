@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest that the journal may take to notice that there is space again.
-const SPACE_NOTICED_MAX: Duration = Duration::from_secs(10);
+const SPACE_NOTICED_MAX: Duration = Duration::from_secs(120);
 /// Most small steps at one point of a checkpoint.
 const INTERLUDE_STEPS: u64 = 6;
 

@@ -12,7 +12,7 @@ use basalt_journal::{
 
 pub const DIR: &str = "/journal";
 /// No event that a test waits for takes this long unless the test fails.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Small segments and short delays.
 pub fn options(policy: FsyncPolicy) -> Options {

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const ACCOUNTS: u64 = 40;
 const START_SUM: u64 = ACCOUNTS * 1000;
 /// Without progress for so long there is a deadlock.
-const STUCK: Duration = Duration::from_secs(20);
+const STUCK: Duration = Duration::from_secs(120);
 /// The databases of the accounts, of what is flushed, and of the collections.
 const BANK: u8 = 0;
 const SCRATCH: u8 = 1;

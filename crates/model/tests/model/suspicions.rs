@@ -540,7 +540,7 @@ fn a_checkpoint_frees_a_full_journal() {
         // Freed segments are used again, although the disk has no byte more than before.
         let start = std::time::Instant::now();
         while world.engine().log().admit().is_err() {
-            assert!(start.elapsed().as_secs() < 10, "the journal stays full");
+            assert!(start.elapsed().as_secs() < 120, "the journal stays full");
             std::thread::yield_now();
         }
         assert_eq!(counted_keys(world, 0), number);
