@@ -13,13 +13,15 @@
 //! 6 SWAP_DB   other:u8
 //! 7 EDIT      kind:u8 klen:varint key elen:u32le edits            elements of a collection changed
 //! 8 PUT_VALUE [expire_ms:u64le if EXPIRY] kind:u8 klen:varint key vlen:varint value
+//! 9 REPLACE   offset:varint removed:varint klen:varint key vlen:varint bytes
 //! ```
 //!
 //! Physical on purpose: a follower, a replica or recovery applies these without running a command,
 //! so clocks, randomness and hash order cannot make copies drift apart. NEW says that the key did
 //! not exist before: the number of keys can then be kept exact without asking the cold tier during
-//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only, and EDIT
-//! so that a change of one element of a collection logs that element: what its bytes mean is the affair
+//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only, REPLACE so
+//! that a run in the middle of a string can grow or shrink without what is behind it being logged (`PFADD`), and
+//! EDIT so that a change of one element of a collection logs that element: what its bytes mean is the affair
 //! of the collection's type (`basalt-value`). An EDIT with NEW begins with an empty collection.
 //! One record holds one partition's changes, because a partition is what has a checkpoint position;
 //! a command over several partitions appends several records, atomically, through the log.
@@ -46,6 +48,7 @@ const FLUSH_DB: u8 = 5;
 const SWAP_DB: u8 = 6;
 const EDIT: u8 = 7;
 const PUT_VALUE: u8 = 8;
+const REPLACE: u8 = 9;
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +91,8 @@ pub enum Op<'a> {
         /// The bytes.
         bytes: &'a [u8],
     },
+    /// Bytes of a string gave way to others, perhaps more or fewer.
+    Replace(Replace<'a>),
     /// Elements of a collection changed.
     Edit(Edit<'a>),
     /// The key now holds this collection.
@@ -123,6 +128,21 @@ pub struct Put<'a> {
     pub origin: Origin,
     /// How `OBJECT ENCODING` calls the value.
     pub form: StringForm,
+}
+
+/// Bytes of a string gave way to others; what was behind them follows the new ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Replace<'a> {
+    /// Database number.
+    pub db: u8,
+    /// The key.
+    pub key: &'a [u8],
+    /// Where the bytes began.
+    pub offset: u64,
+    /// How many there were; what of them was beyond the string's end was nothing.
+    pub removed: u64,
+    /// The new bytes.
+    pub bytes: &'a [u8],
 }
 
 /// Elements of a collection changed.
@@ -243,6 +263,13 @@ impl Op<'_> {
             Op::Splice { db, key, offset, bytes } => {
                 out.extend_from_slice(&[SPLICE, db]);
                 varint::put(out, offset);
+                put_bytes(out, key);
+                put_bytes(out, bytes);
+            }
+            Op::Replace(Replace { db, key, offset, removed, bytes }) => {
+                out.extend_from_slice(&[REPLACE, db]);
+                varint::put(out, offset);
+                varint::put(out, removed);
                 put_bytes(out, key);
                 put_bytes(out, bytes);
             }
@@ -375,6 +402,12 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
             let key = take_bytes(rest)?;
             Ok(Op::Splice { db, offset, key, bytes: take_bytes(rest)? })
         }
+        REPLACE => {
+            let offset = varint::take(rest).ok_or(DecodeError::Truncated)?;
+            let removed = varint::take(rest).ok_or(DecodeError::Truncated)?;
+            let key = take_bytes(rest)?;
+            Ok(Op::Replace(Replace { db, key, offset, removed, bytes: take_bytes(rest)? }))
+        }
         EDIT => {
             let kind = take_u8(rest)?;
             let key = take_bytes(rest)?;
@@ -477,6 +510,8 @@ mod tests {
             Op::Delete { db: 0, key: b"" },
             Op::Expire { db: 15, key: b"k", expire_ms: u64::MAX },
             Op::Splice { db: 1, key: b"k", offset: 1 << 40, bytes: b"xyz" },
+            Op::Replace(Replace { db: 1, key: b"k", offset: 0, removed: u64::MAX, bytes: b"" }),
+            Op::Replace(Replace { db: 9, key: b"", offset: 1 << 40, removed: 2, bytes: b"xyz" }),
             Op::Edit(Edit { db: 4, key: b"list", kind: 2, origin: Origin::New, edits: b"edits" }),
             Op::PutValue(PutValue {
                 db: 4,
@@ -499,6 +534,14 @@ mod tests {
                     let _ = op;
                 }
             }
+        }
+
+        #[test]
+        fn replacements_round_trip(offset in any::<u64>(), removed in any::<u64>(),
+                                   key in proptest::collection::vec(any::<u8>(), 0..300),
+                                   bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let replace = Replace { db: 0, key: &key, offset, removed, bytes: &bytes };
+            round_trip(&[Op::Replace(replace)]);
         }
 
         #[test]

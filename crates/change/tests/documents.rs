@@ -1,7 +1,7 @@
 //! The examples in `docs/formats` are what the encoders write.
 
 use basalt_change::element::{ElementsOf, RowSet};
-use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, StringForm};
+use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, Replace, StringForm};
 use basalt_change::place::{PartitionId, Slot};
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
 
@@ -48,6 +48,8 @@ fn change_sets_are_as_documented() {
     let again = Put { expire_ms: EXPIRE_MS, origin: Origin::Existing, ..put() };
     let expire = Op::Expire { db: 0, key: b"foo", expire_ms: EXPIRE_MS };
     let splice = Op::Splice { db: 0, key: b"foo", offset: 200, bytes: b"xyz" };
+    let bytes = b"\x12\x88\x07";
+    let replace = Op::Replace(Replace { db: 0, key: b"foo", offset: 150, removed: 1, bytes });
     let origin = Origin::New;
     let edits = b"\x02\x01a\x02\xd1";
     let list = Op::Edit(Edit { db: 0, key: b"foo", kind: 2, origin, edits });
@@ -59,6 +61,7 @@ fn change_sets_are_as_documented() {
         ("A removed key", record(&[Op::Delete { db: 0, key: b"foo" }])),
         ("Another expiry", record(&[expire])),
         ("Bytes appended", record(&[splice])),
+        ("Bytes replaced by more", record(&[replace])),
         ("Two elements of a new list", record(&[list])),
         ("A whole set", record(&[set])),
         ("A flushed database", shard_record(Op::FlushDb { db: 0, generation: 256 })),

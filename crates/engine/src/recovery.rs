@@ -3,7 +3,7 @@
 //! Each partition's mark says up to which position of its shard's stream its rows go; replay skips
 //! what is at or before it. Everything replayed becomes resident and dirty, as if it had just been
 //! written. Start-up time thus depends on the length of the log's tail, which the checkpoint bounds,
-//! and not on the amount of data. Only EXPIRE and SPLICE need the value that they change; if it is
+//! and not on the amount of data. Only EXPIRE, SPLICE and REPLACE need the value that they change; if it is
 //! not resident, it is read from the cold tier there and then.
 
 use crate::key::Key;
@@ -12,7 +12,7 @@ use crate::miss::adds_key;
 use crate::rows::{self, BadRow, LoadError, LoadedRow, Source};
 use crate::splice;
 use crate::txn;
-use basalt_change::op::{self, DecodeError, Edit, Op, Origin, Put, PutValue, Scope};
+use basalt_change::op::{self, DecodeError, Edit, Op, Origin, Put, PutValue, Replace, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
 use basalt_change::row::{self, Mark};
 use basalt_cold::{ColdError, ColdTier};
@@ -247,6 +247,7 @@ impl<'a> Applier<'a> {
             | Op::Delete { db, .. }
             | Op::Expire { db, .. }
             | Op::Splice { db, .. }
+            | Op::Replace(Replace { db, .. })
             | Op::Edit(Edit { db, .. })
             | Op::PutValue(PutValue { db, .. })
             | Op::FlushDb { db, .. } => usize::from(db),
@@ -273,7 +274,11 @@ impl<'a> Applier<'a> {
                 self.make_resident(partition, db, &key(bytes))?;
                 let database = &mut partition.databases[db];
                 let offset = offset as usize;
-                splice::splice_entry(database, &key(bytes), offset, new, Default::default());
+                splice::splice_found(database, &key(bytes), offset, new, Default::default());
+            }
+            Op::Replace(replace) => {
+                self.make_resident(partition, db, &key(replace.key))?;
+                splice::replace_found(&mut partition.databases[db], &key(replace.key), &replace);
             }
             Op::Edit(edit) => self.apply_edit(partition, &key(edit.key), &edit)?,
             Op::PutValue(put) => self.apply_put_value(partition, &key(put.key), &put)?,

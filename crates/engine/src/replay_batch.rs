@@ -5,7 +5,7 @@
 //! record. So what the later ones of some records touch is fetched while the earlier ones are applied,
 //! as commands do it.
 
-use basalt_change::op::{self, Edit, Op, Put, PutValue, Scope};
+use basalt_change::op::{self, Edit, Op, Put, PutValue, Replace, Scope};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::keyspace::Keyspace;
 use std::ops::Range;
@@ -85,6 +85,7 @@ fn first_key(record: &[u8]) -> Option<(PartitionId, u8, &[u8])> {
         | Op::Delete { db, key }
         | Op::Expire { db, key, .. }
         | Op::Splice { db, key, .. }
+        | Op::Replace(Replace { db, key, .. })
         | Op::Edit(Edit { db, key, .. })
         | Op::PutValue(PutValue { db, key, .. }) => Some((partition, db, key)),
         Op::FlushDb { .. } | Op::SwapDb { .. } => None,

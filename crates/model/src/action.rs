@@ -10,6 +10,7 @@ use basalt_env::random::Random;
 use basalt_value::Kind;
 use basalt_value::hash::Terms;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The kinds of collections.
@@ -29,6 +30,11 @@ pub(crate) enum Action {
     /// Bytes of a string, unless something else is there.
     Splice {
         offset: usize,
+        value: Vec<u8>,
+    },
+    /// Bytes of a string give way to others, unless something else is there.
+    Replace {
+        range: Range<usize>,
         value: Vec<u8>,
     },
     /// Elements of a collection, unless something else is there.
@@ -64,6 +70,10 @@ impl Action {
             }
             4..=6 => Action::Delete,
             7 => Action::Expire(expiry(random, now_ms)),
+            8 => {
+                let (start, removed, len) = (length(random), length(random), length(random));
+                Action::Replace { range: start..start + removed, value: bytes(random, len) }
+            }
             _ => {
                 let (offset, len) = (length(random), length(random));
                 Action::Splice { offset, value: bytes(random, len) }
@@ -105,6 +115,11 @@ pub(crate) fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
         Action::Splice { offset, value } => {
             if txn.get(key).is_none_or(|object| object.collection().is_none()) {
                 txn.splice(key, *offset, value);
+            }
+        }
+        Action::Replace { range, value } => {
+            if txn.get(key).is_none_or(|object| object.collection().is_none()) {
+                txn.replace(key, range.clone(), value);
             }
         }
         Action::Edit(edit, absent) => edit.change(txn, key, *absent),
@@ -161,6 +176,7 @@ impl Draft<'_> {
             }
             (Action::Delete | Action::Expire(_), None) => {}
             (Action::Splice { offset, value }, old) => self.splice(db, key, (*offset, value), old),
+            (Action::Replace { range, value }, old) => self.replace(db, key, (range, value), old),
             (Action::Edit(edit, absent), old) => self.edit(db, key, (edit, *absent), old),
             (Action::PutValue(edits, expire_ms), old) => {
                 let content = edit::imitated(edits, self.now_ms);
@@ -177,15 +193,40 @@ impl Draft<'_> {
     }
 
     fn splice(&mut self, db: u8, key: &[u8], (at, new): (usize, &[u8]), old: Option<Value>) {
+        self.edit_string(db, key, old, |bytes| {
+            let end = at + new.len();
+            bytes.resize(bytes.len().max(end), 0);
+            bytes[at..end].copy_from_slice(new);
+        });
+    }
+
+    fn replace(
+        &mut self,
+        db: u8,
+        key: &[u8],
+        (range, new): (&Range<usize>, &[u8]),
+        old: Option<Value>,
+    ) {
+        self.edit_string(db, key, old, |bytes| {
+            let (start, end) = (range.start.min(bytes.len()), range.end.min(bytes.len()));
+            bytes.splice(start..end, new.iter().copied());
+        });
+    }
+
+    fn edit_string(
+        &mut self,
+        db: u8,
+        key: &[u8],
+        old: Option<Value>,
+        change: impl FnOnce(&mut Vec<u8>),
+    ) {
         let expire_ms = old.as_ref().map_or(0, |old| old.expire_ms);
         let mut bytes = match old.as_ref().map(|old| &*old.content) {
             None => Vec::new(),
             Some(Content::String(bytes, _)) => bytes.clone(),
             Some(_) => return,
         };
-        let end = at + new.len();
-        bytes.resize(bytes.len().max(end), 0);
-        bytes[at..end].copy_from_slice(new);
+        change(&mut bytes);
         let content = Arc::new(Content::String(bytes, StringForm::Edited));
         self.put(db, key, Value { content, expire_ms });
     }
