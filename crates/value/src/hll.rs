@@ -44,13 +44,15 @@ mod dense;
 mod edit;
 mod element;
 mod estimate;
+mod patch;
 mod sparse;
 mod view;
 
-pub use dense::{DENSE_BYTES, RegisterPatch};
+pub use dense::DENSE_BYTES;
 pub use edit::{Change, HllBuf};
 pub use element::Element;
 pub use estimate::Registers;
+pub use patch::Patch;
 pub use view::{COUNT_FIELD, Encoding, Hll};
 
 /// Number of registers.

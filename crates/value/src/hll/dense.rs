@@ -1,6 +1,7 @@
 //! HOT PATH
 //! Registers of six bits, side by side.
 
+use super::patch::Patch;
 use super::{HEADER_BYTES, REGISTERS};
 
 /// Bytes of a dense HyperLogLog.
@@ -12,26 +13,6 @@ const REGISTER_MASK: u16 = (1 << REGISTER_BITS) - 1;
 const GROUP: usize = 4;
 const GROUP_BYTES: usize = GROUP * REGISTER_BITS / 8;
 
-/// Bytes to be written so that one register of a dense HyperLogLog has its new value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RegisterPatch {
-    at: usize,
-    len: usize,
-    bytes: [u8; 2],
-}
-
-impl RegisterPatch {
-    /// Index of the first byte in the string.
-    pub fn at(&self) -> usize {
-        self.at
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
 /// A register's value. `string` is a dense HyperLogLog, header included.
 #[inline]
 pub(super) fn register(string: &[u8], index: usize) -> u8 {
@@ -41,12 +22,12 @@ pub(super) fn register(string: &[u8], index: usize) -> u8 {
 
 /// What to write so that a register has a value.
 #[inline]
-pub(super) fn set_register(string: &[u8], index: usize, value: u8) -> RegisterPatch {
+pub(super) fn set_register(string: &[u8], index: usize, value: u8) -> Patch {
     let (at, shift) = place(index);
     let cleared = two_bytes(string, at) & !(REGISTER_MASK << shift);
     let bytes = (cleared | u16::from(value) << shift).to_le_bytes();
     let len = if shift + REGISTER_BITS > 8 { 2 } else { 1 };
-    RegisterPatch { at, len, bytes }
+    Patch::between(at, &string[at..at + len], &bytes[..len])
 }
 
 /// Calls `visit` with every register in order.

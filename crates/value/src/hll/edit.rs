@@ -1,20 +1,19 @@
 //! A HyperLogLog being changed.
 
-use super::dense::{self, DENSE_BYTES, RegisterPatch};
+use super::dense::{self, DENSE_BYTES};
 use super::element::Element;
 use super::estimate::Registers;
-use super::sparse::{self, Outcome, Place};
+use super::patch::Patch;
+use super::sparse;
 use super::view::{COUNT_FIELD, DENSE, ENCODING_AT, Encoding, Hll, MAGIC, OUT_OF_DATE, SPARSE};
 use super::{Corrupted, HEADER_BYTES};
 
 /// What adding an element takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// One or two bytes of a dense string.
-    Dense(RegisterPatch),
-    /// A run of a sparse string.
-    Sparse(Element, Place),
-    /// A sparse string becomes dense: the element's count is too high for it.
+    /// A few bytes of the string.
+    Patch(Patch),
+    /// A sparse string becomes dense: the element's count is too high for it, or it would be too long.
     Promote(Element),
 }
 
@@ -37,11 +36,7 @@ impl Default for HllBuf {
 
 impl From<Hll<'_>> for HllBuf {
     fn from(hll: Hll<'_>) -> HllBuf {
-        // The longest that one element makes a sparse string grow.
-        const GROWTH_BYTES_MAX: usize = 4;
-        let mut string = Vec::with_capacity(hll.bytes().len() + GROWTH_BYTES_MAX);
-        string.extend_from_slice(hll.bytes());
-        HllBuf { string }
+        HllBuf { string: hll.bytes().to_vec() }
     }
 }
 
@@ -57,29 +52,16 @@ impl HllBuf {
         &self.string
     }
 
-    /// Makes a change that [`Hll::change_for`] has just asked for. A sparse string of more than
-    /// `sparse_bytes_max` bytes becomes dense instead. After an error nothing has changed.
-    pub fn apply(&mut self, change: Change, sparse_bytes_max: usize) -> Result<(), Corrupted> {
-        match change {
-            Change::Dense(patch) => self.write(patch),
-            Change::Sparse(Element { index, count }, place) => {
-                match place.set(&mut self.string, index, count, sparse_bytes_max) {
-                    Outcome::Done => {}
-                    Outcome::TooLong => self.promote(Element { index, count })?,
-                }
-            }
-            Change::Promote(element) => self.promote(element)?,
+    /// Adds an element; says whether anything changed. A sparse string that would have more than
+    /// `sparse_bytes_max` bytes becomes dense. After an error nothing has changed.
+    pub fn add(&mut self, element: Element, sparse_bytes_max: usize) -> Result<bool, Corrupted> {
+        match self.hll().change_for(element, sparse_bytes_max)? {
+            Some(Change::Patch(patch)) => patch.apply(&mut self.string),
+            Some(Change::Promote(element)) => self.promote(element)?,
+            None => return Ok(false),
         }
         self.invalidate_count();
-        Ok(())
-    }
-
-    /// Adds an element; says whether anything changed.
-    pub fn add(&mut self, element: Element, sparse_bytes_max: usize) -> Result<bool, Corrupted> {
-        match self.hll().change_for(element)? {
-            Some(change) => self.apply(change, sparse_bytes_max).map(|()| true),
-            None => Ok(false),
-        }
+        Ok(true)
     }
 
     /// Makes it dense; says whether it was not. The count stays as it was.
@@ -120,9 +102,11 @@ impl HllBuf {
         self.string[COUNT_FIELD.end - 1] |= OUT_OF_DATE;
     }
 
-    fn promote(&mut self, element: Element) -> Result<(), Corrupted> {
+    /// Makes a sparse one dense and adds an element, as [`Change::Promote`] says.
+    pub fn promote(&mut self, element: Element) -> Result<(), Corrupted> {
         self.make_dense()?;
-        self.write(dense::set_register(&self.string, element.index, element.count));
+        dense::set_register(&self.string, element.index, element.count).apply(&mut self.string);
+        self.invalidate_count();
         Ok(())
     }
 
@@ -131,10 +115,5 @@ impl HllBuf {
         self.string.reserve_exact(DENSE_BYTES - HEADER_BYTES);
         self.string[ENCODING_AT] = DENSE;
         dense::append(&mut self.string, &registers.0);
-    }
-
-    fn write(&mut self, patch: RegisterPatch) {
-        let end = patch.at() + patch.bytes().len();
-        self.string[patch.at()..end].copy_from_slice(patch.bytes());
     }
 }

@@ -1,6 +1,7 @@
 //! HOT PATH
 //! Runs of equal registers: reading them, and changing one register.
 
+use super::patch::{PATCH_BYTES_MAX, Patch};
 use super::{Corrupted, HEADER_BYTES, REGISTERS};
 use std::ops::Range;
 
@@ -13,6 +14,9 @@ const XZERO: u8 = 0x40;
 const VALUE: u8 = 0x80;
 /// Runs among which equal neighbours are looked for after a change, as many as Redis looks at.
 const MERGED_RUNS_MAX: usize = 5;
+const RUN_BYTES_MAX: usize = 2;
+/// Bytes behind a changed run that hold all runs that may be merged with it.
+const BEHIND_BYTES: usize = MERGED_RUNS_MAX * RUN_BYTES_MAX;
 
 /// Some registers in a row with the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +31,7 @@ pub(super) struct Run {
 
 /// Where a register is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub(super) struct Place {
     /// Index of its run's opcode in the string.
     at: usize,
     /// Index of the opcode before, if there is one.
@@ -35,15 +39,6 @@ pub struct Place {
     /// The first register of the run.
     first: usize,
     run: Run,
-}
-
-/// What came of a change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
-    /// The register has its value.
-    Done,
-    /// Nothing happened: the string would become too long.
-    TooLong,
 }
 
 /// The run whose opcode is at an index. An XZERO at the very end, which only a damaged string has,
@@ -117,31 +112,36 @@ impl Place {
         self.run.value
     }
 
-    /// Gives the register at `index`, of which this is the place, a higher value.
-    pub(super) fn set(
+    /// What gives the register at `index`, of which this is the place, a higher value; `None` if the
+    /// string would become too long. Only the runs around it are looked at.
+    pub(super) fn patch(
         &self,
-        string: &mut Vec<u8>,
+        string: &[u8],
         index: usize,
         value: u8,
         bytes_max: usize,
-    ) -> Outcome {
-        let runs = self.split(index, value);
-        let growth = runs.len.saturating_sub(self.run.bytes);
+    ) -> Option<Patch> {
+        let split = self.split(index, value);
+        let growth = split.len.saturating_sub(self.run.bytes);
         if growth > 0 && string.len() + growth > bytes_max {
-            return Outcome::TooLong;
+            return None;
         }
-        let len = string.len() + runs.len - self.run.bytes;
-        let end = string.len().min(self.at + self.run.bytes);
-        string.splice(self.at..end, runs.bytes().iter().copied());
+        let start = self.before.unwrap_or(self.at);
+        let behind = string.len().min(self.at + self.run.bytes);
+        let end = string.len().min(behind + BEHIND_BYTES);
+        let mut runs = Opcodes::default();
+        runs.push_bytes(&string[start..self.at]);
+        runs.push_bytes(split.bytes());
+        runs.push_bytes(&string[behind..end]);
         // An XZERO that was cut off took a byte that was not there.
-        string.truncate(len);
-        merge_neighbours(string, self.before.unwrap_or(HEADER_BYTES));
-        Outcome::Done
+        runs.len -= self.at + self.run.bytes - behind;
+        runs.merge_neighbours();
+        Some(Patch::between(start, &string[start..end], runs.bytes()))
     }
 
     /// The run with one register changed: what is before it, itself, what is behind it.
     fn split(&self, index: usize, value: u8) -> Opcodes {
-        let mut opcodes = Opcodes { bytes: [0; 5], len: 0 };
+        let mut opcodes = Opcodes::default();
         let last = self.first + self.run.registers - 1;
         opcodes.push(self.run.value, index - self.first);
         opcodes.push(value, 1);
@@ -150,11 +150,15 @@ impl Place {
     }
 }
 
-/// At most XZERO, VAL, XZERO.
+/// A few runs.
+#[derive(Default)]
 struct Opcodes {
-    bytes: [u8; 5],
+    bytes: [u8; PATCH_BYTES_MAX],
     len: usize,
 }
+
+/// A run before, at most XZERO, VAL, XZERO, and those behind.
+const _: () = assert!(RUN_BYTES_MAX + 5 + BEHIND_BYTES <= PATCH_BYTES_MAX);
 
 impl Opcodes {
     fn push(&mut self, value: u8, registers: usize) {
@@ -174,6 +178,32 @@ impl Opcodes {
         self.len += 1;
     }
 
+    fn push_bytes(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Makes one run of equal neighbours where one opcode can hold both, looking at a few runs. A merged
+    /// run is looked at again: it may go on with the next. Each look counts, merged or not.
+    fn merge_neighbours(&mut self) {
+        let mut at = 0;
+        for _ in 0..MERGED_RUNS_MAX {
+            let Some(run) = run_at(self.bytes(), at) else { return };
+            match run_at(self.bytes(), at + run.bytes) {
+                Some(next)
+                    if run.value > 0
+                        && next.value == run.value
+                        && run.registers + next.registers <= VALUE_RUN_MAX =>
+                {
+                    self.bytes[at] = value_opcode(run.value, run.registers + next.registers);
+                    self.bytes.copy_within(at + 2..self.len, at + 1);
+                    self.len -= 1;
+                }
+                _ => at += run.bytes,
+            }
+        }
+    }
+
     fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
@@ -182,27 +212,6 @@ impl Opcodes {
 #[inline]
 fn value_opcode(value: u8, registers: usize) -> u8 {
     VALUE | (value - 1) << 2 | (registers - 1) as u8
-}
-
-/// Makes one run of equal neighbours where one opcode can hold both, looking at a few runs from `at`
-/// on. A merged run is looked at again: it may go on with the next. Each look counts, merged or not.
-fn merge_neighbours(string: &mut Vec<u8>, mut at: usize) {
-    for _ in 0..MERGED_RUNS_MAX {
-        let Some(run) = run_at(string, at) else { return };
-        let next = run_at(string, at + run.bytes);
-        match next {
-            Some(next) if run.value > 0 && next.value == run.value => {
-                let registers = run.registers + next.registers;
-                if registers <= VALUE_RUN_MAX {
-                    string[at] = value_opcode(run.value, registers);
-                    string.remove(at + 1);
-                    continue;
-                }
-            }
-            _ => {}
-        }
-        at += run.bytes;
-    }
 }
 
 /// The empty HyperLogLog's only run.

@@ -1,6 +1,6 @@
 //! Reading a string that may be a HyperLogLog.
 
-use super::dense::{self, DENSE_BYTES, RegisterPatch};
+use super::dense::{self, DENSE_BYTES};
 use super::edit::Change;
 use super::element::Element;
 use super::estimate::{Histogram, Registers};
@@ -105,28 +105,31 @@ impl<'a> Hll<'a> {
         Ok(registers)
     }
 
-    /// What has to change to add an element; `None` if nothing has to.
+    /// What has to change to add an element, besides [`Hll::invalidation`]; `None` if nothing has to. A
+    /// sparse string that would have more than `sparse_bytes_max` bytes becomes dense.
     #[inline]
-    pub fn change_for(&self, element: Element) -> Result<Option<Change>, Corrupted> {
+    pub fn change_for(
+        &self,
+        element: Element,
+        sparse_bytes_max: usize,
+    ) -> Result<Option<Change>, Corrupted> {
         let Element { index, count } = element;
         match self.encoding {
-            Encoding::Dense => Ok(self.dense_change_for(element).map(Change::Dense)),
+            Encoding::Dense => {
+                let is_higher = count > dense::register(self.string, index);
+                let patch = || Change::Patch(dense::set_register(self.string, index, count));
+                Ok(is_higher.then(patch))
+            }
             Encoding::Sparse if count > sparse::VALUE_MAX => Ok(Some(Change::Promote(element))),
             Encoding::Sparse => {
                 let place = sparse::locate(self.string, index)?;
-                Ok((count > place.value()).then_some(Change::Sparse(element, place)))
+                if count <= place.value() {
+                    return Ok(None);
+                }
+                let patch = place.patch(self.string, index, count, sparse_bytes_max);
+                Ok(Some(patch.map_or(Change::Promote(element), Change::Patch)))
             }
         }
-    }
-
-    /// What has to change to add an element to a dense HyperLogLog; `None` if nothing has to, or if
-    /// it is sparse.
-    #[inline]
-    pub fn dense_change_for(&self, element: Element) -> Option<RegisterPatch> {
-        let Element { index, count } = element;
-        let is_higher =
-            self.encoding == Encoding::Dense && count > dense::register(self.string, index);
-        is_higher.then(|| dense::set_register(self.string, index, count))
     }
 
     /// What to write, and where, so that the cached count is out of date; `None` if it is.

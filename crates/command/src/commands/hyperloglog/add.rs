@@ -3,13 +3,14 @@
 
 use super::{hll, sparse_bytes_max, store};
 use crate::args::Args;
+use crate::commands::generic::{RAW, encoding};
 use crate::commands::strings::make_raw;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
-use basalt_value::hll::{Change, Element, Encoding, HllBuf};
+use basalt_value::hll::{Change, Element, HllBuf};
 
 pub(super) const PFADD: Entry = Entry {
     spec: CommandSpec {
@@ -34,15 +35,8 @@ pub(super) const PFADD: Entry = Entry {
 };
 
 fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let encoding = match txn.get(args.key(0)) {
-        Some(object) => Some(hll(object)?.encoding()),
-        None => None,
-    };
-    let changed = match encoding {
-        Some(Encoding::Dense) => add_to_dense(txn, args)?,
-        Some(Encoding::Sparse) => add_to_sparse(txn, args)?,
-        None => create(txn, args)?,
-    };
+    let is_there = txn.get(args.key(0)).is_some();
+    let changed = if is_there { add(txn, args)? } else { create(txn, args)? };
     if changed {
         txn.notify(EventClass::String, "pfadd", args.key(0));
     }
@@ -50,46 +44,50 @@ fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     Ok(())
 }
 
-/// The registers are changed in place; only their bytes and the count's are logged.
-fn add_to_dense(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
-    let key = args.key(0);
-    let mut elements = args.from(2).peekable();
-    let mut changed = false;
-    while elements.peek().is_some() {
-        let Some(object) = txn.get(key) else { return Ok(changed) };
-        let dense = hll(object)?;
-        let next = elements.find_map(|element| dense.dense_change_for(Element::new(element)));
-        let Some(patch) = next else { break };
-        let invalidation = dense.invalidation();
-        txn.splice(key, patch.at(), patch.bytes());
-        if let Some((at, byte)) = invalidation {
-            txn.splice(key, at, &[byte]);
-        }
-        changed = true;
-    }
-    Ok(changed)
-}
-
-/// Copied when the first element is new. After an error what came before it stays, as in Redis.
-fn add_to_sparse(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
+/// The string is changed in place, element by element; only the bytes that differ and the count's are
+/// logged. After an error what came before it stays, as in Redis.
+fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
     let key = args.key(0);
     let sparse_bytes_max = sparse_bytes_max(txn);
-    let Some(object) = txn.get(key) else { return Ok(false) };
-    let stored = hll(object)?;
-    let mut edited: Option<HllBuf> = None;
-    let result = args.from(2).try_for_each(|element| {
-        let current = edited.as_ref().map_or(stored, HllBuf::hll);
-        let change: Option<Change> = current.change_for(Element::new(element))?;
-        change.map_or(Ok(()), |change| {
-            edited.get_or_insert_with(|| HllBuf::from(stored)).apply(change, sparse_bytes_max)
-        })
-    });
-    match &edited {
-        Some(edited) => store(txn, key, edited.bytes())?,
-        None => make_raw(txn, key),
+    let mut elements = args.from(2).peekable();
+    let mut changed = false;
+    loop {
+        let Some(object) = txn.get(key) else { return Ok(changed) };
+        let stored = hll(object)?;
+        let is_raw = encoding(object) == RAW;
+        let change = elements
+            .find_map(|it| stored.change_for(Element::new(it), sparse_bytes_max).transpose())
+            .transpose();
+        let change = match change {
+            Ok(Some(change)) => change,
+            rest => {
+                if !is_raw {
+                    make_raw(txn, key);
+                }
+                rest?;
+                break;
+            }
+        };
+        match change {
+            Change::Patch(patch) => {
+                let invalidation = stored.invalidation();
+                txn.replace(key, patch.range(), patch.bytes());
+                if let Some((at, byte)) = invalidation {
+                    txn.splice(key, at, &[byte]);
+                }
+            }
+            Change::Promote(element) => {
+                let mut dense = HllBuf::from(stored);
+                dense.promote(element)?;
+                store(txn, key, dense.bytes())?;
+            }
+        }
+        changed = true;
+        if elements.peek().is_none() {
+            break;
+        }
     }
-    result?;
-    Ok(edited.is_some())
+    Ok(changed)
 }
 
 fn create(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
