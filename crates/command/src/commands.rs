@@ -30,6 +30,7 @@ use crate::session::SessionResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
 use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag, Group};
+use basalt_value::sorted_set::Direction;
 
 /// A command: what it is and what it does.
 pub struct Entry {
@@ -185,6 +186,12 @@ fn ahead(spec: &CommandSpec, first_key: u16) -> Ahead {
     let (true, Ok(key @ 1..)) = (is_collection, u8::try_from(first_key)) else {
         return Ahead::Nothing;
     };
+    match spec.name {
+        "spop" | "srandmember" => return Ahead::Random { key },
+        "zpopmin" => return Ahead::End { key, direction: Direction::Forward },
+        "zpopmax" => return Ahead::End { key, direction: Direction::Backward },
+        _ => {}
+    }
     let mut depth = 0;
     let mut words = 1;
     for word in spec.synopsis.split(' ') {
@@ -223,6 +230,8 @@ mod tests {
         for (name, ahead) in [
             ("get", Ahead::Nothing),
             ("lpush", Ahead::Collection { key: 1 }),
+            ("spop", Ahead::Random { key: 1 }),
+            ("zpopmax", Ahead::End { key: 1, direction: Direction::Backward }),
             ("hgetall", Ahead::Collection { key: 1 }),
             ("zrange", Ahead::Collection { key: 1 }),
             ("hget", element(2)),

@@ -14,6 +14,7 @@ pub mod args;
 pub mod clients;
 pub mod commands;
 pub mod dispatch;
+mod draws;
 pub mod error;
 mod limits;
 pub mod pauses;

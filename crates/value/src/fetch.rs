@@ -14,15 +14,29 @@
 use crate::form::{Form, FormRef};
 use crate::packed::Packed;
 use crate::set::member::hash_item;
+use crate::sorted_set::Direction;
 use crate::{Kind, ValueRef, seed};
 
-const LINE_BYTES: usize = 64;
+pub(crate) const LINE_BYTES: usize = 64;
 /// Lines of a packed collection that are fetched: a walk through more is noticed by the processor.
 const PACKED_LINES_MAX: usize = 6;
+
+/// How an operation finds its element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// By this [`element_hash`].
+    Hash(u64),
+    /// By this random number, as [`crate::Set::random`] and [`crate::Set::pop`] take it.
+    Random(u64),
+    /// It is the one so many behind the first of a sorted set, seen in this direction.
+    End(Direction, usize),
+}
 
 /// A step on the way to an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
+    /// The element, if it is found by its place in an order; the other steps follow, so that it can go.
+    Order,
     /// Where its segment is noted.
     Directory,
     /// The segment.
@@ -37,8 +51,8 @@ pub enum Step {
 
 impl Step {
     /// All steps in their order.
-    pub const ALL: [Step; 5] =
-        [Step::Directory, Step::Segment, Step::Tags, Step::Word, Step::Element];
+    pub const ALL: [Step; 6] =
+        [Step::Order, Step::Directory, Step::Segment, Step::Tags, Step::Word, Step::Element];
 }
 
 /// Brings a cache line in.
@@ -114,23 +128,31 @@ impl<'a> ValueRef<'a> {
         is_table.then_some(self.kind())
     }
 
-    /// What a step to the element with this [`element_hash`] fetches; `None` if it leads nowhere.
+    /// Gives what a step on a way fetches to `fetch`, which may be nothing. A place in an order becomes a
+    /// hash, once the element has been fetched.
     #[inline]
-    pub fn ahead(self, hash: u64, step: Step) -> Option<*const u8> {
+    pub fn ahead(self, way: &mut Way, step: Step, fetch: &mut impl FnMut(*const u8)) {
         match self {
-            ValueRef::Set(set) => match set.0.read() {
-                FormRef::Native(table) => table.ahead(hash, step),
-                FormRef::Packed(_) => None,
+            ValueRef::Set(set) => match (set.0.read(), *way) {
+                (FormRef::Native(table), Way::Hash(hash)) => {
+                    table.ahead(hash, step).into_iter().for_each(fetch);
+                }
+                (FormRef::Native(table), Way::Random(random)) => {
+                    table.ahead_random(random, step, fetch);
+                }
+                _ => {}
             },
-            ValueRef::Hash(fields) => match fields.0.read() {
-                FormRef::Native(table) => table.ahead(hash, step),
-                FormRef::Packed(_) => None,
-            },
-            ValueRef::SortedSet(set) => match set.0.read() {
-                FormRef::Native(native) => native.ahead(hash, step),
-                FormRef::Packed(_) => None,
-            },
-            ValueRef::List(_) | ValueRef::Stream(_) => None,
+            ValueRef::Hash(fields) => {
+                if let (FormRef::Native(table), Way::Hash(hash)) = (fields.0.read(), *way) {
+                    table.ahead(hash, step).into_iter().for_each(fetch);
+                }
+            }
+            ValueRef::SortedSet(set) => {
+                if let FormRef::Native(native) = set.0.read() {
+                    native.ahead(way, step).into_iter().for_each(fetch);
+                }
+            }
+            ValueRef::List(_) | ValueRef::Stream(_) => {}
         }
     }
 }

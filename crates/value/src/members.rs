@@ -15,7 +15,7 @@
 //!
 //! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
 
-use crate::fetch::Step;
+use crate::fetch::{LINE_BYTES, Step};
 use hashbrown::HashTable;
 
 /// A segment that would hold more splits: seven eighths of 256, when the table would double.
@@ -150,6 +150,7 @@ impl<T> Members<T> {
     ) -> Option<*const u8> {
         let mut ahead = None;
         match step {
+            Step::Order => return None,
             Step::Directory => {
                 let place = if self.depth == 0 { 0 } else { (hash >> (64 - self.depth)) as usize };
                 return Some((&raw const self.directory[place]).cast());
@@ -170,6 +171,38 @@ impl<T> Members<T> {
             }),
         };
         ahead
+    }
+
+    /// Gives what a step to the member that [`Members::random`] finds by this number fetches to `fetch`.
+    #[inline]
+    pub(crate) fn ahead_random(
+        &self,
+        random: u64,
+        step: Step,
+        place_of: impl Fn(&T) -> Option<*const u8>,
+        fetch: &mut impl FnMut(*const u8),
+    ) {
+        let word = || {
+            let table = &self.segment(random).table;
+            random_bucket(table, mix(random)).and_then(|bucket| table.get_bucket(bucket))
+        };
+        match step {
+            Step::Order => {}
+            Step::Directory | Step::Segment => {
+                self.ahead(random, step, place_of).into_iter().for_each(fetch);
+            }
+            // Which of them will be read depends on what they say.
+            Step::Tags => {
+                let segment = self.segment(random);
+                for tag in (0..segment.table.num_buckets()).step_by(LINE_BYTES) {
+                    fetch(std::ptr::without_provenance(segment.tags.wrapping_add(tag)));
+                }
+            }
+            Step::Word => {
+                word().map(|word| std::ptr::from_ref(word).cast()).into_iter().for_each(fetch);
+            }
+            Step::Element => word().and_then(place_of).into_iter().for_each(fetch),
+        }
     }
 
     /// Adds a member that is not there.

@@ -51,6 +51,15 @@ impl Table {
     }
 
     #[inline]
+    pub(crate) fn ahead_random(&self, random: u64, step: Step, fetch: &mut impl FnMut(*const u8)) {
+        let place_of = |member: &Member| match member {
+            Member::Number(_) => None,
+            Member::Bytes(bytes) => Some(bytes.as_ptr()),
+        };
+        self.members.ahead_random(random, step, place_of, fetch);
+    }
+
+    #[inline]
     fn contains(&self, item: Item<'_>) -> bool {
         self.members.find(hash_item(item), |member| member.item() == item).is_some()
     }

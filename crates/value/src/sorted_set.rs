@@ -171,6 +171,29 @@ impl SortedSet {
         is_gone
     }
 
+    /// Takes the first element in a direction out and shows it; false if there is none.
+    #[inline]
+    pub fn pop(
+        &mut self,
+        direction: Direction,
+        edits: &mut Edits<'_>,
+        visit: impl FnOnce(Element<'_>),
+    ) -> bool {
+        let rank = match direction {
+            Direction::Forward => 0,
+            Direction::Backward => self.len().saturating_sub(1),
+        };
+        let Some(element) = self.at(rank) else { return false };
+        visit(element);
+        edits.touch_item(element.member, |out| spread::was(Some(element.score), out));
+        edits.write(|out| edit::put_remove_item(element.member, out));
+        match self.0.change() {
+            FormMut::Packed(packed) => row::remove_ranks(packed, rank..rank + 1),
+            FormMut::Native(native) => native.remove_rank(rank),
+        }
+        true
+    }
+
     /// Takes the elements with these ranks out; gives their number.
     pub fn remove_ranks(&mut self, ranks: Range<usize>, edits: &mut Edits<'_>) -> usize {
         let end = ranks.end.min(self.len());

@@ -7,9 +7,11 @@
 
 use super::Prepared;
 use super::prepare::Ahead;
+use crate::draws;
 use basalt_engine::{Engine, Key};
 use basalt_resp::Arg;
-use basalt_value::fetch::{Step, element_hash, prefetch_small};
+use basalt_value::Kind;
+use basalt_value::fetch::{Step, Way, element_hash, prefetch_small};
 
 /// What a thread remembers while it fetches ahead for a batch.
 #[derive(Default)]
@@ -23,7 +25,16 @@ pub struct LookAhead {
 struct Target {
     /// Number of the request in its batch.
     request: usize,
-    hash: u64,
+    way: Way,
+}
+
+/// What requests before one in its batch will have done.
+#[derive(Default)]
+struct Before {
+    /// Numbers drawn.
+    draws: usize,
+    /// Elements taken from an end of the same collection.
+    taken: usize,
 }
 
 /// A request of a batch.
@@ -43,17 +54,34 @@ impl<'a> Upcoming<'a> {
     fn collection(&self) -> Option<Key<'a>> {
         let word = match self.prepared.ahead {
             Ahead::Nothing => return None,
-            Ahead::Collection { key } | Ahead::Element { key, .. } => key,
+            Ahead::Collection { key }
+            | Ahead::Element { key, .. }
+            | Ahead::Random { key }
+            | Ahead::End { key, .. } => key,
         };
         let bytes = self.words.get(usize::from(word))?.of(self.buffer);
         Some(Key { bytes, hash: self.prepared.hash, partition: self.prepared.partition? })
     }
 
+    /// No word follows the key.
     #[inline]
-    fn element(&self) -> Option<&'a [u8]> {
+    fn ends_with(&self, key: u8) -> bool {
+        self.words.len() == usize::from(key) + 1
+    }
+
+    /// How it finds its element in a collection of this kind.
+    #[inline]
+    fn way(&self, kind: Kind, before: &Before) -> Option<Way> {
         match self.prepared.ahead {
             Ahead::Element { element, .. } => {
-                self.words.get(usize::from(element)).map(|word| word.of(self.buffer))
+                let element = self.words.get(usize::from(element))?.of(self.buffer);
+                Some(Way::Hash(element_hash(kind, element)))
+            }
+            Ahead::Random { key } if self.ends_with(key) => {
+                Some(Way::Random(draws::upcoming(before.draws)))
+            }
+            Ahead::End { key, direction } if self.ends_with(key) => {
+                Some(Way::End(direction, before.taken))
             }
             _ => None,
         }
@@ -77,7 +105,9 @@ impl LookAhead {
         self.fetch_collections(engine, count, &upcoming);
         // One alone would be waited for here instead of there.
         if self.targets.len() > 1 {
-            for step in Step::ALL {
+            let is_ordered = |target: &Target| matches!(target.way, Way::End(..));
+            let steps = if self.targets.iter().any(is_ordered) { 0.. } else { 1.. };
+            for &step in &Step::ALL[steps] {
                 self.take(step, engine, &upcoming);
             }
         }
@@ -91,17 +121,26 @@ impl LookAhead {
         upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
     ) {
         self.targets.clear();
+        let mut before = Before::default();
         let mut last: Option<(Upcoming<'a>, _)> = None;
         for request in 0..count {
             let Some(one) = upcoming(request) else { continue };
             let Some(key) = one.collection() else { continue };
             let kind = match last {
-                Some((before, kind)) if one.has_key_of(&before) => kind,
-                _ => engine.glance_at(one.prepared.db, &key, |value| value.fetch()).flatten(),
+                Some((other, kind)) if one.has_key_of(&other) => kind,
+                _ => {
+                    before.taken = 0;
+                    engine.glance_at(one.prepared.db, &key, |value| value.fetch()).flatten()
+                }
             };
             last = Some((one, kind));
-            if let (Some(kind), Some(element)) = (kind, one.element()) {
-                self.targets.push(Target { request, hash: element_hash(kind, element) });
+            if let Some(way) = kind.and_then(|kind| one.way(kind, &before)) {
+                self.targets.push(Target { request, way });
+            }
+            match one.prepared.ahead {
+                Ahead::Random { key } if one.ends_with(key) => before.draws += 1,
+                Ahead::End { key, .. } if one.ends_with(key) => before.taken += 1,
+                _ => {}
             }
         }
     }
@@ -118,12 +157,12 @@ impl LookAhead {
         };
         let addresses = &mut self.addresses;
         addresses.clear();
-        for run in self.targets.chunk_by(same_key) {
+        for run in self.targets.chunk_by_mut(same_key) {
             let Some(first) = upcoming(run[0].request) else { continue };
             let Some(key) = first.collection() else { continue };
             engine.glance_at(first.prepared.db, &key, |value| {
-                let ahead = run.iter().filter_map(|target| value.ahead(target.hash, step));
-                addresses.extend(ahead.map(|address| address.addr()));
+                let mut fetch = |address: *const u8| addresses.push(address.addr());
+                run.iter_mut().for_each(|target| value.ahead(&mut target.way, step, &mut fetch));
             });
         }
         // Numbers, since nothing may be read there any more: whoever holds the partition may move it.

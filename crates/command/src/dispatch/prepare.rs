@@ -7,6 +7,7 @@ use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
 use basalt_resp::Arg;
 use basalt_spec::{CommandId, Found};
+use basalt_value::sorted_set::Direction;
 
 /// A request whose command has been found.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,10 @@ pub(crate) enum Ahead {
     /// The same, and in it the element that is this word; if options stand before it, another word,
     /// which is looked for in vain.
     Element { key: u8, element: u8 },
+    /// The collection and, if no word follows, the element that [`crate::draws::draw`] chooses.
+    Random { key: u8 },
+    /// The collection and, if no word follows, its first element in this direction, which goes.
+    End { key: u8, direction: Direction },
 }
 
 /// The command that a thread looked up last: pipelines repeat themselves, and comparing a name is a

@@ -4,6 +4,7 @@ use crate::choice::{ends, name, names};
 use crate::content::spelled;
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
+use basalt_value::sorted_set::Direction;
 use basalt_value::{Collection, Edits, SortedSet};
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ pub(crate) enum Edit {
         start: usize,
         count: usize,
     },
+    Pop(Direction),
     /// Keeps few.
     KeepRanks {
         start: usize,
@@ -54,7 +56,9 @@ fn sum(score: Option<f64>, by: f64) -> Option<f64> {
 
 impl Edit {
     pub(crate) fn choose(random: &mut Random) -> Edit {
-        match random.below(12) {
+        match random.below(14) {
+            12 => Edit::Pop(Direction::Forward),
+            13 => Edit::Pop(Direction::Backward),
             0..=5 => Edit::Set(names(random).into_iter().map(|it| (it, score(random))).collect()),
             6..=7 => Edit::Increment(name(random), score(random)),
             8 => Edit::Remove(vec![name(random)]),
@@ -85,6 +89,9 @@ impl Edit {
             Edit::RemoveRanks { start, count } => {
                 set.remove_ranks(*start..start + count, edits);
             }
+            Edit::Pop(direction) => {
+                set.pop(*direction, edits, |_| ());
+            }
             Edit::KeepRanks { start, count } => {
                 set.remove_ranks(start.saturating_add(*count)..usize::MAX, edits);
                 set.remove_ranks(0..*start, edits);
@@ -111,6 +118,8 @@ impl Edit {
             Edit::RemoveRanks { start, count } => {
                 drop(set.drain((*start).min(len)..(start + count).min(len)));
             }
+            Edit::Pop(Direction::Forward) => drop(set.drain(..len.min(1))),
+            Edit::Pop(Direction::Backward) => set.truncate(len.saturating_sub(1)),
             Edit::KeepRanks { start, count } => {
                 set.truncate(start.saturating_add(*count));
                 set.drain(..(*start).min(set.len()));

@@ -32,10 +32,23 @@ pub(super) fn put_remove(member: &[u8], out: &mut Vec<u8>) {
     Item::of(member).put(out);
 }
 
+/// The same of an element's member, as it stands in memory.
+#[inline]
+pub(super) fn put_remove_item(member: Item<'_>, out: &mut Vec<u8>) {
+    match member {
+        // In the native form a number is spelled.
+        Item::Bytes(bytes) => put_remove(bytes, out),
+        number => {
+            out.push(REMOVE);
+            number.put(out);
+        }
+    }
+}
+
 pub(super) fn put_remove_range(ends: [Element<'_>; 2], count: usize, out: &mut Vec<u8>) {
     let [first, last] = ends;
     if count == 1 {
-        return put_remove(first.member.spell(&mut [0; NUMBER_CHARS_MAX]), out);
+        return put_remove_item(first.member, out);
     }
     out.push(REMOVE_RANGE);
     first.put(out);

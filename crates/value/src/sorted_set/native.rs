@@ -2,11 +2,11 @@
 //! The native form: elements, the tree that orders them and the index that finds them.
 
 use super::elements::{ElementId, Elements};
-use super::iter::{Chunk, Element};
+use super::iter::{Chunk, Direction, Element};
 use super::range::Bounds;
 use super::tree::Tree;
 use super::{Change, tree};
-use crate::fetch::Step;
+use crate::fetch::{Step, Way};
 use crate::item::Item;
 use crate::members::Members;
 use crate::seed::hash_member;
@@ -41,8 +41,28 @@ impl Native {
 
     /// What a step to an element fetches.
     #[inline]
-    pub(crate) fn ahead(&self, hash: u64, step: Step) -> Option<*const u8> {
+    pub(crate) fn ahead(&self, way: &mut Way, step: Step) -> Option<*const u8> {
+        if let Way::End(direction, nth) = *way {
+            let id = self.id_at(match direction {
+                Direction::Forward => nth,
+                Direction::Backward => self.len().wrapping_sub(nth + 1),
+            })?;
+            if step == Step::Order {
+                return Some(self.elements.address(id));
+            }
+            *way = Way::Hash(hash_member(self.elements.member(id)));
+        }
+        let Way::Hash(hash) = *way else { return None };
         self.members.ahead(hash, step, |&id| Some(self.elements.address(id)))
+    }
+
+    #[inline]
+    fn id_at(&self, rank: usize) -> Option<ElementId> {
+        if rank >= self.len() {
+            return None;
+        }
+        let (leaf, at) = self.tree.leaf_at(rank);
+        Some(leaf.ids()[at])
     }
 
     /// Where an element begins.
@@ -173,6 +193,16 @@ impl Native {
             members.remove(hash, |&other| other == id, |&id| hash_of(id));
             elements.remove(id);
         });
+    }
+
+    /// Takes the element with a rank out, which is there.
+    #[inline]
+    pub(super) fn remove_rank(&mut self, rank: usize) {
+        let Native { elements, tree, members } = self;
+        let id = tree.remove_rank(rank);
+        let hash_of = |id: ElementId| hash_member(elements.member(id));
+        members.remove(hash_of(id), |&other| other == id, |&id| hash_of(id));
+        elements.remove(id);
     }
 
     pub(super) fn scan<'a>(

@@ -13,6 +13,7 @@ enum Step {
     Set(u16, f64),
     Remove(u16),
     RemoveRanks(u8, u8),
+    Pop(Direction),
     Reload,
     Duplicate,
 }
@@ -40,6 +41,8 @@ fn step(members: u16) -> impl Strategy<Value = Step> {
         24 => (0..members, score()).prop_map(|(member, score)| Step::Set(member, score)),
         8 => (0..members).prop_map(Step::Remove),
         1 => (any::<u8>(), any::<u8>()).prop_map(|(from, to)| Step::RemoveRanks(from, to)),
+        2 => Just(Step::Pop(Direction::Forward)),
+        2 => Just(Step::Pop(Direction::Backward)),
         1 => Just(Step::Reload),
         1 => Just(Step::Duplicate),
     ]
@@ -150,6 +153,17 @@ fn run(entries_max: u32, steps: Vec<Step>, probes: ((u8, u8), (f64, f64))) {
                 });
                 let count = set.remove_ranks(from..to, &mut Edits::to(&mut edits));
                 assert_eq!(count, gone.len());
+            }
+            Step::Pop(direction) => {
+                let all = in_order(&model);
+                let end = if direction == Direction::Forward { all.first() } else { all.last() };
+                let mut shown = None;
+                let popped = set.pop(direction, &mut Edits::to(&mut edits), |element| {
+                    let member = element.member.spell(&mut [0; NUMBER_CHARS_MAX]).to_vec();
+                    shown = Some((element.score, member));
+                });
+                assert_eq!((popped, shown.as_ref()), (end.is_some(), end));
+                shown.map(|(_, member)| model.remove(&member));
             }
             Step::Reload => set = SortedSet::decode(&encoded(&set), &limits).unwrap(),
             Step::Duplicate => set = set.duplicate(&limits),

@@ -2,6 +2,7 @@ use super::*;
 use crate::hash::{Field, OldExpiry, Terms};
 use crate::item::Item;
 use crate::list::Side;
+use crate::sorted_set::Direction;
 use crate::stream::{
     Acknowledgement, Attempt, EntryId, Exactness, GroupPlace, Reader, Trim, TrimTo,
 };
@@ -60,9 +61,11 @@ impl Changed for SortedSet {
             2 => -f64::from(score),
             _ => f64::from(score),
         };
-        match what % 8 {
+        match what % 10 {
             0 => drop(self.remove(member.as_bytes(), edits)),
             1 => drop(self.remove_ranks(usize::from(which)..usize::from(which) + 3, edits)),
+            2 => drop(self.pop(Direction::Forward, edits, |_| ())),
+            3 => drop(self.pop(Direction::Backward, edits, |_| ())),
             _ => drop(self.set(member.as_bytes(), limits, edits, |_| Some(score))),
         }
     }

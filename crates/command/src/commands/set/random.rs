@@ -5,6 +5,7 @@ use super::reply_item;
 use crate::args::Args;
 use crate::commands::number::{count, integer};
 use crate::commands::{Entry, Run};
+use crate::draws;
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn, View};
 use basalt_env::random::{self, Random};
@@ -72,7 +73,7 @@ fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     }
     let Some(word) = args.opt(2) else {
         let popped = txn.edit::<Set, _>(key, Absent::Skip, |set, edits| {
-            set.pop(random::seed(), edits, |item| reply_item(item, reply))
+            set.pop(draws::draw(), edits, |item| reply_item(item, reply))
         })?;
         if popped == Some(true) {
             txn.notify_taken(EventClass::Set, "spop", key);
@@ -114,7 +115,7 @@ fn srandmember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
         return Err(CommandError::SYNTAX);
     }
     let Some(word) = args.opt(2) else {
-        match view.collection::<Set>(key)?.and_then(|set| set.random(random::seed())) {
+        match view.collection::<Set>(key)?.and_then(|set| set.random(draws::draw())) {
             Some(item) => reply_item(item, reply),
             None => reply.null(),
         }

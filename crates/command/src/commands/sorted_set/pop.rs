@@ -6,8 +6,8 @@ use crate::args::Args;
 use crate::commands::number::{count, parse_i64};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{Key, Txn};
-use basalt_resp::{Protocol, Reply};
+use basalt_engine::{Absent, EventClass, Key, Txn};
+use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::sorted_set::Direction;
 use basalt_value::{Collection, SortedSet};
@@ -90,31 +90,41 @@ fn pop(
     if args.len() > 3 {
         return Err(CommandError::SYNTAX);
     }
-    let count = match args.opt(2) {
-        None => 1,
-        Some(word) => count(word)?,
-    };
     let key = args.key(0);
+    let Some(word) = args.opt(2) else { return pop_one(txn, key, reply, direction) };
+    let count = count(word)?;
     let ranks = {
         let Some(set) = txn.collection::<SortedSet>(key)? else {
             reply.array(0);
             return Ok(());
         };
         let ranks = ends(set, count, direction);
-        let elements = set.iter(ranks.clone(), direction);
-        // Without a count the reply is one flat pair, in either protocol.
-        if args.len() == 2 && reply.protocol() == Protocol::Resp3 {
-            reply.array(2);
-            for element in elements {
-                reply::member(reply, element.member);
-                reply.double(element.score);
-            }
-        } else {
-            reply::elements(reply, elements, Scores::With);
-        }
+        reply::elements(reply, set.iter(ranks.clone(), direction), Scores::With);
         ranks
     };
     take_ranks(txn, key, ranks, event(direction))
+}
+
+/// Without a count the reply is one flat pair, in either protocol.
+fn pop_one(
+    txn: &mut Txn<'_>,
+    key: &Key<'_>,
+    reply: &mut Reply<'_>,
+    direction: Direction,
+) -> CommandResult {
+    let popped = txn.edit::<SortedSet, _>(key, Absent::Skip, |set, edits| {
+        set.pop(direction, edits, |element| {
+            reply.array(2);
+            reply::member(reply, element.member);
+            reply.double(element.score);
+        })
+    })?;
+    if popped == Some(true) {
+        txn.notify_taken(EventClass::SortedSet, event(direction), key);
+    } else {
+        reply.array(0);
+    }
+    Ok(())
 }
 
 /// What is announced of elements taken from an end.

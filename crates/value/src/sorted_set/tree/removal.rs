@@ -18,6 +18,13 @@ impl Tree {
         self.root.remove_ranks(ranks, take, &mut self.blocks);
         self.lower_root();
     }
+
+    /// Takes the element with this rank out, which is there.
+    pub(in super::super) fn remove_rank(&mut self, rank: usize) -> ElementId {
+        let id = self.root.remove_rank(rank, &mut self.blocks);
+        self.lower_root();
+        id
+    }
 }
 
 impl Node {
@@ -45,6 +52,22 @@ impl Node {
                 let child = inner.child_of(order);
                 inner.child_mut(child).remove(order, blocks);
                 inner.mend(child, blocks);
+            }
+        }
+    }
+
+    fn remove_rank(&mut self, rank: usize, blocks: &mut Blocks) -> ElementId {
+        match self {
+            Node::Leaf(leaf) => {
+                let id = leaf.ids()[rank];
+                leaf.remove(rank..rank + 1);
+                id
+            }
+            Node::Inner(inner) => {
+                let (child, within) = inner.child_at(rank);
+                let id = inner.child_mut(child).remove_rank(within, blocks);
+                inner.mend(child, blocks);
+                id
             }
         }
     }
