@@ -1,6 +1,7 @@
 //! Checkpoints: giving the cold tier what changed in memory, so that the log can be cut.
 //!
 //! ```text
+//! read the collections for which changes of the log still wait      after a start, once
 //! for each partition with changes since its mark    under its lock, ~50 ns a dirty key
 //!     copy dirty entries into rows, mark them clean, note X = last position in the shard's stream
 //! sort the rows, add the partition's mark {X, generations, counts}, write sorted files
@@ -27,7 +28,7 @@ mod floors;
 mod rows;
 mod spread;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineError};
 use crate::log::LogError;
 use basalt_change::place::PartitionId;
 use basalt_cold::{CheckpointWriter, ColdError};
@@ -70,6 +71,9 @@ pub enum CheckpointError {
     /// The log failed.
     #[error("{0}")]
     Log(#[from] LogError),
+    /// A collection could not be read for which changes of the log wait.
+    #[error("{0}")]
+    Read(#[from] EngineError),
 }
 
 /// What checkpoints have done so far.
@@ -175,6 +179,10 @@ impl Engine {
         let mut rows = Rows::default();
         for id in PartitionId::all() {
             slice.partitions.push(id);
+            if let Err(error) = self.read_deferred(id) {
+                self.give_up(gathered);
+                return Err(error.into());
+            }
             match self.collect(id, &mut rows) {
                 Ok(Collected::Nothing) => continue,
                 Ok(Collected::Rows) => {}

@@ -7,7 +7,6 @@ use crate::key::Key;
 use crate::rows::{LoadError, LoadedRow};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
-use basalt_keyspace::table::bucket::COLD;
 use std::ops::ControlFlow;
 
 /// Rows that are made resident under one lock: about 50 µs.
@@ -83,7 +82,10 @@ impl Engine {
         for (row_key, value) in batch.rows() {
             let Some((_, bytes)) = row::split_object_key(row_key) else { continue };
             match LoadedRow::read(value, id, generation, self.source(&goes_on)) {
-                Ok(row) => rows.push((bytes, row)),
+                Ok(mut row) => {
+                    self.catch_up(&mut row, id, db, bytes)?;
+                    rows.push((bytes, row));
+                }
                 // Its elements are being replaced.
                 Err(LoadError::Row(_)) if self.is_resident(db, id, bytes) => {}
                 Err(LoadError::Row(_)) if self.cold_version(id) != cold_version => {
@@ -101,7 +103,7 @@ impl Engine {
         for (bytes, row) in rows {
             let key = Key { bytes, hash: self.keyspace.hasher().hash(bytes), partition: id };
             if database.table.find(key.hash, key.bytes).is_none() {
-                row.install(database, key.hash, key.bytes, COLD);
+                row.install(database, key.hash, key.bytes);
             }
         }
         if database.may_expire() {

@@ -7,7 +7,7 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::key::Key;
-use crate::rows::{LoadError, LoadedRow, Source};
+use crate::rows::{BadRow, LoadError, LoadedRow, Source};
 use basalt_change::op::Origin;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
@@ -15,7 +15,6 @@ use basalt_cold::Probe;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
-use basalt_keyspace::table::bucket::COLD;
 use basalt_observe::log_limit::LogLimit;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -181,9 +180,57 @@ impl Engine {
 
 impl Engine {
     fn load<'r>(&self, miss: &Miss, row: &'r [u8]) -> Result<LoadedRow<'r>, LoadError> {
-        let generation =
-            row::split_object_key(&miss.row_key).map_or(0, |(generation, _)| generation);
-        LoadedRow::read(row, miss.partition, generation, self.source(&|| !self.is_stopping()))
+        let (generation, key) = row::split_object_key(&miss.row_key).unwrap_or_default();
+        let goes_on = || !self.is_stopping();
+        let source = self.source(&goes_on);
+        let mut row = LoadedRow::read(row, miss.partition, generation, source)?;
+        self.catch_up(&mut row, miss.partition, miss.db, key)?;
+        Ok(row)
+    }
+
+    /// Makes the changes that waited for a row to be read. That nobody else does meanwhile is seen when it is
+    /// installed: then it is resident.
+    pub(crate) fn catch_up(
+        &self,
+        row: &mut LoadedRow<'_>,
+        id: PartitionId,
+        db: u8,
+        key: &[u8],
+    ) -> Result<(), BadRow> {
+        if !row.is_spread() {
+            return Ok(());
+        }
+        let changes =
+            self.keyspace.lock(id).partition(id).databases[usize::from(db)].spread.deferred(key);
+        changes.map_or(Ok(()), |changes| row.catch_up(&changes, &self.limits()))
+    }
+
+    /// Reads the collections of a partition for which changes wait, so that the partition as it is in memory is
+    /// what the log says.
+    pub(crate) fn read_deferred(&self, id: PartitionId) -> Result<(), EngineError> {
+        loop {
+            let misses = self.deferred_misses(id);
+            if misses.is_empty() {
+                return Ok(());
+            }
+            self.read(Missing { misses })?;
+        }
+    }
+
+    fn deferred_misses(&self, id: PartitionId) -> Vec<Miss> {
+        let locked = self.keyspace.lock(id);
+        let partition = locked.partition(id);
+        let mut misses = Vec::new();
+        for (db, database) in (0u8..).zip(partition.databases.iter()) {
+            for key in database.spread.deferred_keys() {
+                let mut row_key = Vec::new();
+                row::object_key(id, database.generation, key, &mut row_key);
+                let (hash, cold_version) =
+                    (self.keyspace.hasher().hash(key), partition.cold_version);
+                misses.push(Miss { partition: id, db, cold_version, hash, row_key });
+            }
+        }
+        misses
     }
 
     /// Where rows are read from.
@@ -214,7 +261,7 @@ fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>) {
         return;
     }
     match row {
-        Some(row) => row.install(database, miss.hash, key, COLD),
+        Some(row) => row.install(database, miss.hash, key),
         None => {
             // The filter was wrong. A clean tombstone says so, until the next checkpoint clears it.
             let content = Content {

@@ -3,19 +3,21 @@
 //! Each partition's mark says up to which position of its shard's stream its rows go; replay skips
 //! what is at or before it. Everything replayed becomes resident and dirty, as if it had just been
 //! written. Start-up time thus depends on the length of the log's tail, which the checkpoint bounds,
-//! and not on the amount of data. Only EXPIRE, SPLICE and REPLACE need the value that they change; if it is
-//! not resident, it is read from the cold tier there and then.
+//! and not on the amount of data. EXPIRE, SPLICE, REPLACE and EDIT need the value that they change; if it is
+//! not resident, it is read from the cold tier there and then, unless it is a collection whose elements have
+//! rows of their own: its changes wait until somebody reads it (`basalt_keyspace::deferred`).
 
 use crate::key::Key;
 use crate::log::LogError;
 use crate::miss::adds_key;
-use crate::rows::{self, BadRow, LoadError, LoadedRow, Source};
+use crate::rows::{self, BadRow, LoadedRow};
 use crate::splice;
 use crate::txn;
 use basalt_change::op::{self, DecodeError, Edit, Op, Origin, Put, PutValue, Replace, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
 use basalt_change::row::{self, Mark};
 use basalt_cold::{ColdError, ColdTier};
+use basalt_keyspace::deferred::Change;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::{Database, Partition};
@@ -91,6 +93,14 @@ pub struct RecoveryStats {
     pub marks_read_in: Duration,
     /// How long it took to open the log and to replay it.
     pub log_replayed_in: Duration,
+}
+
+/// Where a key is that a change builds upon, if it is anywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Residence {
+    Memory,
+    /// Its collection is spread, and its changes wait until somebody reads it.
+    Disk,
 }
 
 /// Applies the log's records during start-up: those of all shards, or of some.
@@ -266,9 +276,15 @@ impl<'a> Applier<'a> {
                 apply_delete(partition, db, &key(bytes));
             }
             Op::Expire { key: bytes, expire_ms, .. } => {
-                self.make_resident(partition, db, &key(bytes))?;
+                let residence = self.make_resident(partition, db, &key(bytes))?;
                 let database = &mut partition.databases[db];
-                txn::set_entry_expiry(database, &key(bytes), expire_ms, Default::default());
+                match residence {
+                    Residence::Memory => {
+                        let access = Default::default();
+                        txn::set_entry_expiry(database, &key(bytes), expire_ms, access);
+                    }
+                    Residence::Disk => database.spread.defer(bytes, Change::Expire(expire_ms)),
+                }
             }
             Op::Splice { key: bytes, offset, bytes: new, .. } => {
                 self.make_resident(partition, db, &key(bytes))?;
@@ -305,8 +321,13 @@ impl<'a> Applier<'a> {
             store(&mut partition.databases[db], key, NewValue::Collection(value), 0, edit.origin);
             return Ok(());
         }
-        self.make_resident(partition, db, key)?;
+        let residence = self.make_resident(partition, db, key)?;
         let database = &mut partition.databases[db];
+        if residence == Residence::Disk {
+            let change = Change::Edit { kind: edit.kind, edits: edit.edits.into() };
+            database.spread.defer(key.bytes, change);
+            return Ok(());
+        }
         let table = &mut database.table;
         let found = table.find(key.hash, key.bytes).ok_or(error(NOT_THERE))?;
         let value = table.entry(found).collection().filter(|value| value.kind() == kind);
@@ -356,44 +377,42 @@ impl<'a> Applier<'a> {
             if let Some(id) = rows::spread_id(&row).map_err(error)? {
                 database.spread.take_from_cold();
                 database.spread.bury(id);
+                database.spread.forget_deferred(key.bytes);
             }
         }
         Ok(())
     }
 
-    /// Reads a key that a change builds upon, if it is not resident.
+    /// Reads a key that a change builds upon, if it is not resident; but not if its collection is spread, for that
+    /// would take as long as it is large.
     fn make_resident(
         &self,
         partition: &mut Partition,
         db: usize,
         key: &Key<'_>,
-    ) -> Result<(), RecoveryError> {
+    ) -> Result<Residence, RecoveryError> {
         let database = &mut partition.databases[db];
         if database.table.find(key.hash, key.bytes).is_some() {
-            return Ok(());
+            return Ok(Residence::Memory);
+        }
+        if database.spread.deferred(key.bytes).is_some() {
+            return Ok(Residence::Disk);
         }
         let mut row_key = Vec::new();
         row::object_key(key.partition, database.generation, key.bytes, &mut row_key);
         if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
-            let source = Source { cold: self.cold, limits: self.limits, goes_on: &|| true };
-            let row = LoadedRow::read(&row, key.partition, database.generation, source);
-            let row = row.map_err(|error| of_load(key.partition, error))?;
-            row.install(database, key.hash, key.bytes, COLD);
+            let error = |error| RecoveryError::Row { partition: key.partition.number(), error };
+            match LoadedRow::decode(&row, &self.limits).map_err(error)? {
+                Some(row) => row.install(database, key.hash, key.bytes),
+                None => return Ok(Residence::Disk),
+            }
         }
-        Ok(())
+        Ok(Residence::Memory)
     }
 
     /// The next generation to give out, and what was found.
     pub(crate) fn end(self) -> (u64, RecoveryStats) {
         (self.generation_max + 1, self.stats)
-    }
-}
-
-fn of_load(partition: PartitionId, error: LoadError) -> RecoveryError {
-    match error {
-        LoadError::Cold(error) => RecoveryError::Cold(error),
-        LoadError::Row(error) => RecoveryError::Row { partition: partition.number(), error },
-        LoadError::Interrupted => unreachable!("recovery does not stop half-way"),
     }
 }
 

@@ -4,9 +4,11 @@ use basalt_change::element::{self, ElementsOf, RowSet};
 use basalt_change::place::PartitionId;
 use basalt_change::row::{ObjectRow, RowError, RowKind, SpreadHead};
 use basalt_cold::{ColdError, ColdTier};
+use basalt_keyspace::deferred::Change;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::partition::Database;
 use basalt_keyspace::spread::SpreadKey;
+use basalt_keyspace::table::bucket::{COLD, DIRTY};
 use basalt_value::{DecodeError, Kind, Limits, Touched, Value, spread};
 use std::ops::ControlFlow;
 
@@ -71,6 +73,15 @@ pub(crate) struct LoadedRow<'a> {
     value: NewValue<'a>,
     /// The id of a spread collection.
     spread_id: Option<u64>,
+    /// Whether it is still what the rows say.
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    AsOnDisk,
+    /// Changes that waited for it have been made.
+    CaughtUp,
 }
 
 impl<'a> LoadedRow<'a> {
@@ -84,7 +95,8 @@ impl<'a> LoadedRow<'a> {
             }
             RowKind::Spread(_) => return Ok(None),
         };
-        Ok(Some(LoadedRow { expire_ms: row.expire_ms, value, spread_id: None }))
+        let (expire_ms, state) = (row.expire_ms, State::AsOnDisk);
+        Ok(Some(LoadedRow { expire_ms, value, spread_id: None, state }))
     }
 
     /// Reads an object's row, and the elements' if there are any.
@@ -103,12 +115,39 @@ impl<'a> LoadedRow<'a> {
         let of = ElementsOf { partition, generation, id: head.id };
         let value = read_elements(of, kind(number)?, head, source)?;
         let value = NewValue::Collection(value);
-        Ok(LoadedRow { expire_ms: row.expire_ms, value, spread_id: Some(head.id) })
+        let (expire_ms, spread_id, state) = (row.expire_ms, Some(head.id), State::AsOnDisk);
+        Ok(LoadedRow { expire_ms, value, spread_id, state })
+    }
+
+    /// Its elements have rows of their own: changes may wait for it.
+    pub(crate) fn is_spread(&self) -> bool {
+        self.spread_id.is_some()
+    }
+
+    /// Makes the changes that waited for it to be read.
+    pub(crate) fn catch_up(&mut self, changes: &[Change], limits: &Limits) -> Result<(), BadRow> {
+        for change in changes {
+            match (change, &mut self.value) {
+                (Change::Expire(expire_ms), _) => self.expire_ms = *expire_ms,
+                (Change::Edit { kind, edits }, NewValue::Collection(value))
+                    if Kind::from_number(*kind) == Some(value.as_ref().kind()) =>
+                {
+                    value.as_mut().apply(edits, limits)?;
+                }
+                (Change::Edit { .. }, _) => return Err(OF_ANOTHER_KIND.into()),
+            }
+        }
+        self.state = State::CaughtUp;
+        Ok(())
     }
 
     /// Makes it resident under a key that is not.
-    pub(crate) fn install(self, database: &mut Database, hash: u64, key: &[u8], flags: u64) {
-        let LoadedRow { expire_ms, value, spread_id } = self;
+    pub(crate) fn install(self, database: &mut Database, hash: u64, key: &[u8]) {
+        let LoadedRow { expire_ms, value, spread_id, state } = self;
+        debug_assert!(
+            state == State::CaughtUp || database.spread.deferred(key).is_none(),
+            "changes wait for it"
+        );
         if expire_ms != 0 {
             database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
         }
@@ -123,10 +162,22 @@ impl<'a> LoadedRow<'a> {
             }
         }
         let content = Content { key, value, expire_ms, access: Default::default() };
+        let flags = match state {
+            State::AsOnDisk => COLD,
+            State::CaughtUp => {
+                // Nobody has noted which elements they change: the next checkpoint writes all, once.
+                database.spread.forget(hash, key);
+                database.spread.forget_deferred(key);
+                COLD | DIRTY
+            }
+        };
         database.table.insert(hash, content, flags);
         database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
     }
 }
+
+const OF_ANOTHER_KIND: DecodeError =
+    DecodeError::Corrupt("an edit of a collection of another kind");
 
 fn kind(number: u8) -> Result<Kind, RowError> {
     Kind::from_number(number).ok_or(RowError::UnknownType(number))

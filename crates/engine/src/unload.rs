@@ -37,8 +37,10 @@ impl Engine {
     fn unload_partition(&self, id: PartitionId) -> bool {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        let has_dead = |database: &Database| !database.spread.dead().is_empty();
-        if partition.dirty() > 0 || partition.mark_stale || partition.databases.iter().any(has_dead)
+        let has_more = |database: &Database| {
+            !database.spread.dead().is_empty() || database.spread.deferred_keys().next().is_some()
+        };
+        if partition.dirty() > 0 || partition.mark_stale || partition.databases.iter().any(has_more)
         {
             return false;
         }

@@ -13,6 +13,7 @@
 //! five times slower per pipelined GET and 70% larger. The unsafe code is confined to `memory`,
 //! `entry`, `table` and `keyspace`, and the model tests here run under Miri.
 
+pub mod deferred;
 pub mod entry;
 pub mod field_expiries;
 pub mod hash;

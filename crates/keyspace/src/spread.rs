@@ -4,8 +4,10 @@
 //! Each has an id, by which its rows are found, and notes which of its elements change. An id whose
 //! collection is gone, or has become one row again, is *dead*: the next checkpoint deletes its rows.
 
+use crate::deferred::{Change, Deferred};
 use basalt_value::Touched;
 use hashbrown::HashTable;
+use std::sync::Arc;
 
 /// See the head of this file. Takes a word as long as nothing is spread.
 #[derive(Default)]
@@ -16,6 +18,8 @@ struct Keys {
     resident: HashTable<SpreadKey>,
     cold_only: u64,
     dead: Vec<u64>,
+    /// Of some that are in the cold tier only.
+    deferred: Deferred,
 }
 
 /// A resident key whose collection is spread.
@@ -119,6 +123,28 @@ impl SpreadKeys {
     pub fn take_from_cold(&mut self) {
         if let Some(keys) = &mut self.0 {
             keys.cold_only = keys.cold_only.saturating_sub(1);
+        }
+    }
+
+    /// A key in the cold tier only changes when it is read.
+    pub fn defer(&mut self, key: &[u8], change: Change) {
+        self.0.get_or_insert_default().deferred.add(key, change);
+    }
+
+    /// The changes that wait for a key to be read.
+    pub fn deferred(&self, key: &[u8]) -> Option<Arc<Vec<Change>>> {
+        self.0.as_ref()?.deferred.of(key)
+    }
+
+    /// Keys with changes that wait.
+    pub fn deferred_keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().flat_map(|keys| keys.deferred.keys())
+    }
+
+    /// The changes that waited have been made, or are not needed any more.
+    pub fn forget_deferred(&mut self, key: &[u8]) {
+        if let Some(keys) = &mut self.0 {
+            keys.deferred.forget(key);
         }
     }
 

@@ -149,6 +149,81 @@ fn what_the_log_takes_away_leaves_no_rows_behind() {
     assert_eq!(elements, 2 * MANY, "the sorted set's, under its other name");
 }
 
+/// One change of each kind, and what only the log has after it.
+const CHANGES: [&str; 9] = [
+    "HSET hash field:17 other",
+    "PEXPIRE hash 100000",
+    "HDEL hash field:18",
+    "SADD set another",
+    "ZADD zset 17.5 member:18",
+    "LPUSH list another",
+    "PEXPIRE list 100000",
+    "PERSIST list",
+    "XADD stream 2-1 field value",
+];
+
+/// Keys that nobody has read.
+fn unread(server: &TestServer) -> u64 {
+    server.server.engine.totals(0).keys_cold_only
+}
+
+#[test]
+fn a_start_reads_no_large_collection_that_the_log_changes() {
+    let mut server = TestServer::new();
+    fill(&mut server, 1, MANY);
+    checkpoint(&server);
+    CHANGES.iter().for_each(|line| drop(server.line(line)));
+    let before = all(&mut server);
+    let times =
+        |server: &mut TestServer| KINDS.map(|(key, _)| server.run(&["PEXPIRETIME", key])).to_vec();
+    let times_before = times(&mut server);
+    let mut reopened = server.reopen();
+    assert_eq!(unread(&reopened), KINDS.len() as u64);
+    assert_eq!(reopened.line("DBSIZE"), Value::Integer(KINDS.len() as i64));
+    // Ended before anybody has read them; then read by commands.
+    let mut again = reopened.reopen();
+    assert_eq!(unread(&again), KINDS.len() as u64);
+    assert_eq!(times(&mut again), times_before);
+    assert_eq!(all(&mut again), before, "read by commands");
+    assert_eq!(unread(&again), 0);
+    // Read by a checkpoint, whose rows are what is read from now on.
+    checkpoint(&reopened);
+    assert_eq!(unread(&reopened), 0);
+    assert_eq!(all(&mut reopened), before, "read by a checkpoint");
+    let mut rows_alone = reopened.reopen();
+    assert_eq!(times(&mut rows_alone), times_before);
+    assert_eq!(all(&mut rows_alone), before, "written by a checkpoint");
+}
+
+#[test]
+fn changes_that_wait_go_with_their_collection() {
+    type End = (&'static str, &'static [&'static str]);
+    let ends: [End; 4] = [
+        ("deleted", &["DEL list set zset hash stream"]),
+        ("replaced", &["MSET list a set b zset c hash d stream e"]),
+        ("made anew", &["DEL hash set", "HSET hash a 1", "SADD set a", "HSET hash b 2"]),
+        ("flushed", &["SWAPDB 0 1", "FLUSHALL", "HSET hash a 1"]),
+    ];
+    for (what, lines) in ends {
+        for unread_before in [false, true] {
+            let mut server = TestServer::new();
+            fill(&mut server, 1, MANY);
+            checkpoint(&server);
+            CHANGES.iter().for_each(|line| drop(server.line(line)));
+            // In one case the log says it, in the other a command.
+            if unread_before {
+                server = server.reopen();
+            }
+            lines.iter().for_each(|line| drop(server.line(line)));
+            let before = all(&mut server);
+            let mut reopened = server.reopen();
+            checkpoint(&reopened);
+            assert_eq!(all(&mut reopened), before, "{what}");
+            assert_eq!(all(&mut reopened.reopen()), before, "{what}, rows alone");
+        }
+    }
+}
+
 #[test]
 fn what_has_shrunk_is_one_row_again() {
     let mut server = TestServer::new();
