@@ -299,6 +299,13 @@ impl Engine {
         self.expiry_paused_until_ms.store(until_ms, Ordering::Relaxed);
     }
 
+    /// Whether the active expiry cycles may go on. Asked under each lock: what is set after they have been
+    /// switched off or paused does not go by itself.
+    pub(crate) fn may_remove_expired(&self) -> bool {
+        self.active_expiry.load(Ordering::Relaxed)
+            && self.clock.unix_ms() >= self.expiry_paused_until_ms.load(Ordering::Relaxed)
+    }
+
     /// A key of this database may expire.
     #[inline]
     pub(crate) fn note_expiring(&self, db: u8) {

@@ -46,17 +46,12 @@ struct Round {
 impl ExpiryCycle {
     /// Goes once over the partitions, or as far as `budget` lasts.
     pub(crate) fn run(&mut self, engine: &Engine, budget: Duration) {
-        let paused_until_ms = engine.expiry_paused_until_ms.load(Ordering::Relaxed);
-        if !engine.active_expiry.load(Ordering::Relaxed) || engine.clock.unix_ms() < paused_until_ms
-        {
+        if !engine.may_remove_expired() {
             return;
         }
         let start = Instant::now();
         for _ in 0..PartitionId::all().len() {
-            // Looked at under each lock: once the cycle is switched off, nothing that is set
-            // afterwards goes by itself.
-            let goes_on =
-                || engine.active_expiry.load(Ordering::Relaxed) && start.elapsed() < budget;
+            let goes_on = || engine.may_remove_expired() && start.elapsed() < budget;
             self.expire_next(engine, &goes_on);
             if start.elapsed() > budget || engine.is_stopping() {
                 return;

@@ -33,34 +33,47 @@ pub(crate) struct FieldExpiryCycle {
 impl FieldExpiryCycle {
     /// Goes once over the partitions, or as far as `budget` lasts.
     pub(crate) fn run(&mut self, engine: &Engine, budget: Duration) {
-        let paused_until_ms = engine.expiry_paused_until_ms.load(Ordering::Relaxed);
-        if !engine.active_expiry.load(Ordering::Relaxed) || engine.clock.unix_ms() < paused_until_ms
-        {
+        if !engine.may_remove_expired() {
             return;
         }
         let start = Instant::now();
+        let goes_on = || engine.may_remove_expired() && start.elapsed() < budget;
         for _ in 0..PartitionId::all().len() {
-            self.expire_next(engine, &|| start.elapsed() < budget);
+            self.expire_next(engine, &goes_on);
             if start.elapsed() > budget || engine.is_stopping() {
                 return;
             }
         }
     }
 
-    /// Removes the due fields of the next partition while `has_time` says so.
-    fn expire_next(&mut self, engine: &Engine, has_time: &dyn Fn() -> bool) {
+    /// Removes the due fields of the next partition while `goes_on` says so; what is left is the next call's.
+    fn expire_next(&mut self, engine: &Engine, goes_on: &dyn Fn() -> bool) {
         let now_ms = engine.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
         for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
-            while self.expire_some(engine, id, db, now_ms) && has_time() {}
+            while self.expire_some(engine, id, db, now_ms, goes_on) {
+                if !goes_on() {
+                    return;
+                }
+            }
         }
         self.next += 1;
     }
 
     /// Removes some due fields of one database; true if there may be more.
-    fn expire_some(&mut self, engine: &Engine, id: PartitionId, db: u8, now_ms: u64) -> bool {
+    fn expire_some(
+        &mut self,
+        engine: &Engine,
+        id: PartitionId,
+        db: u8,
+        now_ms: u64,
+        goes_on: &dyn Fn() -> bool,
+    ) -> bool {
         let mut locked = engine.keyspace.lock(id);
+        if !goes_on() {
+            return true;
+        }
         let database = &mut locked.partition_mut(id).databases[usize::from(db)];
         if database.field_expiries.next_ms() > now_ms || engine.log().admit().is_err() {
             return false;

@@ -2,15 +2,16 @@
 
 use basalt_change::place::{PartitionId, Slot};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_engine::{Gate, PutOptions};
+use basalt_engine::{Engine, EventClasses, EventSink, Gate, KeyEvent, PutOptions, Ticket};
 use basalt_env::clock::ManualClock;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::{Fetching, wait_for};
 use basalt_model::stage::{Cue, Manners, Point};
 use basalt_model::world::{Setting, World};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 const KEY: &[u8] = b"{a}key";
 const OTHER: &[u8] = b"{a}other";
@@ -591,6 +592,46 @@ fn many_keys_of_a_partition_expire_over_several_locks() {
             world.engine().expire_due();
             assert_eq!(keys(world, 0), left, "what came after the look is looked for");
         }
+    });
+}
+
+/// Pauses the expiry with the first key that it removes.
+struct PausesExpiry(Weak<Engine>);
+
+impl EventSink for PausesExpiry {
+    fn classes(&self) -> EventClasses {
+        EventClasses::from_letters(b"KEx")
+    }
+
+    fn publish(&self, events: &mut Vec<KeyEvent>, _: Option<Ticket>) {
+        if let Some(engine) = self.0.upgrade()
+            && !events.is_empty()
+        {
+            engine.pause_expiry(u64::MAX);
+        }
+        events.clear();
+    }
+}
+
+/// A round of the expiry may be under way when it is paused: nothing goes after that.
+#[test]
+fn a_pause_stops_the_expiry_where_it_is() {
+    in_world(|world, _| {
+        let engine = world.engine();
+        for number in 0..20 {
+            put_until(world, format!("key{number}").as_bytes(), b"value", world.now_ms() + 1);
+        }
+        world.engine().log().sync().expect("synced");
+        engine.announce_events_to(Box::new(PausesExpiry(Arc::downgrade(engine))));
+        world.clock.advance_ms(1);
+        engine.set_active_expiry(true);
+        let start = Instant::now();
+        while engine.expired_keys() == 0 && start.elapsed() < Duration::from_secs(120) {
+            std::thread::yield_now();
+        }
+        // As long as many rounds take.
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(engine.expired_keys(), 1);
     });
 }
 
