@@ -475,16 +475,17 @@ mod tests {
     fn a_lookup_compares_with_hardly_any_other_member() {
         // Not `hash_of`, whose low bits put neighbours into buckets of their own.
         let scattered = |member: &u64| mix(*member);
+        let count: u64 = if cfg!(miri) { 500 } else { 50_000 };
         let mut members = Members::new();
-        (0..50_000).for_each(|member| members.insert(mix(member), member, scattered));
+        (0..count).for_each(|member| members.insert(mix(member), member, scattered));
         let mut compared = 0;
-        for member in 0..50_000u64 {
+        for member in 0..count {
             members.find(mix(member), |&it| {
                 compared += 1;
                 it == member
             });
         }
-        assert!(compared < 55_000, "{compared}");
+        assert!(compared < count / 10 * 11, "{compared}");
     }
 
     #[test]
