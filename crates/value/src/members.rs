@@ -490,10 +490,11 @@ mod tests {
 
     #[test]
     fn a_scan_sees_what_stays_through_splits() {
-        let mut members = filled(500);
+        let (there, each_time) = if cfg!(miri) { (50, 5) } else { (500, 100) };
+        let mut members = filled(there);
         let mut seen = BTreeSet::new();
         let mut cursor = 0;
-        let mut added = 500;
+        let mut added = there;
         loop {
             cursor = members.scan(cursor, 10, hash_of, |&member| {
                 seen.insert(member);
@@ -501,19 +502,20 @@ mod tests {
             if cursor == 0 {
                 break;
             }
-            for member in added..added + 100 {
+            for member in added..added + each_time {
                 members.insert(hash_of(&member), member, hash_of);
             }
-            added += 100;
+            added += each_time;
         }
-        assert!((0..500).all(|member| seen.contains(&member)));
+        assert!((0..there).all(|member| seen.contains(&member)));
     }
 
     #[test]
     fn random_members_are_about_equally_likely() {
-        let members = filled(1000);
-        let mut counts = vec![0; 1000];
-        for draw in 0..100_000u64 {
+        let count = if cfg!(miri) { 30 } else { 1000 };
+        let members = filled(count);
+        let mut counts = vec![0; count as usize];
+        for draw in 0..count * 100 {
             counts[*members.random(mix(mix(draw))).unwrap() as usize] += 1;
         }
         let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
@@ -522,23 +524,29 @@ mod tests {
 
     #[test]
     fn members_taken_at_random_are_all_members_once() {
-        let mut members = filled(1000);
+        let count = if cfg!(miri) { 100 } else { 1000 };
+        let mut members = filled(count as u64);
         let mut taken = BTreeSet::new();
         let mut random = 1;
         while let Some(member) = members.take_random(random, hash_of) {
             assert!(taken.insert(member));
-            assert_eq!(members.len(), 1000 - taken.len());
+            assert_eq!(members.len(), count - taken.len());
             assert!(members.find(hash_of(&member), |&it| it == member).is_none());
             random = mix(random);
         }
-        assert_eq!(taken.len(), 1000);
+        assert_eq!(taken.len(), count);
         assert_eq!(members.iter().count(), 0);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 16 }))]
         #[test]
-        fn behaves_as_a_set(steps in proptest::collection::vec((any::<bool>(), 0..600u64), 0..1500)) {
+        fn behaves_as_a_set(
+            steps in proptest::collection::vec(
+                (any::<bool>(), 0..if cfg!(miri) { 60 } else { 600u64 }),
+                0..if cfg!(miri) { 100 } else { 1500 },
+            ),
+        ) {
             let mut members = Members::new();
             let mut model = BTreeSet::new();
             for (add, member) in steps {

@@ -142,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 48 }))]
     #[test]
     fn behaves_as_a_map_and_edits_say_all(
-        steps in proptest::collection::vec(step(), 1..300),
+        steps in proptest::collection::vec(step(), 1..if cfg!(miri) { 40 } else { 300 }),
         entries_max in prop_oneof![Just(0u32), Just(16), Just(512)],
     ) {
         let hash_limits = PackedLimits { entries_max, value_bytes_max: 64 };

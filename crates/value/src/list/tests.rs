@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 64 }))]
     #[test]
     fn behaves_as_a_deque_and_edits_say_all(
-        steps in proptest::collection::vec(step(), 1..300),
+        steps in proptest::collection::vec(step(), 1..if cfg!(miri) { 30 } else { 300 }),
         list_node in prop_oneof![Just(-2), Just(-1), Just(4), Just(128)],
     ) {
         let limits = Limits { list_node, ..Limits::default() };
@@ -160,7 +160,7 @@ fn forms_change_where_redis_changes_them() {
 fn many_elements_take_little_more_than_their_bytes() {
     let limits = Limits::default();
     let mut list = List::new();
-    for number in 0..100_000 {
+    for number in 0..if cfg!(miri) { 3_000 } else { 100_000 } {
         list.push(Side::Right, format!("element:{number}").as_bytes(), &limits, &mut Edits::none());
     }
     let bytes_each = list.heap_bytes() / list.len();

@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 48 }))]
     #[test]
     fn behaves_as_a_set_and_edits_say_all(
-        steps in proptest::collection::vec((0..3u8, member()), 1..400),
+        steps in proptest::collection::vec((0..3u8, member()), 1..if cfg!(miri) { 60 } else { 400 }),
         numbers_only in any::<bool>(),
         intset_entries_max in prop_oneof![Just(0u32), Just(8), Just(512)],
         entries_max in prop_oneof![Just(0u32), Just(16), Just(128)],

@@ -184,7 +184,7 @@ proptest! {
 
     #[test]
     fn behaves_as_a_map_packed(
-        steps in proptest::collection::vec(step(40), 0..200),
+        steps in proptest::collection::vec(step(40), 0..if cfg!(miri) { 40 } else { 200 }),
         ranks in any::<(u8, u8)>(),
         scores in (score(), score()),
     ) {
@@ -193,7 +193,7 @@ proptest! {
 
     #[test]
     fn behaves_as_a_map_native(
-        steps in proptest::collection::vec(step(1500), 0..if cfg!(miri) { 100 } else { 900 }),
+        steps in proptest::collection::vec(step(1500), 0..if cfg!(miri) { 60 } else { 900 }),
         ranks in any::<(u8, u8)>(),
         scores in (score(), score()),
     ) {
@@ -202,7 +202,7 @@ proptest! {
 
     #[test]
     fn behaves_as_a_map_across_the_limit(
-        steps in proptest::collection::vec(step(60), 0..300),
+        steps in proptest::collection::vec(step(60), 0..if cfg!(miri) { 60 } else { 300 }),
         ranks in any::<(u8, u8)>(),
         scores in (score(), score()),
     ) {
@@ -211,7 +211,7 @@ proptest! {
 
     #[test]
     fn members_bound_ranges(
-        members in proptest::collection::btree_set("[0-9a-c]{0,3}", 0..200),
+        members in proptest::collection::btree_set("[0-9a-c]{0,3}", 0..if cfg!(miri) { 30 } else { 200 }),
         ends in ("[0-9a-c]{0,3}", "[0-9a-c]{0,3}"),
         entries_max in prop_oneof![Just(0u32), Just(1000u32)],
     ) {
@@ -262,7 +262,7 @@ fn lex<'a>(min: LexBound<'a>, max: LexBound<'a>) -> Bounds<'a> {
 
 #[test]
 fn many_elements_keep_the_tree_in_shape() {
-    let count: u32 = if cfg!(miri) { 400 } else { 40_000 };
+    let count: u32 = if cfg!(miri) { 150 } else { 40_000 };
     let limits = limits(0);
     let name = |number: u32| (number.wrapping_mul(2_654_435_761)).to_le_bytes();
     let (mut set, mut model) = (SortedSet::new(), Model::new());
@@ -296,7 +296,7 @@ fn scans_see_every_member() {
     for entries_max in [0, 10_000] {
         let limits = limits(entries_max);
         let mut set = SortedSet::new();
-        for number in 0..1000u32 {
+        for number in 0..if cfg!(miri) { 100 } else { 1000u32 } {
             set.set(&number.to_le_bytes(), &limits, &mut Edits::none(), |_| Some(0.5));
         }
         let (mut seen, mut cursor) = (Model::new(), 0);

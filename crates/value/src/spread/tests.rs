@@ -199,8 +199,10 @@ fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
 
 #[test]
 fn a_list_finds_places_for_any_number_of_chunks_at_one_spot() {
-    let insertions: Vec<Step> = (0..2_000).map(|_| (3, 7, 699)).collect();
-    let ends: Vec<Step> = (0..200).map(|number| (7, number, 650)).collect();
+    let insertions: Vec<Step> =
+        (0..if cfg!(miri) { 30 } else { 2_000 }).map(|_| (3, 7, 699)).collect();
+    let ends: Vec<Step> =
+        (0..if cfg!(miri) { 20 } else { 200 }).map(|number| (7, number, 650)).collect();
     rounds::<List>(&[ends, insertions].concat(), 50, 7);
 }
 
@@ -220,7 +222,10 @@ fn as_ref<C: Changed>(collection: &C) -> Option<crate::ValueRef<'_>> {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let which = prop_oneof![3 => 0..60u16, 1 => 0..2_000u16];
-    proptest::collection::vec((any::<u8>(), which, any::<u16>()), 1..1_500)
+    proptest::collection::vec(
+        (any::<u8>(), which, any::<u16>()),
+        1..if cfg!(miri) { 60 } else { 1_500 },
+    )
 }
 
 proptest! {

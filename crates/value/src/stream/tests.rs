@@ -321,7 +321,7 @@ proptest! {
 
     #[test]
     fn foreign_edits_never_panic(
-        ops in proptest::collection::vec(op(), 0..20),
+        ops in proptest::collection::vec(op(), 0..if cfg!(miri) { 8 } else { 20 }),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
         tail in proptest::collection::vec(any::<u8>(), 0..20),
@@ -345,7 +345,7 @@ proptest! {
 
     #[test]
     fn foreign_bytes_never_panic(
-        ops in proptest::collection::vec(op(), 0..20),
+        ops in proptest::collection::vec(op(), 0..if cfg!(miri) { 8 } else { 20 }),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {
