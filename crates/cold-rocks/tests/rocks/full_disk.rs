@@ -17,7 +17,7 @@ use crate::{commit, noise, open, try_commit};
 
 const MOUNT_VARIABLE: &str = "BASALT_COLD_FULL_DISK";
 /// RocksDB looks for space every five seconds.
-const RESUME_SECONDS_MAX: u64 = 30;
+const RESUME_SECONDS_MAX: u64 = 120;
 
 fn run_on_small_disk(test: &str, megabytes: u32) {
     let root = tempfile::tempdir().expect("a temporary directory");
