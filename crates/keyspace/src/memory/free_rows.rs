@@ -115,7 +115,10 @@ mod tests {
         }
         let in_use: usize = taken.iter().map(|(_, bytes)| bytes).sum();
         assert_eq!(free.bytes() + in_use, chunks * CHUNK_BYTES);
-        assert!(free.bytes() < in_use / 10, "holes are used before chunks are added");
+        // Under Miri there are few, and the last chunk is mostly free.
+        let holes =
+            if cfg!(miri) { free.bytes().saturating_sub(CHUNK_BYTES) } else { free.bytes() };
+        assert!(holes < in_use / 10, "holes are used before chunks are added");
         taken.into_iter().for_each(|(address, bytes)| free.give(address, bytes));
         let whole = free.by_length.iter().all(|&(length, _)| length == CHUNK_BYTES);
         assert!(whole && free.by_length.len() == chunks);
