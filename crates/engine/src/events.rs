@@ -138,6 +138,18 @@ impl Txn<'_> {
         }
     }
 
+    /// Says of each of these keys that the command reads, as commands do that only read, if it is not there.
+    #[inline]
+    pub fn notify_missing(&mut self, keys: &[Key<'_>]) {
+        if self.changes.classes.has(EventClass::Miss) {
+            for key in keys {
+                if self.get(key).is_none() {
+                    self.notify(EventClass::Miss, "keymiss", key);
+                }
+            }
+        }
+    }
+
     /// Says what has become of a key of any database.
     #[inline]
     pub fn notify_at(&mut self, class: EventClass, name: &'static str, at: Destination<'_>) {

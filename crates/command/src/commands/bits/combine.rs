@@ -45,6 +45,7 @@ fn bitop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
         return Err(CommandError::fixed("ERR BITOP NOT must be called with a single source key."));
     }
     txn.prefetch(args.keys());
+    txn.notify_missing(sources);
     let mut strings = Vec::with_capacity(sources.len());
     for key in sources {
         strings.push(bytes_or_none(txn.get(key))?);

@@ -72,7 +72,7 @@ fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
             txn.splice(key, written_to - 1, &[0]);
         }
         Some(_) => make_raw(txn, key),
-        None => {}
+        None => txn.notify_missing(args.keys()),
     }
     reply.array(operations.len());
     for operation in &operations {

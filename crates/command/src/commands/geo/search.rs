@@ -103,6 +103,7 @@ fn run_write(
     args: &Args<'_>,
     reply: &mut Reply<'_>,
 ) -> CommandResult {
+    txn.notify_missing(std::slice::from_ref(args.key(call.source_key())));
     let (destination, result) = {
         let set = txn.collection::<SortedSet>(args.key(call.source_key()))?;
         let request = call.parse(args, set)?;

@@ -45,6 +45,7 @@ fn pfcount(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     }
     let key = args.key(0);
     let Some(object) = txn.get(key) else {
+        txn.notify_missing(args.keys());
         reply.integer(0);
         return Ok(());
     };
@@ -66,6 +67,7 @@ fn pfcount(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
 
 fn count_union(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     txn.prefetch(args.keys());
+    txn.notify_missing(args.keys());
     let mut union = Registers::default();
     for key in args.keys() {
         if let Some(object) = txn.get(key) {

@@ -33,6 +33,7 @@ pub(super) const PFMERGE: Entry = Entry {
 
 fn pfmerge(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     txn.prefetch(args.keys());
+    txn.notify_missing(args.keys());
     let mut union = Registers::default();
     let mut encoding = Encoding::Sparse;
     for key in args.keys() {

@@ -237,6 +237,7 @@ fn store(
     reply: &mut Reply<'_>,
 ) -> CommandResult {
     let (to, from) = args.keys().split_first().ok_or(CommandError::SYNTAX)?;
+    txn.notify_missing(from);
     let limits = txn.limits();
     let mut result = Set::new();
     let sets: Vec<Option<&Set>> =

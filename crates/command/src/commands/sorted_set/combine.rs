@@ -161,6 +161,7 @@ fn run_store(
             combined.iter().map(|(member, score)| (*score, &**member)).collect();
         SortedSet::from_sorted(&elements, &txn.limits())
     };
+    txn.notify_missing(&args.keys()[1..]);
     reply.integer(set.len() as i64);
     txn.put_result(args.key(0), set.into_value(), call.operation.stored());
     Ok(())

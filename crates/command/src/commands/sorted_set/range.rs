@@ -87,6 +87,7 @@ fn run(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>, rules: Rules) ->
 fn zrangestore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     const RULES: Rules = Rules { bounds_at: 3, sort: None, direction: None, may_score: false };
     let query = Query::parse(args, RULES)?;
+    txn.notify_missing(&args.keys()[1..]);
     let limits = txn.limits();
     let mut stored = SortedSet::new();
     if let Some(source) = txn.collection::<SortedSet>(args.key(1))? {

@@ -35,6 +35,7 @@ fn xack(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let (key, group) = (args.key(0), args.word(2));
     let stream = txn.collection::<Stream>(key)?;
     if stream.and_then(|stream| stream.group(group)).is_none() {
+        txn.notify_missing(args.keys());
         reply.integer(0);
         return Ok(());
     }

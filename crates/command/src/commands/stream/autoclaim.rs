@@ -54,6 +54,7 @@ fn xautoclaim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     let wanted = parse(args)?;
     let stream = txn.collection::<Stream>(key)?;
     if stream.and_then(|stream| stream.group(group)).is_none() {
+        txn.notify_missing(args.keys());
         return Err(no_key_or_group(key.bytes, group));
     }
     let reader = Reader { group, consumer: args.word(3), now_ms: txn.now_ms() };

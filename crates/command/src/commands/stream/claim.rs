@@ -69,6 +69,7 @@ fn xclaim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let now_ms = txn.now_ms();
     let stream = txn.collection::<Stream>(key)?;
     if stream.and_then(|stream| stream.group(group)).is_none() {
+        txn.notify_missing(args.keys());
         return Err(no_key_or_group(key.bytes, group));
     }
     let wanted = parse(args, now_ms)?;

@@ -54,7 +54,10 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     let (group, consumer) = read.group.unwrap_or_default();
     let mut froms = Vec::with_capacity(read.streams);
     for (key, word) in args.keys().iter().zip(args.from(read.first_id)) {
-        check_group(txn, key, group)?;
+        if let Err(error) = check_group(txn, key, group) {
+            txn.notify_missing(std::slice::from_ref(key));
+            return Err(error);
+        }
         froms.push(parse_from(word)?);
     }
     let reader = Reader { group, consumer, now_ms: txn.now_ms() };
