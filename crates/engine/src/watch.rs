@@ -7,7 +7,8 @@
 //!
 //! Nothing happens at the moment at which a key expires. But any change of *when* it expires is a
 //! change of the key; so as long as the mark is not set, the earliest expiry that was seen when the
-//! keys were first watched still holds, and one comparison tells whether a key has expired since.
+//! keys were first watched still holds, and one comparison tells whether a key has expired since. A hash
+//! expires, too, when the last of its fields does.
 //!
 //! Rejected: a version in every entry (8 bytes a key for all keys, and the cold tier would have to
 //! keep it), versions by bucket of hashes (every write pays for a store, and neighbours make
@@ -76,9 +77,12 @@ impl Engine {
         let seen = seen(database, key.hash, key.bytes, now_ms);
         if seen == Seen::Live
             && let Lookup::Live(entry) = database.table.lookup(key.hash, key.bytes)
-            && entry.expire_ms() != 0
         {
-            watching.expires_ms = watching.expires_ms.min(entry.expire_ms());
+            if entry.expire_ms() != 0 {
+                watching.expires_ms = watching.expires_ms.min(entry.expire_ms());
+            }
+            let gone_ms = entry.collection().map_or(u64::MAX, |value| value.gone_ms());
+            watching.expires_ms = watching.expires_ms.min(gone_ms);
         }
         let watch = Watch { mark: Arc::clone(&watching.mark), key: key.bytes.into(), seen };
         partition.interest.get_or_insert_default().watch(place, watch);

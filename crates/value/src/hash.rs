@@ -285,6 +285,17 @@ impl Hash {
         }
     }
 
+    /// Unix time in milliseconds when the last of its fields will have expired, all ones for never.
+    pub fn gone_ms(&self) -> u64 {
+        match self.0.read() {
+            FormRef::Packed(packed) => {
+                let times = packed::row(packed).fields.map(|field| field.expire_ms);
+                times.map(|ms| if ms == 0 { u64::MAX } else { ms }).max().unwrap_or(u64::MAX)
+            }
+            FormRef::Native(table) => table.gone_ms(),
+        }
+    }
+
     /// It has fields, and all of them have expired.
     #[inline]
     pub fn is_gone_at(&self, now_ms: u64) -> bool {

@@ -229,6 +229,14 @@ impl<'a> ValueRef<'a> {
         each!(ValueRef, self, it => it.next_expiry_ms())
     }
 
+    /// Unix time in milliseconds when the last of its elements will have expired, all ones for never.
+    pub fn gone_ms(self) -> u64 {
+        match self {
+            ValueRef::Hash(hash) => hash.gone_ms(),
+            _ => u64::MAX,
+        }
+    }
+
     /// It has elements, and all of them have expired.
     #[inline]
     pub fn is_gone_at(self, now_ms: u64) -> bool {

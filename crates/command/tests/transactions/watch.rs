@@ -149,6 +149,31 @@ fn a_key_that_expires_counts_and_one_that_had_expired_does_not() {
 }
 
 #[test]
+fn a_hash_expires_with_the_last_of_its_fields() {
+    let mut server = TestServer::new();
+    server.server.engine.set_active_expiry(false);
+    for fields in [2, 1000] {
+        let names: Vec<String> = (0..fields).map(|number| format!("f{number}")).collect();
+        let pairs: String = names.iter().map(|name| format!(" {name} v")).collect();
+        let expire = |ms: u64, names: &[String]| {
+            format!("HPEXPIRE h {ms} FIELDS {} {}", names.len(), names.join(" "))
+        };
+        server.line(&format!("HSET h{pairs}"));
+        server.line(&expire(1000, &names[1..]));
+        server.line("WATCH h");
+        server.clock.advance_ms(1000);
+        assert!(!is_aborted(&transaction(&mut server, &["PING"])), "{fields}: one is left");
+        server.line(&format!("HSET h{pairs}"));
+        server.line(&expire(1000, &names[1..]));
+        server.line(&expire(2000, &names[..1]));
+        server.line("WATCH h");
+        server.clock.advance_ms(2000);
+        assert!(is_aborted(&transaction(&mut server, &["PING"])), "{fields}: all have expired");
+        server.line("DEL h");
+    }
+}
+
+#[test]
 fn an_expired_key_that_is_flushed_or_deleted_is_no_change() {
     for event in ["FLUSHALL", "DEL k", "SWAPDB 0 1"] {
         let mut server = TestServer::new();

@@ -171,11 +171,15 @@ impl Table {
         self.expiries.as_ref().map_or(0, |expiries| expiries.expired(now_ms))
     }
 
+    /// When every field will have expired.
+    pub(super) fn gone_ms(&self) -> u64 {
+        let all = self.expiries.as_ref().filter(|expiries| expiries.len() == self.fields.len());
+        all.map_or(u64::MAX, |expiries| expiries.last_ms())
+    }
+
     /// Every field has expired by now.
     pub(super) fn is_gone_at(&self, now_ms: u64) -> bool {
-        self.expiries.as_ref().is_some_and(|expiries| {
-            expiries.len() == self.fields.len() && expiries.last_ms() <= now_ms
-        })
+        self.gone_ms() <= now_ms
     }
 
     #[inline]

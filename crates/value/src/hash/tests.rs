@@ -120,6 +120,9 @@ fn check(hash: &Hash, model: &Model, now_ms: u64) -> Result<(), TestCaseError> {
         model.iter().filter(|(_, (_, ms))| is_live(*ms, now_ms)).map(|(name, _)| name).collect();
     prop_assert_eq!(hash.len_at(now_ms), live.len());
     prop_assert_eq!(hash.is_gone_at(now_ms), live.is_empty() && !model.is_empty());
+    let never = |&ms: &u64| if ms == 0 { u64::MAX } else { ms };
+    let gone = model.values().map(|(_, ms)| never(ms)).max();
+    prop_assert_eq!(hash.gone_ms(), gone.unwrap_or(u64::MAX));
     let next = model.values().map(|&(_, ms)| ms).filter(|&ms| ms != 0).min();
     prop_assert_eq!(hash.next_expiry_ms(), next.unwrap_or(u64::MAX));
     let random = hash.random(now_ms.wrapping_mul(0x9E37_79B9_7F4A_7C15), now_ms);
