@@ -125,6 +125,22 @@ impl<'e> Transaction<'e> {
         }
     }
 
+    /// Before a command: if anybody wants events, removes those of its keys whose time has come, and says
+    /// so. Who counts on `expired` counts on it before what the command does to the key.
+    pub fn expire(&mut self, keys: &[Key<'_>], session: Session) {
+        if self.changes.classes.is_empty() {
+            return;
+        }
+        let (engine, locked) = (self.engine, &self.locked);
+        let is_due = |key| engine.is_due(locked, session.db, session.now_ms, key);
+        if !keys.iter().any(is_due) || engine.log().admit().is_err() {
+            return;
+        }
+        let mut txn = self.txn(session);
+        let expired = keys.iter().filter(|key| txn.expire(key)).count();
+        engine.count_expired(expired as u64);
+    }
+
     /// Read access for one command.
     pub fn view(&mut self, session: Session) -> View<'_> {
         View::within(self.engine, self.locked.lend(), session, self.company)

@@ -13,6 +13,7 @@ use crate::session::Session;
 use basalt_config::Config;
 use basalt_engine::{EventClass, EventClasses, EventSink, Gate, Key, KeyEvent, Ticket, Txn, View};
 use basalt_pubsub::{Kind, WhenFull};
+use basalt_spec::Command;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -62,10 +63,15 @@ pub(super) fn announce(request: &Request<'_>, worker: &mut Worker, session: &Ses
     publish(request.server, worker, session);
 }
 
+/// Whether a key that this reading command does not find is announced. What asks about the server's own view of
+/// a key is no use of it.
+pub(super) fn announces_misses(command: &Command) -> bool {
+    !command.spec.name.starts_with("object|")
+}
+
 /// Notes which keys a read command has looked for in vain. Each of its keys is looked up once.
 fn note_misses(request: &Request<'_>, worker: &mut Worker, session: &Session) {
-    // What asks about the server's own view of a key is no use of it.
-    if request.command().spec.name.starts_with("object|") {
+    if !announces_misses(request.command()) {
         return;
     }
     let engine = &*request.server.engine;

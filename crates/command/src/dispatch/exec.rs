@@ -235,11 +235,19 @@ impl Runner<'_> {
     ) -> Result<Flow, CommandError> {
         let args = step.args.with_keys(keys);
         let key_session = key_session(self.worker, self.session);
+        transaction.expire(keys, key_session);
         match self.server.commands.call(step.id).run {
             Run::Read(run) => {
                 let view = transaction.view(key_session);
                 let result = run(&view, &args, reply);
-                self.worker.count_lookups(view.hits_and_misses());
+                let (hits, misses) = view.hits_and_misses();
+                drop(view);
+                self.worker.count_lookups((hits, misses));
+                if misses > 0
+                    && events::announces_misses(self.server.commands.table.command(step.id))
+                {
+                    transaction.txn(key_session).notify_missing(keys);
+                }
                 result.map(|()| Flow::Done)
             }
             Run::Write(run) => {

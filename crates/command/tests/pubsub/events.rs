@@ -76,6 +76,10 @@ const LINES: &[&str] = &[
     "PFMERGE no4 no1 no2; PFCOUNT no1; PFADD p a; PFMERGE p no1 p; PFCOUNT p no1 no2; PFCOUNT p",
     "GEOSEARCHSTORE h no1 FROMLONLAT 1 1 BYRADIUS 1 m; GEORADIUS no1 1 1 1 m STORE h; GEORADIUS no1 1 1 1 m",
     "XACK no1 g 1-1; XCLAIM no1 g c 0 1-1; XAUTOCLAIM no1 g c 0 0; XREADGROUP GROUP g c STREAMS no1 no2 > >",
+    "SET k v PX 10; SET l w PX 10; wait; MULTI; SET k w; INCR l; EXEC",
+    "SET k v PX 10; wait; MULTI; EXISTS k; EXEC",
+    "SET k v PX 10; wait; MULTI; DEL k; SET k w; EXEC; DEL k",
+    "MULTI; GET none; SINTERSTORE v none; EXEC",
     "SWAPDB 0 1; FLUSHDB; FLUSHALL",
 ];
 
