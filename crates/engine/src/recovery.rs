@@ -290,11 +290,11 @@ impl<'a> Applier<'a> {
                 self.make_resident(partition, db, &key(bytes))?;
                 let database = &mut partition.databases[db];
                 let offset = offset as usize;
-                splice::splice_found(database, &key(bytes), offset, new, Default::default());
+                splice::apply_splice(database, &key(bytes), offset, new, Default::default());
             }
             Op::Replace(replace) => {
                 self.make_resident(partition, db, &key(replace.key))?;
-                splice::replace_found(&mut partition.databases[db], &key(replace.key), &replace);
+                splice::apply_replace(&mut partition.databases[db], &key(replace.key), &replace);
             }
             Op::Edit(edit) => self.apply_edit(partition, &key(edit.key), &edit)?,
             Op::PutValue(put) => self.apply_put_value(partition, &key(put.key), &put)?,

@@ -30,18 +30,25 @@ impl Txn<'_> {
             self.put(key, &whole[..len], PutOptions { expire_ms, form: StringForm::Edited });
             return len;
         }
-        let access = access_at(self.now_ms());
         match found {
-            Some(found) => splice_entry(self.database(key), key, found, offset, bytes, access),
+            Some(found) => self.splice_found(key, found, offset, bytes),
             None => {
                 // Empty first: the log then needs no byte of a gap, which may be large.
                 self.put(key, &[], PutOptions { expire_ms, form: StringForm::Edited });
-                splice_found(self.database(key), key, offset, bytes, access);
+                if let Some((found, _)) = self.find_live(self.db(), key) {
+                    self.splice_found(key, found, offset, bytes);
+                }
             }
         }
+        len
+    }
+
+    /// The same for a string of more than [`WHOLE_BYTES_MAX`], which is found.
+    fn splice_found(&mut self, key: &Key<'_>, found: Found, offset: usize, bytes: &[u8]) {
+        let access = access_at(self.now_ms());
+        splice_entry(self.database(key), key, found, offset, bytes, access);
         let db = self.db();
         self.log(key, Op::Splice { db, key: key.bytes, offset: offset as u64, bytes });
-        len
     }
 
     /// Puts `bytes` in the place of those of a string that are in `range`, as far as there are any. The
@@ -49,10 +56,6 @@ impl Txn<'_> {
     pub fn replace(&mut self, key: &Key<'_>, range: Range<usize>, bytes: &[u8]) {
         let Old { found, bytes: old_bytes, expire_ms } = self.old(key);
         let range = inside(range, old_bytes.len());
-        if range.len() == bytes.len() {
-            self.splice(key, range.start, bytes);
-            return;
-        }
         let len = old_bytes.len() - range.len() + bytes.len();
         if len <= WHOLE_BYTES_MAX {
             let mut whole = [0; WHOLE_BYTES_MAX];
@@ -64,6 +67,9 @@ impl Txn<'_> {
             self.put(key, bytes, PutOptions { expire_ms, form: StringForm::Edited });
             return;
         };
+        if range.len() == bytes.len() {
+            return self.splice_found(key, found, range.start, bytes);
+        }
         let (offset, removed) = (range.start as u64, range.len() as u64);
         let access = access_at(self.now_ms());
         replace_entry(self.database(key), key, found, range, bytes, access);
@@ -95,7 +101,7 @@ struct Old<'a> {
 }
 
 /// Applies a SPLICE to a resident string.
-pub(crate) fn splice_found(
+pub(crate) fn apply_splice(
     database: &mut Database,
     key: &Key<'_>,
     offset: usize,
@@ -108,7 +114,7 @@ pub(crate) fn splice_found(
 }
 
 /// Applies a REPLACE to a resident string.
-pub(crate) fn replace_found(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>) {
+pub(crate) fn apply_replace(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>) {
     if let Some(found) = database.table.find(key.hash, key.bytes) {
         let start = usize::try_from(replace.offset).unwrap_or(usize::MAX);
         let removed = usize::try_from(replace.removed).unwrap_or(usize::MAX);

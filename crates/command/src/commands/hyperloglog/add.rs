@@ -35,8 +35,10 @@ pub(super) const PFADD: Entry = Entry {
 };
 
 fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let is_there = txn.get(args.key(0)).is_some();
-    let changed = if is_there { add(txn, args)? } else { create(txn, args)? };
+    let changed = match add(txn, args)? {
+        Some(changed) => changed,
+        None => create(txn, args)?,
+    };
     if changed {
         txn.notify(EventClass::String, "pfadd", args.key(0));
     }
@@ -45,14 +47,14 @@ fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
 }
 
 /// The string is changed in place, element by element; only the bytes that differ and the count's are
-/// logged. After an error what came before it stays, as in Redis.
-fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
+/// logged. After an error what came before it stays, as in Redis. `None` if the key is not there.
+fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<Option<bool>, CommandError> {
     let key = args.key(0);
     let sparse_bytes_max = sparse_bytes_max(txn);
     let mut elements = args.from(2).peekable();
     let mut changed = false;
     loop {
-        let Some(object) = txn.get(key) else { return Ok(changed) };
+        let Some(object) = txn.get(key) else { return Ok(None) };
         let stored = hll(object)?;
         let is_raw = encoding(object) == RAW;
         let change = elements
@@ -87,7 +89,7 @@ fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
             break;
         }
     }
-    Ok(changed)
+    Ok(Some(changed))
 }
 
 fn create(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<bool, CommandError> {
