@@ -213,9 +213,14 @@ impl Node {
                 Some(Node::Leaf(right))
             }
             Node::Inner(inner) => {
-                let child = inner.place(is_before).saturating_sub(1);
+                let before = inner.place(is_before);
+                let child = before.saturating_sub(1);
                 inner.child(child).fetch();
                 let right = inner.child_mut(child).insert(entry, is_before, blocks);
+                if right.is_none() && before > 0 {
+                    inner.count_added(child);
+                    return None;
+                }
                 inner.refresh(child);
                 let right = inner.insert(child + 1, right?)?;
                 blocks.inners += 1;

@@ -122,6 +122,18 @@ impl Inner {
         self.counts[index] = self.children[index].count() as u32;
     }
 
+    /// A child has one element more, which is not its first: nothing of the child need be looked at.
+    #[inline]
+    pub(super) fn count_added(&mut self, index: usize) {
+        self.counts[index] += 1;
+    }
+
+    /// A child has one element less, which was not its first.
+    #[inline]
+    pub(super) fn count_removed(&mut self, index: usize) {
+        self.counts[index] -= 1;
+    }
+
     /// Adds a child, which is not empty. There is room.
     pub(super) fn add(&mut self, index: usize, child: Node) {
         let len = self.len();

@@ -50,8 +50,14 @@ impl Node {
             }
             Node::Inner(inner) => {
                 let child = inner.child_of(order);
+                let first = inner.first_of(child);
+                let is_first = order(first.score, first.id) == Ordering::Equal;
                 inner.child_mut(child).remove(order, blocks);
-                inner.mend(child, blocks);
+                if is_first || inner.child(child).is_sparse() {
+                    inner.mend(child, blocks);
+                } else {
+                    inner.count_removed(child);
+                }
             }
         }
     }
@@ -66,7 +72,11 @@ impl Node {
             Node::Inner(inner) => {
                 let (child, within) = inner.child_at(rank);
                 let id = inner.child_mut(child).remove_rank(within, blocks);
-                inner.mend(child, blocks);
+                if within == 0 || inner.child(child).is_sparse() {
+                    inner.mend(child, blocks);
+                } else {
+                    inner.count_removed(child);
+                }
                 id
             }
         }
