@@ -523,6 +523,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_fetched_ahead_is_what_is_taken() {
+        let mut members = filled(1000);
+        let mut random = 1;
+        for _ in 0..900 {
+            random = mix(random);
+            let mut fetched = Vec::new();
+            members.ahead_random(random, Step::Word, |_| None, &mut |word| fetched.push(word));
+            let member = members.random(random).expect("some are left");
+            assert_eq!(fetched, [std::ptr::from_ref(member).cast()]);
+            let member = *member;
+            assert_eq!(members.take_random(random, hash_of), Some(member));
+        }
+    }
+
+    #[test]
     fn members_taken_at_random_are_all_members_once() {
         let count = if cfg!(miri) { 100 } else { 1000 };
         let mut members = filled(count as u64);

@@ -1,7 +1,10 @@
 //! Sorted sets against a plain model, in both forms.
 
 use super::*;
+use crate::ValueRef;
+use crate::fetch::{Step as FetchStep, Way};
 use crate::item::NUMBER_CHARS_MAX;
+use crate::seed::hash_member;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -177,6 +180,29 @@ fn run(entries_max: u32, steps: Vec<Step>, probes: ((u8, u8), (f64, f64))) {
             check(&decoded, &model);
         }
     }
+}
+
+#[test]
+fn an_end_that_is_fetched_ahead_becomes_the_hash_of_its_member() {
+    let (limits, mut set) = (limits(10), SortedSet::new());
+    for number in 0..500u16 {
+        let member = format!("member:{number}");
+        set.set(member.as_bytes(), &limits, &mut Edits::none(), |_| Some(f64::from(number)));
+    }
+    for (direction, nth, number) in
+        [(Direction::Forward, 3, 3), (Direction::Backward, 0, 499), (Direction::Backward, 100, 399)]
+    {
+        let mut way = Way::End(direction, nth);
+        for step in FetchStep::ALL {
+            let mut fetched = 0;
+            ValueRef::SortedSet(&set).ahead(&mut way, step, &mut |_| fetched += 1);
+            assert_eq!(fetched, 1, "{step:?}");
+        }
+        assert_eq!(way, Way::Hash(hash_member(format!("member:{number}").as_bytes())));
+    }
+    let mut beyond = Way::End(Direction::Backward, 500);
+    ValueRef::SortedSet(&set)
+        .ahead(&mut beyond, FetchStep::Order, &mut |_| panic!("nothing is there"));
 }
 
 proptest! {
