@@ -6,7 +6,7 @@
 use crate::error::CommandError;
 use crate::transaction::Queue;
 use basalt_engine::{Waiter, WatchMark};
-use parking_lot::{Mutex, RwLock};
+use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ClientHandle {
     /// When it connected, in unix milliseconds.
     pub connected_ms: u64,
     /// Names that the client gave itself.
-    pub names: Mutex<ClientNames>,
+    pub names: RankedMutex<ClientNames>,
     /// When it last sent something, in unix milliseconds.
     pub active_ms: AtomicU64,
     /// Selected database.
@@ -54,7 +54,7 @@ pub struct ClientHandle {
     /// Bytes of these.
     queued_bytes: AtomicU64,
     /// What tells of changes of keys that it watches.
-    watching: Mutex<Option<Arc<WatchMark>>>,
+    watching: RankedMutex<Option<Arc<WatchMark>>>,
     /// How it waits for keys: [`NOT_WAITING`], [`WAITING`] or how it is to stop.
     waiting: AtomicU8,
     killed: AtomicBool,
@@ -146,7 +146,7 @@ impl ClientType {
 /// All connections.
 #[derive(Debug, Default)]
 pub struct Clients {
-    by_id: RwLock<BTreeMap<u64, Arc<ClientHandle>>>,
+    by_id: LeafRwLock<BTreeMap<u64, Arc<ClientHandle>>>,
     last_id: AtomicU64,
 }
 
@@ -161,7 +161,7 @@ impl Clients {
             local_address: new.local_address,
             fd: new.fd,
             connected_ms: new.now_ms,
-            names: Mutex::default(),
+            names: RankedMutex::default(),
             active_ms: AtomicU64::new(new.now_ms),
             db: AtomicU8::new(0),
             protocol: AtomicU8::new(2),
@@ -175,7 +175,7 @@ impl Clients {
             parked: AtomicBool::new(false),
             queued_commands: AtomicU64::new(0),
             queued_bytes: AtomicU64::new(0),
-            watching: Mutex::default(),
+            watching: RankedMutex::default(),
             waiting: AtomicU8::new(NOT_WAITING),
             killed: AtomicBool::new(false),
             wake: new.wake,

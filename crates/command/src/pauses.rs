@@ -5,7 +5,7 @@
 
 use crate::clients::ClientHandle;
 use basalt_engine::Waiter;
-use parking_lot::Mutex;
+use basalt_stdx::lock_rank::RankedMutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub enum Paused {
 pub struct Pauses {
     /// Written under the lock.
     may_hold: AtomicBool,
-    state: Mutex<State>,
+    state: RankedMutex<State>,
 }
 
 #[derive(Debug, Default)]

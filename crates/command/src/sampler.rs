@@ -2,7 +2,7 @@
 //! which may take milliseconds to gather.
 
 use basalt_cold::ColdStats;
-use parking_lot::Mutex;
+use basalt_stdx::lock_rank::RankedMutex;
 use std::collections::VecDeque;
 
 /// Samples that a rate is the average of: 1.6 seconds at ten a second, as in Redis.
@@ -13,7 +13,7 @@ const COLD_STATS_EVERY_NS: u64 = 1_000_000_000;
 /// See the top of the file.
 #[derive(Debug, Default)]
 pub struct Sampler {
-    state: Mutex<State>,
+    state: RankedMutex<State>,
 }
 
 /// Counts since the start.

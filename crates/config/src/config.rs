@@ -11,8 +11,7 @@ use crate::settings::Settings;
 use crate::source::ConfigFile;
 use crate::values::Values;
 use basalt_stdx::glob::{self, Case, Pattern};
-use basalt_stdx::lock_rank::{RankedGuard, RankedMutex};
-use parking_lot::RwLock;
+use basalt_stdx::lock_rank::{LeafRwLock, RankedGuard, RankedMutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +24,7 @@ const PATTERN_BYTES_MAX: usize = 1024;
 /// The configuration of a running server.
 #[derive(Debug)]
 pub struct Config {
-    current: RwLock<Snapshot>,
+    current: LeafRwLock<Snapshot>,
     /// Counts the changes. It is stored while `current` is locked for writing, after the swap, so
     /// whoever sees the new number and then takes the lock finds the new settings: no ordering
     /// stronger than relaxed is needed.
@@ -68,7 +67,7 @@ impl Default for Config {
 impl Config {
     pub(crate) fn new(values: Values, file: Option<ConfigFile>) -> Config {
         Config {
-            current: RwLock::new(Snapshot::of(values)),
+            current: LeafRwLock::new(Snapshot::of(values)),
             version: AtomicU64::new(0),
             changing: RankedMutex::new(()),
             file,

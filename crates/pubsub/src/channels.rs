@@ -5,7 +5,7 @@
 //! which is what most servers know of pub/sub, publishing reads a counter that nobody writes.
 
 use crate::audience::{Address, Audience, Party, Serial, SinkId};
-use parking_lot::RwLock;
+use basalt_stdx::lock_rank::LeafRwLock;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Channels {
 /// A lock and its table, on cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Shard(RwLock<HashMap<Arc<[u8]>, Audience>>);
+struct Shard(LeafRwLock<HashMap<Arc<[u8]>, Audience>>);
 
 impl Default for Channels {
     fn default() -> Channels {
@@ -48,7 +48,7 @@ impl Channels {
         self.names.load(Ordering::Relaxed)
     }
 
-    fn shard(&self, name: &[u8]) -> &RwLock<HashMap<Arc<[u8]>, Audience>> {
+    fn shard(&self, name: &[u8]) -> &LeafRwLock<HashMap<Arc<[u8]>, Audience>> {
         &self.shards[self.hasher.hash_one(name) as usize % SHARDS].0
     }
 

@@ -11,7 +11,7 @@ use crate::audience::{Address, Audience, Party, Serial, SinkId};
 use crate::channels::Channels;
 use crate::outbox::{Congested, Delivery, Outbox, Sink, WhenFull};
 use basalt_stdx::glob::{Case, Pattern};
-use parking_lot::RwLock;
+use basalt_stdx::lock_rank::LeafRwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -47,13 +47,13 @@ pub struct PubSub<M> {
     shard_channels: Channels,
     patterns: Patterns,
     serials: AtomicU64,
-    sinks: RwLock<Vec<Arc<dyn Sink<M>>>>,
+    sinks: LeafRwLock<Vec<Arc<dyn Sink<M>>>>,
 }
 
 /// Patterns: all of them are tried with each message.
 #[derive(Debug, Default)]
 struct Patterns {
-    by_name: RwLock<HashMap<Arc<[u8]>, Subscribed>>,
+    by_name: LeafRwLock<HashMap<Arc<[u8]>, Subscribed>>,
     names: AtomicUsize,
 }
 
@@ -77,7 +77,7 @@ impl<M> Default for PubSub<M> {
             shard_channels: Channels::default(),
             patterns: Patterns::default(),
             serials: AtomicU64::new(0),
-            sinks: RwLock::default(),
+            sinks: LeafRwLock::default(),
         }
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! In release builds a [`Held`] has no size and no code.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::ops::{Deref, DerefMut};
 
 #[cfg(debug_assertions)]
@@ -156,6 +156,61 @@ impl<T> DerefMut for RankedGuard<'_, T> {
     }
 }
 
+/// A leaf with readers. They, too, take no other lock under it: a writer that waits holds up readers that come
+/// later, so one that waits for something else could close a circle.
+#[derive(Debug, Default)]
+pub struct LeafRwLock<T>(RwLock<T>);
+
+/// A lock of a [`LeafRwLock`], until dropped.
+#[derive(Debug)]
+pub struct LeafGuard<G> {
+    guard: G,
+    _held: Held,
+}
+
+impl<T> LeafRwLock<T> {
+    /// An open one.
+    pub const fn new(value: T) -> LeafRwLock<T> {
+        LeafRwLock(RwLock::new(value))
+    }
+
+    /// Takes the lock together with other readers, waiting for it if need be.
+    ///
+    /// # Panics
+    /// In debug builds, if the thread holds another leaf.
+    #[inline]
+    pub fn read(&self) -> LeafGuard<RwLockReadGuard<'_, T>> {
+        let held = Held::before_waiting(Rank::LEAF, 0, 0);
+        LeafGuard { guard: self.0.read(), _held: held }
+    }
+
+    /// Takes the lock alone, waiting for it if need be.
+    ///
+    /// # Panics
+    /// In debug builds, if the thread holds another leaf.
+    #[inline]
+    pub fn write(&self) -> LeafGuard<RwLockWriteGuard<'_, T>> {
+        let held = Held::before_waiting(Rank::LEAF, 0, 0);
+        LeafGuard { guard: self.0.write(), _held: held }
+    }
+}
+
+impl<G: Deref> Deref for LeafGuard<G> {
+    type Target = G::Target;
+
+    #[inline]
+    fn deref(&self) -> &G::Target {
+        &self.guard
+    }
+}
+
+impl<G: DerefMut> DerefMut for LeafGuard<G> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut G::Target {
+        &mut self.guard
+    }
+}
+
 #[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
@@ -199,6 +254,16 @@ mod tests {
         let (one, other) = (<RankedMutex<_>>::new(()), <RankedMutex<_>>::new(()));
         let _one = one.lock();
         let _other = other.lock();
+    }
+
+    #[test]
+    #[should_panic(expected = "is taken while")]
+    fn a_reader_of_a_leaf_that_takes_another_panics() {
+        let (readers, mutex) = (LeafRwLock::new(1), <RankedMutex<_>>::new(()));
+        *readers.write() += 1;
+        let number = readers.read();
+        assert_eq!(*number, 2);
+        let _other = mutex.lock();
     }
 
     #[test]
