@@ -15,6 +15,7 @@ pub mod list;
 pub mod long_double;
 pub mod number;
 pub mod pubsub;
+pub mod scripting;
 pub mod server;
 pub mod set;
 pub mod sorted_set;
@@ -51,6 +52,35 @@ pub enum Run {
     Session(SessionFn),
     /// Runs other commands: what EXEC does is part of the dispatch.
     Exec,
+    /// The same for scripts.
+    Script(ScriptCall),
+}
+
+/// How a script is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScriptCall {
+    /// What its first argument is.
+    pub named: Named,
+    /// What it may do.
+    pub permit: Permit,
+}
+
+/// How a call names its script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Named {
+    /// By its text.
+    ByText,
+    /// By the SHA-1 of its text.
+    BySha,
+}
+
+/// What a script may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permit {
+    /// Change data.
+    Writes,
+    /// Read data.
+    Reads,
 }
 
 /// Reads its keys.
@@ -75,6 +105,7 @@ const FAMILIES: &[&[Entry]] = &[
     connection::COMMANDS,
     transactions::COMMANDS,
     pubsub::COMMANDS,
+    scripting::COMMANDS,
     server::COMMANDS,
 ];
 
@@ -173,7 +204,7 @@ impl Commands {
 fn shares_time(entry: &Entry) -> bool {
     let spec = &entry.spec;
     let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
-    constant && !matches!(entry.run, Run::Session(_) | Run::Exec)
+    constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
 }
 
 /// What of a collection a command will touch, by its synopsis: the word behind its first key, options

@@ -15,6 +15,7 @@ mod look_ahead;
 mod prepare;
 mod queue;
 mod reach;
+pub(crate) mod script;
 mod worker;
 
 pub use crate::silence::finish_wait;

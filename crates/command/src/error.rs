@@ -36,6 +36,17 @@ impl CommandError {
     pub const UNBLOCKED: CommandError =
         CommandError::fixed("UNBLOCKED client unblocked via CLIENT UNBLOCK");
 
+    /// What others are told while a script takes long.
+    pub const BUSY: CommandError = CommandError::fixed(
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+    );
+    /// SCRIPT KILL, when all that could be killed has changed something.
+    pub const UNKILLABLE: CommandError = CommandError::fixed(
+        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can \
+         either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE \
+         command.",
+    );
+
     /// An error with a constant text.
     pub const fn fixed(text: &'static str) -> CommandError {
         CommandError(Cow::Borrowed(text))

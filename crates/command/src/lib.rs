@@ -23,11 +23,13 @@ pub mod push;
 mod redact;
 pub mod reference;
 pub mod sampler;
+pub mod scripts;
 pub mod server;
 pub mod session;
 mod silence;
 mod transaction;
 mod unknown;
+mod unusual;
 pub mod wait;
 
 pub use limits::limits;

@@ -1,13 +1,15 @@
 //! CLIENT PAUSE: commands that wait until a moment, or until CLIENT UNPAUSE.
 //!
-//! Every command looks at one flag, false nearly always. Who has to wait is parked by its thread until
+//! Every command looks whether anything is [unusual]. Who has to wait is parked by its thread until
 //! the moment, and is listed here to be woken before.
+//!
+//! [unusual]: crate::unusual
 
 use crate::clients::ClientHandle;
+use crate::unusual::Reason;
 use basalt_engine::Waiter;
 use basalt_stdx::lock_rank::RankedMutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest pause: a hundred years, which the clock can add.
@@ -25,8 +27,6 @@ pub enum Paused {
 /// The pause of all clients, if there is one.
 #[derive(Debug, Default)]
 pub struct Pauses {
-    /// Written under the lock.
-    may_hold: AtomicBool,
     state: RankedMutex<State>,
 }
 
@@ -34,6 +34,8 @@ pub struct Pauses {
 struct State {
     pause: Option<(Paused, Instant)>,
     waiting: Vec<Arc<ClientHandle>>,
+    /// There is a pause, or one whose time has passed without anybody's having looked.
+    reason: Option<Reason>,
 }
 
 impl State {
@@ -44,13 +46,6 @@ impl State {
 }
 
 impl Pauses {
-    /// There may be a pause.
-    #[inline]
-    pub fn may_hold(&self) -> bool {
-        // Relaxed: a command that is under way when a pause begins comes before it.
-        self.may_hold.load(Ordering::Relaxed)
-    }
-
     /// Begins a pause. Of two, the larger scope and the later end count. Gives how long it lasts.
     pub fn begin(&self, scope: Paused, time: Duration) -> Duration {
         let now = Instant::now();
@@ -64,7 +59,7 @@ impl Pauses {
             }
         };
         state.pause = Some((scope, until));
-        self.may_hold.store(true, Ordering::Relaxed);
+        state.reason.get_or_insert_with(Reason::new);
         until - now
     }
 
@@ -72,7 +67,7 @@ impl Pauses {
     pub fn end(&self) {
         let mut state = self.state.lock();
         state.pause = None;
-        self.may_hold.store(false, Ordering::Relaxed);
+        state.reason = None;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         waiting.iter().for_each(|client| client.wake());
@@ -85,7 +80,7 @@ impl Pauses {
         let now = Instant::now();
         let mut state = self.state.lock();
         let Some((scope, until)) = state.current(now) else {
-            self.may_hold.store(false, Ordering::Relaxed);
+            state.reason = None;
             return None;
         };
         if scope == Paused::Writes && writes == Writes::No {

@@ -6,6 +6,7 @@ use crate::dispatch::events::Announcer;
 use crate::pauses::Pauses;
 use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};
+use crate::scripts::ScriptService;
 use basalt_config::{Config, Settings};
 use basalt_engine::Engine;
 use basalt_observe::counters::ThreadCounters;
@@ -33,6 +34,8 @@ pub struct Server {
     pub pauses: Pauses,
     /// Who has subscribed to what.
     pub pubsub: Arc<PubSub>,
+    /// The scripts.
+    pub scripts: ScriptService,
     /// The latest slow commands.
     pub slow_log: SlowLog,
     /// One set of counters a network thread.
@@ -162,6 +165,7 @@ impl Server {
             clients: Clients::default(),
             pauses: Pauses::default(),
             pubsub,
+            scripts: ScriptService::default(),
             slow_log: SlowLog::default(),
             counters,
             host,

@@ -110,6 +110,34 @@ impl<'e> Transaction<'e> {
         }
     }
 
+    /// Whether a key may be touched: its partition is held.
+    pub fn holds(&self, key: &Key<'_>) -> bool {
+        self.locked.holds(key.partition)
+    }
+
+    /// Those of some keys that must be fetched before a command of it can look for them; their partitions
+    /// are held.
+    pub fn missing(&mut self, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
+        self.engine.missing(&mut self.locked, db, keys)
+    }
+
+    /// Adds to `gate` what a reply has to wait for that saw these keys.
+    pub fn gate_reads_of(&self, keys: &[Key<'_>], gate: &mut Gate) {
+        if self.engine.log().gates_replies() {
+            self.engine.gate_reads(&self.locked, keys, gate);
+        }
+    }
+
+    /// Something has been changed: it cannot begin again.
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// Every key is held and in memory.
+    pub fn reaches_everything(&self) -> bool {
+        self.company == Company::Everything
+    }
+
     /// Stops watching keys whose partitions are held.
     pub fn unwatch(&mut self, watching: &Watching) {
         Engine::unwatch_held(&mut self.locked, watching);

@@ -247,6 +247,11 @@ impl Locked<'_> {
         Locked { cells: self.cells, held, _rank: lock_rank::Held::nothing() }
     }
 
+    /// Whether a partition is held.
+    pub fn holds(&self, partition: PartitionId) -> bool {
+        self.held.contains(partition)
+    }
+
     #[inline]
     fn assert_held(&self, partition: PartitionId) {
         let held = self.held.contains(partition);

@@ -23,6 +23,11 @@ pub(crate) const DOUBLE_TEXT_BYTES_MAX: usize = 32;
 /// Beyond this magnitude Redis does not treat a double as an integer.
 const INTEGER_MAX: f64 = (i64::MAX / 2) as f64;
 
+/// A double as replies show it.
+pub fn double_text(value: f64) -> String {
+    String::from_utf8_lossy(DoubleText::new(value).as_bytes()).into_owned()
+}
+
 /// A short text in place.
 pub(crate) struct DoubleText {
     bytes: [u8; DOUBLE_TEXT_BYTES_MAX],

@@ -24,6 +24,7 @@ mod parser;
 mod reply;
 
 pub use decode::{DecodeError, NESTING_MAX, Value, decode};
+pub use double::double_text;
 pub use encode::encode_request;
 pub use error::ProtocolError;
 pub use limits::{Limits, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX};

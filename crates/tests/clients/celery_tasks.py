@@ -1,22 +1,15 @@
-"""Celery with Redis as broker and as result backend, and a worker in a thread. Usage: celery_tasks.py PORT
-
-Celery 5.6: from 5.7 on chords are counted by scripts. Of 5.6 only redis-py's lock needs one, with which workers agree
-on who looks for tasks that were never acknowledged; here it does without.
-"""
+"""Celery with Redis as broker and as result backend, and a worker in a thread. Usage: celery_tasks.py PORT"""
 
 import sys
 import time
 
-import redis.lock
 from celery import Celery, chain, chord, group
 from celery.contrib.testing.worker import start_worker
-from watched_lock import WatchedLock
 
 PORT = int(sys.argv[1])
 URL = f"redis://127.0.0.1:{PORT}"
 TIMEOUT = 120
 
-redis.lock.Lock.do_release = WatchedLock.do_release
 app = Celery("smoke", broker=f"{URL}/0", backend=f"{URL}/1")
 app.conf.update(
     broker_connection_retry_on_startup=True,

@@ -1,7 +1,4 @@
-"""huey with its consumer in threads. Usage: huey_tasks.py PORT
-
-huey takes due tasks off its schedule with a script; here a transaction does the same.
-"""
+"""huey with its consumer in threads. Usage: huey_tasks.py PORT"""
 
 import logging
 import sys
@@ -10,7 +7,6 @@ import time
 
 from huey import RedisHuey, crontab
 from huey.exceptions import TaskException
-from huey.storage import RedisStorage
 
 PORT = int(sys.argv[1])
 TIMEOUT = 120
@@ -22,15 +18,7 @@ def equal(actual, expected):
     assert actual == expected, f"expected {expected!r}, got {actual!r}"
 
 
-class Storage(RedisStorage):
-    def read_schedule(self, ts):
-        pipe = self.conn.pipeline(transaction=True)
-        pipe.zrangebyscore(self.schedule_key, "-inf", self.convert_ts(ts))
-        pipe.zremrangebyscore(self.schedule_key, "-inf", self.convert_ts(ts))
-        return pipe.execute()[0]
-
-
-huey = RedisHuey("smoke", storage_class=Storage, host="127.0.0.1", port=PORT, notify_result=True)
+huey = RedisHuey("smoke", host="127.0.0.1", port=PORT, notify_result=True)
 attempts = []
 succeeded = threading.Event()
 

@@ -1,8 +1,4 @@
-"""What applications build from redis-py's locks, pipelines, lists, sorted sets and streams. Usage: redis_py_queues.py PORT
-
-Scripts are not used: redis-py's lock takes its key with SET NX PX, but gives it back with a script, so the one here
-does that with WATCH.
-"""
+"""What applications build from redis-py's locks, scripts, pipelines, lists, sorted sets and streams. Usage: redis_py_queues.py PORT"""
 
 import sys
 import threading
@@ -10,7 +6,6 @@ import time
 
 import redis
 from redis.exceptions import LockNotOwnedError, WatchError
-from watched_lock import WatchedLock
 
 PORT = int(sys.argv[1])
 
@@ -66,7 +61,7 @@ def locks_exclude():
     def work(_):
         own = client()
         for _ in range(15):
-            with WatchedLock(own, "lock", timeout=30, sleep=0.001):
+            with own.lock("lock", timeout=30, sleep=0.001):
                 # Not atomic on purpose: the lock has to make it so.
                 own.set("total", int(own.get("total") or 0) + 1)
         own.close()
@@ -74,8 +69,12 @@ def locks_exclude():
     in_threads(4, work)
     equal(shared.getdel("total"), "60")
     equal(shared.exists("lock"), 0)
-    taken = WatchedLock(shared, "lock", timeout=30)
+    taken = shared.lock("lock", timeout=30)
     equal(taken.acquire(), True)
+    equal(taken.extend(30), True)
+    assert 30_000 < shared.pttl("lock") <= 60_000
+    equal(taken.reacquire(), True)
+    assert shared.pttl("lock") <= 30_000
     shared.set("lock", "another")
     try:
         taken.release()
@@ -84,6 +83,31 @@ def locks_exclude():
     else:
         raise AssertionError("a lock that another holds was given back")
     shared.delete("lock")
+
+
+def scripts():
+    r = client()
+    take = r.register_script(
+        "local taken = redis.call('LRANGE', KEYS[1], 0, ARGV[1] - 1)\n"
+        "redis.call('LTRIM', KEYS[1], ARGV[1], -1)\n"
+        "return {#taken, taken}"
+    )
+    r.rpush("list", *range(5))
+    equal(take(keys=["list"], args=[2]), [2, ["0", "1"]])
+    # The server has forgotten it; the client sends it again.
+    r.script_flush()
+    equal(take(keys=["list"], args=[2]), [2, ["2", "3"]])
+    pipe = r.pipeline()
+    take(keys=["list"], args=[9], client=pipe)
+    pipe.exists("list")
+    equal(pipe.execute(), [[1, ["4"]], 0])
+    equal(r.eval_ro("return ARGV[1]", 0, "x"), "x")
+    try:
+        r.eval("return redis.call('INCR', KEYS[1], 1)", 1, "list")
+    except redis.ResponseError as error:
+        assert "Wrong number of args" in str(error), error
+    else:
+        raise AssertionError("an error was expected")
 
 
 def pipelines():
@@ -230,6 +254,7 @@ def main():
     for part in (
         locks,
         locks_exclude,
+        scripts,
         pipelines,
         handing_over,
         delayed,

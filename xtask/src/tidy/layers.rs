@@ -43,6 +43,7 @@ const LAYERS: &[(&str, u8)] = &[
 const RESERVED: &[(&str, &[&str])] = &[
     ("rocksdb", &["cold-rocks"]),
     ("basalt-cold-rocks", &["basalt"]),
+    ("mlua", &["script"]),
     ("mio", &["bench", "consensus", "http", "net"]),
     ("tokio", &["consensus", "http", "net"]),
 ];

@@ -7,7 +7,6 @@ mod debug;
 mod info;
 mod node;
 mod save;
-mod scripting;
 mod shutdown;
 mod slowlog;
 mod time;
@@ -35,12 +34,6 @@ pub const COMMANDS: &[Entry] = &[
     save::BGSAVE,
     save::LASTSAVE,
     save::SAVE,
-    scripting::FUNCTION,
-    scripting::FUNCTION_FLUSH,
-    scripting::FUNCTION_HELP,
-    scripting::SCRIPT,
-    scripting::SCRIPT_FLUSH,
-    scripting::SCRIPT_HELP,
     shutdown::SHUTDOWN,
     slowlog::SLOWLOG,
     slowlog::SLOWLOG_GET,

@@ -1,7 +1,7 @@
 //! What the commands of a transaction are going to touch, found out before the first one runs.
 
-use super::Prepared;
 use super::keys::add_keys;
+use super::{Prepared, script};
 use crate::args::Args;
 use crate::commands::{Commands, Run};
 use crate::server::Server;
@@ -11,7 +11,7 @@ use basalt_spec::{BeginSearch, Command, CommandId, Flag, Group, KeyFlag, KeySpec
 use std::ops::Range;
 
 /// Commands whose arguments name a database: with one of them, keys are looked for in all.
-const NAMING_DATABASES: [&str; 4] = ["copy", "move", "select", "swapdb"];
+pub(super) const NAMING_DATABASES: [&str; 4] = ["copy", "move", "select", "swapdb"];
 
 /// A transaction about to run.
 pub(super) struct Plan<'q> {
@@ -62,6 +62,10 @@ impl<'q> Plan<'q> {
         let when = when(commands, command);
         self.has_late_steps |= when == When::Late;
         let first = self.claims.keys.len();
+        if let Run::Script(call) = commands.call(id).run {
+            self.claims.everything = true;
+            self.claims.reads_everything |= script::reads_everything(server, args, call);
+        }
         if when == When::InTurn {
             self.claim_databases(commands, command, args, engine.databases());
             let only_key = usize::from(commands.call(id).only_key);
@@ -86,13 +90,30 @@ impl<'q> Plan<'q> {
         if NAMING_DATABASES.contains(&command.spec.name) {
             self.claims.databases = 0..databases;
         }
-        let walks = matches!(commands.call(command.id).run, Run::Session(_));
-        let reads = command.flags.has(Flag::Readonly);
-        let guesses = makes_names(command, args)
-            || command.key_specs.iter().any(|spec| spec.flags.has(KeyFlag::Incomplete));
-        self.claims.everything |= guesses || walks && (reads || command.flags.has(Flag::Write));
+        let wants = wants(commands, command, args);
+        self.claims.everything |= wants.everything;
+        self.claims.reads_everything |= wants.reads_everything;
+    }
+}
+
+/// What a command needs beyond its keys.
+pub(super) struct Wants {
+    /// Every partition is held.
+    pub(super) everything: bool,
+    /// Every key is in memory.
+    pub(super) reads_everything: bool,
+}
+
+/// What a call needs beyond its keys.
+pub(super) fn wants(commands: &Commands, command: &Command, args: Args<'_>) -> Wants {
+    let walks = matches!(commands.call(command.id).run, Run::Session(_));
+    let reads = command.flags.has(Flag::Readonly);
+    let guesses = makes_names(command, args)
+        || command.key_specs.iter().any(|spec| spec.flags.has(KeyFlag::Incomplete));
+    Wants {
+        everything: guesses || walks && (reads || command.flags.has(Flag::Write)),
         // What is fast does not look at keys: DBSIZE counts.
-        self.claims.reads_everything |= guesses || walks && reads && !command.flags.has(Flag::Fast);
+        reads_everything: guesses || walks && reads && !command.flags.has(Flag::Fast),
     }
 }
 
@@ -106,12 +127,12 @@ fn makes_names(command: &Command, args: Args<'_>) -> bool {
 
 /// Commands on keys and on whole databases run in their turn, and so does what concerns the
 /// connection alone, which the next command may depend on.
-fn when(commands: &Commands, command: &Command) -> When {
+pub(super) fn when(commands: &Commands, command: &Command) -> When {
     let flags = command.flags;
     let concerns_data = flags.has(Flag::Readonly) || flags.has(Flag::Write);
     let concerns_connection = command.spec.group == Group::Connection;
     match commands.call(command.id).run {
-        Run::Read(_) | Run::Write(_) => When::InTurn,
+        Run::Read(_) | Run::Write(_) | Run::Script(_) => When::InTurn,
         Run::Session(_) if concerns_data || concerns_connection => When::InTurn,
         Run::Session(_) | Run::Exec => When::Late,
     }

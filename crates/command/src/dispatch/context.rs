@@ -26,12 +26,19 @@ pub struct Context<'a> {
     pub settings: &'a Settings,
     /// Now, in unix milliseconds.
     pub now_ms: u64,
+    /// The moment at which time stands still, in unix microseconds: in a script, and nowhere else.
+    pub frozen_us: Option<u64>,
     /// The transaction that it is part of, which holds every partition if the command is one that
     /// concerns whole databases.
     pub transaction: Option<Transaction<'a>>,
 }
 
 impl Context<'_> {
+    /// Now, in unix microseconds.
+    pub fn now_us(&self) -> u64 {
+        self.frozen_us.unwrap_or_else(|| self.server.engine.clock().unix_us())
+    }
+
     /// A walk over the selected database.
     pub fn walk(&self) -> Walk {
         Walk { db: self.session.db, now_ms: self.now_ms }

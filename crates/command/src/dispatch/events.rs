@@ -26,8 +26,10 @@ use std::sync::Arc;
 pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mut Session) -> bool {
     match request.call.run {
         Run::Session(_) => return false,
-        Run::Write(_) | Run::Exec if request.server.pubsub.is_congested() => return true,
-        Run::Exec => return false,
+        Run::Write(_) | Run::Exec | Run::Script(_) if request.server.pubsub.is_congested() => {
+            return true;
+        }
+        Run::Exec | Run::Script(_) => return false,
         Run::Write(_) | Run::Read(_) => {}
     }
     expire_keys(request, worker, session);

@@ -11,7 +11,7 @@
 use super::claims::{Plan, Step, When};
 use super::execute::{fail, note_slow_call};
 use super::keys::key_session;
-use super::{Context, Worker, events};
+use super::{Context, Worker, events, script};
 use crate::commands::Run;
 use crate::error::CommandError;
 use crate::server::Server;
@@ -106,7 +106,14 @@ fn run(
     if speaks(session.replies) {
         reply.array(plan.steps.len());
     }
-    let mut runner = Runner { server, worker, session, closes: false, since: Instant::now() };
+    let mut runner = Runner {
+        server,
+        worker,
+        session,
+        closes: false,
+        publications: Vec::new(),
+        since: Instant::now(),
+    };
     if plan.has_late_steps {
         runner.run_in_two_rounds(plan, transaction, reply);
     } else {
@@ -125,6 +132,8 @@ struct Runner<'a> {
     session: &'a mut Session,
     /// One of them wants the connection closed.
     closes: bool,
+    /// What scripts have published.
+    publications: Vec<script::Publication>,
     /// When the running command began.
     since: Instant,
 }
@@ -165,6 +174,8 @@ impl Runner<'_> {
         if let Some(ticket) = transaction.commit() {
             self.session.gate.add(ticket);
         }
+        let publications = std::mem::take(&mut self.publications);
+        script::publish(self.server, self.worker, self.session, publications);
     }
 
     /// Runs a command whose reply is sent if replies are on, before it or after it.
@@ -255,6 +266,13 @@ impl Runner<'_> {
                 run(&mut txn, &args, reply).map(|()| Flow::Done)
             }
             Run::Session(_) => self.run_for_session(step, Some(transaction.lend()), reply),
+            Run::Script(call) => {
+                let into = (&mut self.publications, &mut *reply);
+                let Runner { server, worker, session, .. } = self;
+                let call = (step.args, call);
+                script::execute_within(server, worker, session, call, transaction, into)
+                    .map(|()| Flow::Done)
+            }
             Run::Exec => Err(CommandError::fixed("ERR EXEC calls can not be nested")),
         }
     }
@@ -278,6 +296,7 @@ impl Runner<'_> {
                 outbox: &mut self.worker.outbox,
                 settings: &settings,
                 now_ms: self.worker.now_ms,
+                frozen_us: None,
                 transaction,
             };
             run(&mut context, &step.args, reply)?

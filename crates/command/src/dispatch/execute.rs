@@ -2,7 +2,8 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, write};
-use super::{Context, Prepared, Worker, events, exec, queue};
+use super::queue::Held;
+use super::{Context, Prepared, Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::commands::pubsub::is_allowed_in_resp2;
 use crate::commands::{Call, Run, SessionFn};
@@ -12,6 +13,7 @@ use crate::server::Server;
 use crate::session::{Flow, Replies, Session, SessionResult};
 use crate::silence;
 use crate::unknown::unknown;
+use crate::unusual;
 use crate::wait::{Afterwards, Wait};
 use basalt_engine::Key;
 use basalt_observe::slow_log;
@@ -87,10 +89,15 @@ fn run_and_reply(
     if let Err(error) = admit(&request, worker, session) {
         return refuse(server, worker, session, Some(id), error, &mut reply);
     }
-    if server.pauses.may_hold()
-        && let Some(wait) = queue::hold(server, session, request.command())
+    if unusual::any()
+        && let Some(held) = queue::hold(&request, session)
     {
-        return Flow::Wait(wait);
+        return match held {
+            Held::Until(wait) => Flow::Wait(wait),
+            Held::BehindScript => {
+                refuse(server, worker, session, Some(id), CommandError::BUSY, &mut reply)
+            }
+        };
     }
     if session.is_queueing()
         && let Some(flow) = enqueue(&request, worker, session, &mut reply)
@@ -111,8 +118,8 @@ fn run_and_reply(
             let result = run_session(&request, worker, session, run, &mut reply);
             return finish(&request, worker, session, result, start, &mut reply);
         }
-        Run::Exec => {
-            let result = exec::execute(server, worker, session, &mut reply);
+        Run::Exec | Run::Script(_) => {
+            let result = run_several(&request, worker, session, &mut reply);
             return finish(&request, worker, session, result, start, &mut reply);
         }
     };
@@ -129,6 +136,20 @@ fn run_and_reply(
     }
     count(&request, worker, session, start);
     Flow::Done
+}
+
+/// Runs a command that runs others.
+#[inline(never)]
+fn run_several(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    reply: &mut Reply<'_>,
+) -> SessionResult {
+    match request.call.run {
+        Run::Script(call) => script::execute(request, worker, session, call, reply),
+        _ => exec::execute(request.server, worker, session, reply),
+    }
 }
 
 /// Queues a command of a transaction; `None` if it is one that runs at once.
@@ -214,7 +235,15 @@ fn run_session(
     let now_ms = worker.now_ms;
     let result = {
         let (outbox, settings) = (&mut worker.outbox, &settings);
-        let mut context = Context { server, session, outbox, settings, now_ms, transaction: None };
+        let mut context = Context {
+            server,
+            session,
+            outbox,
+            settings,
+            now_ms,
+            frozen_us: None,
+            transaction: None,
+        };
         run(&mut context, &request.args(&[]), reply)
     };
     // CONFIG SET holds for the very next command.

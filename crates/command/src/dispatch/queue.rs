@@ -1,5 +1,7 @@
 //! Commands between MULTI and EXEC: what may be queued, and what runs at once.
 
+use super::execute::Request;
+use super::keys::several_keys;
 use super::{Prepared, Worker};
 use crate::args::Args;
 use crate::commands::Run;
@@ -9,6 +11,7 @@ use crate::server::Server;
 use crate::session::{Flow, Session};
 use crate::transaction::is_pausable;
 use crate::wait::Wait;
+use basalt_change::place::PartitionId;
 use basalt_engine::Refusal;
 use basalt_spec::{Command, CommandId, Flag};
 
@@ -57,14 +60,51 @@ pub(super) fn push(
     Ok(Flow::Done)
 }
 
-/// What a command has to wait for because of a pause of all clients.
+/// What keeps a command from running now.
+pub(super) enum Held {
+    /// A pause of all clients.
+    Until(Wait),
+    /// A script takes long that holds what the command needs: it is refused rather than waits for the
+    /// lock, which would keep its thread from everything else.
+    BehindScript,
+}
+
+/// Commands that lock partitions without naming keys.
+const LOCKING: [&str; 2] = ["debug", "info"];
+
+/// What keeps a command from running now, if something does.
 #[cold]
-pub(super) fn hold(server: &Server, session: &Session, command: &Command) -> Option<Wait> {
-    let is_exec = matches!(server.commands.call(command.id).run, Run::Exec);
+pub(super) fn hold(request: &Request<'_>, session: &Session) -> Option<Held> {
+    let Request { server, call, .. } = request;
+    let command = request.command();
+    let is_exec = matches!(call.run, Run::Exec);
     let queue_writes = session.transaction.as_ref().is_some_and(|queue| queue.is_pausable());
     let writes = is_pausable(command) || is_exec && queue_writes;
     let writes = if writes { Writes::Yes } else { Writes::No };
-    server.pauses.hold(&session.client, writes).map(Wait::Pause)
+    if let Some(time) = server.pauses.hold(&session.client, writes) {
+        return Some(Held::Until(Wait::Pause(time)));
+    }
+    let is_queued = session.is_queueing() && !runs_at_once(command);
+    (!is_queued && is_behind_script(request, command)).then_some(Held::BehindScript)
+}
+
+fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
+    let scripts = &request.server.scripts;
+    if command.flags.has(Flag::AllowBusy) || !scripts.any_is_busy() {
+        return false;
+    }
+    match request.call.run {
+        Run::Read(_) | Run::Write(_) => {
+            let partitions: Vec<PartitionId> =
+                several_keys(request).iter().map(|key| key.partition).collect();
+            scripts.holds_one_of(&partitions)
+        }
+        Run::Session(_) => {
+            let walks = command.flags.has(Flag::Readonly) || command.flags.has(Flag::Write);
+            walks || LOCKING.contains(&command.spec.name)
+        }
+        Run::Exec | Run::Script(_) => true,
+    }
 }
 
 /// A command was refused: the transaction that it was to be part of fails, or, if it is EXEC itself,

@@ -95,7 +95,7 @@ impl Reach<'_, '_> {
                 let mut txn = transaction.txn(key_session);
                 (run(&mut txn, &args, reply), txn.take_reach())
             }
-            Run::Session(_) | Run::Exec => (Ok(()), None),
+            Run::Session(_) | Run::Exec | Run::Script(_) => (Ok(()), None),
         };
         if let Some(names) = names {
             return Some(Box::new(Stop::Reach(names)));

@@ -1,6 +1,6 @@
 //! The process, its log, and what it measures of itself.
 
-use super::{INT, INT_FROM_ONE, LONG};
+use super::{INT, INT_FROM_ONE, LONG, MIB};
 use crate::option::{Group, Kind, OptionSpec, effective};
 use crate::values::Values;
 use std::path::PathBuf;
@@ -130,9 +130,26 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
          sets, t streams, d modules, x expired, e evicted, A all of these, n new keys, m misses; and \
          where: K under the key's name, E under the event's.",
     ),
-    option("busy-reply-threshold", LONG, "5000", "Milliseconds after which a script is busy.")
-        .alias("lua-time-limit")
-        .accepted("scripts are not run"),
+    option(
+        "busy-reply-threshold",
+        LONG,
+        "5000",
+        "Milliseconds after which a script is busy: commands that need what it has locked are answered \
+         BUSY, and SCRIPT KILL ends it if it has changed nothing.",
+    )
+    .alias("lua-time-limit"),
+    option(
+        "script-time-max",
+        LONG,
+        "60000",
+        "Milliseconds after which a script is ended with an error; 0 is never.",
+    ),
+    option(
+        "script-memory-max",
+        Kind::Memory { min: MIB, max: i64::MAX as u64 },
+        "128mb",
+        "Memory that the scripts of one network thread may use; one that needs more fails.",
+    ),
     option("ignore-warnings", Kind::Text, "", "Warnings at start to leave out.")
         .accepted("the warnings that it names do not exist"),
     option("locale-collate", Kind::Text, "", "Locale by which SORT with ALPHA compares.")
@@ -184,6 +201,12 @@ pub struct ServerSettings {
     pub key_event_letters: Vec<u8>,
     /// `shutdown-timeout`.
     pub shutdown_timeout_s: u64,
+    /// `busy-reply-threshold`.
+    pub script_busy_after_ms: u64,
+    /// `script-time-max`; 0 is none.
+    pub script_time_ms_max: u64,
+    /// `script-memory-max`.
+    pub script_memory_bytes_max: usize,
 }
 
 impl ServerSettings {
@@ -207,6 +230,9 @@ impl ServerSettings {
             latency_threshold_ms: values.number("latency-monitor-threshold"),
             key_event_letters: values.text("notify-keyspace-events").to_vec(),
             shutdown_timeout_s: values.number("shutdown-timeout"),
+            script_busy_after_ms: values.number("busy-reply-threshold"),
+            script_time_ms_max: values.number("script-time-max"),
+            script_memory_bytes_max: values.number("script-memory-max"),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) const TIME: Entry = Entry {
 };
 
 fn time(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let now_us = ctx.server.engine.clock().unix_us();
+    let now_us = ctx.now_us();
     let mut digits = itoa::Buffer::new();
     reply.array(2);
     reply.bulk(digits.format(now_us / 1_000_000).as_bytes());

@@ -1,5 +1,5 @@
-//! FUNCTION FLUSH and SCRIPT FLUSH. There are no functions and no scripts in this version, so there
-//! is nothing to flush; test suites and client libraries ask for it before anything else.
+//! FUNCTION FLUSH. There are no functions in this version, so there is nothing to flush; test suites and
+//! client libraries ask for it before anything else.
 
 use crate::args::Args;
 use crate::commands::help::help;
@@ -43,40 +43,6 @@ pub(super) const FUNCTION_FLUSH: Entry = Entry {
     },
     run: Run::Session(flush_functions),
 };
-pub(super) const SCRIPT: Entry = Entry {
-    spec: CommandSpec {
-        name: "script",
-        group: Group::Scripting,
-        subcommands: Subcommands::Required,
-        since: "2.6.0",
-        complexity: "Depends on the subcommand",
-        summary: "The container of commands about scripts.",
-        ..CommandSpec::DEFAULT
-    },
-    run: Run::Session(container),
-};
-pub(super) const SCRIPT_FLUSH: Entry = Entry {
-    spec: CommandSpec {
-        name: "script|flush",
-        synopsis: "[ASYNC | SYNC]",
-        group: Group::Scripting,
-        flags: Flags::of(&[Flag::Noscript]),
-        overrides: &[around("ASYNC").named("async").since("6.2.0")],
-        since: "2.6.0",
-        complexity: "O(N) with N scripts",
-        summary: "Forgets all scripts.",
-        examples: &[
-            "SCRIPT FLUSH => OK",
-            "SCRIPT FLUSH SYNC => OK",
-            "SCRIPT FLUSH NOW => (error) ERR ...",
-        ],
-        tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
-        history: &[("6.2.0", "Options ASYNC and SYNC.")],
-        ..CommandSpec::DEFAULT
-    },
-    run: Run::Session(flush_scripts),
-};
-
 pub(super) const FUNCTION_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "function|help",
@@ -88,18 +54,7 @@ pub(super) const FUNCTION_HELP: Entry = Entry {
     run: Run::Session(help),
 };
 
-pub(super) const SCRIPT_HELP: Entry = Entry {
-    spec: CommandSpec {
-        name: "script|help",
-        since: "5.0.0",
-        summary: "Lists the subcommands of SCRIPT.",
-        examples: &["SCRIPT HELP => (any)"],
-        ..HELP
-    },
-    run: Run::Session(help),
-};
-
-const HELP: CommandSpec = CommandSpec {
+pub(super) const HELP: CommandSpec = CommandSpec {
     group: Group::Scripting,
     flags: Flags::of(&[Flag::Loading, Flag::Stale]),
     complexity: "O(1)",
@@ -117,14 +72,7 @@ fn flush_functions(_: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) 
     Ok(Flow::Done)
 }
 
-fn flush_scripts(_: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    if args.len() > 3 || !has_valid_mode(args) {
-        return Err(CommandError::fixed("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
-    }
-    reply.ok();
-    Ok(Flow::Done)
-}
-
-fn has_valid_mode(args: &Args<'_>) -> bool {
+/// ASYNC, SYNC or nothing: what is flushed is little, so it goes at once.
+pub(super) fn has_valid_mode(args: &Args<'_>) -> bool {
     args.len() == 2 || args.is(2, "sync") || args.is(2, "async")
 }

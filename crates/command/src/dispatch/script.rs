@@ -1,0 +1,240 @@
+//! EVAL and its like: a script's commands as one.
+//!
+//! ```text
+//! read the call ▸ lock its partitions ▸ are its keys in memory? ▸ run, each command in its turn
+//!               ▸ append one ChangeSet ▸ unlock ▸ write the answer ▸ send what was published
+//!        ▲                                                           │ a key that is not held or
+//!        └──── unlock, lock or fetch more, begin again ◀─────────────┘ not in memory, nothing changed
+//! ```
+//! Which partitions those are, and what happens when a script uses keys that it was not called with, is
+//! [decision 11](../../../../docs/decisions/0011-scripts.md). A script knows no other way to a key than
+//! [`Caller`], which has everything checked before it changes anything.
+
+mod caller;
+mod invocation;
+
+use self::caller::{Caller, GivenUp};
+use self::invocation::Invocation;
+use super::execute::Request;
+use super::{Worker, events};
+use crate::args::Args;
+use crate::commands::ScriptCall;
+use crate::error::CommandError;
+use crate::push::Push;
+use crate::scripts::Patience;
+use crate::server::{REDIS_VERSION, Server};
+use crate::session::{Flow, Session, SessionResult};
+use crate::wait::Wait;
+use basalt_engine::{Claims, Refusal, Transaction};
+use basalt_keyspace::keyspace::PartitionSet;
+use basalt_pubsub::{Kind, WhenFull};
+use basalt_resp::Reply;
+use basalt_script::{Answer, Evaluated, Finished, Input, Interpreter, Limits, Reach, Script};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+thread_local! {
+    /// This thread's Lua state, made for its first script. It is bound to the thread, unlike a worker.
+    static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };
+}
+
+/// A message that a script has published, to be sent when its changes are in the log.
+pub(super) struct Publication {
+    kind: Kind,
+    channel: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+/// How a run on locked partitions ended.
+enum Outcome {
+    Answered(Answer),
+    Failed(CommandError),
+    GivenUp(GivenUp),
+}
+
+/// Runs a script by itself.
+#[cold]
+pub(super) fn execute(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    call: ScriptCall,
+    reply: &mut Reply<'_>,
+) -> SessionResult {
+    let server = request.server;
+    let invocation = Invocation::read(server, worker, request.args(&[]), call)?;
+    if server.pubsub.is_congested() {
+        return Ok(Flow::Wait(Wait::Subscribers));
+    }
+    let log_refusal = match server.engine.log().admit() {
+        Err(Refusal::Busy) if !invocation.is_read_only() => return Ok(Flow::Wait(Wait::LogRoom)),
+        Ok(()) | Err(Refusal::Busy) => None,
+        Err(refusal) => Some(refusal),
+    };
+    // What is changed stays with the worker until it is committed.
+    let mut changes = std::mem::take(&mut worker.changes);
+    let result = loop {
+        let script = &invocation.script;
+        let claims = invocation.claims(&server.engine, session.db);
+        let mut transaction = Transaction::lock(&server.engine, &claims, None, &mut changes);
+        if let Err(unready) = transaction.check_resident(&claims) {
+            worker.counters.cold_reads.add(1);
+            break Ok(Flow::Wait(Wait::from(unready)));
+        }
+        transaction.gate_reads(&claims, &mut session.gate);
+        let mut publications = Vec::new();
+        let caller = Caller::new(server, worker, session, &mut transaction, &claims, &invocation);
+        let caller = caller.refusing_changes(log_refusal.as_ref());
+        match run(caller, &invocation, &claims, &mut publications) {
+            Outcome::GivenUp(GivenUp::Everything) => script.needs_all_in_memory(),
+            Outcome::GivenUp(GivenUp::AnyKey) => script.went_beyond_its_keys(),
+            Outcome::GivenUp(GivenUp::Fetch(missing)) => {
+                worker.counters.cold_reads.add(1);
+                break Ok(Flow::Wait(Wait::Keys(missing)));
+            }
+            outcome => {
+                // Even after an error: what has changed in memory must be in the log.
+                if let Some(ticket) = transaction.commit() {
+                    session.gate.add(ticket);
+                }
+                publish(server, worker, session, publications);
+                break finish(outcome, reply).map(|()| Flow::Done);
+            }
+        }
+    };
+    worker.changes = changes;
+    events::publish(server, worker, session);
+    result
+}
+
+/// Runs a script that is one command of a transaction, which holds every partition.
+#[cold]
+pub(super) fn execute_within(
+    server: &Server,
+    worker: &mut Worker,
+    session: &mut Session,
+    (args, call): (Args<'_>, ScriptCall),
+    transaction: &mut Transaction<'_>,
+    (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
+) -> Result<(), CommandError> {
+    let invocation = Invocation::read(server, worker, args, call)?;
+    let claims = Claims { everything: true, ..invocation.claims(&server.engine, session.db) };
+    let caller = Caller::new(server, worker, session, transaction, &claims, &invocation);
+    let outcome = run(caller.without_beginning_again(), &invocation, &claims, publications);
+    finish(outcome, reply)
+}
+
+/// What EXEC has to bring into memory for the scripts that it runs.
+pub(super) fn reads_everything(server: &Server, args: Args<'_>, call: ScriptCall) -> bool {
+    let script = invocation::find(server, args, call);
+    script.is_ok_and(|script| script.reach() == Reach::AnyInMemory)
+}
+
+/// Sends what a script has published; its changes are in the log, and the messages wait for them.
+pub(super) fn publish(
+    server: &Server,
+    worker: &mut Worker,
+    session: &Session,
+    publications: Vec<Publication>,
+) {
+    for Publication { kind, channel, payload } in publications {
+        let gate = session.gate_of_messages();
+        // The script has been told how many there were.
+        let _ = server.pubsub.publish(
+            &mut worker.outbox,
+            kind,
+            &channel,
+            WhenFull::Exceed,
+            &mut |matched| Push::new(kind, &channel, &payload, matched, gate.clone()),
+        );
+    }
+}
+
+/// Reads a text as a script, and remembers it if it is one.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn load(
+    server: &Server,
+    text: &[u8],
+    evaluated: Evaluated,
+) -> Result<Arc<Script>, CommandError> {
+    let script = server.scripts.known.read(text).map_err(|error| CommandError::because(error.0))?;
+    with_interpreter(|interpreter| interpreter.compile(&script))?.map_err(CommandError::new)?;
+    server.scripts.known.keep(&script, evaluated);
+    Ok(script)
+}
+
+fn with_interpreter<R>(work: impl FnOnce(&mut Interpreter) -> R) -> Result<R, CommandError> {
+    INTERPRETER.with_borrow_mut(|slot| {
+        let interpreter = match slot {
+            Some(interpreter) => interpreter,
+            None => slot.insert(Interpreter::new(REDIS_VERSION).map_err(CommandError::new)?),
+        };
+        Ok(work(interpreter))
+    })
+}
+
+/// Runs a script on locked partitions.
+fn run(
+    mut caller: Caller<'_, '_>,
+    invocation: &Invocation<'_>,
+    claims: &Claims<'_>,
+    publications: &mut Vec<Publication>,
+) -> Outcome {
+    let settings = &caller.worker.settings.server;
+    let limits = Limits { memory_bytes_max: settings.script_memory_bytes_max };
+    let time_max = settings.script_time_ms_max;
+    let patience = Patience {
+        busy_after: Duration::from_millis(settings.script_busy_after_ms),
+        ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
+    };
+    let running = caller.server.scripts.begin(held(claims), patience);
+    caller.runs_as(Arc::clone(&running));
+    let input = Input {
+        keys: invocation.keys().collect(),
+        args: invocation.arguments().collect(),
+        overseer: running,
+    };
+    let script = &*invocation.script;
+    let finished =
+        with_interpreter(|interpreter| interpreter.run(script, input, limits, &mut caller));
+    let (given_up, mut published) = caller.end();
+    match finished {
+        Ok(Finished::GivenUp) => match given_up {
+            Some(given_up) => Outcome::GivenUp(given_up),
+            None => Outcome::Failed(CommandError::fixed("ERR the script was given up")),
+        },
+        Ok(Finished::Answered(answer)) => {
+            publications.append(&mut published);
+            Outcome::Answered(answer)
+        }
+        Ok(Finished::Failed(error)) => {
+            publications.append(&mut published);
+            Outcome::Failed(CommandError::new(error))
+        }
+        Err(error) => Outcome::Failed(error),
+    }
+}
+
+/// The partitions that a script holds.
+fn held(claims: &Claims<'_>) -> PartitionSet {
+    if claims.everything {
+        return PartitionSet::ALL;
+    }
+    let mut held = PartitionSet::EMPTY;
+    claims.keys.iter().for_each(|key| held.insert(key.partition));
+    held
+}
+
+fn finish(outcome: Outcome, reply: &mut Reply<'_>) -> Result<(), CommandError> {
+    match outcome {
+        Outcome::Answered(answer) => {
+            answer.write(reply);
+            Ok(())
+        }
+        Outcome::Failed(error) => Err(error),
+        Outcome::GivenUp(_) => Err(CommandError::fixed("ERR the script was given up")),
+    }
+}

@@ -1,0 +1,342 @@
+//! What a script's commands go through: each is checked and run on the locks that the script holds.
+//!
+//! A command that needs more than is held or in memory has the script begin again with that
+//! ([`GivenUp`]), unless it has changed something already: then it is told an error, and the script is
+//! remembered as one that needs more from the start.
+
+use super::Publication;
+use super::invocation::Invocation;
+use crate::args::Args;
+use crate::commands::{Call, Run};
+use crate::dispatch::claims::{NAMING_DATABASES, Wants, When, wants, when};
+use crate::dispatch::execute::fail;
+use crate::dispatch::keys::{add_keys, key_session};
+use crate::dispatch::{Context, Worker};
+use crate::error::CommandError;
+use crate::push::Push;
+use crate::scripts::Running;
+use crate::server::Server;
+use crate::session::{Flow, Session};
+use basalt_engine::{Claims, Gate, Key, Missing, Refusal, Transaction};
+use basalt_pubsub::{Kind, Outbox, WhenFull};
+use basalt_resp::{Output, Protocol, Reply};
+use basalt_script::{Denied, Host, Words};
+use basalt_spec::{Command, CommandId, Flag, Found};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const UNKNOWN: Denied = denied("ERR Unknown Redis command called from script");
+const WRONG_ARITY: Denied = denied("ERR Wrong number of args calling Redis command from script");
+const NOT_ALLOWED: Denied = denied("ERR This Redis command is not allowed from script");
+const READ_ONLY: Denied = denied("ERR Write commands are not allowed from read-only scripts.");
+const BEYOND_KEYS: Denied = denied(
+    "ERR the script has changed something and then used a key that it was not called with. It is not \
+     going to happen to this script again: from now on it runs with all keys locked",
+);
+const NOT_IN_MEMORY: Denied = denied(
+    "ERR the script has changed something and then used a key that it was not called with and that is \
+     not in memory. It is not going to happen to this script again: from now on all keys are read \
+     before it runs",
+);
+
+/// Commands about the server that take no lock but leaves and make no system call.
+const HARMLESS: [&str; 3] = ["command|count", "lastsave", "time"];
+
+const fn denied(text: &'static str) -> Denied {
+    Denied::Because(Cow::Borrowed(text))
+}
+
+/// Why a script has to begin again.
+pub(super) enum GivenUp {
+    /// It may use any key: every partition is to be held.
+    AnyKey,
+    /// The same, and every key has to be in memory.
+    Everything,
+    /// These keys have to be in memory.
+    Fetch(Missing),
+}
+
+/// See the head of this file.
+pub(super) struct Caller<'a, 't> {
+    pub(super) server: &'a Server,
+    pub(super) worker: &'a mut Worker,
+    session: &'a mut Session,
+    transaction: &'a mut Transaction<'t>,
+    invocation: &'a Invocation<'a>,
+    /// Every partition is held.
+    holds_everything: bool,
+    /// The whole may run again from the start, as long as it has changed nothing.
+    may_begin_again: bool,
+    log_refusal: Option<&'a Refusal>,
+    /// What the client had selected.
+    db: u8,
+    /// What TIME says, whenever it is asked.
+    now_us: u64,
+    running: Option<Arc<Running>>,
+    given_up: Option<GivenUp>,
+    /// It has used a key that it was not called with.
+    went_beyond: bool,
+    publications: Vec<Publication>,
+}
+
+impl<'a, 't> Caller<'a, 't> {
+    pub(super) fn new(
+        server: &'a Server,
+        worker: &'a mut Worker,
+        session: &'a mut Session,
+        transaction: &'a mut Transaction<'t>,
+        claims: &Claims<'_>,
+        invocation: &'a Invocation<'a>,
+    ) -> Caller<'a, 't> {
+        Caller {
+            db: session.db,
+            now_us: server.engine.clock().unix_us(),
+            server,
+            worker,
+            session,
+            transaction,
+            invocation,
+            holds_everything: claims.everything,
+            may_begin_again: true,
+            log_refusal: None,
+            running: None,
+            given_up: None,
+            went_beyond: false,
+            publications: Vec::new(),
+        }
+    }
+
+    pub(super) fn refusing_changes(self, log_refusal: Option<&'a Refusal>) -> Caller<'a, 't> {
+        Caller { log_refusal, ..self }
+    }
+
+    pub(super) fn without_beginning_again(self) -> Caller<'a, 't> {
+        Caller { may_begin_again: false, ..self }
+    }
+
+    pub(super) fn runs_as(&mut self, running: Arc<Running>) {
+        self.running = Some(running);
+    }
+
+    /// The script has ended: why it was given up, if it was, and what it has published.
+    pub(super) fn end(self) -> (Option<GivenUp>, Vec<Publication>) {
+        self.session.select(self.db);
+        if self.given_up.is_none() && !self.went_beyond {
+            self.invocation.script.kept_to_its_keys();
+        }
+        (self.given_up, self.publications)
+    }
+
+    fn find(&self, args: &Args<'_>) -> Result<&'a Command, Denied> {
+        match self.server.commands.table.resolve(args.word(0), args.opt(1)) {
+            Found::Command(command) => Ok(command),
+            Found::NoSubcommand(_) | Found::Nothing => Err(UNKNOWN),
+        }
+    }
+
+    /// Whether a command may be part of a script, and of this one.
+    fn admit(&self, command: &Command, call: &Call, args: &Args<'_>) -> Result<(), Denied> {
+        let flags = command.flags;
+        if !call.accepts_words(args.len()) {
+            return Err(WRONG_ARITY);
+        }
+        let is_foreign = when(&self.server.commands, command) == When::Late
+            && !HARMLESS.contains(&command.spec.name)
+            && published_kind(command).is_none();
+        if flags.has(Flag::Noscript) || is_foreign {
+            return Err(NOT_ALLOWED);
+        }
+        if asks_to_block(command, args) {
+            let name = command.spec.name;
+            let text = format!("ERR {name} command is not allowed with BLOCK option from scripts");
+            return Err(Denied::Because(Cow::Owned(text)));
+        }
+        if flags.has(Flag::Write) {
+            if self.invocation.is_read_only() {
+                return Err(READ_ONLY);
+            }
+            if let Some(refusal) = self.log_refusal {
+                return Err(because(CommandError::log_refused(refusal)));
+            }
+        }
+        // What has begun is not stopped half-way.
+        let needs_memory = call.takes_memory
+            && !self.invocation.script.flags.allow_oom
+            && !self.transaction.has_changes();
+        if needs_memory && self.server.is_out_of_memory(&self.worker.settings) {
+            return Err(because(CommandError::OUT_OF_MEMORY));
+        }
+        Ok(())
+    }
+
+    /// Sees to it that all is held and in memory that a command touches.
+    fn reach(
+        &mut self,
+        command: &Command,
+        args: &Args<'_>,
+        keys: &[Key<'_>],
+    ) -> Result<(), Denied> {
+        let Wants { everything, reads_everything } = wants(&self.server.commands, command, *args);
+        let is_beyond = everything || keys.iter().any(|key| !self.invocation.declares(key.bytes));
+        if is_beyond {
+            self.went_beyond = true;
+        }
+        let is_held = self.holds_everything
+            || !everything && keys.iter().all(|key| self.transaction.holds(key));
+        if !is_held {
+            self.invocation.script.went_beyond_its_keys();
+            return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
+        }
+        if reads_everything && !self.transaction.reaches_everything() {
+            self.invocation.script.needs_all_in_memory();
+            return Err(self.give_up(GivenUp::Everything, NOT_IN_MEMORY));
+        }
+        let databases = match NAMING_DATABASES.contains(&command.spec.name) {
+            true => 0..self.server.engine.databases(),
+            false => self.session.db..self.session.db + 1,
+        };
+        for db in databases {
+            if let Some(missing) = self.transaction.missing(db, keys) {
+                if !self.can_begin_again() {
+                    self.invocation.script.needs_all_in_memory();
+                }
+                return Err(self.give_up(GivenUp::Fetch(missing), NOT_IN_MEMORY));
+            }
+        }
+        if is_beyond {
+            self.transaction.gate_reads_of(keys, &mut self.session.gate);
+        }
+        Ok(())
+    }
+
+    /// Has the script begin again, or tells it that it is too late for that.
+    fn give_up(&mut self, given_up: GivenUp, too_late: Denied) -> Denied {
+        if !self.can_begin_again() {
+            return too_late;
+        }
+        self.given_up = Some(given_up);
+        Denied::GiveUp
+    }
+
+    fn can_begin_again(&self) -> bool {
+        self.may_begin_again && !self.has_effects()
+    }
+
+    fn has_effects(&self) -> bool {
+        self.transaction.has_changes() || !self.publications.is_empty()
+    }
+
+    fn run(
+        &mut self,
+        id: CommandId,
+        args: &Args<'_>,
+        reply: &mut Reply<'_>,
+    ) -> Result<Flow, CommandError> {
+        let key_session = key_session(self.worker, self.session);
+        match self.server.commands.call(id).run {
+            Run::Read(run) => {
+                let view = self.transaction.view(key_session);
+                let result = run(&view, args, reply);
+                self.worker.count_lookups(view.hits_and_misses());
+                result.map(|()| Flow::Done)
+            }
+            Run::Write(run) => {
+                let mut txn = self.transaction.txn(key_session);
+                run(&mut txn, args, reply).map(|()| Flow::Done)
+            }
+            Run::Session(run) => {
+                let settings = Arc::clone(&self.worker.settings);
+                let mut context = Context {
+                    server: self.server,
+                    session: self.session,
+                    outbox: &mut self.worker.outbox,
+                    settings: &settings,
+                    now_ms: self.worker.now_ms,
+                    frozen_us: Some(self.now_us),
+                    transaction: Some(self.transaction.lend()),
+                };
+                run(&mut context, args, reply)
+            }
+            // They are flagged `noscript`.
+            Run::Exec | Run::Script(_) => Err(CommandError::fixed("ERR a script runs none")),
+        }
+    }
+
+    /// Notes a message to be sent when the script has ended, and tells how many will get it.
+    fn publish(&mut self, kind: Kind, args: &Args<'_>, reply: &mut Reply<'_>) {
+        let (channel, payload) = (args.word(1), args.word(2));
+        let mut nowhere = Outbox::default();
+        let mut message = |matched: basalt_pubsub::Matched<'_>| {
+            Push::new(kind, channel, &[], matched, Gate::default())
+        };
+        let pubsub = &self.server.pubsub;
+        let receivers = pubsub.publish(&mut nowhere, kind, channel, WhenFull::Exceed, &mut message);
+        reply.integer(receivers.unwrap_or(0) as i64);
+        let (channel, payload) = (channel.to_vec(), payload.to_vec());
+        self.publications.push(Publication { kind, channel, payload });
+    }
+}
+
+impl Host for Caller<'_, '_> {
+    fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied> {
+        let args = Args::new(words.bytes(), words.words());
+        let command = self.find(&args)?;
+        let id = command.id;
+        let call = self.server.commands.call(id);
+        if let Err(denied) = self.admit(command, call, &args) {
+            self.worker.counters.by_command[id.index()].rejected.add(1);
+            return Err(denied);
+        }
+        let mut keys = Vec::new();
+        add_keys(&self.server.engine, command, args, &mut keys);
+        self.reach(command, &args, &keys)?;
+        let mut reply = Reply::new(out, protocol);
+        let result = match published_kind(command) {
+            Some(kind) => {
+                self.publish(kind, &args, &mut reply);
+                Ok(Flow::Done)
+            }
+            None => self.run(id, &args.with_keys(&keys), &mut reply),
+        };
+        self.worker.count_call(id);
+        if self.has_effects()
+            && let Some(running) = &self.running
+        {
+            running.has_effects();
+        }
+        match result {
+            Ok(Flow::Done) => Ok(()),
+            Ok(Flow::Close | Flow::Wait(_)) => Err(NOT_ALLOWED),
+            Err(error) => {
+                fail(self.worker, id, &error, &mut reply);
+                Ok(())
+            }
+        }
+    }
+
+    fn may_call(&self, words: &Words) -> Option<bool> {
+        let args = Args::new(words.bytes(), words.words());
+        (!args.is_empty() && self.find(&args).is_ok()).then_some(true)
+    }
+}
+
+fn because(error: CommandError) -> Denied {
+    Denied::Because(Cow::Owned(error.text().to_owned()))
+}
+
+/// XREAD and XREADGROUP are no blocking commands but for an option.
+fn asks_to_block(command: &Command, args: &Args<'_>) -> bool {
+    matches!(command.spec.name, "xread" | "xreadgroup")
+        && (1..args.len())
+            .take_while(|&index| !args.is(index, "STREAMS"))
+            .any(|index| args.is(index, "BLOCK"))
+}
+
+/// The kind of channel that a command publishes to, if it does.
+fn published_kind(command: &Command) -> Option<Kind> {
+    match command.spec.name {
+        "publish" => Some(Kind::Channel),
+        "spublish" => Some(Kind::ShardChannel),
+        _ => None,
+    }
+}

@@ -1,0 +1,130 @@
+//! What a script returns, as a reply.
+//!
+//! Tables are looked at without their metatables: a reply runs no Lua.
+
+use basalt_resp::{Protocol, Reply};
+use mlua::{Table, Value};
+
+/// Deepest nesting of tables in an answer.
+const NESTING_MAX: usize = 100;
+
+/// What a script has returned.
+pub struct Answer {
+    pub(crate) value: Value,
+    /// The protocol in which the script speaks (`redis.setresp`).
+    pub(crate) protocol: Protocol,
+}
+
+impl Answer {
+    /// Writes it to its client.
+    pub fn write(&self, reply: &mut Reply<'_>) {
+        // A failure to look into a table cannot happen: nothing is allocated and nothing is called.
+        if self.write_value(&self.value, NESTING_MAX, reply).is_err() {
+            reply.error("ERR the answer of the script cannot be read");
+        }
+    }
+
+    fn write_value(
+        &self,
+        value: &Value,
+        nesting_left: usize,
+        reply: &mut Reply<'_>,
+    ) -> mlua::Result<()> {
+        match value {
+            Value::String(text) => reply.bulk(&text.as_bytes()),
+            Value::Integer(number) => reply.integer(*number),
+            Value::Number(number) => reply.integer(truncated(*number)),
+            Value::Boolean(truth) if self.protocol == Protocol::Resp3 => reply.boolean(*truth),
+            Value::Boolean(true) => reply.integer(1),
+            Value::Table(_) if nesting_left == 0 => reply.error("ERR reached lua stack limit"),
+            Value::Table(table) => return self.write_table(table, nesting_left - 1, reply),
+            _ => reply.null(),
+        }
+        Ok(())
+    }
+
+    fn write_table(
+        &self,
+        table: &Table,
+        nesting_left: usize,
+        reply: &mut Reply<'_>,
+    ) -> mlua::Result<()> {
+        if let Value::String(text) = table.raw_get("err")? {
+            reply.error(text.as_bytes());
+        } else if let Value::String(text) = table.raw_get("ok")? {
+            reply.simple(text.as_bytes());
+        } else if let Some(number) = number(&table.raw_get("double")?) {
+            reply.double(number);
+        } else if let Value::Table(map) = table.raw_get("map")? {
+            let place = reply.array_deferred();
+            let mut count = 0;
+            map.for_each(|key: Value, value: Value| {
+                count += 1;
+                self.write_value(&key, nesting_left, reply)?;
+                self.write_value(&value, nesting_left, reply)
+            })?;
+            reply.map_end(place, count);
+        } else if let Value::Table(set) = table.raw_get("set")? {
+            let place = reply.array_deferred();
+            let mut count = 0;
+            set.for_each(|key: Value, _: Value| {
+                count += 1;
+                self.write_value(&key, nesting_left, reply)
+            })?;
+            reply.set_end(place, count);
+        } else if let Value::String(digits) = table.raw_get("big_number")? {
+            let clean = |digit: char| if digit.is_ascii_control() { ' ' } else { digit };
+            reply.big_number(&digits.to_string_lossy().chars().map(clean).collect::<String>());
+        } else if let Value::Table(parts) = table.raw_get("verbatim_string")? {
+            write_verbatim(&parts, reply)?;
+        } else {
+            self.write_array(table, nesting_left, reply)?;
+        }
+        Ok(())
+    }
+
+    /// The elements from 1 on, up to the first that is `nil`.
+    fn write_array(
+        &self,
+        table: &Table,
+        nesting_left: usize,
+        reply: &mut Reply<'_>,
+    ) -> mlua::Result<()> {
+        let place = reply.array_deferred();
+        for count in 0.. {
+            let value: Value = table.raw_get(count + 1)?;
+            if value.is_nil() {
+                reply.array_end(place, count);
+                break;
+            }
+            self.write_value(&value, nesting_left, reply)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_verbatim(parts: &Table, reply: &mut Reply<'_>) -> mlua::Result<()> {
+    let (format, text) = (parts.raw_get("format")?, parts.raw_get("string")?);
+    if let (Value::String(format), Value::String(text)) = (format, text)
+        && let Ok(format) = <[u8; 3]>::try_from(&*format.as_bytes())
+    {
+        reply.verbatim(format, &text.as_bytes());
+    } else {
+        reply.null();
+    }
+    Ok(())
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// As the conversion of a C compiler for x86-64 does it, which is what clients have seen so far.
+fn truncated(number: f64) -> i64 {
+    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
+    if fits { number as i64 } else { i64::MIN }
+}

@@ -1,0 +1,217 @@
+-- The sandbox: what a script sees, built once a Lua state.
+--
+-- A script's globals are a proxy without fields of its own. Reading goes to the table behind it, and from
+-- there to an error if there is nothing; writing is an error. The libraries are proxies, too, so that no
+-- script changes them for the next one. What gets around a proxy (table.insert and its like write into it
+-- directly) is swept out after the run.
+--
+-- Functions that catch errors catch none that is to end the script.
+
+local native, version, version_number = ...
+
+local error, pcall, raw_xpcall, type, tostring, tonumber, select, next =
+  error, pcall, xpcall, type, tostring, tonumber, select, next
+local rawget, rawset, setmetatable, getmetatable = rawget, rawset, setmetatable, getmetatable
+local byte, concat, collect = string.byte, table.concat, collectgarbage
+local compile, resume, floor = loadstring, coroutine.resume, math.floor
+local stopped, told, fraction = native.stopped, native.told, native.fraction
+
+-- What the running script asks the server for, and which of the two ways.
+local ask
+local CALL, MAY_CALL = 1, 2
+
+-- Proxy → the table behind it.
+local behind = {}
+
+local function protect(fields)
+  local proxy = {}
+  behind[proxy] = fields
+  return setmetatable(proxy, {
+    __index = fields,
+    __newindex = function() error("Attempt to modify a readonly table", 2) end,
+    __metatable = false,
+  })
+end
+
+local function pick(library, names)
+  local picked = {}
+  for name in names:gmatch("%S+") do picked[name] = library[name] end
+  return picked
+end
+
+-- Errors. What the server raises is no value that a script knows; it sees a table with the text in `err`.
+
+local function seen(problem)
+  local text = type(problem) == "userdata" and told(problem)
+  return text and { err = text } or problem
+end
+
+local function settle(ok, ...)
+  if ok then return true, ... end
+  if stopped() then error((...), 0) end
+  local problem = seen((...))
+  if type(problem) == "table" and rawget(problem, "err") ~= nil then problem = problem.err end
+  return false, problem
+end
+
+local function settle_coroutine(ok, ...)
+  if ok then return true, ... end
+  if stopped() then error((...), 0) end
+  return false, seen((...))
+end
+
+local function settle_explained(ok, ...)
+  if not ok and stopped() then error((...), 0) end
+  return ok, ...
+end
+
+-- The library of scripts; `call` is put in when a script begins.
+
+local redis = {
+  LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
+  REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
+  REDIS_VERSION = version, REDIS_VERSION_NUM = version_number,
+  log = native.log, set_repl = native.set_repl, setresp = native.setresp, sha1hex = native.sha1hex,
+}
+
+function redis.pcall(...)
+  local _, value = ask(CALL, ...)
+  return value
+end
+
+function redis.acl_check_cmd(...)
+  local ok, value = ask(MAY_CALL, ...)
+  if not ok then error(value, 0) end
+  return value
+end
+
+function redis.error_reply(text)
+  if type(text) ~= "string" then return { err = "ERR wrong number or type of arguments" } end
+  text = text:gsub("^%-", ""):gsub("[\r\n]+$", "")
+  if not text:find(" ", 1, true) then text = "ERR " .. text end
+  return { err = text }
+end
+
+function redis.status_reply(text)
+  if type(text) ~= "string" then return { err = "ERR wrong number or type of arguments" } end
+  return { ok = text }
+end
+
+function redis.replicate_commands() return true end
+
+-- The basic functions.
+
+local globals = pick(_G, [[assert error getmetatable ipairs next pairs rawequal select tonumber tostring type
+  unpack gcinfo _VERSION]])
+
+function globals.pcall(...) return settle(pcall(...)) end
+
+function globals.xpcall(f, handler)
+  return settle_explained(raw_xpcall(f, function(problem) return handler(seen(problem)) end))
+end
+
+function globals.rawget(t, key)
+  local value = rawget(behind[t] or t, key)
+  return value
+end
+
+function globals.rawset(t, key, value)
+  if behind[t] then error("Attempt to modify a readonly table", 0) end
+  return rawset(t, key, value)
+end
+
+function globals.setmetatable(t, metatable)
+  if behind[t] then error("Attempt to modify a readonly table", 0) end
+  return setmetatable(t, metatable)
+end
+
+-- What stops the collector or tunes it would outlive the script.
+function globals.collectgarbage(what, ...)
+  if what == nil or what == "count" or what == "collect" or what == "step" then
+    return collect(what or "collect", ...)
+  end
+  return 0
+end
+
+-- Compiled code is trusted by the machine that runs it, so only text is accepted.
+function globals.loadstring(text, name)
+  if type(text) == "string" and byte(text) == 27 then
+    return nil, "attempt to load compiled code"
+  end
+  return compile(text, name)
+end
+
+function globals.load(reader, name)
+  local pieces = {}
+  while true do
+    local piece = reader()
+    if piece == nil or piece == "" then break end
+    if type(piece) ~= "string" then return nil, "reader function must return a string" end
+    pieces[#pieces + 1] = piece
+  end
+  return globals.loadstring(concat(pieces), name or "=(load)")
+end
+
+-- The libraries.
+
+local math = pick(math, [[abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10
+  max min mod modf pi pow rad sin sinh sqrt tan tanh]])
+math.randomseed = native.seed
+
+function math.random(...)
+  local low, high = 1, ...
+  local count = select("#", ...)
+  if count == 0 then return fraction() end
+  if count > 2 then error("wrong number of arguments", 2) end
+  if count == 2 then low, high = ... end
+  low, high = floor(low), floor(high)
+  if low > high then
+    error("bad argument #" .. count .. " to 'random' (interval is empty)", 2)
+  end
+  return floor(fraction() * (high - low + 1)) + low
+end
+
+local coroutine = pick(coroutine, "create running status wrap yield")
+function coroutine.resume(...) return settle_coroutine(resume(...)) end
+
+globals.redis = protect(redis)
+globals.math = protect(math)
+globals.coroutine = protect(coroutine)
+globals.string = protect(pick(string, [[byte char dump find format gfind gmatch gsub len lower match rep reverse
+  sub upper]]))
+globals.table = protect(pick(table, [[concat foreach foreachi getn insert maxn remove setn sort]]))
+globals.os = protect({ clock = os.clock })
+local G = protect(globals)
+globals._G = G
+
+setmetatable(globals, {
+  __index = function(_, name)
+    error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
+  end,
+})
+
+-- ("").upper finds the functions; the table through which it does cannot be changed.
+getmetatable("").__index = pick(string, [[byte char dump find format gfind gmatch gsub len lower match rep reverse
+  sub upper]])
+getmetatable("").__metatable = protect({})
+
+local function sweep()
+  for proxy in next, behind do
+    local key = next(proxy)
+    while key ~= nil do
+      rawset(proxy, key, nil)
+      key = next(proxy)
+    end
+  end
+end
+
+local function run(script, explain, call, way_out, keys, arguments)
+  redis.call, ask, globals.KEYS, globals.ARGV = call, way_out, keys, arguments
+  native.seed(0)
+  local ok, value = raw_xpcall(script, explain)
+  redis.call, ask, globals.KEYS, globals.ARGV = nil, nil, nil, nil
+  sweep()
+  return ok, value
+end
+
+return G, run

@@ -1,0 +1,128 @@
+//! The scripts that are known by their SHA-1, shared by all threads.
+//!
+//! Who sends ever new texts with EVAL must not fill the memory: of those the latest
+//! [`EVALUATED_MAX`] are kept. What SCRIPT LOAD has brought stays until SCRIPT FLUSH.
+
+use crate::script::{Script, ScriptError};
+use crate::sha1::Sha1;
+use parking_lot::RwLock;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Scripts that were only evaluated and are remembered.
+const EVALUATED_MAX: usize = 500;
+
+/// The scripts of a server.
+#[derive(Debug, Default)]
+pub struct Scripts {
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    by_sha: HashMap<Sha1, Arc<Script>>,
+    /// Those that were only evaluated, oldest first.
+    evaluated: VecDeque<Sha1>,
+    text_bytes: usize,
+}
+
+/// How a script became known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Evaluated {
+    /// EVAL has brought it.
+    Only,
+    /// SCRIPT LOAD has.
+    Loaded,
+}
+
+impl Scripts {
+    /// The script of this name.
+    pub fn find(&self, sha: &Sha1) -> Option<Arc<Script>> {
+        self.state.read().by_sha.get(sha).cloned()
+    }
+
+    /// The script with this text, known or new. A new one is remembered with [`Scripts::keep`], once it is
+    /// clear that it is Lua.
+    ///
+    /// # Errors
+    /// It is no script.
+    pub fn read(&self, text: &[u8]) -> Result<Arc<Script>, ScriptError> {
+        match self.find(&Sha1::of(text)) {
+            Some(script) => Ok(script),
+            None => Script::read(text).map(Arc::new),
+        }
+    }
+
+    /// Remembers a script.
+    pub fn keep(&self, script: &Arc<Script>, evaluated: Evaluated) {
+        let is_known = self.find(&script.sha).is_some();
+        if is_known && evaluated == Evaluated::Only {
+            return;
+        }
+        let state = &mut *self.state.write();
+        if evaluated == Evaluated::Loaded {
+            state.evaluated.retain(|sha| *sha != script.sha);
+        } else {
+            state.evaluated.push_back(script.sha);
+            if state.evaluated.len() > EVALUATED_MAX
+                && let Some(oldest) = state.evaluated.pop_front()
+                && let Some(forgotten) = state.by_sha.remove(&oldest)
+            {
+                state.text_bytes -= forgotten.body().len();
+            }
+        }
+        if state.by_sha.insert(script.sha, Arc::clone(script)).is_none() {
+            state.text_bytes += script.body().len();
+        }
+    }
+
+    /// Forgets all.
+    pub fn flush(&self) {
+        *self.state.write() = State::default();
+    }
+
+    /// Number of scripts.
+    pub fn len(&self) -> usize {
+        self.state.read().by_sha.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of their texts.
+    pub fn text_bytes(&self) -> usize {
+        self.state.read().text_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(scripts: &Scripts, text: &str, evaluated: Evaluated) -> Sha1 {
+        let script = scripts.read(text.as_bytes()).unwrap();
+        scripts.keep(&script, evaluated);
+        script.sha
+    }
+
+    #[test]
+    fn the_oldest_that_was_only_evaluated_is_forgotten() {
+        let scripts = Scripts::default();
+        let loaded = keep(&scripts, "return 'loaded'", Evaluated::Loaded);
+        let promoted = keep(&scripts, "return 'promoted'", Evaluated::Only);
+        keep(&scripts, "return 'promoted'", Evaluated::Loaded);
+        let first = keep(&scripts, "return 0", Evaluated::Only);
+        for number in 1..EVALUATED_MAX {
+            keep(&scripts, &format!("return {number}"), Evaluated::Only);
+        }
+        assert!(scripts.find(&first).is_some());
+        keep(&scripts, "return 'one more'", Evaluated::Only);
+        assert!(scripts.find(&first).is_none());
+        assert!(scripts.find(&loaded).is_some() && scripts.find(&promoted).is_some());
+        assert_eq!(scripts.len(), EVALUATED_MAX + 2);
+        scripts.flush();
+        assert!(scripts.is_empty() && scripts.text_bytes() == 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The words of a command that a script calls, one behind the other in a buffer that is used again.
+
+use basalt_resp::Arg;
+use mlua::Value;
+
+/// A request of a script's.
+#[derive(Debug, Default)]
+pub struct Words {
+    bytes: Vec<u8>,
+    words: Vec<Arg>,
+}
+
+/// A word must be a string or a number.
+pub(crate) struct NotAWord;
+
+impl Words {
+    /// Where the words stand.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Which bytes are which word.
+    pub fn words(&self) -> &[Arg] {
+        &self.words
+    }
+
+    /// The words, the first of which is the command's name.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.words.iter().map(|word| word.of(&self.bytes))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        const KEPT_BYTES_MAX: usize = 1 << 20;
+        self.words.clear();
+        self.bytes.clear();
+        if self.bytes.capacity() > KEPT_BYTES_MAX {
+            self.bytes = Vec::new();
+        }
+    }
+
+    /// Adds what a script has given as a word.
+    pub(crate) fn push(&mut self, value: &Value) -> Result<(), NotAWord> {
+        match value {
+            Value::String(text) => self.push_bytes(&text.as_bytes()),
+            Value::Integer(number) => {
+                self.push_bytes(itoa::Buffer::new().format(*number).as_bytes());
+            }
+            Value::Number(number) => self.push_bytes(basalt_resp::double_text(*number).as_bytes()),
+            _ => return Err(NotAWord),
+        }
+        Ok(())
+    }
+
+    fn push_bytes(&mut self, bytes: &[u8]) {
+        self.words.push(Arg { start: self.bytes.len(), len: bytes.len() });
+        self.bytes.extend_from_slice(bytes);
+    }
+}
