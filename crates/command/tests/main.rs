@@ -9,6 +9,7 @@ mod harness;
 mod hyperloglog;
 mod pubsub;
 mod reference;
+mod scripting;
 mod server;
 mod sort;
 mod sorted_set;

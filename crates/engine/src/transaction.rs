@@ -133,9 +133,16 @@ impl<'e> Transaction<'e> {
         !self.changes.is_empty()
     }
 
-    /// Every key is held and in memory.
-    pub fn reaches_everything(&self) -> bool {
-        self.company == Company::Everything
+    /// Whether every key of a database is held and in memory, so that a command may look at any; if so, the
+    /// next one is told.
+    pub fn reach_everything(&mut self, db: u8) -> bool {
+        let is_here = |id: PartitionId| {
+            let locked = &self.locked;
+            locked.holds(id) && locked.partition(id).databases[usize::from(db)].is_complete()
+        };
+        let reaches = PartitionId::all().all(is_here);
+        self.company = if reaches { Company::Everything } else { Company::Transaction };
+        reaches
     }
 
     /// Stops watching keys whose partitions are held.

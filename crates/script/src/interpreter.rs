@@ -169,11 +169,34 @@ impl Interpreter {
         let finished = match result {
             _ if self.current.is_stopped() && self.current.reason().is_none() => Finished::GivenUp,
             Ok((true, value)) => Finished::Answered(Answer { value, protocol }),
-            Ok((false, problem)) => Finished::Failed(failure(&problem, &script.sha)),
-            Err(error) => Finished::Failed(failure(&Value::Error(Box::new(error)), &script.sha)),
+            Ok((false, problem)) => Finished::Failed(self.failure(&problem, &script.sha)),
+            Err(error) => {
+                Finished::Failed(self.failure(&Value::Error(Box::new(error)), &script.sha))
+            }
         };
         self.collect_rubbish();
         finished
+    }
+
+    /// An error as the client gets it: `ERR what script: digest, on @user_script:line.`
+    fn failure(&self, problem: &Value, sha: &Sha1) -> String {
+        let said = match (self.current.reason(), problem) {
+            // Whatever a script made of being ended.
+            (Some(reason), _) => reason.as_bytes().to_vec(),
+            (None, Value::Table(table)) => match table.raw_get("err") {
+                Ok(Value::String(text)) => text.as_bytes().to_vec(),
+                _ => b"ERR unknown error".to_vec(),
+            },
+            // Without memory nothing is explained.
+            (None, problem) => told(problem).unwrap_or_else(|| {
+                format!("ERR {}", problem.to_string().unwrap_or_default()).into_bytes()
+            }),
+        };
+        let text = in_one_line(&String::from_utf8_lossy(&said));
+        match problem.as_table().map(|table| table.raw_get::<Option<usize>>("line")) {
+            Some(Ok(Some(line))) => format!("{text} script: {sha}, on {SOURCE}:{line}."),
+            _ => format!("{text} script: {sha}"),
+        }
     }
 
     fn limit_memory(&mut self, limits: Limits) {
@@ -318,25 +341,6 @@ fn line(lua: &Lua) -> Option<usize> {
         }
     }
     None
-}
-
-/// An error as the client gets it: `ERR what script: digest, on @user_script:line.`
-fn failure(problem: &Value, sha: &Sha1) -> String {
-    // Without memory nothing is explained.
-    let Value::Table(table) = problem else {
-        let text = told(problem).unwrap_or_else(|| {
-            format!("ERR {}", problem.to_string().unwrap_or_default()).into_bytes()
-        });
-        return format!("{} script: {sha}", in_one_line(&String::from_utf8_lossy(&text)));
-    };
-    let text = match table.raw_get("err") {
-        Ok(Value::String(text)) => in_one_line(&text.to_string_lossy()),
-        _ => "ERR unknown error".to_owned(),
-    };
-    match table.raw_get::<Option<usize>>("line") {
-        Ok(Some(line)) => format!("{text} script: {sha}, on {SOURCE}:{line}."),
-        _ => format!("{text} script: {sha}"),
-    }
 }
 
 fn in_one_line(text: &str) -> String {

@@ -107,7 +107,10 @@ local globals = pick(_G, [[assert error getmetatable ipairs next pairs rawequal 
 function globals.pcall(...) return settle(pcall(...)) end
 
 function globals.xpcall(f, handler)
-  return settle_explained(raw_xpcall(f, function(problem) return handler(seen(problem)) end))
+  return settle_explained(raw_xpcall(f, function(problem)
+    if stopped() then return problem end
+    return handler(seen(problem))
+  end))
 end
 
 function globals.rawget(t, key)

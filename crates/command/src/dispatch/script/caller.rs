@@ -147,7 +147,7 @@ impl<'a, 't> Caller<'a, 't> {
             return Err(NOT_ALLOWED);
         }
         if asks_to_block(command, args) {
-            let name = command.spec.name;
+            let name = String::from_utf8_lossy(args.word(0));
             let text = format!("ERR {name} command is not allowed with BLOCK option from scripts");
             return Err(Denied::Because(Cow::Owned(text)));
         }
@@ -187,7 +187,7 @@ impl<'a, 't> Caller<'a, 't> {
             self.invocation.script.went_beyond_its_keys();
             return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
         }
-        if reads_everything && !self.transaction.reaches_everything() {
+        if reads_everything && !self.transaction.reach_everything(self.session.db) {
             self.invocation.script.needs_all_in_memory();
             return Err(self.give_up(GivenUp::Everything, NOT_IN_MEMORY));
         }

@@ -1,0 +1,28 @@
+//! The scripting family.
+
+mod differential;
+mod isolation;
+mod limits;
+mod reach;
+
+use crate::harness::TestServer;
+use basalt_resp::Value;
+
+/// Calls a script with these keys and arguments.
+fn eval(server: &mut TestServer, script: &str, keys: &[&str], args: &[&str]) -> Value {
+    let count = keys.len().to_string();
+    let words = [&["EVAL", script, &count][..], keys, args].concat();
+    server.run(&words)
+}
+
+fn bulk(text: &str) -> Value {
+    Value::Bulk(text.as_bytes().to_vec())
+}
+
+/// The text of an error.
+fn error(value: &Value) -> &str {
+    match value {
+        Value::Error(text) => std::str::from_utf8(text).expect("an error is text"),
+        other => panic!("no error: {other:?}"),
+    }
+}
