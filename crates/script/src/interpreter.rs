@@ -214,11 +214,6 @@ impl Interpreter {
             let _ = self.lua.gc_collect();
         }
     }
-
-    /// Bytes that the state takes.
-    pub fn memory_bytes(&self) -> usize {
-        self.lua.used_memory()
-    }
 }
 
 /// What a running script reaches the server through.

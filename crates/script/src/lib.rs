@@ -10,11 +10,13 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod bit;
 mod current;
 mod failure;
 mod from_reply;
 mod host;
 mod interpreter;
+mod json;
 mod native;
 mod random;
 mod script;

@@ -1,8 +1,10 @@
 //! What the library of scripts does in Rust, as far as it concerns no running script's server.
 
+use crate::bit;
 use crate::current::Current;
 use crate::failure::{raise, told};
 use crate::host::Level;
+use crate::json;
 use crate::random::Random;
 use crate::sha1::Sha1;
 use basalt_resp::Protocol;
@@ -31,7 +33,27 @@ pub(crate) fn functions(lua: &Lua, current: &Rc<Current>) -> mlua::Result<Table>
     native.set("log", lua.create_function(move |_, args| log(&state, &args))?)?;
     let state = Rc::clone(current);
     native.set("setresp", lua.create_function(move |_, args| set_protocol(&state, &args))?)?;
+    native.set("bit", bit::library(lua)?)?;
+    native.set("null", Value::NULL)?;
+    native.set("encode", lua.create_function(|lua, value: Value| encode(lua, &value))?)?;
+    native.set("decode", lua.create_function(|lua, text: LuaString| decode(lua, &text))?)?;
     Ok(native)
+}
+
+/// The text, or nothing and what is wrong.
+fn encode(lua: &Lua, value: &Value) -> mlua::Result<(Value, Option<String>)> {
+    match json::encode(value) {
+        Ok(text) => Ok((Value::String(lua.create_string(text)?), None)),
+        Err(problem) => Ok((Value::Nil, Some(problem))),
+    }
+}
+
+/// The value, or nothing and what is wrong.
+fn decode(lua: &Lua, text: &LuaString) -> mlua::Result<(Value, Option<String>)> {
+    match json::decode(lua, &text.as_bytes())? {
+        Ok(value) => Ok((value, None)),
+        Err(problem) => Ok((Value::Nil, Some(problem))),
+    }
 }
 
 fn sha1hex(args: &MultiValue) -> mlua::Result<String> {

@@ -177,6 +177,43 @@ end
 local coroutine = pick(coroutine, "create running status wrap yield")
 function coroutine.resume(...) return settle_coroutine(resume(...)) end
 
+-- The arguments of `bit` are numbers, or strings that are.
+local bit = {}
+for name, operation in next, native.bit do
+  bit[name] = function(...)
+    local count = select("#", ...)
+    for index = 1, count < 1 and 1 or count do
+      if not tonumber((select(index, ...))) then
+        local got = count == 0 and "no value" or type((select(index, ...)))
+        error("bad argument #" .. index .. " to '" .. name .. "' (number expected, got " .. got .. ")", 2)
+      end
+    end
+    return operation(...)
+  end
+end
+
+local cjson = { null = native.null, _NAME = "cjson", _VERSION = "2.1.0" }
+
+function cjson.encode(...)
+  if select("#", ...) ~= 1 then error("bad argument #1 to 'encode' (expected 1 argument)", 2) end
+  local text, problem = native.encode((...))
+  if problem then error(problem, 2) end
+  return text
+end
+
+function cjson.decode(...)
+  if select("#", ...) ~= 1 then error("bad argument #1 to 'decode' (expected 1 argument)", 2) end
+  local text = ...
+  if type(text) ~= "string" and type(text) ~= "number" then
+    error("bad argument #1 to 'decode' (string expected, got " .. type(text) .. ")", 2)
+  end
+  local value, problem = native.decode(tostring(text))
+  if problem then error(problem, 2) end
+  return value
+end
+
+globals.bit = protect(bit)
+globals.cjson = protect(cjson)
 globals.redis = protect(redis)
 globals.math = protect(math)
 globals.coroutine = protect(coroutine)

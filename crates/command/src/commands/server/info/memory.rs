@@ -28,7 +28,7 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     lines.put("allocator_active", host.active);
     lines.put("allocator_resident", host.resident);
     lines.put_bytes("total_system_memory", host.system_total);
-    scripts(lines);
+    scripts(source, lines);
     lines.put_bytes("maxmemory", source.settings.memory.memory_bytes_max);
     lines.put("maxmemory_policy", policy(source.settings.memory.eviction));
     let mut relation = |name: &str, more: u64, less: u64| {
@@ -45,21 +45,22 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     lines.put("lazyfree_pending_bytes", server.engine.retired_bytes());
 }
 
-/// There are no scripts and no functions.
-fn scripts(lines: &mut Lines) {
+/// The scripts' texts; what the threads' Lua states take is not added up. There are no functions.
+fn scripts(source: &Source<'_>, lines: &mut Lines) {
+    let known = &source.server.scripts.known;
+    let text_bytes = known.text_bytes() as u64;
+    lines.put("number_of_cached_scripts", known.len());
+    lines.put("used_memory_scripts_eval", text_bytes);
+    lines.put_bytes("used_memory_scripts", text_bytes);
     let none = [
-        "number_of_cached_scripts",
         "number_of_functions",
         "number_of_libraries",
         "used_memory_vm_eval",
-        "used_memory_scripts_eval",
         "used_memory_vm_functions",
         "used_memory_functions",
     ];
     lines.put_all(&none, 0);
-    ["used_memory_lua", "used_memory_vm_total", "used_memory_scripts"]
-        .iter()
-        .for_each(|name| lines.put_bytes(name, 0));
+    ["used_memory_lua", "used_memory_vm_total"].iter().for_each(|name| lines.put_bytes(name, 0));
 }
 
 fn clients(source: &Source<'_>, lines: &mut Lines) {

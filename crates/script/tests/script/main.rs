@@ -1,0 +1,130 @@
+//! Scripts against a host that writes down what they ask for.
+
+mod libraries;
+mod sandbox;
+
+use basalt_resp::{Output, Protocol, Reply, Value, decode};
+use basalt_script::{
+    Denied, Finished, Host, Input, Interpreter, Level, Limits, Look, Overseer, Script, Words,
+};
+use std::io::IoSlice;
+use std::sync::Arc;
+
+/// A server that answers `ECHO`, and gives up at `GIVE-UP`.
+#[derive(Default)]
+struct Recorder {
+    calls: Vec<Vec<String>>,
+}
+
+impl Host for Recorder {
+    fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied> {
+        let words: Vec<String> =
+            words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        let mut reply = Reply::new(out, protocol);
+        let result = match words[0].as_str() {
+            "ECHO" => {
+                reply.bulk(words[1].as_bytes());
+                Ok(())
+            }
+            "MAP" => {
+                reply.map(1);
+                reply.bulk(b"field");
+                reply.double(1.5);
+                Ok(())
+            }
+            "GIVE-UP" => Err(Denied::GiveUp),
+            _ => Err(Denied::Because("ERR no".into())),
+        };
+        self.calls.push(words);
+        result
+    }
+
+    fn may_call(&self, _: &Words) -> Option<bool> {
+        Some(true)
+    }
+}
+
+/// Lets scripts go on.
+struct Patient;
+
+impl Overseer for Patient {
+    fn look(&self) -> Look {
+        Look::GoOn
+    }
+
+    fn log(&self, _: Level, _: &[u8]) {}
+}
+
+/// Runs a script in a state; its reply in a protocol, errors included.
+fn run_in(
+    interpreter: &mut Interpreter,
+    host: &mut Recorder,
+    protocol: Protocol,
+    text: &str,
+) -> Option<Value> {
+    let script = Script::read(text.as_bytes()).expect("a script");
+    let input = Input { keys: vec![b"k"], args: vec![b"a", b"b"], overseer: Arc::new(Patient) };
+    let limits = Limits { memory_bytes_max: 16 << 20 };
+    let mut out = Output::new();
+    match interpreter.run(&script, input, limits, host) {
+        Finished::Answered(answer) => answer.write(&mut Reply::new(&mut out, protocol)),
+        Finished::Failed(error) => Reply::new(&mut out, protocol).error(error),
+        Finished::GivenUp => return None,
+    }
+    let mut slices = [IoSlice::new(&[])];
+    out.io_slices(&mut slices);
+    Some(decode(&slices[0]).expect("a reply").expect("a whole reply").0)
+}
+
+fn interpreter() -> Interpreter {
+    Interpreter::new("7.2.4").expect("there is memory")
+}
+
+/// What a script answers, in a state of its own.
+fn run(text: &str) -> Value {
+    let mut host = Recorder::default();
+    run_in(&mut interpreter(), &mut host, Protocol::Resp2, text).expect("it is not given up")
+}
+
+fn bulk(text: &str) -> Value {
+    Value::Bulk(text.as_bytes().to_vec())
+}
+
+#[test]
+fn words_reach_the_host_as_redis_writes_them() {
+    let mut host = Recorder::default();
+    let text = "redis.call('ECHO', 1.5, -7, 1e15, KEYS[1], ARGV[2]) return redis.call('ECHO', 'x')";
+    let reply = run_in(&mut interpreter(), &mut host, Protocol::Resp2, text);
+    assert_eq!(reply, Some(bulk("x")));
+    assert_eq!(host.calls[0], ["ECHO", "1.5", "-7", "1000000000000000", "k", "b"]);
+}
+
+#[test]
+fn a_script_that_is_given_up_asks_for_nothing_more() {
+    let mut host = Recorder::default();
+    for text in [
+        "redis.call('GIVE-UP') redis.call('ECHO', 'x')",
+        "pcall(redis.call, 'GIVE-UP') redis.call('ECHO', 'x')",
+        "redis.pcall('GIVE-UP') redis.call('ECHO', 'x')",
+        "xpcall(function() redis.call('GIVE-UP') end, function() end) redis.call('ECHO', 'x')",
+        "local f = coroutine.create(function() redis.call('GIVE-UP') end) coroutine.resume(f) \
+         redis.call('ECHO', 'x')",
+    ] {
+        host.calls.clear();
+        assert_eq!(run_in(&mut interpreter(), &mut host, Protocol::Resp2, text), None, "{text}");
+        assert_eq!(host.calls, [["GIVE-UP"]], "{text}");
+    }
+}
+
+#[test]
+fn replies_of_version_three_are_seen_after_setresp_only() {
+    assert_eq!(run("return redis.call('MAP')"), Value::Array(vec![bulk("field"), bulk("1.5")]));
+    let text = "redis.setresp(3) local map = redis.call('MAP').map return map.field.double * 2";
+    assert_eq!(run(text), Value::Integer(3));
+    let mut host = Recorder::default();
+    let text = "redis.setresp(3) return redis.call('MAP')";
+    let reply = run_in(&mut interpreter(), &mut host, Protocol::Resp3, text);
+    assert_eq!(reply, Some(Value::Map(vec![(bulk("field"), Value::Double(1.5))])));
+    // Each script begins with version 2.
+    assert_eq!(run("return redis.call('MAP')"), Value::Array(vec![bulk("field"), bulk("1.5")]));
+}
