@@ -16,6 +16,8 @@ pub struct Queue {
     commands: Vec<Queued>,
     /// One of them may change data.
     writes: bool,
+    /// One of them is a script, which may change data.
+    has_scripts: bool,
     /// One of them may need memory.
     needs_memory: bool,
     /// One of them is held by a pause of writes.
@@ -46,6 +48,7 @@ impl Queue {
         }
         self.commands.push(Queued { first_word, words: args.len(), prepared });
         self.writes |= command.flags.has(Flag::Write);
+        self.has_scripts |= command.flags.has(Flag::MayReplicate);
         self.needs_memory |= command.flags.has(Flag::Denyoom);
         self.is_pausable |= is_pausable(command);
     }
@@ -65,6 +68,11 @@ impl Queue {
     /// One of the commands may change data.
     pub(crate) fn writes(&self) -> bool {
         self.writes
+    }
+
+    /// One of the commands is a script, which may change data.
+    pub(crate) fn has_scripts(&self) -> bool {
+        self.has_scripts
     }
 
     /// One of the commands may need memory.

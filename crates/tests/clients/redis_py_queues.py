@@ -102,6 +102,16 @@ def scripts():
     pipe.exists("list")
     equal(pipe.execute(), [[1, ["4"]], 0])
     equal(r.eval_ro("return ARGV[1]", 0, "x"), "x")
+    waited = []
+    waiting = threading.Thread(target=lambda: waited.append(client().blpop("awaited", timeout=20)))
+    waiting.start()
+    while r.info("clients")["blocked_clients"] == 0:
+        time.sleep(0.001)
+    # It is served when the script has ended.
+    equal(r.eval("redis.call('RPUSH', KEYS[1], 'x', 'y') return redis.call('LLEN', KEYS[1])", 1, "awaited"), 2)
+    waiting.join()
+    equal([tuple(pair) for pair in waited], [("awaited", "x")])
+    r.delete("awaited")
     try:
         r.eval("return redis.call('INCR', KEYS[1], 1)", 1, "list")
     except redis.ResponseError as error:

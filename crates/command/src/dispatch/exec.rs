@@ -68,12 +68,14 @@ fn admit(server: &Server, worker: &Worker, queue: &Queue) -> Result<Option<Wait>
     if queue.needs_memory() && server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::OUT_OF_MEMORY.discarding_transaction());
     }
-    if !queue.writes() {
+    if !queue.writes() && !queue.has_scripts() {
         return Ok(None);
     }
     match server.engine.log().admit() {
         Ok(()) => Ok(None),
         Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
+        // The scripts are told when they want to change something.
+        Err(_) if !queue.writes() => Ok(None),
         Err(refusal) => Err(CommandError::log_refused(&refusal).discarding_transaction()),
     }
 }

@@ -120,8 +120,11 @@ pub(super) fn execute_within(
 ) -> Result<(), CommandError> {
     let invocation = Invocation::read(server, worker, args, call)?;
     let claims = Claims { everything: true, ..invocation.claims(&server.engine, session.db) };
+    // There was room before the first command.
+    let log_refusal = server.engine.log().admit().err().filter(|refusal| *refusal != Refusal::Busy);
     let caller = Caller::new(server, worker, session, transaction, &claims, &invocation);
-    let outcome = run(caller.without_beginning_again(), &invocation, &claims, publications);
+    let caller = caller.without_beginning_again().refusing_changes(log_refusal.as_ref());
+    let outcome = run(caller, &invocation, &claims, publications);
     finish(outcome, reply)
 }
 

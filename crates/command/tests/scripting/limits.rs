@@ -2,6 +2,7 @@
 
 use super::{error, eval};
 use crate::harness::TestServer;
+use basalt_engine::Refusal;
 use basalt_resp::Value;
 
 #[test]
@@ -145,4 +146,22 @@ fn what_one_script_leaves_the_next_does_not_find() {
         reply,
         Value::Array(vec![Value::Integer(0), Value::Integer(0), none, function, drawn])
     );
+}
+
+#[test]
+fn a_log_that_takes_nothing_lets_scripts_read() {
+    let mut server = TestServer::new();
+    server.line("SET k v");
+    server.log.refuse(Some(Refusal::Failed("no disk".to_owned())));
+    let (get, set) = ("return redis.call('GET', KEYS[1])", "return redis.call('SET', KEYS[1], 1)");
+    let misconf = "MISCONF Errors writing to the AOF file";
+    assert_eq!(eval(&mut server, get, &["k"], &[]), super::bulk("v"));
+    assert!(error(&eval(&mut server, set, &["k"], &[])).starts_with(misconf));
+    server.line("MULTI");
+    server.run(&["EVAL", get, "1", "k"]);
+    server.run(&["EVAL", set, "1", "k"]);
+    let Value::Array(replies) = server.line("EXEC") else { panic!("the transaction runs") };
+    assert_eq!(replies[0], super::bulk("v"));
+    assert!(error(&replies[1]).starts_with(misconf));
+    assert_eq!(server.line("GET k"), super::bulk("v"));
 }

@@ -3,8 +3,13 @@
 use crate::commands::{Entry, Named, Permit, Run, ScriptCall};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
-const WRITES: Flags =
-    Flags::of(&[Flag::Noscript, Flag::Stale, Flag::SkipMonitor, Flag::NoMandatoryKeys]);
+const WRITES: Flags = Flags::of(&[
+    Flag::Noscript,
+    Flag::Stale,
+    Flag::SkipMonitor,
+    Flag::NoMandatoryKeys,
+    Flag::MayReplicate,
+]);
 const READS: Flags = Flags::of(&[
     Flag::Readonly,
     Flag::Noscript,
