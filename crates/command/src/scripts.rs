@@ -10,7 +10,7 @@ use crate::unusual::Reason;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::keyspace::PartitionSet;
 use basalt_script::{Level, Look, Overseer, Scripts};
-use parking_lot::Mutex;
+use basalt_stdx::lock_rank::RankedMutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub struct ScriptService {
 /// Scripts that have taken long and still run.
 #[derive(Debug, Default)]
 struct Busy {
-    running: Mutex<Vec<Arc<Run>>>,
+    running: RankedMutex<Vec<Arc<Run>>>,
 }
 
 /// What has become known of one.
