@@ -87,11 +87,18 @@ pub(super) fn execute(
         let caller = Caller::new(server, worker, session, &mut transaction, &claims, &invocation);
         let caller = caller.refusing_changes(log_refusal.as_ref());
         match run(caller, &invocation, &claims, &mut publications) {
-            Outcome::GivenUp(GivenUp::Everything) => script.needs_all_in_memory(),
-            Outcome::GivenUp(GivenUp::AnyKey) => script.went_beyond_its_keys(),
-            Outcome::GivenUp(GivenUp::Fetch(missing)) => {
-                worker.counters.cold_reads.add(1);
-                break Ok(Flow::Wait(Wait::Keys(missing)));
+            Outcome::GivenUp(why) => {
+                drop(transaction);
+                // Keys that it has not found; it looks for them again.
+                changes.events().clear();
+                match why {
+                    GivenUp::Everything => script.needs_all_in_memory(),
+                    GivenUp::AnyKey => script.went_beyond_its_keys(),
+                    GivenUp::Fetch(missing) => {
+                        worker.counters.cold_reads.add(1);
+                        break Ok(Flow::Wait(Wait::Keys(missing)));
+                    }
+                }
             }
             outcome => {
                 // Even after an error: what has changed in memory must be in the log.

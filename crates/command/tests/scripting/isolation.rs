@@ -109,3 +109,24 @@ fn events_and_watches_notice_what_a_script_does() {
     server.line("PING");
     assert_eq!(server.line("EXEC"), Value::NullArray);
 }
+
+#[test]
+fn a_script_that_begins_again_announces_each_event_once() {
+    let mut server = TestServer::new();
+    for _ in 0..20 {
+        eval(&mut server, "if ARGV[1] then redis.call('SET', ARGV[1], 1) end", &["none"], &[]);
+    }
+    server.configure("notify-keyspace-events", "KEAm");
+    let mut listener = server.another_connection();
+    listener.line("PSUBSCRIBE __keyevent@0__:*");
+    listener.messages();
+    let script = "redis.call('GET', KEYS[1]) if ARGV[1] then redis.call('SET', ARGV[1], 1) end";
+    for _ in 0..20 {
+        eval(&mut server, script, &["none"], &[]);
+    }
+    let misses = listener.messages().len();
+    assert_eq!(misses, 20);
+    eval(&mut server, script, &["none"], &["other"]);
+    let names: Vec<String> = listener.messages().iter().map(|push| format!("{push:?}")).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}

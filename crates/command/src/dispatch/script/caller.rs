@@ -11,7 +11,7 @@ use crate::commands::{Call, Run};
 use crate::dispatch::claims::{NAMING_DATABASES, Wants, When, wants, when};
 use crate::dispatch::execute::fail;
 use crate::dispatch::keys::{add_keys, key_session};
-use crate::dispatch::{Context, Worker};
+use crate::dispatch::{Context, Worker, events};
 use crate::error::CommandError;
 use crate::push::Push;
 use crate::scripts::Running;
@@ -237,7 +237,13 @@ impl<'a, 't> Caller<'a, 't> {
             Run::Read(run) => {
                 let view = self.transaction.view(key_session);
                 let result = run(&view, args, reply);
-                self.worker.count_lookups(view.hits_and_misses());
+                let (hits, misses) = view.hits_and_misses();
+                drop(view);
+                self.worker.count_lookups((hits, misses));
+                let command = self.server.commands.table.command(id);
+                if misses > 0 && events::announces_misses(command) {
+                    self.transaction.txn(key_session).notify_missing(args.keys());
+                }
                 result.map(|()| Flow::Done)
             }
             Run::Write(run) => {
