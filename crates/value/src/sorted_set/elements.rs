@@ -302,7 +302,10 @@ mod tests {
         let count: u32 = if cfg!(miri) { 300 } else { 10_000 };
         let mut elements = Elements::default();
         let ids: Vec<ElementId> = (0..count).map(|n| elements.add(&n.to_le_bytes(), 0.0)).collect();
-        assert!(elements.heap_bytes() < count as usize * 17);
+        assert!(
+            cfg!(miri) || elements.heap_bytes() < count as usize * 17,
+            "the last page is half empty"
+        );
         ids.iter().for_each(|&id| elements.remove(id));
         assert_eq!(elements.bytes, 0);
         let again: Vec<ElementId> =
