@@ -1,7 +1,7 @@
 //! Readers while checkpoints commit.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
     thread,
 };
 
@@ -13,6 +13,9 @@ use crate::ColdTier;
 
 const KEYS: u8 = 40;
 const ROUNDS: u32 = 60;
+/// Rounds of each reader that end while checkpoints commit: a busy machine may let all of these pass before
+/// it lets a reader begin.
+const READ_ROUNDS_MIN: u32 = 3;
 
 /// Every round writes its number into all rows; even rounds delete a range of others, as the engine does
 /// with the rows of a flushed database. A range that is deleted and written anew in one checkpoint is
@@ -22,11 +25,20 @@ pub(super) fn whole_checkpoints(site: &Site<'_>) {
     let tier = site.tier();
     write_round(&*tier, 0);
     let done = AtomicBool::new(false);
+    let rounds_read = [const { AtomicU32::new(0) }; 2];
     thread::scope(|scope| {
-        let readers: Vec<_> = (0..2).map(|_| scope.spawn(|| read_rounds(&*tier, &done))).collect();
-        let probes = scope.spawn(|| probe_rounds(&*tier, &done));
-        for round in 1..=ROUNDS {
-            write_round(&*tier, round);
+        let (tier, done) = (&*tier, &done);
+        let read = |count| scope.spawn(move || read_rounds(tier, done, count));
+        let readers: Vec<_> = rounds_read.iter().map(read).collect();
+        let probes = scope.spawn(|| probe_rounds(tier, done));
+        let mut round = 0;
+        // Relaxed: one more round does no harm. A reader that has ended has something to say.
+        let is_waited_for = |count: &AtomicU32| count.load(Ordering::Relaxed) < READ_ROUNDS_MIN;
+        while round < ROUNDS
+            || readers.iter().zip(&rounds_read).any(|(r, n)| !r.is_finished() && is_waited_for(n))
+        {
+            round += 1;
+            write_round(tier, round);
         }
         // Release is not needed: joining orders everything.
         done.store(true, Ordering::Relaxed);
@@ -47,7 +59,7 @@ fn write_round(tier: &dyn ColdTier, round: u32) {
     commit(tier, &changes);
 }
 
-fn read_rounds(tier: &dyn ColdTier, done: &AtomicBool) {
+fn read_rounds(tier: &dyn ColdTier, done: &AtomicBool, count: &AtomicU32) {
     let keys: Vec<Vec<u8>> = (0..KEYS).map(|i| vec![b'k', i]).collect();
     let mut last = Vec::new();
     while !done.load(Ordering::Relaxed) {
@@ -59,6 +71,7 @@ fn read_rounds(tier: &dyn ColdTier, done: &AtomicBool) {
         let rows = all_rows(tier);
         assert_eq!(rows.len(), usize::from(KEYS), "torn scan");
         assert!(rows.iter().all(|(_, value)| *value == rows[0].1), "torn scan");
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
