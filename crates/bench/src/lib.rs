@@ -27,6 +27,7 @@ mod scan;
 mod server_info;
 mod shared;
 mod stats;
+mod steal;
 mod target;
 mod template;
 mod worker;

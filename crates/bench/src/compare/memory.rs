@@ -3,7 +3,8 @@
 //! A probe on a connection of its own sends PING and GET in turn, one each millisecond, and counts
 //! from the moment at which each was due. It runs with real-time priority, since the load is on its cpu,
 //! and the question is how long the server paused and not how long the probe slept.
-//! How long the server waited for its cpu, which other programs may have had, is shown beside it.
+//! How long the server waited for its cpu, which other programs may have had, is shown beside it, and how
+//! much the host took of both.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ use crate::progress::Watch;
 use crate::report::TestReport;
 use crate::run::{Observer, run as run_plan};
 use crate::shared::Shared;
+use crate::steal::stolen_ms;
 use crate::target::Client;
 use crate::workload::Workload;
 
@@ -53,6 +55,8 @@ struct Round {
     probe: TestReport,
     /// Of the thread that was busiest while keys were loaded.
     longest_cpu_wait: LongestWait,
+    /// Of all cpus while keys were loaded, by the host of a virtual machine.
+    stolen_ms: f64,
     /// Whether the probe got its real-time priority.
     probe_has_priority: bool,
 }
@@ -71,6 +75,7 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "longest pause ms", decimals: 3 },
     Quantity { name: "longest wait for cpu ms", decimals: 3 },
     Quantity { name: "  behind own threads ms", decimals: 3 },
+    Quantity { name: "stolen by the host ms", decimals: 0 },
 ];
 
 pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
@@ -102,6 +107,7 @@ fn one_life(
     server.wait_quiet();
     let at_start = Memory::of(server.pid());
     let stop = AtomicBool::new(false);
+    let stolen_before_ms = stolen_ms();
     let (load, probe, longest_cpu_wait) = thread::scope(|scope| {
         let waits = scope.spawn(|| cpu_waits::watch(server.pid(), &stop));
         let probe = scope.spawn(|| probe(server, keys, &stop));
@@ -111,6 +117,7 @@ fn one_life(
         let probe = probe.join().expect("the probe reports errors and does not panic");
         (load, probe, waits.join().expect("it only reads files"))
     });
+    let stolen_ms = stolen_ms() - stolen_before_ms;
     let (probe, probe_has_priority) = probe?;
     let loaded = Memory::of(server.pid());
     server.wait_quiet();
@@ -129,6 +136,7 @@ fn one_life(
         load,
         probe,
         longest_cpu_wait,
+        stolen_ms,
         probe_has_priority,
     })
 }
@@ -222,5 +230,6 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
         of(&|round| round.probe.latency.max_us / 1e3),
         of(&|round| round.longest_cpu_wait.ms),
         of(&|round| round.longest_cpu_wait.behind_own_threads_ms),
+        of(&|round| round.stolen_ms),
     ]
 }
