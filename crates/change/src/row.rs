@@ -110,10 +110,15 @@ pub struct SpreadHead<'a> {
     pub head: &'a [u8],
 }
 
+/// What stands in the keys of marks where others have their partition's number. Marks are together, behind all
+/// other rows: a start reads all of them, and one beside each partition's rows would be a read from the disk each.
+const BEHIND_ALL_PARTITIONS: u16 = u16::MAX;
+
 /// Appends the key of the partition's mark.
 pub fn mark_key(partition: PartitionId, out: &mut Vec<u8>) {
-    out.extend_from_slice(&partition.number().to_be_bytes());
+    out.extend_from_slice(&BEHIND_ALL_PARTITIONS.to_be_bytes());
     out.push(MARK);
+    out.extend_from_slice(&partition.number().to_be_bytes());
 }
 
 /// Appends the key of an object.
@@ -306,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_sort_mark_first_then_by_generation() {
+    fn keys_sort_by_partition_then_by_generation_and_marks_are_last() {
         let mut mark = Vec::new();
         mark_key(partition(), &mut mark);
         let key = |generation, key: &[u8]| {
@@ -316,7 +321,10 @@ mod tests {
         };
         let mut end = Vec::new();
         generation_end(partition(), 7, &mut end);
-        assert!(mark < key(0, b""));
+        let mut last_end = Vec::new();
+        let last_partition = PartitionId::all().last().expect("there are some");
+        generation_end(last_partition, u64::MAX, &mut last_end);
+        assert!(mark > last_end);
         assert!(key(7, &[0xFF; 40]) < end && end <= key(8, b""));
         assert_eq!(split_object_key(&key(7, b"abc")), Some((7, &b"abc"[..])));
         assert_eq!(split_object_key(&mark), None);

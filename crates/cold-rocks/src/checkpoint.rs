@@ -1,7 +1,7 @@
 //! How rows get in: sorted files written aside, then one ingestion.
 //!
 //! ```text
-//! put/delete ─▶ staging/2.sst, 3.sst … (rotated at FILE_BYTES_TARGET, disjoint, ascending)
+//! put/delete ─▶ staging/2.sst, 3.sst … (rotated at FILE_BYTES_TARGET and on request, disjoint, ascending)
 //! delete_range ─▶ kept in memory ─▶ staging/9.sst (tombstones only)        prepare: synced
 //! commit: IngestExternalFile([tombstones, rows …], move_files)
 //!         = hard links into db/, file and directory synced, ONE edit in the MANIFEST, synced
@@ -138,6 +138,10 @@ impl<'tier> CheckpointWriter<'tier> for RocksCheckpoint<'tier> {
             self.ranges.push((from.to_vec(), to.to_vec()));
         }
         Ok(())
+    }
+
+    fn begin_file(&mut self) -> Result<(), ColdError> {
+        self.finish_current()
     }
 
     fn bytes(&self) -> u64 {

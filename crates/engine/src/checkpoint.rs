@@ -4,8 +4,9 @@
 //! read the collections for which changes of the log still wait      after a start, once
 //! for each partition with changes since its mark    under its lock, ~50 ns a dirty key
 //!     copy dirty entries into rows, mark them clean, note X = last position in the shard's stream
-//! sort the rows, add the partition's mark {X, generations, counts}, write sorted files
+//! sort the rows, write sorted files, keep the partition's mark {X, generations, counts}
 //! when enough is gathered:
+//!     write the marks, in a file of their own
 //!     log.sync()      nothing that the log could still lose may reach the cold tier
 //!     ingest          all rows and marks become visible and durable at once
 //!     clear the tombstones that the cold tier no longer needs
@@ -31,6 +32,7 @@ mod spread;
 use crate::engine::{Engine, EngineError};
 use crate::log::LogError;
 use basalt_change::place::PartitionId;
+use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::bucket::DIRTY;
@@ -111,6 +113,7 @@ pub(crate) struct Checkpointing {
 struct Gathered<'e> {
     writer: Box<dyn CheckpointWriter<'e> + 'e>,
     partitions: Vec<(PartitionId, Dead)>,
+    marks: Vec<(PartitionId, Vec<u8>)>,
 }
 
 /// The partitions that were looked at since the last ingest, and where the log was before.
@@ -124,6 +127,20 @@ struct Slice {
 enum Collected {
     Nothing,
     Rows,
+}
+
+fn write_marks(
+    marks: &[(PartitionId, Vec<u8>)],
+    writer: &mut (dyn CheckpointWriter<'_> + '_),
+) -> Result<(), ColdError> {
+    writer.begin_file()?;
+    let mut key = Vec::new();
+    for (id, mark) in marks {
+        key.clear();
+        row::mark_key(*id, &mut key);
+        writer.put(&key, mark)?;
+    }
+    Ok(())
 }
 
 impl Checkpointing {
@@ -196,7 +213,7 @@ impl Engine {
             let mut current = match gathered.take() {
                 Some(current) => current,
                 None => match self.cold.checkpoint_writer() {
-                    Ok(writer) => Gathered { writer, partitions: Vec::new() },
+                    Ok(writer) => Gathered { writer, partitions: Vec::new(), marks: Vec::new() },
                     Err(error) => {
                         self.mark_dirty_again(&[(id, Dead::default())]);
                         return Err(error.into());
@@ -204,6 +221,7 @@ impl Engine {
                 },
             };
             current.partitions.push((id, rows.dead().clone()));
+            current.marks.push((id, rows.mark()));
             if let Err(error) = rows.write(id, &mut *current.writer) {
                 self.mark_dirty_again(&current.partitions);
                 return Err(error.into());
@@ -284,8 +302,10 @@ impl Engine {
     }
 
     fn ingest(&self, gathered: Gathered<'_>) -> Result<(), CheckpointError> {
-        let Gathered { writer, partitions } = gathered;
-        let result = self.sync_and_commit(writer);
+        let Gathered { mut writer, partitions, marks } = gathered;
+        let result = write_marks(&marks, &mut *writer)
+            .map_err(CheckpointError::from)
+            .and_then(|()| self.sync_and_commit(writer));
         match &result {
             Ok(()) => partitions.iter().for_each(|(id, dead)| self.after_commit(*id, dead)),
             Err(_) => self.mark_dirty_again(&partitions),

@@ -265,6 +265,10 @@ impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
         self.inner.delete_range(from, to)
     }
 
+    fn begin_file(&mut self) -> Result<(), ColdError> {
+        self.inner.begin_file()
+    }
+
     fn bytes(&self) -> u64 {
         if self.stage.manners().checkpoints_look_huge { u64::MAX } else { self.inner.bytes() }
     }

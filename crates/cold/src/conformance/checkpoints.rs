@@ -54,6 +54,8 @@ pub(super) fn order_refused(site: &Site<'_>) {
     let mut writer = tier.checkpoint_writer().expect("begins");
     writer.put(b"b", b"1").expect("puts");
     assert_eq!(writer.put(b"b", b"2"), Err(ColdError::KeyOrder));
+    writer.begin_file().expect("goes on");
+    assert_eq!(writer.put(b"a", b"2"), Err(ColdError::KeyOrder));
     drop(writer);
     let mut writer = tier.checkpoint_writer().expect("begins");
     writer.delete(b"b").expect("deletes");
@@ -87,8 +89,12 @@ pub(super) fn many_rows(site: &Site<'_>) {
             let mut value = [0u8; 400];
             noise.fill(&mut value);
             value[0] = round;
+            if row % (ROWS / 2) == 0 {
+                writer.begin_file().expect("goes on");
+            }
             writer.put(&row.to_be_bytes(), &value).expect("puts");
         }
+        writer.begin_file().expect("goes on, to its end");
         writer.prepare().expect("prepares").commit().expect("commits");
         let rows = all_rows(&*tier);
         assert_eq!(rows.len(), ROWS as usize);

@@ -172,6 +172,14 @@ impl Rows {
         found.map(|found| self.begun.swap_remove(found)).is_some()
     }
 
+    /// The partition's mark, which is written behind all rows.
+    pub(super) fn mark(&self) -> Vec<u8> {
+        let mut mark = Vec::new();
+        self.mark.encode(&mut mark);
+        mark
+    }
+
+    /// Writes all but the mark.
     pub(super) fn write(
         &mut self,
         id: PartitionId,
@@ -182,10 +190,7 @@ impl Rows {
             let (from, to) = of.whole_range();
             writer.delete_range(&from, &to)?;
         }
-        let (mut key, mut value) = (Vec::new(), Vec::new());
-        row::mark_key(id, &mut key);
-        self.mark.encode(&mut value);
-        writer.put(&key, &value)?;
+        let mut value = Vec::new();
         let keys = &self.keys;
         self.index.sort_unstable_by(|a, b| keys[a.key.clone()].cmp(&keys[b.key.clone()]));
         for (number, row) in self.index.iter().enumerate() {
