@@ -25,6 +25,8 @@ pub struct LookAhead {
 struct Target {
     /// Number of the request in its batch.
     request: usize,
+    /// Requests in a row on one key have the same number.
+    run: usize,
     way: Way,
 }
 
@@ -123,6 +125,7 @@ impl LookAhead {
         self.targets.clear();
         let mut before = Before::default();
         let mut last: Option<(Upcoming<'a>, _)> = None;
+        let mut run = 0;
         for request in 0..count {
             let Some(one) = upcoming(request) else { continue };
             let Some(key) = one.collection() else { continue };
@@ -130,12 +133,13 @@ impl LookAhead {
                 Some((other, kind)) if one.has_key_of(&other) => kind,
                 _ => {
                     before.taken = 0;
+                    run += 1;
                     engine.glance_at(one.prepared.db, &key, |value| value.fetch()).flatten()
                 }
             };
             last = Some((one, kind));
             if let Some(way) = kind.and_then(|kind| one.way(kind, &before)) {
-                self.targets.push(Target { request, way });
+                self.targets.push(Target { request, run, way });
             }
             match one.prepared.ahead {
                 Ahead::Random { key } if one.ends_with(key) => before.draws += 1,
@@ -151,13 +155,9 @@ impl LookAhead {
         engine: &Engine,
         upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
     ) {
-        let same_key = |one: &Target, other: &Target| {
-            let (one, other) = (upcoming(one.request), upcoming(other.request));
-            one.zip(other).is_some_and(|(one, other)| one.has_key_of(&other))
-        };
         let addresses = &mut self.addresses;
         addresses.clear();
-        for run in self.targets.chunk_by_mut(same_key) {
+        for run in self.targets.chunk_by_mut(|one, other| one.run == other.run) {
             let Some(first) = upcoming(run[0].request) else { continue };
             let Some(key) = first.collection() else { continue };
             engine.glance_at(first.prepared.db, &key, |value| {
