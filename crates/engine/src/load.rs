@@ -81,14 +81,16 @@ impl Engine {
         let mut rows = Vec::with_capacity(batch.ends.len());
         for (row_key, value) in batch.rows() {
             let Some((_, bytes)) = row::split_object_key(row_key) else { continue };
-            match LoadedRow::read(value, id, generation, self.source(&goes_on)) {
-                Ok(mut row) => {
-                    self.catch_up(&mut row, id, db, bytes)?;
-                    rows.push((bytes, row));
-                }
+            let read = LoadedRow::read(value, id, generation, self.source(&goes_on));
+            let read = read.and_then(|mut row| {
+                self.catch_up(&mut row, id, db, bytes)?;
+                Ok(row)
+            });
+            match read {
+                Ok(row) => rows.push((bytes, row)),
                 // Its elements are being replaced.
                 Err(LoadError::Row(_)) if self.is_resident(db, id, bytes) => {}
-                Err(LoadError::Row(_)) if self.cold_version(id) != cold_version => {
+                Err(LoadError::Row(_)) if !self.is_current(db, id, generation, cold_version) => {
                     return Ok(false);
                 }
                 Err(error) => return Err(error.into()),
@@ -118,8 +120,13 @@ impl Engine {
         locked.partition(id).databases[usize::from(db)].table.find(hash, bytes).is_some()
     }
 
-    fn cold_version(&self, id: PartitionId) -> u64 {
-        self.keyspace.lock(id).partition(id).cold_version
+    /// Rows that were read of this generation, and elements after them, still belong together. Else a row of the
+    /// cold tier may have gone, or all of the generation.
+    fn is_current(&self, db: u8, id: PartitionId, generation: u64, cold_version: u64) -> bool {
+        let locked = self.keyspace.lock(id);
+        let partition = locked.partition(id);
+        partition.cold_version == cold_version
+            && partition.databases[usize::from(db)].generation == generation
     }
 
     /// Every row has been seen: what is not resident now does not exist.
