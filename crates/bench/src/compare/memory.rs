@@ -120,7 +120,7 @@ fn one_life(
     let stolen_ms = stolen_ms() - stolen_before_ms;
     let (probe, probe_has_priority) = probe?;
     let loaded = Memory::of(server.pid());
-    server.wait_quiet();
+    server.wait_settled();
     let settled = Memory::of(server.pid());
     let used_memory_bytes = used_memory(server)?;
     let (load, side) = (load?, contender.name);

@@ -114,7 +114,7 @@ fn one_life(
     let (at_start, used_at_start_bytes) = (Memory::of(server.pid()), used_memory(server)?);
     let manner = Manner::Fill { connections: CONNECTIONS };
     holding.fill.run(holding.name, server, manner, arena.display)?;
-    server.wait_quiet();
+    server.wait_settled();
     let (settled, used_bytes) = (Memory::of(server.pid()), used_memory(server)?);
     life.server.stop()?;
     let (name, elements) = (holding.name, holding.elements);

@@ -22,6 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// A server is quiet when it uses less than this much of a cpu, twice in a row, and has no child.
 const QUIET_SHARE: f64 = 0.05;
 const QUIET_SPAN: Duration = Duration::from_millis(200);
+/// As long as allocators keep what has been freed, and some: Basalt's begins to give it back after a second.
+const DECAY: Duration = Duration::from_secs(3);
 const QUIET_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of its log that an error message quotes.
 const LOG_BYTES_SHOWN: usize = 600;
@@ -149,6 +151,12 @@ impl Server {
             last = now;
         }
         last.since(before)
+    }
+
+    /// The same, and until the allocator has given back what that work needed.
+    pub(crate) fn wait_settled(&self) {
+        self.wait_quiet();
+        thread::sleep(DECAY);
     }
 
     /// Kills the process without warning.
