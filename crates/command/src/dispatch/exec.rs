@@ -12,14 +12,16 @@ use super::claims::{Plan, Step, When};
 use super::execute::{fail, note_slow_call};
 use super::keys::key_session;
 use super::{Context, Worker, events, script};
-use crate::commands::Run;
-use crate::error::CommandError;
+use crate::args::Args;
+use crate::commands::{ReadFn, Run};
+use crate::error::{CommandError, CommandResult};
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
 use crate::transaction::Queue;
 use crate::wait::Wait;
-use basalt_engine::{Key, Refusal, Transaction, Watching};
+use basalt_engine::{Key, Refusal, Session as KeySession, Transaction, Watching};
 use basalt_resp::{Output, Reply};
+use basalt_spec::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -251,17 +253,9 @@ impl Runner<'_> {
         transaction.expire(keys, key_session);
         match self.server.commands.call(step.id).run {
             Run::Read(run) => {
-                let view = transaction.view(key_session);
-                let result = run(&view, &args, reply);
-                let (hits, misses) = view.hits_and_misses();
-                drop(view);
-                self.worker.count_lookups((hits, misses));
-                if misses > 0
-                    && events::announces_misses(self.server.commands.table.command(step.id))
-                {
-                    transaction.txn(key_session).notify_missing(keys);
-                }
-                result.map(|()| Flow::Done)
+                let command = self.server.commands.table.command(step.id);
+                let view = (&mut *transaction, key_session);
+                read_within(self.worker, view, (command, run), &args, reply).map(|()| Flow::Done)
             }
             Run::Write(run) => {
                 let mut txn = transaction.txn(key_session);
@@ -312,4 +306,23 @@ impl Runner<'_> {
 /// Whether what is answered now is sent.
 fn speaks(replies: Replies) -> bool {
     matches!(replies, Replies::On | Replies::SkipNext)
+}
+
+/// Runs a reading command that is a part of something larger: of EXEC or of a script.
+pub(super) fn read_within(
+    worker: &mut Worker,
+    (transaction, key_session): (&mut Transaction<'_>, KeySession),
+    (command, run): (&Command, ReadFn),
+    args: &Args<'_>,
+    reply: &mut Reply<'_>,
+) -> CommandResult {
+    let view = transaction.view(key_session);
+    let result = run(&view, args, reply);
+    let (hits, misses) = view.hits_and_misses();
+    drop(view);
+    worker.count_lookups((hits, misses));
+    if misses > 0 && events::announces_misses(command) {
+        transaction.txn(key_session).notify_missing(args.keys());
+    }
+    result
 }

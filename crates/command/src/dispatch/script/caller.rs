@@ -9,9 +9,10 @@ use super::invocation::Invocation;
 use crate::args::Args;
 use crate::commands::{Call, Run};
 use crate::dispatch::claims::{NAMING_DATABASES, Wants, When, wants, when};
+use crate::dispatch::exec::read_within;
 use crate::dispatch::execute::fail;
 use crate::dispatch::keys::{add_keys, key_session};
-use crate::dispatch::{Context, Worker, events};
+use crate::dispatch::{Context, Worker};
 use crate::error::CommandError;
 use crate::push::Push;
 use crate::scripts::Running;
@@ -235,16 +236,9 @@ impl<'a, 't> Caller<'a, 't> {
         let key_session = key_session(self.worker, self.session);
         match self.server.commands.call(id).run {
             Run::Read(run) => {
-                let view = self.transaction.view(key_session);
-                let result = run(&view, args, reply);
-                let (hits, misses) = view.hits_and_misses();
-                drop(view);
-                self.worker.count_lookups((hits, misses));
                 let command = self.server.commands.table.command(id);
-                if misses > 0 && events::announces_misses(command) {
-                    self.transaction.txn(key_session).notify_missing(args.keys());
-                }
-                result.map(|()| Flow::Done)
+                let view = (&mut *self.transaction, key_session);
+                read_within(self.worker, view, (command, run), args, reply).map(|()| Flow::Done)
             }
             Run::Write(run) => {
                 let mut txn = self.transaction.txn(key_session);
