@@ -11,6 +11,7 @@
 //! ```
 //! Edits go by position: the list that they are applied to is the one that they were written for.
 
+mod chunk;
 mod chunks;
 mod edit;
 mod element;
@@ -26,8 +27,8 @@ use crate::packed::Packed;
 use crate::{Collection, DecodeError, Edits, Kind, Limits};
 use chunks::Chunks;
 use edit::Edit;
+use element::Element;
 use run::{elements, len_of, splice};
-use std::cell::RefCell;
 
 /// Bytes that a listpack takes beside its elements, by which Redis measures.
 const LISTPACK_BYTES: usize = 7;
@@ -47,26 +48,6 @@ pub enum Side {
     Left,
     /// The tail.
     Right,
-}
-
-thread_local! {
-    /// Where elements are encoded on their way in.
-    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Scratch memory that a large element leaves behind is given back above this.
-const SCRATCH_BYTES_MAX: usize = 64 << 10;
-
-/// Calls `with` with an item as an element.
-#[inline]
-fn with_element<R>(item: Item<'_>, with: impl FnOnce(&[u8]) -> R) -> R {
-    SCRATCH.with_borrow_mut(|scratch| {
-        scratch.clear();
-        element::put(item, scratch);
-        let result = with(scratch);
-        scratch.shrink_to(SCRATCH_BYTES_MAX);
-        result
-    })
 }
 
 /// Whether a packed list may have so many bytes and elements.
@@ -92,23 +73,30 @@ impl List {
     /// Adds an element at an end.
     #[inline]
     pub fn push(&mut self, side: Side, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
-        let item = Item::of(value);
-        edits.write(|out| Edit::Push(side, item).put(out));
-        self.push_item(side, item, limits, edits);
+        let element = Element::of(Item::of(value));
+        edits.write(|out| edit::put_push(side, &element, out));
+        self.push_element(side, &element, limits, edits);
     }
 
-    fn push_item(&mut self, side: Side, item: Item<'_>, limits: &Limits, edits: &mut Edits<'_>) {
-        with_element(item, |element| {
-            if let FormMut::Packed(packed) = self.0.change() {
+    #[inline]
+    fn push_element(
+        &mut self,
+        side: Side,
+        element: &Element<'_>,
+        limits: &Limits,
+        edits: &mut Edits<'_>,
+    ) {
+        match self.0.change() {
+            FormMut::Native(chunks) => return chunks.push(side, element, edits),
+            FormMut::Packed(packed) => {
                 let bytes = elements(packed).len();
                 if fits(limits, bytes + element.len(), len_of(packed) + 1) {
                     let at = if side == Side::Left { 0 } else { bytes };
-                    splice(packed, at..at, element, 1);
-                    return;
+                    return splice(packed, at..at, element, 1);
                 }
             }
-            self.native(edits).push(side, element, edits);
-        });
+        }
+        self.native(edits).push(side, element, edits);
     }
 
     /// Removes up to `count` elements at an end; shows them first, the one at the end first.
@@ -125,9 +113,10 @@ impl List {
         if count == 0 {
             return;
         }
-        match side {
-            Side::Left => self.iter_from(0).take(count).for_each(visit),
-            Side::Right => self.iter_backwards().take(count).for_each(visit),
+        match (count, self.0.read()) {
+            (1, FormRef::Native(chunks)) => chunks.end(side).into_iter().for_each(visit),
+            _ if side == Side::Left => self.iter_from(0).take(count).for_each(visit),
+            _ => self.iter_backwards().take(count).for_each(visit),
         }
         edits.write(|out| Edit::Pop(side, count).put(out));
         self.pop_many(side, count, limits, edits);
@@ -146,7 +135,7 @@ impl List {
                 }
                 let (kept, all) = (rest.len(), bytes.len());
                 let range = if side == Side::Left { 0..all - kept } else { kept..all };
-                splice(packed, range, &[], -(count as isize));
+                splice(packed, range, &Element::standing(&[]), -(count as isize));
             }
             FormMut::Native(chunks) => {
                 chunks.pop(side, count, edits);
@@ -206,17 +195,15 @@ impl List {
     }
 
     fn set_item(&mut self, index: usize, item: Item<'_>, limits: &Limits, edits: &mut Edits<'_>) {
-        with_element(item, |element| {
-            if let FormMut::Packed(packed) = self.0.change() {
-                let (count, bytes) = (len_of(packed), elements(packed));
-                let place = element::place(bytes, count, index);
-                if fits(limits, bytes.len() - place.len() + element.len(), count) {
-                    splice(packed, place, element, 0);
-                    return;
-                }
+        let element = Element::of(item);
+        if let FormMut::Packed(packed) = self.0.change() {
+            let (count, bytes) = (len_of(packed), elements(packed));
+            let place = element::place(bytes, count, index);
+            if fits(limits, bytes.len() - place.len() + element.len(), count) {
+                return splice(packed, place, &element, 0);
             }
-            self.native(edits).set(index, element, edits);
-        });
+        }
+        self.native(edits).set(index, &element, edits);
     }
 
     /// Inserts an element before the one at an index, or at the end.
@@ -233,20 +220,15 @@ impl List {
         limits: &Limits,
         edits: &mut Edits<'_>,
     ) {
-        with_element(item, |element| {
-            if let FormMut::Packed(packed) = self.0.change() {
-                let (count, bytes) = (len_of(packed), elements(packed));
-                if fits(limits, bytes.len() + element.len(), count + 1) {
-                    let at = match index {
-                        index if index < count => element::place(bytes, count, index).start,
-                        _ => bytes.len(),
-                    };
-                    splice(packed, at..at, element, 1);
-                    return;
-                }
+        let element = Element::of(item);
+        if let FormMut::Packed(packed) = self.0.change() {
+            let (count, bytes) = (len_of(packed), elements(packed));
+            if fits(limits, bytes.len() + element.len(), count + 1) {
+                let at = element::start(bytes, count, index);
+                return splice(packed, at..at, &element, 1);
             }
-            self.native(edits).insert(index, element, edits);
-        });
+        }
+        self.native(edits).insert(index, &element, edits);
     }
 
     /// Removes elements that are equal to `value`: `count` of them from the head on if positive, from the
@@ -304,7 +286,7 @@ impl List {
                 let start = bytes.len() - rest.len();
                 let removed = skip(&mut rest, count);
                 let range = start..bytes.len() - rest.len();
-                splice(packed, range, &[], -(removed as isize));
+                splice(packed, range, &Element::standing(&[]), -(removed as isize));
             }
             FormMut::Native(chunks) => {
                 chunks.remove(index, count, edits);
@@ -347,7 +329,7 @@ impl List {
         {
             chunks.touch_all(edits);
             let mut packed = Packed::new();
-            splice(&mut packed, 0..0, run, chunks.len() as isize);
+            splice(&mut packed, 0..0, &Element::standing(run), chunks.len() as isize);
             self.0 = Form::packed(packed);
         }
     }
@@ -356,7 +338,7 @@ impl List {
         const OUTSIDE: DecodeError = DecodeError::Corrupt("an edit beyond the end of a list");
         let none = &mut Edits::none();
         match edit {
-            Edit::Push(side, item) => self.push_item(side, item, limits, none),
+            Edit::Push(side, item) => self.push_element(side, &Element::of(item), limits, none),
             Edit::Pop(side, count) if count <= self.len() => {
                 self.pop_many(side, count, limits, none);
             }
@@ -421,7 +403,7 @@ impl Collection for List {
         let mut rest = bytes;
         while !rest.is_empty() {
             let item = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
-            list.push_item(Side::Right, item, limits, &mut Edits::none());
+            list.push_element(Side::Right, &Element::of(item), limits, &mut Edits::none());
         }
         Ok(list)
     }

@@ -142,6 +142,32 @@ impl Packed {
         }
     }
 
+    /// Adds what `parts` are, one after the other, at the end.
+    #[inline]
+    pub fn extend_parts(&mut self, parts: &[&[u8]]) {
+        let len = self.header().len as usize;
+        self.splice_parts(len..len, parts);
+    }
+
+    /// Adds the first `count` bytes of a block at the end.
+    ///
+    /// # Panics
+    /// If the block has fewer.
+    #[inline]
+    pub fn extend_from_block<const N: usize>(&mut self, block: &[u8; N], count: usize) {
+        let Header { len, capacity } = *self.header();
+        let (len, capacity) = (len as usize, capacity as usize);
+        if len + N > capacity || count > N {
+            return self.extend(&block[..count]);
+        }
+        // SAFETY: there is room for the whole block, and that is more than `count` bytes; with such a capacity it
+        // is not `EMPTY`.
+        unsafe {
+            self.data().add(len).cast::<[u8; N]>().write_unaligned(*block);
+            self.0.as_mut().len = (len + count) as u32;
+        }
+    }
+
     /// Where it begins; nothing is read.
     #[inline]
     pub(crate) fn address(&self) -> *const u8 {

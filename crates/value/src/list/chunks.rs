@@ -10,16 +10,13 @@
 //! its place as long as it lives, unless so many have been put between two that there is no number left
 //! (list/places.rs).
 
+use super::chunk::{CHUNK_BYTES, Chunk};
+use super::element::Element;
 use super::{Side, element, places};
 use crate::Edits;
 use crate::item::Item;
-use crate::packed::Packed;
 use std::collections::VecDeque;
-use std::ops::Range;
 
-/// Bytes of elements in a chunk: with the header of its allocation 5 KiB. Of that size the allocator takes four from
-/// one run of pages; of 4 KiB each has a run of its own, which takes 128 bytes beside it.
-const CHUNK_BYTES: usize = (5 << 10) - 8;
 /// A chunk with fewer bytes merges with a neighbour if both fit in half of one.
 const SPARSE_BYTES: usize = CHUNK_BYTES / 4;
 
@@ -29,46 +26,6 @@ pub(crate) struct Chunks {
     chunks: VecDeque<Chunk>,
     len: usize,
     heap_bytes: usize,
-}
-
-pub(super) struct Chunk {
-    elements: Packed,
-    count: u32,
-    pub(super) place: u64,
-}
-
-impl Chunk {
-    fn of(elements: Packed, count: usize, place: u64) -> Chunk {
-        Chunk { elements, count: count as u32, place }
-    }
-
-    /// Its elements.
-    pub(super) fn items(&self) -> impl Iterator<Item = Item<'_>> {
-        let mut run = self.elements.bytes();
-        std::iter::from_fn(move || element::take_first(&mut run))
-    }
-
-    /// Says that it is about to change, or to go.
-    #[inline]
-    pub(super) fn touch(&self, edits: &mut Edits<'_>) {
-        edits.touch(&self.place.to_be_bytes(), |out| {
-            self.items().for_each(|item| item.put(out));
-            true
-        });
-    }
-
-    /// Says that it is new.
-    fn touch_new(&self, edits: &mut Edits<'_>) {
-        edits.touch(&self.place.to_be_bytes(), |_| false);
-    }
-
-    fn count(&self) -> usize {
-        self.count as usize
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.elements.heap_bytes() + size_of::<Chunk>()
-    }
 }
 
 impl Chunks {
@@ -81,7 +38,8 @@ impl Chunks {
             if element::take_first(&mut rest).is_none() {
                 break;
             }
-            chunks.push(Side::Right, &before[..before.len() - rest.len()], edits);
+            let element = Element::standing(&before[..before.len() - rest.len()]);
+            chunks.push(Side::Right, &element, edits);
         }
         chunks
     }
@@ -98,43 +56,55 @@ impl Chunks {
     pub(crate) fn as_run(&self, bytes_max: usize) -> Option<&[u8]> {
         match self.chunks.len() {
             0 => Some(&[]),
-            1 => Some(self.chunks[0].elements.bytes()).filter(|bytes| bytes.len() <= bytes_max),
+            1 => Some(self.chunks[0].bytes()).filter(|bytes| bytes.len() <= bytes_max),
             _ => None,
         }
     }
 
-    /// Adds an element, as [`element::put`] wrote it, at an end.
+    /// Adds an element at an end.
     #[inline]
-    pub(crate) fn push(&mut self, side: Side, element: &[u8], edits: &mut Edits<'_>) {
+    pub(super) fn push(&mut self, side: Side, element: &Element<'_>, edits: &mut Edits<'_>) {
         self.len += 1;
         let chunk = match side {
             Side::Left => self.chunks.front_mut(),
             Side::Right => self.chunks.back_mut(),
         };
         if let Some(chunk) = chunk
-            && chunk.elements.len() + element.len() <= CHUNK_BYTES
+            && chunk.has_room(side, element)
         {
             chunk.touch(edits);
-            let at = if side == Side::Left { 0 } else { chunk.elements.len() };
-            let before = chunk.elements.heap_bytes();
-            chunk.elements.splice(at..at, element);
-            chunk.count += 1;
-            self.heap_bytes = self.heap_bytes + chunk.elements.heap_bytes() - before;
+            let before = chunk.heap_bytes();
+            chunk.push(side, element);
+            self.heap_bytes = self.heap_bytes + chunk.heap_bytes() - before;
             return;
         }
-        let mut elements = Packed::with_capacity(CHUNK_BYTES.max(element.len()));
-        elements.extend(element);
+        self.push_chunk(side, element, edits);
+    }
+
+    #[cold]
+    fn push_chunk(&mut self, side: Side, element: &Element<'_>, edits: &mut Edits<'_>) {
         let place = places::beyond(&mut self.chunks, side, edits);
-        let chunk = Chunk::of(elements, 1, place);
+        let chunk = Chunk::begin(element, side, place);
         chunk.touch_new(edits);
         self.heap_bytes += chunk.heap_bytes();
+        self.make_room();
         match side {
             Side::Left => self.chunks.push_front(chunk),
             Side::Right => self.chunks.push_back(chunk),
         }
     }
 
+    /// Makes room for a chunk: an eighth more, not twice as much, since a chunk is added once in hundreds of
+    /// elements.
+    fn make_room(&mut self) {
+        let len = self.chunks.len();
+        if len == self.chunks.capacity() {
+            self.chunks.reserve_exact(len / 8 + 4);
+        }
+    }
+
     /// Removes `count` elements at an end.
+    #[inline]
     pub(crate) fn pop(&mut self, side: Side, count: usize, edits: &mut Edits<'_>) {
         let mut left = count.min(self.len);
         self.len -= left;
@@ -145,28 +115,18 @@ impl Chunks {
             };
             let Some(chunk) = chunk else { break };
             chunk.touch(edits);
-            if chunk.count() <= left {
-                left -= chunk.count();
-                self.heap_bytes -= chunk.heap_bytes();
-                match side {
-                    Side::Left => self.chunks.pop_front(),
-                    Side::Right => self.chunks.pop_back(),
-                };
-                continue;
+            if left < chunk.count() {
+                let before = chunk.heap_bytes();
+                chunk.pop(side, left);
+                self.heap_bytes = self.heap_bytes + chunk.heap_bytes() - before;
+                return;
             }
-            let bytes = chunk.elements.bytes();
-            let range = match side {
-                Side::Left => 0..element::place(bytes, chunk.count(), left).start,
-                Side::Right => {
-                    let first = chunk.count() - left;
-                    element::place(bytes, chunk.count(), first).start..bytes.len()
-                }
+            left -= chunk.count();
+            self.heap_bytes -= chunk.heap_bytes();
+            match side {
+                Side::Left => self.chunks.pop_front(),
+                Side::Right => self.chunks.pop_back(),
             };
-            let before = chunk.elements.heap_bytes();
-            chunk.elements.splice(range, &[]);
-            chunk.count -= left as u32;
-            self.heap_bytes = self.heap_bytes + chunk.elements.heap_bytes() - before;
-            left = 0;
         }
     }
 
@@ -192,14 +152,23 @@ impl Chunks {
         (0, 0)
     }
 
+    /// The element at an end.
+    #[inline]
+    pub(crate) fn end(&self, side: Side) -> Option<Item<'_>> {
+        match side {
+            Side::Left => element::take_first(&mut self.chunks.front()?.bytes()),
+            Side::Right => element::take_last(&mut self.chunks.back()?.bytes()),
+        }
+    }
+
     pub(crate) fn get(&self, index: usize) -> Option<Item<'_>> {
         if index >= self.len {
             return None;
         }
         let (number, inner) = self.find(index);
         let chunk = &self.chunks[number];
-        let bytes = chunk.elements.bytes();
-        element::take_first(&mut &bytes[element::place(bytes, chunk.count(), inner)])
+        let bytes = chunk.bytes();
+        element::take_first(&mut &bytes[element::start(bytes, chunk.count(), inner)..])
     }
 
     /// Runs of elements from an index on, the first beginning just there.
@@ -207,50 +176,46 @@ impl Chunks {
         let (number, inner) =
             if index < self.len { self.find(index) } else { (self.chunks.len(), 0) };
         let first = self.chunks.get(number).map(|chunk| {
-            let bytes = chunk.elements.bytes();
-            &bytes[element::place(bytes, chunk.count(), inner).start..]
+            let bytes = chunk.bytes();
+            &bytes[element::start(bytes, chunk.count(), inner)..]
         });
-        let rest = self.chunks.iter().skip(number + 1).map(|chunk| chunk.elements.bytes());
+        let rest = self.chunks.iter().skip(number + 1).map(Chunk::bytes);
         (first, rest)
     }
 
     /// Runs of elements, the last first.
     pub(crate) fn runs_backwards(&self) -> impl Iterator<Item = &[u8]> {
-        self.chunks.iter().rev().map(|chunk| chunk.elements.bytes())
+        self.chunks.iter().rev().map(Chunk::bytes)
     }
 
-    /// Puts `elements`, `added` of them, in the place of the `removed` ones from `index` on, all of which
-    /// are in one chunk.
+    /// Puts an element, or nothing, in the place of the `removed` ones from `index` on, all of which are in one
+    /// chunk.
     fn splice(
         &mut self,
-        at: (usize, usize),
+        (number, inner): (usize, usize),
         removed: usize,
-        elements: &[u8],
-        added: usize,
+        added: &Element<'_>,
         edits: &mut Edits<'_>,
     ) {
-        let (number, inner) = at;
         let chunk = &mut self.chunks[number];
         chunk.touch(edits);
-        let range = run(chunk, inner, removed);
-        let before = chunk.elements.heap_bytes();
-        chunk.elements.splice(range, elements);
-        chunk.count = (chunk.count() - removed + added) as u32;
-        self.heap_bytes = self.heap_bytes + chunk.elements.heap_bytes() - before;
-        self.len = self.len - removed + added;
+        let (bytes, count) = (chunk.heap_bytes(), chunk.count());
+        chunk.splice(inner, removed, added);
+        self.heap_bytes = self.heap_bytes + chunk.heap_bytes() - bytes;
+        self.len = self.len + chunk.count() - count;
         self.mend(number, edits);
     }
 
-    pub(crate) fn set(&mut self, index: usize, element: &[u8], edits: &mut Edits<'_>) {
-        self.splice(self.find(index), 1, element, 1, edits);
+    pub(super) fn set(&mut self, index: usize, element: &Element<'_>, edits: &mut Edits<'_>) {
+        self.splice(self.find(index), 1, element, edits);
     }
 
     /// Inserts an element before the one at `index`, or at the end.
-    pub(crate) fn insert(&mut self, index: usize, element: &[u8], edits: &mut Edits<'_>) {
+    pub(super) fn insert(&mut self, index: usize, element: &Element<'_>, edits: &mut Edits<'_>) {
         if index >= self.len {
             return self.push(Side::Right, element, edits);
         }
-        self.splice(self.find(index), 0, element, 1, edits);
+        self.splice(self.find(index), 0, element, edits);
     }
 
     /// Removes `count` elements from `index` on.
@@ -259,7 +224,7 @@ impl Chunks {
         while left > 0 {
             let (number, inner) = self.find(index);
             let here = left.min(self.chunks[number].count() - inner);
-            self.splice((number, inner), here, &[], 0, edits);
+            self.splice((number, inner), here, &Element::standing(&[]), edits);
             left -= here;
         }
     }
@@ -267,12 +232,12 @@ impl Chunks {
     /// Splits, merges or drops a chunk, touched already, that has become too large, small or empty.
     fn mend(&mut self, number: usize, edits: &mut Edits<'_>) {
         let chunk = &self.chunks[number];
-        if chunk.count == 0 {
+        if chunk.count() == 0 {
             self.heap_bytes -= chunk.heap_bytes();
             self.chunks.remove(number);
-        } else if chunk.elements.len() > CHUNK_BYTES && chunk.count > 1 {
+        } else if chunk.len() > CHUNK_BYTES && chunk.count() > 1 {
             self.split(number, edits);
-        } else if chunk.elements.len() < SPARSE_BYTES {
+        } else if chunk.len() < SPARSE_BYTES {
             self.merge(number, edits);
         }
     }
@@ -280,7 +245,7 @@ impl Chunks {
     fn split(&mut self, number: usize, edits: &mut Edits<'_>) {
         let place = places::behind(&mut self.chunks, number, edits);
         let chunk = &self.chunks[number];
-        let bytes = chunk.elements.bytes();
+        let bytes = chunk.bytes();
         // About the middle by bytes, with one element at least on either side.
         let mut rest = bytes;
         let mut count = 0;
@@ -290,16 +255,17 @@ impl Chunks {
             count += 1;
         }
         let (left, right) = bytes.split_at(bytes.len() - rest.len());
-        let left = Chunk::of(Packed::from_bytes(left), count, chunk.place);
-        let right = Chunk::of(Packed::from_bytes(right), chunk.count() - count, place);
+        let left = Chunk::of(left, count, chunk.place);
+        let right = Chunk::of(right, chunk.count() - count, place);
         right.touch_new(edits);
         self.heap_bytes += left.heap_bytes() + right.heap_bytes();
         self.heap_bytes -= chunk.heap_bytes();
         self.chunks[number] = left;
+        self.make_room();
         self.chunks.insert(number + 1, right);
         // A large element may have stood beside small ones.
         for half in [number + 1, number] {
-            if self.chunks[half].elements.len() > CHUNK_BYTES && self.chunks[half].count > 1 {
+            if self.chunks[half].len() > CHUNK_BYTES && self.chunks[half].count() > 1 {
                 self.split(half, edits);
             }
         }
@@ -307,9 +273,9 @@ impl Chunks {
 
     fn merge(&mut self, number: usize, edits: &mut Edits<'_>) {
         let fits = |other: usize| {
-            self.chunks.get(other).is_some_and(|other| {
-                other.elements.len() + self.chunks[number].elements.len() <= CHUNK_BYTES / 2
-            })
+            self.chunks
+                .get(other)
+                .is_some_and(|other| other.len() + self.chunks[number].len() <= CHUNK_BYTES / 2)
         };
         let left = if number > 0 && fits(number - 1) {
             number - 1
@@ -323,8 +289,7 @@ impl Chunks {
         right.touch(edits);
         let chunk = &mut self.chunks[left];
         self.heap_bytes -= chunk.heap_bytes() + right.heap_bytes();
-        chunk.elements.extend(right.elements.bytes());
-        chunk.count += right.count;
+        chunk.absorb(&right);
         self.heap_bytes += chunk.heap_bytes();
     }
 }
@@ -347,11 +312,10 @@ impl Chunks {
         if count == 0 || self.chunks.back().is_some_and(|last| last.place >= place) {
             return false;
         }
-        let mut packed = Packed::with_capacity(CHUNK_BYTES.max(elements.len()));
-        packed.extend(elements);
-        let chunk = Chunk::of(packed, count, place);
+        let chunk = Chunk::roomy(elements, count, place);
         self.len += count;
         self.heap_bytes += chunk.heap_bytes();
+        self.make_room();
         self.chunks.push_back(chunk);
         true
     }
@@ -362,20 +326,4 @@ impl Chunks {
             self.chunks.iter().for_each(|chunk| chunk.touch(edits));
         }
     }
-}
-
-/// Where `count` elements from `first` on stand in a chunk.
-fn run(chunk: &Chunk, first: usize, count: usize) -> Range<usize> {
-    let bytes = chunk.elements.bytes();
-    let start = match first {
-        first if first < chunk.count() => element::place(bytes, chunk.count(), first).start,
-        _ => bytes.len(),
-    };
-    if count == 0 {
-        return start..start;
-    }
-    if first + count == chunk.count() {
-        return start..bytes.len();
-    }
-    start..element::place(bytes, chunk.count(), first + count - 1).end
 }

@@ -2,6 +2,7 @@
 //! Edits of a list, as the head of `list.rs` draws them.
 
 use super::Side;
+use super::element::Element;
 use crate::DecodeError;
 use crate::item::Item;
 use basalt_stdx::varint;
@@ -24,14 +25,18 @@ pub(super) enum Edit<'a> {
     Remove(usize, usize),
 }
 
+/// Appends an [`Edit::Push`].
+#[inline]
+pub(super) fn put_push(side: Side, element: &Element<'_>, out: &mut Vec<u8>) {
+    out.push(if side == Side::Left { PUSH_LEFT } else { PUSH_RIGHT });
+    element.put_item(out);
+}
+
 impl<'a> Edit<'a> {
     #[inline]
     pub(super) fn put(self, out: &mut Vec<u8>) {
         match self {
-            Edit::Push(side, item) => {
-                out.push(if side == Side::Left { PUSH_LEFT } else { PUSH_RIGHT });
-                item.put(out);
-            }
+            Edit::Push(side, item) => put_push(side, &Element::of(item), out),
             Edit::Pop(side, count) => {
                 out.push(if side == Side::Left { POP_LEFT } else { POP_RIGHT });
                 varint::put(out, count as u64);

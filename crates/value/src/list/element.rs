@@ -11,28 +11,144 @@ use std::ops::Range;
 
 /// Most bytes of an item whose length takes one byte.
 const SHORT_MAX: usize = 0x7F;
+/// Most bytes that a length takes.
+const LENGTH_BYTES_MAX: usize = 10;
+/// Bytes of an element that are stored at once.
+pub(super) const BLOCK_BYTES: usize = 16;
+/// Most bytes of a string that fits a block with its head and its length.
+const BLOCK_BODY_MAX: usize = BLOCK_BYTES - 2;
+
+/// An element on its way in: one of up to 16 bytes in a block, from where it is stored without a call; of a
+/// longer one what stands around the string.
+pub(super) struct Element<'a> {
+    front: [u8; BLOCK_BYTES],
+    front_bytes: usize,
+    body: &'a [u8],
+    back: [u8; LENGTH_BYTES_MAX],
+    back_bytes: usize,
+}
+
+impl<'a> Element<'a> {
+    #[inline]
+    pub(super) fn of(item: Item<'a>) -> Element<'a> {
+        let mut front = [0; BLOCK_BYTES];
+        let item_bytes = match item {
+            Item::Bytes(body) if body.len() > BLOCK_BODY_MAX => return Element::long(item, body),
+            Item::Bytes(body) => {
+                front[0] = body.len() as u8;
+                copy_short(body, &mut front[1..]);
+                1 + body.len()
+            }
+            Item::Number(_) => {
+                let head = item.head();
+                copy_short(head.bytes(), &mut front);
+                head.bytes().len()
+            }
+        };
+        front[item_bytes] = item_bytes as u8;
+        Element { front, front_bytes: item_bytes + 1, ..Element::standing(&[]) }
+    }
+
+    #[inline]
+    fn long(item: Item<'a>, body: &'a [u8]) -> Element<'a> {
+        let mut front = [0; BLOCK_BYTES];
+        let head = item.head();
+        let front_bytes = head.bytes().len();
+        front[..front_bytes].copy_from_slice(head.bytes());
+        let (back, back_bytes) = length_of(front_bytes + body.len());
+        Element { front, front_bytes, body, back, back_bytes }
+    }
+
+    /// An element as it stands in a row.
+    #[inline]
+    pub(super) fn standing(bytes: &'a [u8]) -> Element<'a> {
+        Element {
+            front: [0; BLOCK_BYTES],
+            front_bytes: 0,
+            body: bytes,
+            back: [0; LENGTH_BYTES_MAX],
+            back_bytes: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.front_bytes + self.body.len() + self.back_bytes
+    }
+
+    /// What it consists of, one after the other.
+    #[inline]
+    pub(super) fn parts(&self) -> [&[u8]; 3] {
+        [&self.front[..self.front_bytes], self.body, &self.back[..self.back_bytes]]
+    }
+
+    /// The block that it is the front part of, if it is that short.
+    #[inline]
+    pub(super) fn block(&self) -> Option<&[u8; BLOCK_BYTES]> {
+        self.body.is_empty().then_some(&self.front)
+    }
+
+    /// Appends the item.
+    #[inline]
+    pub(super) fn put_item(&self, out: &mut Vec<u8>) {
+        if let Some(block) = self.block() {
+            let end = out.len() + self.front_bytes - 1;
+            out.extend_from_slice(block);
+            out.truncate(end);
+        } else {
+            out.extend_from_slice(&self.front[..self.front_bytes]);
+            out.extend_from_slice(self.body);
+        }
+    }
+
+    /// Writes it to bytes of its length.
+    #[inline]
+    pub(super) fn write(&self, to: &mut [u8]) {
+        if self.body.is_empty() {
+            return to.copy_from_slice(&self.front[..self.front_bytes]);
+        }
+        let mut at = 0;
+        for part in self.parts() {
+            to[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+    }
+}
+
+/// Copies up to 15 bytes to the front of `to`, without a call.
+#[inline]
+fn copy_short(from: &[u8], to: &mut [u8]) {
+    let len = from.len();
+    if let (Some(first), Some(last)) = (from.first_chunk::<8>(), from.last_chunk::<8>()) {
+        to[..8].copy_from_slice(first);
+        to[len - 8..len].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (from.first_chunk::<4>(), from.last_chunk::<4>()) {
+        to[..4].copy_from_slice(first);
+        to[len - 4..len].copy_from_slice(last);
+    } else if len > 0 {
+        to[0] = from[0];
+        to[len / 2] = from[len / 2];
+        to[len - 1] = from[len - 1];
+    }
+}
 
 /// Appends an element.
 #[inline]
 pub(super) fn put(item: Item<'_>, out: &mut Vec<u8>) {
-    let start = out.len();
-    item.put(out);
-    let len = out.len() - start;
-    if len <= SHORT_MAX {
-        out.push(len as u8);
-    } else {
-        put_long_length(len, out);
-    }
+    Element::of(item).parts().iter().for_each(|part| out.extend_from_slice(part));
 }
 
-#[cold]
-fn put_long_length(len: usize, out: &mut Vec<u8>) {
-    let groups = (usize::BITS - len.leading_zeros()).div_ceil(7);
-    for group in (0..groups).rev() {
+/// What stands behind an item of so many bytes.
+#[inline]
+fn length_of(len: usize) -> ([u8; LENGTH_BYTES_MAX], usize) {
+    let mut bytes = [0; LENGTH_BYTES_MAX];
+    let groups = length_bytes(len);
+    for (at, group) in (0..groups).rev().enumerate() {
         // The first byte written is the last one read: nothing stands before it.
-        let more = if group + 1 == groups { 0 } else { 0x80 };
-        out.push((len >> (7 * group)) as u8 & 0x7F | more);
+        let more = if at == 0 { 0 } else { 0x80 };
+        bytes[at] = (len >> (7 * group)) as u8 & 0x7F | more;
     }
+    (bytes, groups)
 }
 
 /// Bytes that the length of an item takes.
@@ -79,23 +195,27 @@ pub(super) fn last_start(bytes: &[u8]) -> Option<usize> {
     end.checked_sub(len)
 }
 
-/// Where the element at an index stands, of `count`: walked to from the nearer end.
+/// Where the element at an index begins, of `count`, or where the last one ends: walked to from the nearer
+/// end.
 #[inline]
-pub(super) fn place(bytes: &[u8], count: usize, index: usize) -> Range<usize> {
+pub(super) fn start(bytes: &[u8], count: usize, index: usize) -> usize {
     if index < count / 2 {
         let mut rest = bytes;
         for _ in 0..index {
             take_first(&mut rest);
         }
-        let start = bytes.len() - rest.len();
-        take_first(&mut rest);
-        return start..bytes.len() - rest.len();
+        return bytes.len() - rest.len();
     }
-    let mut end = bytes.len();
-    for _ in index + 1..count {
-        end = last_start(&bytes[..end]).unwrap_or(0);
-    }
-    last_start(&bytes[..end]).unwrap_or(0)..end
+    (index..count).fold(bytes.len(), |end, _| last_start(&bytes[..end]).unwrap_or(0))
+}
+
+/// Where the element at an index stands, of `count`: walked to from the nearer end.
+#[inline]
+pub(super) fn place(bytes: &[u8], count: usize, index: usize) -> Range<usize> {
+    let start = start(bytes, count, index);
+    let mut rest = &bytes[start..];
+    take_first(&mut rest);
+    start..bytes.len() - rest.len()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! as many chunks as it takes to find [`ROOM`] numbers for each.
 
 use super::Side;
-use super::chunks::Chunk;
+use super::chunk::Chunk;
 use crate::Edits;
 use std::collections::VecDeque;
 

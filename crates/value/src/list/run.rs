@@ -1,6 +1,7 @@
 //! HOT PATH
 //! The packed form of a list: the number of its elements, then the elements.
 
+use super::element::Element;
 use crate::packed::Packed;
 use std::ops::Range;
 
@@ -23,11 +24,11 @@ pub(super) fn len_of(packed: &Packed) -> usize {
 
 /// Puts `new` in the place of the elements at `range`; there are `more` elements afterwards.
 #[inline]
-pub(super) fn splice(packed: &mut Packed, range: Range<usize>, new: &[u8], more: isize) {
+pub(super) fn splice(packed: &mut Packed, range: Range<usize>, new: &Element<'_>, more: isize) {
     if packed.is_empty() {
         packed.splice(0..0, &[0; COUNT_BYTES]);
     }
-    packed.splice(range.start + COUNT_BYTES..range.end + COUNT_BYTES, new);
+    packed.splice_parts(range.start + COUNT_BYTES..range.end + COUNT_BYTES, &new.parts());
     let count = len_of(packed).wrapping_add_signed(more) as u16;
     packed.bytes_mut()[..COUNT_BYTES].copy_from_slice(&count.to_le_bytes());
 }

@@ -166,3 +166,28 @@ fn many_elements_take_little_more_than_their_bytes() {
     let bytes_each = list.heap_bytes() / list.len();
     assert!(bytes_each <= 16, "{bytes_each} bytes an element of 13 with its lengths 15");
 }
+
+#[test]
+fn a_queue_takes_no_more_as_it_moves_along() {
+    let limits = Limits::default();
+    let none = &mut Edits::none();
+    let mut list = List::new();
+    let value = |number: usize| format!("element:{number}");
+    let (len, moves) = if cfg!(miri) { (400, 800) } else { (1_000, 20_000) };
+    (0..len).for_each(|number| list.push(Side::Right, value(number).as_bytes(), &limits, none));
+    let bytes = list.heap_bytes();
+    for number in 0..moves {
+        list.pop(Side::Left, 1, &limits, none, |item| {
+            assert_eq!(spelled(item), value(number).into_bytes());
+        });
+        list.push(Side::Right, value(number + len).as_bytes(), &limits, none);
+        assert!(list.heap_bytes() <= bytes + (12 << 10), "{}", list.heap_bytes());
+    }
+    // And back, into the gap that the pops have left.
+    for number in (0..moves).rev() {
+        list.pop(Side::Right, 1, &limits, none, |_| ());
+        list.push(Side::Left, value(number).as_bytes(), &limits, none);
+        assert!(list.heap_bytes() <= bytes + (12 << 10), "{}", list.heap_bytes());
+    }
+    assert!(elements(&list).into_iter().eq((0..len).map(|number| value(number).into_bytes())));
+}
