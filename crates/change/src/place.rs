@@ -24,7 +24,7 @@ pub const SHARDS: usize = 64;
 pub struct Slot(u16);
 
 /// A partition, `0..1024`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Hash)]
 pub struct PartitionId(u16);
 
 /// A shard, `0..64`.

@@ -23,5 +23,5 @@ pub use context::Context;
 pub use execute::execute;
 pub use look_ahead::{LookAhead, Upcoming};
 pub(crate) use prepare::Ahead;
-pub use prepare::{LastCommand, Prepared, prepare};
+pub use prepare::{Last, Prepared, prepare};
 pub use worker::Worker;

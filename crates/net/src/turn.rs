@@ -12,7 +12,7 @@ use crate::buffers::BufferPool;
 use crate::connection::{Connection, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
-use basalt_command::dispatch::{self, LastCommand, LookAhead, Prepared, Upcoming, Worker};
+use basalt_command::dispatch::{self, Last, LookAhead, Prepared, Upcoming, Worker};
 use basalt_command::error::CommandError;
 use basalt_command::server::Server;
 use basalt_command::session::Flow;
@@ -50,7 +50,7 @@ pub(crate) struct Turn {
     pub(crate) waiting_for_room: Vec<ConnectionId>,
     /// Connections that were served in this turn.
     pub(crate) touched: Vec<usize>,
-    last_command: LastCommand,
+    last: Last,
     look_ahead: LookAhead,
     requests: Vec<Request>,
     words: Vec<Arg>,
@@ -69,7 +69,7 @@ impl Turn {
             timers: Timers::default(),
             waiting_for_room: Vec::new(),
             touched: Vec::new(),
-            last_command: LastCommand::default(),
+            last: Last::default(),
             look_ahead: LookAhead::default(),
             requests: Vec::new(),
             words: Vec::new(),
@@ -140,6 +140,7 @@ impl Turn {
             return false;
         }
         let limits = self.limits(connection);
+        self.last.forget_key();
         while !connection.input.is_parsed() {
             // The limits of a client that has not said who it is depend on what it says next.
             let full = self.requests.len() >= batch_max
@@ -167,7 +168,7 @@ impl Turn {
                     let bytes = connection.input.bytes();
                     let db = connection.session.db;
                     let prepared =
-                        dispatch::prepare(&self.server, &mut self.last_command, db, bytes, words);
+                        dispatch::prepare(&self.server, &mut self.last, db, bytes, words);
                     self.requests.push(Request {
                         connection: index as u32,
                         first_word: first_word as u32,
@@ -297,6 +298,9 @@ impl Turn {
         if requests.iter().any(|request| request.prepared.looks_ahead()) {
             self.look_ahead.fetch(engine, requests.len(), |number| {
                 let request = &requests[number];
+                if !request.prepared.looks_ahead() {
+                    return None;
+                }
                 let connection = connections[request.connection as usize].as_ref()?;
                 let words = &self.words[request.first_word as usize..][..request.words as usize];
                 let buffer = connection.input.bytes();

@@ -10,7 +10,7 @@ use basalt_spec::{CommandId, Found};
 use basalt_value::sorted_set::Direction;
 
 /// A request whose command has been found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Prepared {
     pub(super) command: Option<CommandId>,
     /// Of its first key.
@@ -21,6 +21,8 @@ pub struct Prepared {
     pub(super) db: u8,
     /// What of a collection is fetched ahead.
     pub(super) ahead: Ahead,
+    /// A request before it in its batch has the same key.
+    pub(super) repeats: bool,
 }
 
 /// What of a collection a command will touch.
@@ -40,13 +42,21 @@ pub(crate) enum Ahead {
     End { key: u8, direction: Direction },
 }
 
-/// The command that a thread looked up last: pipelines repeat themselves, and comparing a name is a
-/// fifth of finding it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LastCommand {
+/// What a thread found out last: pipelines repeat themselves, and comparing a name is a fifth of finding
+/// its command, comparing a key a fifth of hashing it.
+#[derive(Clone, Copy, Debug)]
+pub struct Last {
     name: Option<ShortName>,
     id: Option<CommandId>,
+    /// The key, in the buffer of the next request, too; [`NO_KEY`] if it is not.
+    key: Arg,
+    /// Of the key.
+    hash: u64,
+    partition: PartitionId,
 }
+
+/// A word of a length that none has.
+const NO_KEY: Arg = Arg { start: 0, len: usize::MAX };
 
 /// A name of 1 to 8 bytes, packed so that two of them are compared without a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +85,41 @@ impl ShortName {
     }
 }
 
-impl LastCommand {
+impl Default for Last {
+    fn default() -> Last {
+        Last { name: None, id: None, key: NO_KEY, hash: 0, partition: PartitionId::default() }
+    }
+}
+
+impl Last {
+    /// Forgets the key: what comes next stands in another buffer, or another batch.
+    #[inline]
+    pub fn forget_key(&mut self) {
+        self.key = NO_KEY;
+    }
+
+    /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart without a
+    /// call.
+    #[inline(always)]
+    fn has_key(&self, key: &[u8], buffer: &[u8]) -> bool {
+        self.key.len == key.len() && {
+            let last = self.key.of(buffer);
+            last.last_chunk::<4>() == key.last_chunk() && last == key
+        }
+    }
+
+    /// Hashes a key; says whether it is the one before once more.
+    #[inline(always)]
+    fn hash(&mut self, engine: &Engine, word: Arg, buffer: &[u8]) -> bool {
+        let bytes = word.of(buffer);
+        let repeats = self.has_key(bytes, buffer);
+        if !repeats {
+            let key = engine.key(bytes);
+            (self.key, self.hash, self.partition) = (word, key.hash, key.partition);
+        }
+        repeats
+    }
+
     #[inline]
     fn find(&mut self, commands: &Commands, buffer: &[u8], words: &[Arg]) -> Option<CommandId> {
         let name = words[0].of(buffer);
@@ -104,22 +148,21 @@ impl LastCommand {
 }
 
 impl Prepared {
-    /// There is something of a collection to be fetched ahead.
+    /// There is something of a collection to be fetched ahead that no request before has named.
     #[inline]
     pub fn looks_ahead(&self) -> bool {
-        self.ahead != Ahead::Nothing
+        match self.ahead {
+            Ahead::Nothing => false,
+            Ahead::Collection { .. } => !self.repeats,
+            _ => true,
+        }
     }
 }
 
-/// Finds a request's command and hashes its first key.
+/// Finds a request's command and hashes its first key. `last` has forgotten its key unless it is of the
+/// same buffer and the same batch.
 #[inline(always)]
-pub fn prepare(
-    server: &Server,
-    last: &mut LastCommand,
-    db: u8,
-    buffer: &[u8],
-    words: &[Arg],
-) -> Prepared {
+pub fn prepare(server: &Server, last: &mut Last, db: u8, buffer: &[u8], words: &[Arg]) -> Prepared {
     let Server { commands, engine, .. } = server;
     let command = last.find(commands, buffer, words);
     let (first, ahead) = match command.map(|id| commands.call(id)) {
@@ -127,11 +170,12 @@ pub fn prepare(
         None => (0, Ahead::Nothing),
     };
     match words.get(first) {
-        Some(word) if first > 0 => {
-            let key = engine.key(word.of(buffer));
-            Prepared { command, hash: key.hash, partition: Some(key.partition), db, ahead }
+        Some(&word) if first > 0 => {
+            let repeats = last.hash(engine, word, buffer);
+            let (hash, partition) = (last.hash, Some(last.partition));
+            Prepared { command, hash, partition, db, ahead, repeats }
         }
-        _ => Prepared { command, hash: 0, partition: None, db, ahead: Ahead::Nothing },
+        _ => Prepared { command, db, ..Prepared::default() },
     }
 }
 
@@ -139,7 +183,9 @@ impl Prepared {
     /// Brings the bucket of the first key into the cache.
     #[inline]
     pub fn prefetch_bucket(&self, engine: &Engine) {
-        if let Some(partition) = self.partition {
+        if let Some(partition) = self.partition
+            && !self.repeats
+        {
             engine.prefetch_bucket(self.db, self.hash, partition);
         }
     }
@@ -147,7 +193,9 @@ impl Prepared {
     /// Brings the entry of the first key into the cache.
     #[inline]
     pub fn prefetch_entry(&self, engine: &Engine) {
-        if let Some(partition) = self.partition {
+        if let Some(partition) = self.partition
+            && !self.repeats
+        {
             engine.prefetch_entry(self.db, self.hash, partition);
         }
     }
@@ -155,7 +203,8 @@ impl Prepared {
 
 #[cfg(test)]
 mod tests {
-    use super::ShortName;
+    use super::{Last, NO_KEY, ShortName};
+    use basalt_resp::Arg;
 
     #[test]
     fn short_names_are_equal_only_if_their_bytes_are() {
@@ -169,5 +218,27 @@ mod tests {
         }
         assert_eq!(ShortName::new(b""), None);
         assert_eq!(ShortName::new(b"abcdefghi"), None);
+    }
+    #[test]
+    fn a_key_repeats_only_if_all_of_its_bytes_do() {
+        let keys =
+            ["", "a", "b", "abc", "abd", "1234", "a1234", "b1234", "ab12345678", "bb12345678"];
+        let buffer = keys.concat();
+        let mut start = 0;
+        let words = keys.map(|key| {
+            start += key.len();
+            Arg { start: start - key.len(), len: key.len() }
+        });
+        let mut last = Last::default();
+        assert_eq!(last.key, NO_KEY);
+        for one in words {
+            last.key = one;
+            for other in words {
+                let (bytes, same) = (other.of(buffer.as_bytes()), one == other);
+                assert_eq!(last.has_key(bytes, buffer.as_bytes()), same, "{one:?} {other:?}");
+            }
+            last.forget_key();
+            assert!(!last.has_key(one.of(buffer.as_bytes()), buffer.as_bytes()));
+        }
     }
 }

@@ -37,7 +37,7 @@ pub struct TestServer {
     pub server: Arc<Server>,
     pub worker: Worker,
     pub session: Session,
-    last_command: dispatch::LastCommand,
+    last: dispatch::Last,
     pub clock: Arc<ManualClock>,
     pub log: Arc<MemoryLog>,
     disk: Arc<MemoryDisk>,
@@ -100,12 +100,12 @@ impl TestServer {
         let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
         let (session, inbox) = connect(&server);
         let log = log.expect("the engine opens its log");
-        let (last_command, background) = (dispatch::LastCommand::default(), Some(background));
+        let (last, background) = (dispatch::Last::default(), Some(background));
         TestServer {
             server,
             worker,
             session,
-            last_command,
+            last,
             clock,
             log,
             disk,
@@ -122,7 +122,7 @@ impl TestServer {
             server: Arc::clone(&self.server),
             worker: Worker::new(&self.server, Arc::clone(&self.server.counters[0])),
             session,
-            last_command: dispatch::LastCommand::default(),
+            last: dispatch::Last::default(),
             clock: Arc::clone(&self.clock),
             log: Arc::clone(&self.log),
             disk: Arc::clone(&self.disk),
@@ -196,7 +196,8 @@ impl TestServer {
         loop {
             let server = &*self.server;
             let db = self.session.db;
-            let prepared = dispatch::prepare(server, &mut self.last_command, db, request, args);
+            self.last.forget_key();
+            let prepared = dispatch::prepare(server, &mut self.last, db, request, args);
             let flow = dispatch::execute(
                 server,
                 &mut self.worker,
