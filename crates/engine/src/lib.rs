@@ -57,7 +57,7 @@ pub use rows::BadRow;
 pub use threads::{Background, WarmUp};
 pub use transaction::{Claims, Transaction, Unready};
 pub use transfer::Destination;
-pub use txn::{Ask, Changes, PutOptions, Txn};
+pub use txn::{Ask, Changes, PutOptions, Spot, Txn};
 pub use unload::Unloaded;
 pub use view::{Attempt, Object, Session, Touch, View};
 pub use waiting::{Behind, Patience, Places, Settled, WaitAnswer};

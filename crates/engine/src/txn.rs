@@ -102,6 +102,31 @@ pub(crate) enum Company {
     Everything,
 }
 
+/// A key that was looked for, to be replaced by what becomes of it.
+pub struct Spot<'t, 'e> {
+    txn: &'t mut Txn<'e>,
+    key: &'t Key<'t>,
+    /// As long as `txn` is borrowed nothing else changes the table.
+    found: Option<Found>,
+}
+
+impl Spot<'_, '_> {
+    /// The live object under the key.
+    #[inline(always)]
+    pub fn object(&self) -> Option<Object<'_>> {
+        let Txn { locked, session, .. } = &*self.txn;
+        let database = &locked.partition(self.key.partition).databases[usize::from(session.db)];
+        let entry = database.table.entry(self.found?);
+        if entry.is_tombstone() { None } else { live(entry, session.now_ms) }
+    }
+
+    /// Puts a string under the key.
+    #[inline]
+    pub fn put(self, value: &[u8], options: PutOptions) {
+        self.txn.put_at(self.key, self.found, value, options);
+    }
+}
+
 /// How a string is put.
 #[derive(Clone, Copy, Debug)]
 pub struct PutOptions {
@@ -189,12 +214,12 @@ impl<'e> Txn<'e> {
         self.session.db = db;
     }
 
-    #[inline]
+    #[inline(always)]
     fn partition(&mut self, key: &Key<'_>) -> &mut Partition {
         self.locked.partition_mut(key.partition)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn database(&mut self, key: &Key<'_>) -> &mut Database {
         let db = usize::from(self.session.db);
         &mut self.partition(key).databases[db]
@@ -207,7 +232,8 @@ impl<'e> Txn<'e> {
     }
 
     /// The live object under a key of a database, and where it is.
-    #[inline]
+    // Inlined always: see `Table::find`.
+    #[inline(always)]
     pub(crate) fn find_live(&self, db: u8, key: &Key<'_>) -> Option<(Found, Object<'_>)> {
         let database = &self.locked.partition(key.partition).databases[usize::from(db)];
         let found = database.table.find(key.hash, key.bytes)?;
@@ -219,7 +245,6 @@ impl<'e> Txn<'e> {
     }
 
     /// The live object under a key of a database.
-    #[inline]
     pub(crate) fn object_in(&self, db: u8, key: &Key<'_>) -> Option<Object<'_>> {
         self.find_live(db, key).map(|(_, object)| object)
     }
@@ -235,11 +260,24 @@ impl<'e> Txn<'e> {
     /// Puts a string under a key, whatever was there.
     #[inline]
     pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
+        let found = self.database(key).table.find(key.hash, key.bytes);
+        self.put_at(key, found, value, options);
+    }
+
+    /// Looks for a key that is to be replaced.
+    #[inline]
+    pub fn spot<'t>(&'t mut self, key: &'t Key<'t>) -> Spot<'t, 'e> {
+        let found = self.database(key).table.find(key.hash, key.bytes);
+        Spot { txn: self, key, found }
+    }
+
+    #[inline]
+    fn put_at(&mut self, key: &Key<'_>, found: Option<Found>, value: &[u8], options: PutOptions) {
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
         let content =
             Content { key: key.bytes, value: NewValue::string(value, form), expire_ms, access };
-        let origin = self.store(key, content);
+        let origin = self.store_at(key, found, content);
         let db = self.session.db;
         // Not as an `Op`, which would be copied on the way.
         let put = Put { db, key: key.bytes, value, expire_ms, origin, form };
@@ -252,8 +290,14 @@ impl<'e> Txn<'e> {
     }
 
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
-    #[inline]
     pub(crate) fn store(&mut self, key: &Key<'_>, content: Content<'_>) -> Origin {
+        let found = self.database(key).table.find(key.hash, key.bytes);
+        self.store_at(key, found, content)
+    }
+
+    /// The same for a key that has been looked for.
+    #[inline]
+    fn store_at(&mut self, key: &Key<'_>, found: Option<Found>, content: Content<'_>) -> Origin {
         let (engine, db) = (self.engine, self.session.db);
         let database = self.database(key);
         if content.expire_ms != 0 {
@@ -261,7 +305,7 @@ impl<'e> Txn<'e> {
             engine.note_expiring(db);
         }
         let mut origin = Origin::New;
-        match database.table.find(key.hash, key.bytes) {
+        match found {
             Some(found) => {
                 if !database.table.entry(found).is_tombstone() {
                     origin = Origin::Existing;

@@ -244,30 +244,31 @@ impl EntryPtr {
         Entry { base: self.0, guard: std::marker::PhantomData }
     }
 
-    /// Overwrites the value in place if the new one fits the same cell; says whether it did.
+    /// Overwrites the value in place if the new one fits the same cell; says how many bytes the old one had.
     ///
     /// # Safety
     /// The entry is alive and nobody else reads it meanwhile.
     #[inline]
-    pub unsafe fn overwrite(self, value: &[u8], form: StringForm) -> bool {
+    pub unsafe fn overwrite(self, value: &[u8], form: StringForm) -> Option<usize> {
         // SAFETY: the caller owns the entry.
         unsafe {
             let entry = self.entry();
             let kind = entry.kind();
             if kind & (APART | TYPE_MASK) != STRING || value.len() >= SHARED_BYTES_MIN {
-                return false;
+                return None;
             }
-            let old_bytes = entry.value_field_bytes();
+            let (offset, key_bytes) = entry.key_offset_and_bytes();
+            let (before, old_bytes) = (offset + key_bytes, entry.value_field_bytes());
             if old_bytes != value.len() {
-                let before = entry.bytes();
-                if cell_bytes(before) != cell_bytes(before - old_bytes + value.len()) {
-                    return false;
+                if cell_bytes(before + old_bytes) != cell_bytes(before + value.len()) {
+                    return None;
                 }
                 self.0.as_ptr().add(2).cast::<u16>().write((value.len() as u16).to_le());
             }
             self.0.as_ptr().write(kind & !EDITED | form_bit(form));
-            entry.value_ptr().copy_from_nonoverlapping(value.as_ptr(), value.len());
-            true
+            let place = self.0.as_ptr().add(before);
+            place.copy_from_nonoverlapping(value.as_ptr(), value.len());
+            Some(old_bytes)
         }
     }
 
@@ -594,7 +595,7 @@ unsafe fn equal(at: *const u8, bytes: &[u8]) -> bool {
     // SAFETY: every read lies within the first `len` bytes of both.
     unsafe {
         if len < WORD {
-            return std::slice::from_raw_parts(at, len).iter().eq(bytes);
+            return equal_below_a_word(std::slice::from_raw_parts(at, len), bytes);
         }
         let same = |offset: usize| {
             at.add(offset).cast::<u64>().read_unaligned()
@@ -609,6 +610,17 @@ unsafe fn equal(at: *const u8, bytes: &[u8]) -> bool {
             offset += WORD;
         }
         same(last)
+    }
+}
+
+/// The same for up to seven bytes: two halves of a word, which overlap if there are fewer than eight.
+#[inline]
+fn equal_below_a_word(one: &[u8], other: &[u8]) -> bool {
+    match one.first_chunk::<4>() {
+        Some(first) => {
+            Some(first) == other.first_chunk() && one.last_chunk::<4>() == other.last_chunk()
+        }
+        None => one.iter().eq(other),
     }
 }
 

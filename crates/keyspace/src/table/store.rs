@@ -266,18 +266,15 @@ impl Table {
             return false;
         }
         let entry = found.slot.entry();
-        let before = self.entry(found).bytes();
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
         unsafe {
-            if !entry.overwrite(bytes, *form) {
-                return false;
-            }
+            let Some(old_bytes) = entry.overwrite(bytes, *form) else { return false };
+            self.counts.entry_bytes = self.counts.entry_bytes + bytes.len() - old_bytes;
             if has_expiry {
                 entry.overwrite_expiry(content.expire_ms);
             }
             entry.touch(content.access);
         }
-        self.counts.entry_bytes = self.counts.entry_bytes + self.entry(found).bytes() - before;
         self.mark(found, DIRTY);
         true
     }

@@ -110,7 +110,8 @@ fn decrby(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
 #[inline]
 fn add(txn: &mut Txn<'_>, args: &Args<'_>, increment: i64, reply: &mut Reply<'_>) -> CommandResult {
     let key = args.key(0);
-    let (value, expire_ms) = match txn.get(key) {
+    let spot = txn.spot(key);
+    let (value, expire_ms) = match spot.object() {
         Some(object) => {
             let value = parse_i64(bytes(object)?).ok_or(CommandError::NOT_INTEGER)?;
             (value, object.expire_ms())
@@ -121,7 +122,7 @@ fn add(txn: &mut Txn<'_>, args: &Args<'_>, increment: i64, reply: &mut Reply<'_>
         .checked_add(increment)
         .ok_or(CommandError::fixed("ERR increment or decrement would overflow"))?;
     let mut digits = itoa::Buffer::new();
-    txn.put(key, digits.format(sum).as_bytes(), PutOptions::whole(expire_ms));
+    spot.put(digits.format(sum).as_bytes(), PutOptions::whole(expire_ms));
     txn.notify(EventClass::String, "incrby", key);
     reply.integer(sum);
     Ok(())

@@ -36,7 +36,8 @@ pub(super) const INCRBYFLOAT: Entry = Entry {
 
 fn incrbyfloat(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let key = args.key(0);
-    let (value, expire_ms) = match txn.get(key) {
+    let spot = txn.spot(key);
+    let (value, expire_ms) = match spot.object() {
         Some(object) => (parse(bytes(object)?)?, object.expire_ms()),
         None => (LongDouble::ZERO, 0),
     };
@@ -45,7 +46,7 @@ fn incrbyfloat(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Com
         .plus(increment)
         .text()
         .ok_or(CommandError::fixed("ERR increment would produce NaN or Infinity"))?;
-    txn.put(key, text.as_bytes(), PutOptions::whole(expire_ms));
+    spot.put(text.as_bytes(), PutOptions::whole(expire_ms));
     txn.notify(EventClass::String, "incrbyfloat", key);
     reply.bulk(text.as_bytes());
     Ok(())
