@@ -39,7 +39,8 @@ fn open(disk: &SimDisk) -> Option<(Journal, Heard)> {
         ..Options::default()
     };
     let mut heard = Heard::default();
-    let journal = Journal::open(Arc::new(disk.clone()), Path::new(DIR), options, &mut heard).ok()?;
+    let journal =
+        Journal::open(Arc::new(disk.clone()), Path::new(DIR), options, &mut heard).ok()?;
     Some((journal, heard))
 }
 

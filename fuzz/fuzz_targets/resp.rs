@@ -6,7 +6,7 @@
 
 #![no_main]
 
-use basalt_resp::{Limits, Parsed, Parser, ProtocolError, decode, encode_request};
+use basalt_resp::{Front, Limits, Parsed, Parser, ProtocolError, decode, encode_request};
 use libfuzzer_sys::fuzz_target;
 
 const LIMITS: Limits =
@@ -20,14 +20,24 @@ fn feed<'a>(
     limits: &Limits,
 ) -> (Requests, Option<ProtocolError>) {
     let (mut parser, mut buf, mut requests) = (Parser::new(), Vec::new(), Requests::new());
+    let (mut front, mut name) = (Front::default(), Vec::new());
     for piece in pieces {
         buf.extend_from_slice(piece);
         let mut start = 0;
         let mut args = Vec::new();
         loop {
             args.clear();
-            match parser.parse(&mut buf, start, limits, &mut args) {
+            let parsed = match parser.parse_after(&front, &buf, start, limits, &mut args) {
+                Some(consumed) => {
+                    assert_eq!(args[0].of(&buf), name);
+                    Ok(Parsed::Request { consumed })
+                }
+                None => parser.parse(&mut buf, start, limits, &mut args),
+            };
+            match parsed {
                 Ok(Parsed::Request { consumed }) => {
+                    front = Front::of(&buf, start, &args);
+                    name = args[0].of(&buf).to_vec();
                     requests.push(args.iter().map(|arg| arg.of(&buf).to_vec()).collect());
                     start += consumed;
                 }

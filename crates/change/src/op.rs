@@ -225,7 +225,7 @@ pub const EMPTY_RECORD_BYTES: usize = 2;
 
 impl Put<'_> {
     /// Appends this op to the record in `out`.
-    #[inline]
+    #[inline(always)]
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.reserve(self.key.len() + self.value.len() + 32);
         let mut head = PUT;

@@ -258,7 +258,7 @@ impl<'e> Txn<'e> {
     }
 
     /// Puts a string under a key, whatever was there.
-    #[inline]
+    #[inline(never)]
     pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
         let found = self.database(key).table.find(key.hash, key.bytes);
         self.put_at(key, found, value, options);
@@ -271,7 +271,8 @@ impl<'e> Txn<'e> {
         Spot { txn: self, key, found }
     }
 
-    #[inline]
+    // Inlined always, as `store_at`: see `Table::find`.
+    #[inline(always)]
     fn put_at(&mut self, key: &Key<'_>, found: Option<Found>, value: &[u8], options: PutOptions) {
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
@@ -296,7 +297,7 @@ impl<'e> Txn<'e> {
     }
 
     /// The same for a key that has been looked for.
-    #[inline]
+    #[inline(always)]
     fn store_at(&mut self, key: &Key<'_>, found: Option<Found>, content: Content<'_>) -> Origin {
         let (engine, db) = (self.engine, self.session.db);
         let database = self.database(key);

@@ -7,7 +7,7 @@ use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
 use basalt_config::OutputLimit;
 use basalt_engine::{CommitLog, Gate};
-use basalt_resp::{Limits, Output, Parsed, Parser};
+use basalt_resp::{Arg, Limits, Output, Parsed, Parser, ProtocolError};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
@@ -257,9 +257,23 @@ impl Connection {
         (self.readable || unparsed) && !self.is_idle()
     }
 
+    /// Parses the request at `start`, the first that has not been.
+    #[inline(always)]
+    pub(crate) fn parse(
+        &mut self,
+        start: usize,
+        limits: &Limits,
+        words: &mut Vec<Arg>,
+    ) -> Result<Parsed, ProtocolError> {
+        if self.input.bytes()[start] != b'*' {
+            self.keep_inline();
+        }
+        self.parser.parse(self.input.bytes_mut(), start, limits, words)
+    }
+
     /// The request at the front is inline: keeps what parsing will change of it.
     #[cold]
-    pub(crate) fn keep_inline(&mut self) {
+    fn keep_inline(&mut self) {
         let start = self.input.parsed;
         let rest = &self.input.bytes()[start..];
         let Some(end) = rest.iter().position(|&byte| byte == b'\n') else { return };

@@ -150,48 +150,55 @@ impl Turn {
                 return true;
             }
             let start = connection.input.parsed;
-            if connection.input.bytes()[start] != b'*' {
-                connection.keep_inline();
-            }
             let first_word = self.words.len();
-            let parsed = connection.parser.parse(
-                connection.input.bytes_mut(),
-                start,
-                &limits,
-                &mut self.words,
-            );
-            match parsed {
-                Ok(Parsed::Request { consumed }) => {
-                    connection.input.parsed += consumed;
-                    *left -= 1;
-                    let words = &self.words[first_word..];
-                    let bytes = connection.input.bytes();
-                    let db = connection.session.db;
-                    let prepared =
-                        dispatch::prepare(&self.server, &mut self.last, db, bytes, words);
-                    self.requests.push(Request {
-                        connection: index as u32,
-                        first_word: first_word as u32,
-                        words: words.len() as u32,
-                        end: connection.input.parsed,
-                        prepared,
-                    });
-                }
-                Ok(Parsed::Empty { consumed }) => {
-                    connection.input.parsed += consumed;
-                    return self.pass_over_nothing(connections, index) && *left > 0;
-                }
-                Ok(Parsed::Incomplete { wanted }) => {
-                    connection.wanted = wanted.max(1);
-                    return self.check_query_limit(connections, index);
-                }
-                Err(error) => {
-                    self.refuse_bytes(connections, index, error);
-                    return false;
-                }
-            }
+            let (consumed, command) = match self.parse_again(connection, start, &limits) {
+                Some(consumed) => (consumed, self.last.command_again()),
+                None => match connection.parse(start, &limits, &mut self.words) {
+                    Ok(Parsed::Request { consumed }) => {
+                        let (bytes, words) = (connection.input.bytes(), &self.words[first_word..]);
+                        (consumed, self.last.command(&self.server, bytes, start, words))
+                    }
+                    Ok(Parsed::Empty { consumed }) => {
+                        connection.input.parsed += consumed;
+                        return self.pass_over_nothing(connections, index) && *left > 0;
+                    }
+                    Ok(Parsed::Incomplete { wanted }) => {
+                        connection.wanted = wanted.max(1);
+                        return self.check_query_limit(connections, index);
+                    }
+                    Err(error) => {
+                        self.refuse_bytes(connections, index, error);
+                        return false;
+                    }
+                },
+            };
+            connection.input.parsed += consumed;
+            *left -= 1;
+            let words = &self.words[first_word..];
+            let (bytes, db) = (connection.input.bytes(), connection.session.db);
+            let prepared =
+                dispatch::prepare(&self.server, &mut self.last, command, db, bytes, words);
+            self.requests.push(Request {
+                connection: index as u32,
+                first_word: first_word as u32,
+                words: words.len() as u32,
+                end: connection.input.parsed,
+                prepared,
+            });
         }
         false
+    }
+
+    /// Parses the request at `start` if it begins as the last one; gives its length.
+    #[inline(always)]
+    fn parse_again(
+        &mut self,
+        connection: &mut Connection,
+        start: usize,
+        limits: &Limits,
+    ) -> Option<usize> {
+        let (front, bytes) = (self.last.front(), connection.input.bytes());
+        connection.parser.parse_after(front, bytes, start, limits, &mut self.words)
     }
 
     /// How large the connection's requests may be.

@@ -5,7 +5,7 @@ use crate::commands::Commands;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
-use basalt_resp::Arg;
+use basalt_resp::{Arg, Front};
 use basalt_spec::{CommandId, Found};
 use basalt_value::sorted_set::Direction;
 
@@ -48,6 +48,9 @@ pub(crate) enum Ahead {
 pub struct Last {
     name: Option<ShortName>,
     id: Option<CommandId>,
+    /// What requests of the same command begin with, if it has come twice in a row.
+    front: Front,
+    front_id: Option<CommandId>,
     /// The key, in the buffer of the next request, too; [`NO_KEY`] if it is not.
     key: Arg,
     /// Of the key.
@@ -87,7 +90,16 @@ impl ShortName {
 
 impl Default for Last {
     fn default() -> Last {
-        Last { name: None, id: None, key: NO_KEY, hash: 0, partition: PartitionId::default() }
+        let (front, front_id) = (Front::default(), None);
+        Last {
+            name: None,
+            id: None,
+            front,
+            front_id,
+            key: NO_KEY,
+            hash: 0,
+            partition: PartitionId::default(),
+        }
     }
 }
 
@@ -120,14 +132,35 @@ impl Last {
         repeats
     }
 
+    /// What requests of the same command begin with.
     #[inline]
-    fn find(&mut self, commands: &Commands, buffer: &[u8], words: &[Arg]) -> Option<CommandId> {
+    pub fn front(&self) -> &Front {
+        &self.front
+    }
+
+    /// The command of a request that begins with [`Last::front`].
+    #[inline]
+    pub fn command_again(&self) -> Option<CommandId> {
+        self.front_id
+    }
+
+    /// The command of the request at `start`.
+    #[inline]
+    pub fn command(
+        &mut self,
+        server: &Server,
+        buffer: &[u8],
+        start: usize,
+        words: &[Arg],
+    ) -> Option<CommandId> {
         let name = words[0].of(buffer);
         let short = ShortName::new(name);
         if self.id.is_some() && short == self.name {
+            (self.front, self.front_id) = (Front::of(buffer, start, words), self.id);
             return self.id;
         }
-        self.look_up(commands, name, short, words.get(1).map(|word| word.of(buffer)))
+        let second = words.get(1).map(|word| word.of(buffer));
+        self.look_up(&server.commands, name, short, second)
     }
 
     #[inline(never)]
@@ -159,12 +192,18 @@ impl Prepared {
     }
 }
 
-/// Finds a request's command and hashes its first key. `last` has forgotten its key unless it is of the
+/// Hashes the first key of a request of this command. `last` has forgotten its key unless it is of the
 /// same buffer and the same batch.
 #[inline(always)]
-pub fn prepare(server: &Server, last: &mut Last, db: u8, buffer: &[u8], words: &[Arg]) -> Prepared {
+pub fn prepare(
+    server: &Server,
+    last: &mut Last,
+    command: Option<CommandId>,
+    db: u8,
+    buffer: &[u8],
+    words: &[Arg],
+) -> Prepared {
     let Server { commands, engine, .. } = server;
-    let command = last.find(commands, buffer, words);
     let (first, ahead) = match command.map(|id| commands.call(id)) {
         Some(call) => (usize::from(call.first_key), call.ahead),
         None => (0, Ahead::Nothing),

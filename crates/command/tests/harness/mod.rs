@@ -197,7 +197,8 @@ impl TestServer {
             let server = &*self.server;
             let db = self.session.db;
             self.last.forget_key();
-            let prepared = dispatch::prepare(server, &mut self.last, db, request, args);
+            let command = self.last.command(server, request, 0, args);
+            let prepared = dispatch::prepare(server, &mut self.last, command, db, request, args);
             let flow = dispatch::execute(
                 server,
                 &mut self.worker,

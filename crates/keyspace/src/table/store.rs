@@ -258,7 +258,8 @@ impl Table {
     }
 
     /// Overwrites a string in place if it fits; says whether it did. Marks the entry dirty.
-    #[inline]
+    // Inlined always: see `find`.
+    #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
         let crate::entry::NewValue::Bytes(bytes, form) = &content.value else { return false };
         let has_expiry = found.slot.has(EXPIRING);

@@ -1,7 +1,7 @@
 //! Requests: every table row is parsed whole, cut at every byte, and byte by byte, with the same
 //! outcome.
 
-use basalt_resp::{Arg, Limits, Parsed, Parser, ProtocolError, encode_request};
+use basalt_resp::{Arg, Front, Limits, Parsed, Parser, ProtocolError, encode_request};
 use proptest::prelude::*;
 
 /// What a connection made of its bytes: the requests, the error that closed it, and the bytes left
@@ -14,15 +14,22 @@ struct Outcome {
 }
 
 /// A connection that gets its bytes in pieces and, like a server, moves what is left to the front
-/// of its buffer.
+/// of its buffer, and looks whether a request begins as the one before.
 fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outcome {
     let (mut parser, mut buf, mut outcome) = (Parser::new(), Vec::new(), Outcome::default());
+    let (mut front, mut name) = (Front::default(), Vec::new());
     for piece in pieces {
         buf.extend_from_slice(piece);
         let (mut start, mut args, mut ends) = (0, Vec::new(), Vec::new());
         let stopped = loop {
             let args_before = args.len();
-            let parsed = parser.parse(&mut buf, start, limits, &mut args);
+            let parsed = match parser.parse_after(&front, &buf, start, limits, &mut args) {
+                Some(consumed) => {
+                    assert_eq!(args[args_before].of(&buf), name, "the first argument is the same");
+                    Ok(Parsed::Request { consumed })
+                }
+                None => parser.parse(&mut buf, start, limits, &mut args),
+            };
             if !matches!(parsed, Ok(Parsed::Request { .. })) {
                 assert_eq!(args.len(), args_before, "arguments of no request");
             }
@@ -30,6 +37,8 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outc
                 Ok(Parsed::Request { consumed }) => {
                     assert!(args.len() > args_before && consumed > 0);
                     ends.push(args.len());
+                    front = Front::of(&buf, start, &args[args_before..]);
+                    name = args[args_before].of(&buf).to_vec();
                     start += consumed;
                 }
                 Ok(Parsed::Empty { consumed }) => start += consumed,
@@ -176,6 +185,51 @@ fn limits_are_inclusive() {
     let limits = Limits { bulk_bytes_max: 5, ..TINY };
     let error = feed([&b"*1\r\n$6\r\nfoobar\r\n"[..]], &limits).error;
     assert_eq!(error, Some(ProtocolError::InvalidBulkLength));
+}
+
+/// Requests that begin alike, with names and counts on both sides of what a front can hold.
+#[test]
+fn requests_that_begin_as_the_one_before_are_parsed_alike() {
+    for name_bytes in 1..40 {
+        for args in [1, 2, 3, 9, 10, 11] {
+            let request = |end: u8, value: &[u8]| {
+                let mut name = vec![b'n'; name_bytes - 1];
+                name.push(end);
+                let mut words = vec![name];
+                words.resize(args, value.to_vec());
+                words
+            };
+            let requests = [
+                request(b'a', b""),
+                request(b'a', b"v"),
+                request(b'b', b"$1\r\n1"),
+                request(b'b', &[b'v'; 40]),
+                request(b'a', b"v"),
+            ];
+            let mut bytes = Vec::new();
+            requests.iter().for_each(|request| encode_request(request, &mut bytes));
+            let expected = Outcome { requests: requests.into(), ..Outcome::default() };
+            assert_eq!(feed([&bytes[..]], &Limits::default()), expected);
+            assert_eq!(feed(bytes.chunks(5), &Limits::default()), expected);
+        }
+    }
+}
+
+#[test]
+fn a_front_is_known_again_within_the_limits() {
+    let parse_after = |front: &Front, bytes: &[u8], limits| {
+        Parser::new().parse_after(front, bytes, 0, limits, &mut Vec::new())
+    };
+    let request = b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n";
+    let words = [Arg { start: 8, len: 3 }, Arg { start: 17, len: 3 }];
+    let front = Front::of(request, 0, &words);
+    assert_eq!(parse_after(&front, request, &TINY), Some(request.len()));
+    assert_eq!(parse_after(&front, &request[..request.len() - 1], &TINY), None);
+    assert_eq!(parse_after(&front, b"*2\r\n$3\r\nSET\r\n$3\r\nkey\r\n", &TINY), None);
+    assert_eq!(parse_after(&front, request, &Limits { args_max: 1, ..TINY }), None);
+    assert_eq!(parse_after(&front, request, &STRANGER), None);
+    assert_eq!(parse_after(&Front::default(), &[0; 64], &TINY), None);
+    assert_eq!(parse_after(&Front::of(b"GET key\r\n......", 0, &words[..1]), request, &TINY), None);
 }
 
 /// A caller that reads exactly as much as is wanted calls a bounded number of times.
