@@ -1,6 +1,6 @@
 //! The page pool: pages of 8 KiB for slabs, and longer rows for tables, cut from chunks of 2 MiB.
 //!
-//! Chunks are aligned to the size of a huge page and marked for it: a random hit among a million
+//! Chunks are aligned to the size of a huge page and, once there are two, marked for it: a random hit among a million
 //! keys touches pages that no TLB covers at 4 KiB. What slabs and tables give back is used again by both:
 //! tables that grow leave holes, and entries fill them. The shortest free row that suffices is used, and
 //! of those the lowest.
@@ -101,11 +101,18 @@ impl PagePool {
 impl Idle {
     #[cold]
     fn add_chunk(&mut self) {
-        if self.regions.is_empty() || self.region_bytes_used == REGION_BYTES {
+        let is_first = self.regions.is_empty();
+        if is_first || self.region_bytes_used == REGION_BYTES {
             self.regions.push(Region::map());
             self.region_bytes_used = 0;
         }
         let region = self.regions.last().expect("one was added if there was none");
+        // Not for the first chunk while it is the only one: a few keys with large values, which stand elsewhere,
+        // would not fill a huge page.
+        let is_second = self.regions.len() == 1 && self.region_bytes_used == CHUNK_BYTES;
+        if is_second || !is_first && self.region_bytes_used == 0 {
+            region.use_huge_pages();
+        }
         let base = region.base.as_ptr().expose_provenance();
         self.rows.give(base + self.region_bytes_used, CHUNK_BYTES);
         self.region_bytes_used += CHUNK_BYTES;

@@ -5,8 +5,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 
-/// [`REGION_BYTES`] bytes, aligned to [`CHUNK_BYTES`]. Memory comes with the first touch, a huge page
-/// at a time where the system has one.
+/// [`REGION_BYTES`] bytes, aligned to [`CHUNK_BYTES`]. Memory comes with the first touch.
 #[derive(Debug)]
 pub(super) struct Region {
     pub(super) base: NonNull<u8>,
@@ -34,12 +33,18 @@ impl Region {
         let Some(mapped) = NonNull::new(mapped) else { handle_alloc_error(miri_layout()) };
         // SAFETY: one chunk more than the region was mapped, so that there is room to align it.
         let base = unsafe { mapped.add(mapped.align_offset(CHUNK_BYTES)) };
+        Region { base, mapped }
+    }
+
+    /// From now on memory comes a huge page at a time where the system has one; what has come already is
+    /// gathered by and by.
+    pub(super) fn use_huge_pages(&self) {
         if !cfg!(miri) {
             // A refusal (not supported, switched off) costs only speed.
             // SAFETY: the range is a live mapping of ours; the advice does not change its contents.
-            let _ = unsafe { madvise(base.as_ptr().cast(), REGION_BYTES, Advice::LinuxHugepage) };
+            let _ =
+                unsafe { madvise(self.base.as_ptr().cast(), REGION_BYTES, Advice::LinuxHugepage) };
         }
-        Region { base, mapped }
     }
 
     /// Gives it back.
