@@ -10,7 +10,7 @@
 //!             a group              01 name                                place, consumers
 //!             a pending entry      02 length of the name:u32be name id    times, consumer
 //! ```
-//! A list and a stream have rows of 4 or 5 KiB of their elements, as they stand together in memory:
+//! A list and a stream have rows of 4 to 7 KiB of their elements, as they stand together in memory:
 //! their elements have no names that would last. A sorted set has a second row for each member, named by score and
 //! member ([`order_name`]): in it they stand in order, and from it the set is read back.
 //!
