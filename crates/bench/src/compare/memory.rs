@@ -1,12 +1,9 @@
 //! `compare memory`: what a key costs, and how long the server pauses while keys are loaded.
 //!
-//! A probe on a connection of its own sends PING and GET in turn, one each millisecond, and counts
-//! from the moment at which each was due. It runs with real-time priority, since the load is on its cpu,
-//! and the question is how long the server paused and not how long the probe slept.
-//! How long the server waited for its cpu, which other programs may have had, is shown beside it, and how
-//! much the host took of both.
+//! A probe on a connection of its own asks once a millisecond (`probe.rs`). How long the server waited for its
+//! cpu, which other programs may have had, is shown beside it, and what the longest pause is without the time in
+//! which the host of a virtual machine had one of the cpus (`absences.rs`).
 
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +11,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::compare::Arena;
+use crate::compare::absences;
 use crate::compare::cell::vocabulary;
+use crate::compare::probe::{Pauses, ask_for_real_time, probe};
 use crate::compare::server::{Contender, Server};
 use crate::compare::table::{Quantity, Summary, render, summarise};
 use crate::cpu_waits::{self, LongestWait};
@@ -24,8 +23,7 @@ use crate::plan::{Limit, Load, Plan};
 use crate::process::Memory;
 use crate::progress::Watch;
 use crate::report::TestReport;
-use crate::run::{Observer, run as run_plan};
-use crate::shared::Shared;
+use crate::run::run as run_plan;
 use crate::steal::stolen_ms;
 use crate::target::Client;
 use crate::workload::Workload;
@@ -35,9 +33,6 @@ const VALUE_BYTES: usize = 64;
 /// that the probe sees pauses and not the queue.
 const LOAD_CONNECTIONS: usize = 8;
 const LOAD_PIPELINE: u32 = 32;
-const PROBES_PER_SECOND: f64 = 1000.0;
-/// Probes that may be unanswered before further ones wait in the client.
-const PROBE_PIPELINE: u32 = 10_000;
 /// One life of one side.
 #[derive(Debug, Serialize)]
 struct Round {
@@ -52,7 +47,7 @@ struct Round {
     /// What the server itself says (`used_memory`).
     used_memory_bytes: u64,
     load: TestReport,
-    probe: TestReport,
+    pauses: Pauses,
     /// Of the thread that was busiest while keys were loaded.
     longest_cpu_wait: LongestWait,
     /// Of all cpus while keys were loaded, by the host of a virtual machine.
@@ -73,6 +68,8 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "server waited share", decimals: 2 },
     Quantity { name: "probe p99.9 ms", decimals: 3 },
     Quantity { name: "longest pause ms", decimals: 3 },
+    Quantity { name: "  without absences of a cpu ms", decimals: 3 },
+    Quantity { name: "absences of a cpu ms", decimals: 0 },
     Quantity { name: "longest wait for cpu ms", decimals: 3 },
     Quantity { name: "  behind own threads ms", decimals: 3 },
     Quantity { name: "stolen by the host ms", decimals: 0 },
@@ -108,17 +105,24 @@ fn one_life(
     let at_start = Memory::of(server.pid());
     let stop = AtomicBool::new(false);
     let stolen_before_ms = stolen_ms();
-    let (load, probe, longest_cpu_wait) = thread::scope(|scope| {
-        let waits = scope.spawn(|| cpu_waits::watch(server.pid(), &stop));
-        let probe = scope.spawn(|| probe(server, keys, &stop));
+    let cpus = arena.setting.pins.map_or(Vec::new(), |pins| vec![pins.server_cpu, pins.load_cpu]);
+    let (load, waits, absences, longest_cpu_wait) = thread::scope(|scope| {
+        let stop = &stop;
+        let cpu_waits = scope.spawn(|| cpu_waits::watch(server.pid(), stop));
+        let watches: Vec<_> =
+            cpus.iter().map(|&cpu| scope.spawn(move || absences::watch(cpu, stop))).collect();
+        let probe = scope.spawn(|| (ask_for_real_time(), probe(&server.target(), keys, stop)));
         let load = load(arena, server, keys);
-        // The probe looks at this ten times a second and needs nothing else of ours to be visible.
+        // They look at this all the time and need nothing else of ours to be visible.
         stop.store(true, Ordering::Relaxed);
-        let probe = probe.join().expect("the probe reports errors and does not panic");
-        (load, probe, waits.join().expect("it only reads files"))
+        let reports = "it reports errors and does not panic";
+        let absences: Result<Vec<_>, _> =
+            watches.into_iter().map(|watch| watch.join().expect(reports)).collect();
+        (load, probe.join().expect(reports), absences, cpu_waits.join().expect(reports))
     });
     let stolen_ms = stolen_ms() - stolen_before_ms;
-    let (probe, probe_has_priority) = probe?;
+    let (probe_has_priority, waits) = waits;
+    let pauses = Pauses::new(&waits?, absences?.concat());
     let loaded = Memory::of(server.pid());
     server.wait_settled();
     let settled = Memory::of(server.pid());
@@ -134,7 +138,7 @@ fn one_life(
         settled,
         used_memory_bytes,
         load,
-        probe,
+        pauses,
         longest_cpu_wait,
         stolen_ms,
         probe_has_priority,
@@ -158,47 +162,6 @@ fn load(arena: &Arena<'_>, server: &Server, keys: u64) -> Result<TestReport, Ben
     let mut watch = Watch::new("loading", arena.display, Some(server.pid()));
     let outcome = run_plan(&plan, &mut watch)?;
     Ok(TestReport::new(&plan, &outcome, watch.server_cpu))
-}
-
-fn probe(server: &Server, keys: u64, stop: &AtomicBool) -> Result<(TestReport, bool), BenchError> {
-    let has_priority = ask_for_real_time();
-    let vocabulary = vocabulary(keys, VALUE_BYTES, 1);
-    let commands = [("PING", 1), ("GET __key__", 1)];
-    let plan = Plan {
-        target: server.target(),
-        workload: Workload::mixed("probe".into(), &commands, &vocabulary)?,
-        vocabulary,
-        distribution: Distribution::Uniform,
-        connections: 1,
-        threads: 1,
-        pipeline: PROBE_PIPELINE,
-        load: Load::Open { requests_per_second: PROBES_PER_SECOND, duration: Duration::MAX },
-        warmup: Duration::ZERO,
-        seed: 2,
-    };
-    let outcome = run_plan(&plan, &mut UntilStopped { stop })?;
-    Ok((TestReport::new(&plan, &outcome, None), has_priority))
-}
-
-/// Has the calling thread, and those that it starts, run before any thread without real-time priority.
-/// Niceness would not do: a thread that wakes waits for the end of the other one's slice, whatever their
-/// niceness, which are some milliseconds.
-fn ask_for_real_time() -> bool {
-    let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
-    let status = Command::new("chrt").args(["--fifo", "--pid", "1", &thread]).status();
-    status.is_ok_and(|status| status.success())
-}
-
-struct UntilStopped<'a> {
-    stop: &'a AtomicBool,
-}
-
-impl Observer for UntilStopped<'_> {
-    fn tick(&mut self, shared: &Shared) {
-        if self.stop.load(Ordering::Relaxed) {
-            shared.stop();
-        }
-    }
 }
 
 /// What the server says that it uses.
@@ -226,8 +189,10 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
         of(&|round| round.load.requests_per_second),
         of(&|round| round.load.server_cpu_us_per_request.unwrap_or(0.0)),
         of(&|round| round.load.server_cpu_wait_share.unwrap_or(0.0)),
-        of(&|round| round.probe.latency.p999_us / 1e3),
-        of(&|round| round.probe.latency.max_us / 1e3),
+        of(&|round| round.pauses.p999_ms),
+        of(&|round| round.pauses.longest_ms),
+        of(&|round| round.pauses.longest_own_ms),
+        of(&|round| round.pauses.absent_ms),
         of(&|round| round.longest_cpu_wait.ms),
         of(&|round| round.longest_cpu_wait.behind_own_threads_ms),
         of(&|round| round.stolen_ms),

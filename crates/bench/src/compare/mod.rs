@@ -9,10 +9,12 @@
 //! The server's CPU time counts all its threads; that of its children (redis-server forks to rewrite
 //! its append-only file) is shown apart, and so is what is left to do when the load has ended.
 
+mod absences;
 mod cell;
 mod cli;
 mod memory;
 mod memory_types;
+mod probe;
 mod restart;
 mod scenario;
 mod server;
