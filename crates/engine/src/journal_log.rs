@@ -9,6 +9,7 @@ mod open;
 use crate::log::{CommitLog, Gate, LogError, Refusal, Ticket};
 use basalt_change::place::ShardId;
 use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
+use basalt_value::fetch::prefetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -61,6 +62,11 @@ impl CommitLog for JournalLog {
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket) {
         let (seq, group) = self.journal.append(StreamId(shard.number()), &[record]);
         (seq.0, self.ticket(group.0))
+    }
+
+    #[inline]
+    fn prefetch(&self, shard: ShardId) {
+        prefetch(self.journal.address(StreamId(shard.number())));
     }
 
     fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {

@@ -107,6 +107,9 @@ pub trait CommitLog: Send + Sync {
     /// its reply waits for.
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket);
 
+    /// Brings into the cache what the next append to this shard touches first.
+    fn prefetch(&self, _: ShardId) {}
+
     /// Appends records that must survive together or not at all. Positions go to `positions` in the
     /// order of `records`.
     fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket;

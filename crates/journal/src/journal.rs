@@ -97,6 +97,12 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Where a stream's next append looks first, to be fetched ahead. Nothing is to be read there.
+    #[inline]
+    pub fn address(&self, stream: StreamId) -> *const u8 {
+        (&raw const *self.shared.streams[stream.index()]).cast()
+    }
+
     /// HOT PATH. Appends one record, given in parts, to one stream.
     ///
     /// The order of calls is the order in the stream. The record is durable when [`Journal::durable`] has

@@ -13,24 +13,37 @@ const BUFFER_KEEP_BYTES: usize = 32 * 1024;
 const VARINT_BYTES_MAX: usize = 5;
 
 /// One stream's records since the last cut. Lives behind the stream's lock.
+///
+/// In this order: what an append touches is in one cache line with the lock.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct StreamBuffer {
-    stream: u16,
     bytes: Vec<u8>,
-    /// Where the header of the frame that still takes records begins.
-    open_frame: Option<usize>,
-    open_count: u32,
+    /// Where the header of the frame that still takes records begins, [`CLOSED`] if there is none.
+    open_frame: usize,
     /// The last sequence number given out.
     last: u64,
     /// The group that the next cut will make of this buffer. It is kept here, not in a shared counter,
     /// because the lock has brought this line to the core already.
     group: u64,
-    /// The length at which the stream reports its growth next, and what it has reported.
+    /// The length at which the stream reports its growth next …
     report_at: usize,
+    /// … and what it has reported.
     reported: usize,
+    /// The sequence number of the open frame's first record.
+    first: u64,
+    stream: u16,
     hard_state: Vec<u8>,
     changes: Changes,
 }
+
+/// No frame takes records.
+const CLOSED: usize = usize::MAX;
+
+const _: () = {
+    let lock_bytes = align_of::<StreamBuffer>();
+    assert!(lock_bytes + std::mem::offset_of!(StreamBuffer, reported) == 64);
+};
 
 /// What a group did to a stream, apart from the bytes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -61,14 +74,14 @@ impl StreamBuffer {
         step: usize,
     ) -> Self {
         Self {
-            stream,
             bytes: Vec::new(),
-            open_frame: None,
-            open_count: 0,
+            open_frame: CLOSED,
             last,
             group,
             report_at: step,
             reported: 0,
+            first: 0,
+            stream,
             hard_state,
             changes: Changes::default(),
         }
@@ -79,7 +92,7 @@ impl StreamBuffer {
     pub(crate) fn push(&mut self, parts: &[&[u8]]) -> u64 {
         let record_bytes = parts.iter().map(|part| part.len()).sum::<usize>();
         assert!(record_bytes <= RECORD_BYTES_MAX, "a record is at most {RECORD_BYTES_MAX} bytes");
-        if self.open_frame.is_none() {
+        if self.open_frame == CLOSED {
             self.begin_frame();
         }
         self.bytes.reserve(VARINT_BYTES_MAX + record_bytes);
@@ -87,7 +100,6 @@ impl StreamBuffer {
         for part in parts {
             self.bytes.extend_from_slice(part);
         }
-        self.open_count += 1;
         self.last += 1;
         self.last
     }
@@ -174,28 +186,30 @@ impl StreamBuffer {
     /// Drops what can never be written any more: the journal has failed and memory must not grow.
     pub(crate) fn discard(&mut self) {
         self.bytes = Vec::new();
-        self.open_frame = None;
-        self.open_count = 0;
+        self.open_frame = CLOSED;
         self.reported = 0;
     }
 
     #[cold]
     fn begin_frame(&mut self) {
-        self.open_frame = Some(self.bytes.len());
-        self.open_count = 0;
-        self.push_frame(FrameKind::Records, self.last + 1, &[]);
+        self.open_frame = self.bytes.len();
+        self.first = self.last + 1;
+        self.push_frame(FrameKind::Records, self.first, &[]);
     }
 
     /// Completes the header of the open frame, now that its count and length are known.
     fn end_frame(&mut self) {
-        let Some(at) = self.open_frame.take() else { return };
+        let at = std::mem::replace(&mut self.open_frame, CLOSED);
+        if at == CLOSED {
+            return;
+        }
         let payload_bytes = (self.bytes.len() - at - FRAME_HEADER_BYTES) as u64;
-        let first = self.last + 1 - u64::from(self.open_count);
         let header = FrameHeader {
             kind: FrameKind::Records,
             stream: self.stream,
-            count: self.open_count,
-            seq: first,
+            // One for each sequence number.
+            count: (self.last + 1 - self.first) as u32,
+            seq: self.first,
             payload_bytes,
         };
         self.bytes[at..at + FRAME_HEADER_BYTES].copy_from_slice(&header.encode());

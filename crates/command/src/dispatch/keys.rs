@@ -113,6 +113,7 @@ pub(super) fn write(
         }
     }
     if let Some(keys) = only_key(request) {
+        request.server.engine.log().prefetch(keys[0].partition.shard());
         return write_keys(request, worker, session, &keys, run, reply);
     }
     write_several(request, worker, session, run, reply)
