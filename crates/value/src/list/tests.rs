@@ -169,11 +169,12 @@ fn many_elements_take_little_more_than_their_bytes() {
 
 #[test]
 fn a_queue_takes_no_more_as_it_moves_along() {
-    let limits = Limits::default();
+    let limits = Limits { list_node: 4, ..Limits::default() };
     let none = &mut Edits::none();
     let mut list = List::new();
-    let value = |number: usize| format!("element:{number}");
-    let (len, moves) = if cfg!(miri) { (400, 800) } else { (1_000, 20_000) };
+    // For Miri fewer, which are larger.
+    let (len, moves, width) = if cfg!(miri) { (20, 200, 100) } else { (1_000, 20_000, 8) };
+    let value = |number: usize| format!("element:{number:width$}");
     (0..len).for_each(|number| list.push(Side::Right, value(number).as_bytes(), &limits, none));
     let bytes = list.heap_bytes();
     for number in 0..moves {
