@@ -154,11 +154,9 @@ pub fn buckets_for(entries: usize) -> usize {
 }
 
 /// Home buckets for a segment that shall be larger than one with `buckets`; no more than
-/// [`BUCKETS_MAX`]. One step of its memory at a time, though a key that is added then has up to sixteen others
-/// moved, ten on average: the tables of a keyspace grow at about the same time, so that what they have left over is
-/// left over in all of them at once.
+/// [`BUCKETS_MAX`].
 pub fn larger(buckets: usize) -> usize {
-    if buckets < LARGE_MIN { buckets + 1 } else { fill_up(buckets + 1) }
+    if buckets < LARGE_MIN { buckets + 1 } else { fill_up(buckets + buckets.div_ceil(7)) }
 }
 
 /// The next number of home buckets with which a large segment fills its memory.
