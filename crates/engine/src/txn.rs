@@ -258,6 +258,7 @@ impl<'e> Txn<'e> {
     }
 
     /// Puts a string under a key, whatever was there.
+    // Never inlined: all that is inlined into it makes it large, and one copy serves many commands.
     #[inline(never)]
     pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
         let found = self.database(key).table.find(key.hash, key.bytes);

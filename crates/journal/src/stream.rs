@@ -41,6 +41,7 @@ pub(crate) struct StreamBuffer {
 const CLOSED: usize = usize::MAX;
 
 const _: () = {
+    // The lock's one byte stands in front of what it guards.
     let lock_bytes = align_of::<StreamBuffer>();
     assert!(lock_bytes + std::mem::offset_of!(StreamBuffer, reported) == 64);
 };

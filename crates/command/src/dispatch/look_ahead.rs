@@ -97,8 +97,8 @@ impl<'a> Upcoming<'a> {
 }
 
 impl LookAhead {
-    /// Fetches ahead for a batch of `count` requests; `upcoming` gives one by its
-    /// number, if it looks ahead.
+    /// Fetches ahead for a batch of `count` requests; `upcoming` gives one by its number, if it looks
+    /// ahead.
     pub fn fetch<'a>(
         &mut self,
         engine: &Engine,
