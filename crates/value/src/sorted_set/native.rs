@@ -86,7 +86,7 @@ impl Native {
         let id = self.find(hash_member(member), member)?;
         let score = self.elements.score(id);
         let key = Key { elements: &self.elements, id, score, member };
-        let rank = self.tree.count_before(|score, id| key.order(score, id) == Ordering::Less);
+        let rank = self.tree.rank_of(key.entry(), |score, id| key.order(score, id));
         Some((rank, score))
     }
 
@@ -141,7 +141,7 @@ impl Native {
         let id = self.elements.add(member, score);
         let Native { elements, tree, members } = self;
         let key = Key { elements, id, score, member };
-        tree.insert(tree::Entry { score, id }, |score, id| key.order(score, id));
+        tree.insert(key.entry(), |score, id| key.order(score, id));
         members.insert(hash, id, |&id| hash_member(elements.member(id)));
     }
 
@@ -160,9 +160,9 @@ impl Native {
         let new = Key { elements, id, score: after, member };
         let order_old = |score, id| old.order(score, id);
         let order_new = |score, id| new.order(score, id);
-        if !tree.change_in_place(after, order_old, order_new) {
-            tree.remove(order_old);
-            tree.insert(tree::Entry { score: after, id }, order_new);
+        if !tree.change_in_place(old.entry(), after, order_old, order_new) {
+            tree.remove(old.entry(), order_old);
+            tree.insert(new.entry(), order_new);
         }
         elements.set_score(id, after);
     }
@@ -175,7 +175,7 @@ impl Native {
             return false;
         };
         let key = Key { elements, id, score: elements.score(id), member };
-        tree.remove(|score, id| key.order(score, id));
+        tree.remove(key.entry(), |score, id| key.order(score, id));
         elements.remove(id);
         true
     }
@@ -233,6 +233,12 @@ struct Key<'a> {
 }
 
 impl Key<'_> {
+    /// What the tree holds of it.
+    #[inline]
+    fn entry(&self) -> tree::Entry {
+        tree::Entry { score: self.score, id: self.id }
+    }
+
     /// How another element stands to this one. Members are looked at only if the scores are the same.
     #[inline]
     fn order(&self, score: f64, id: ElementId) -> Ordering {

@@ -85,6 +85,27 @@ impl Tree {
         }
     }
 
+    /// How many elements stand before this one, which is there and for which `order` is equal.
+    #[inline]
+    pub(super) fn rank_of(
+        &self,
+        entry: Entry,
+        order: impl Fn(f64, ElementId) -> Ordering,
+    ) -> usize {
+        let (mut node, mut rank) = (&self.root, 0);
+        loop {
+            match node {
+                Node::Leaf(leaf) => return rank + leaf.index_of(entry),
+                Node::Inner(inner) => {
+                    let child = inner.child_of(&order);
+                    node = inner.child(child);
+                    node.fetch();
+                    rank += inner.count_before(child);
+                }
+            }
+        }
+    }
+
     /// The leaf in which a rank is, and where in it. The rank is there.
     #[inline]
     pub(super) fn leaf_at(&self, rank: usize) -> (&Leaf, usize) {
@@ -112,16 +133,17 @@ impl Tree {
         self.root = Node::Inner(Box::new(root));
     }
 
-    /// Takes the element out for which `order` is equal. It is there.
-    pub(super) fn remove(&mut self, order: impl Fn(f64, ElementId) -> Ordering) {
-        self.root.remove(&order, &mut self.blocks);
+    /// Takes an element out, which is there and for which `order` is equal.
+    pub(super) fn remove(&mut self, entry: Entry, order: impl Fn(f64, ElementId) -> Ordering) {
+        self.root.remove(entry, &order, &mut self.blocks);
         self.lower_root();
     }
 
-    /// Changes the score of the element for which `order_old` is equal, if it stays between its
+    /// Changes the score of an element, for which `order_old` is equal, if it stays between its
     /// neighbours and these are in its leaf; else does nothing and says false.
     pub(super) fn change_in_place(
         &mut self,
+        entry: Entry,
         score: f64,
         order_old: impl Fn(f64, ElementId) -> Ordering,
         order_new: impl Fn(f64, ElementId) -> Ordering,
@@ -129,7 +151,7 @@ impl Tree {
         let mut node = &mut self.root;
         loop {
             match node {
-                Node::Leaf(leaf) => return leaf.change_in_place(score, order_old, order_new),
+                Node::Leaf(leaf) => return leaf.change_in_place(entry, score, order_new),
                 Node::Inner(inner) => {
                     let child = inner.child_of(&order_old);
                     node = inner.child_mut(child);

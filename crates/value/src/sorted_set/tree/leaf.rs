@@ -58,6 +58,15 @@ impl Leaf {
         place(self.scores(), self.ids(), is_before)
     }
 
+    /// Where an element stands that is here. Among those of its score it is known by its number: their
+    /// members stand elsewhere, each in a cache line that nobody has asked for.
+    #[inline]
+    pub(super) fn index_of(&self, entry: Entry) -> usize {
+        let first = self.place(&|score, _| score < entry.score);
+        let among = self.ids()[first..].iter().position(|&id| id == entry.id);
+        first + among.expect("the element is in this leaf")
+    }
+
     /// Adds an element; gives what did not fit.
     #[inline]
     pub(super) fn insert(&mut self, index: usize, entry: Entry) -> Option<Box<Leaf>> {
@@ -115,11 +124,11 @@ impl Leaf {
 
     pub(super) fn change_in_place(
         &mut self,
+        entry: Entry,
         score: f64,
-        order_old: impl Fn(f64, ElementId) -> Ordering,
         order_new: impl Fn(f64, ElementId) -> Ordering,
     ) -> bool {
-        let index = self.place(&|score, id| order_old(score, id) == Ordering::Less);
+        let index = self.index_of(entry);
         let stays = (1..self.len() - 1).contains(&index) && {
             let (before, after) = (self.at(index - 1), self.at(index + 1));
             order_new(before.score, before.id) == Ordering::Less

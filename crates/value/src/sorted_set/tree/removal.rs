@@ -3,7 +3,7 @@
 
 use super::inner::{self, Inner};
 use super::leaf::{self, Leaf};
-use super::{Blocks, ElementId, Node, Tree};
+use super::{Blocks, ElementId, Entry, Node, Tree};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -37,22 +37,22 @@ impl Node {
         }
     }
 
-    /// Takes the element out for which `order` is equal. It is there.
+    /// Takes an element out, which is there and for which `order` is equal.
     pub(super) fn remove(
         &mut self,
+        entry: Entry,
         order: &impl Fn(f64, ElementId) -> Ordering,
         blocks: &mut Blocks,
     ) {
         match self {
             Node::Leaf(leaf) => {
-                let index = leaf.place(&|score, id| order(score, id) == Ordering::Less);
+                let index = leaf.index_of(entry);
                 leaf.remove(index..index + 1);
             }
             Node::Inner(inner) => {
                 let child = inner.child_of(order);
-                let first = inner.first_of(child);
-                let is_first = order(first.score, first.id) == Ordering::Equal;
-                inner.child_mut(child).remove(order, blocks);
+                let is_first = inner.first_of(child).id == entry.id;
+                inner.child_mut(child).remove(entry, order, blocks);
                 if is_first || inner.child(child).is_sparse() {
                     inner.mend(child, blocks);
                 } else {
