@@ -28,7 +28,7 @@ use crate::args::Args;
 use crate::dispatch::{Ahead, Context};
 use crate::error::CommandResult;
 use crate::session::SessionResult;
-use basalt_engine::{Txn, View};
+use basalt_engine::{Point, Txn, View};
 use basalt_resp::Reply;
 use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag, Group};
 use basalt_value::sorted_set::Direction;
@@ -46,6 +46,8 @@ pub struct Entry {
 pub enum Run {
     /// Reads its keys.
     Read(ReadFn),
+    /// Reads its key, which is its first word, and asks nothing else of the keyspace.
+    Point(PointFn),
     /// Changes its keys.
     Write(WriteFn),
     /// Concerns the connection or the server.
@@ -54,6 +56,23 @@ pub enum Run {
     Exec,
     /// The same for scripts.
     Script(ScriptCall),
+}
+
+impl Run {
+    /// Reads the keys of a command that does that.
+    #[inline(always)]
+    pub(crate) fn read(
+        self,
+        view: &View<'_>,
+        args: &Args<'_>,
+        reply: &mut Reply<'_>,
+    ) -> CommandResult {
+        match self {
+            Run::Read(run) => run(view, args, reply),
+            Run::Point(run) => run(&view.point(args.key(0)), args, reply),
+            _ => unreachable!("it does not read"),
+        }
+    }
 }
 
 /// How a script is called.
@@ -83,6 +102,8 @@ pub enum Permit {
     Reads,
 }
 
+/// Reads one key.
+pub type PointFn = fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
 /// Reads its keys.
 pub type ReadFn = fn(&View<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
 /// Changes its keys.

@@ -20,8 +20,8 @@ mod worker;
 
 pub use crate::silence::finish_wait;
 pub use context::Context;
-pub use execute::execute;
-pub use look_ahead::{LookAhead, Upcoming};
+pub use execute::{execute, is_plain};
+pub use look_ahead::LookAhead;
 pub(crate) use prepare::Ahead;
-pub use prepare::{Last, Prepared, prepare};
+pub use prepare::{Incoming, Last, Prepared, prepare};
 pub use worker::Worker;

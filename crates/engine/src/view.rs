@@ -11,7 +11,7 @@ use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Database;
-use basalt_keyspace::table::Lookup;
+use basalt_keyspace::table::{Lookup, Table};
 use basalt_value::ValueRef;
 use std::cell::Cell;
 
@@ -143,6 +143,26 @@ pub(crate) fn live(entry: Entry<'_>, now_ms: u64) -> Option<Object<'_>> {
     is_live.then(|| Object::new(entry))
 }
 
+/// The object under a key; looking at it may count as a use of the key.
+#[inline(always)]
+pub(crate) fn look_up<'a>(
+    table: &'a Table,
+    key: &Key<'_>,
+    now_ms: u64,
+    touch: Touch,
+) -> Option<Object<'a>> {
+    let found = table.find(key.hash, key.bytes)?;
+    let entry = table.entry(found);
+    if entry.is_tombstone() {
+        return None;
+    }
+    let object = live(entry, now_ms)?;
+    if touch == Touch::Yes {
+        table.touch(found, access_at(now_ms));
+    }
+    Some(object)
+}
+
 #[inline]
 pub(crate) fn access_at(now_ms: u64) -> Access {
     Access::at((now_ms / 1000) as u32)
@@ -202,21 +222,11 @@ impl<'e> View<'e> {
     /// The object under a key, counted as a hit or a miss and as a use of the key.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
-        let table = &self.database(key).table;
-        if let Some(found) = table.find(key.hash, key.bytes) {
-            let entry = table.entry(found);
-            if !entry.is_tombstone()
-                && let Some(object) = live(entry, self.session.now_ms)
-            {
-                if self.session.touch == Touch::Yes {
-                    table.touch(found, access_at(self.session.now_ms));
-                }
-                self.hits.set(self.hits.get() + 1);
-                return Some(object);
-            }
-        }
-        self.misses.set(self.misses.get() + 1);
-        None
+        let (now_ms, touch) = (self.session.now_ms, self.session.touch);
+        let object = look_up(&self.database(key).table, key, now_ms, touch);
+        let counter = if object.is_some() { &self.hits } else { &self.misses };
+        counter.set(counter.get() + 1);
+        object
     }
 
     /// The object under a key, without leaving a trace.

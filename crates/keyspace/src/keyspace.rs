@@ -190,6 +190,19 @@ impl Keyspace {
         Locked { cells: &self.partitions, held: Held::One(partition), _rank: rank }
     }
 
+    /// Looks at one partition under its lock. Unlike [`Keyspace::lock`] it gives nothing away that
+    /// knows what it holds, so nobody has to look that up.
+    #[inline(always)]
+    pub fn with<R>(&self, partition: PartitionId, look: impl FnOnce(&Partition) -> R) -> R {
+        let number = u32::from(partition.number());
+        let _rank = lock_rank::Held::before_waiting(RANK, number, number);
+        let cell = &self.partitions[partition.index()];
+        cell.lock.lock();
+        let _unlock = Unlock(&cell.lock);
+        // SAFETY: its lock is held until `_unlock` goes, and the reference is gone before.
+        look(unsafe { &*cell.partition.get() })
+    }
+
     /// Looks at a partition if nobody holds it.
     #[inline]
     pub fn glance<R>(
@@ -214,6 +227,16 @@ impl Keyspace {
         }
         let held = Held::Many(Box::new(*partitions));
         Locked { cells: &self.partitions, held, _rank: rank }
+    }
+}
+
+/// Lets go of a lock at the end of a block.
+struct Unlock<'a>(&'a ShortLock);
+
+impl Drop for Unlock<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.unlock();
     }
 }
 

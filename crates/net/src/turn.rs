@@ -12,7 +12,7 @@ use crate::buffers::BufferPool;
 use crate::connection::{Connection, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
-use basalt_command::dispatch::{self, Last, LookAhead, Prepared, Upcoming, Worker};
+use basalt_command::dispatch::{self, Incoming, Last, LookAhead, Prepared, Worker};
 use basalt_command::error::CommandError;
 use basalt_command::server::Server;
 use basalt_command::session::Flow;
@@ -256,38 +256,49 @@ impl Turn {
         }
         self.worker.begin_batch(&self.server);
         let start = Instant::now();
-        for number in 0..count {
-            let request = &self.requests[number];
-            let (index, end) = (request.connection as usize, request.end);
-            let Some(connection) = &mut connections[index] else { continue };
-            if connection.state != State::Open {
-                continue;
-            }
-            let words = &self.words[request.first_word as usize..][..request.words as usize];
-            let Connection { input, session, output, .. } = connection;
-            let flow = dispatch::execute(
-                &self.server,
-                &mut self.worker,
-                session,
-                input.bytes(),
-                words,
-                &request.prepared,
-                output,
-            );
-            match flow {
-                Flow::Done => connection.input.consumed = end,
-                Flow::Close => {
-                    connection.input.consumed = end;
-                    connection.state = State::Closing;
-                }
-                Flow::Wait(wait) => self.park(connections, index, end, wait),
-            }
+        let mut number = 0;
+        while number < count {
+            number = self.run_for_one(connections, number);
         }
         let done = Instant::now();
         self.worker.end_batch(&self.server, done - start, count);
         self.requests.clear();
         self.words.clear();
         done
+    }
+
+    /// Runs the requests of one connection, from this one on; gives the next connection's first.
+    fn run_for_one(&mut self, connections: &mut Connections, first: usize) -> usize {
+        let index = self.requests[first].connection;
+        let is_others = |request: &Request| request.connection != index;
+        let count = self.requests[first..].iter().position(is_others);
+        let next = count.map_or(self.requests.len(), |count| first + count);
+        let index = index as usize;
+        let Some(connection) = &mut connections[index] else { return next };
+        let mut is_plain = dispatch::is_plain(&self.worker, &connection.session);
+        for request in &self.requests[first..next] {
+            if connection.state != State::Open {
+                break;
+            }
+            let words = &self.words[request.first_word as usize..][..request.words as usize];
+            let Connection { input, session, output, .. } = connection;
+            let (server, worker) = (&self.server, &mut self.worker);
+            let (buffer, prepared, end) = (input.bytes(), &request.prepared, request.end);
+            let request = Incoming { prepared, buffer, words };
+            let flow = dispatch::execute(server, worker, session, request, &mut is_plain, output);
+            match flow {
+                Flow::Done => input.consumed = end,
+                Flow::Close => {
+                    input.consumed = end;
+                    connection.state = State::Closing;
+                }
+                Flow::Wait(wait) => {
+                    self.park(connections, index, end, wait);
+                    break;
+                }
+            }
+        }
+        next
     }
 
     /// Brings what the batch will touch into the cache. The loops are short on purpose: a fetch waits
@@ -311,7 +322,7 @@ impl Turn {
                 let connection = connections[request.connection as usize].as_ref()?;
                 let words = &self.words[request.first_word as usize..][..request.words as usize];
                 let buffer = connection.input.bytes();
-                Some(Upcoming { prepared: &request.prepared, buffer, words })
+                Some(Incoming { prepared: &request.prepared, buffer, words })
             });
         }
     }

@@ -345,44 +345,46 @@ fn put_negative(out: &mut Vec<u8>, value: i64) {
 /// Writes a bulk string.
 #[inline]
 pub(crate) fn put_bulk(out: &mut Vec<u8>, value: &[u8]) {
-    out.reserve(value.len() + HEADER_BYTES_MAX + MEDIUM_BULK_BYTES);
+    out.reserve(value.len() + HEADER_BYTES_MAX + BLOCKS_BYTES_MAX);
     if let Some(word) = short_word(value) {
         return put_short_bulk(out, word, value.len());
     }
-    if let (Some(first), Some(last)) = (value.first_chunk(), value.last_chunk())
-        && value.len() <= 2 * BLOCK_BYTES
+    if let (Some(first), Some(last)) = (value.first_chunk::<16>(), value.last_chunk())
+        && value.len() <= 2 * first.len()
     {
-        return put_medium_bulk(out, first, last, value.len());
+        return put_blocks::<16, 40>(out, first, last, value.len());
+    }
+    if let (Some(first), Some(last)) = (value.first_chunk::<32>(), value.last_chunk())
+        && value.len() <= 2 * first.len()
+    {
+        return put_blocks::<32, BLOCKS_BYTES_MAX>(out, first, last, value.len());
     }
     put_header(out, b'$', value.len() as u64);
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
 }
 
-/// Bytes that are stored at once.
-const BLOCK_BYTES: usize = 16;
-
-/// Header, two blocks and line end, up to a whole number of words.
-const MEDIUM_BULK_BYTES: usize = 40;
+/// Most that [`put_blocks`] stores.
+const BLOCKS_BYTES_MAX: usize = 72;
 
 /// Writes a bulk string of one or two blocks, whose length has two digits. Two blocks that overlap are stored
 /// faster than a number of bytes that varies is copied, and room that is made once is not asked for with
-/// each part.
+/// each part. `ROOM` is header, two blocks and line end, up to a whole number of words.
 #[inline]
-fn put_medium_bulk(
+fn put_blocks<const BLOCK: usize, const ROOM: usize>(
     out: &mut Vec<u8>,
-    first: &[u8; BLOCK_BYTES],
-    last: &[u8; BLOCK_BYTES],
+    first: &[u8; BLOCK],
+    last: &[u8; BLOCK],
     len: usize,
 ) {
     const HEADER_BYTES: usize = 5;
     let (start, end) = (out.len(), HEADER_BYTES + len);
-    out.extend_from_slice(&[0; MEDIUM_BULK_BYTES]);
-    let Some(bulk) = out.last_chunk_mut::<MEDIUM_BULK_BYTES>() else { return };
+    out.extend_from_slice(&[0; ROOM]);
+    let Some(bulk) = out.last_chunk_mut::<ROOM>() else { return };
     let (tens, ones) = (b'0' + (len / 10) as u8, b'0' + (len % 10) as u8);
     bulk[..HEADER_BYTES].copy_from_slice(&[b'$', tens, ones, b'\r', b'\n']);
-    bulk[HEADER_BYTES..][..BLOCK_BYTES].copy_from_slice(first);
-    bulk[end - BLOCK_BYTES..end].copy_from_slice(last);
+    bulk[HEADER_BYTES..][..BLOCK].copy_from_slice(first);
+    bulk[end - BLOCK..end].copy_from_slice(last);
     bulk[end..end + 2].copy_from_slice(b"\r\n");
     out.truncate(start + end + 2);
 }

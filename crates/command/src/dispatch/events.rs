@@ -30,7 +30,7 @@ pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mu
             return true;
         }
         Run::Exec | Run::Script(_) => return false,
-        Run::Write(_) | Run::Read(_) => {}
+        Run::Write(_) | Run::Read(_) | Run::Point(_) => {}
     }
     expire_keys(request, worker, session);
     // From here on a miss is this command's.

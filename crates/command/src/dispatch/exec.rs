@@ -13,7 +13,7 @@ use super::execute::{fail, note_slow_call};
 use super::keys::key_session;
 use super::{Context, Worker, events, script};
 use crate::args::Args;
-use crate::commands::{ReadFn, Run};
+use crate::commands::Run;
 use crate::error::{CommandError, CommandResult};
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
@@ -252,7 +252,7 @@ impl Runner<'_> {
         let key_session = key_session(self.worker, self.session);
         transaction.expire(keys, key_session);
         match self.server.commands.call(step.id).run {
-            Run::Read(run) => {
+            run @ (Run::Read(_) | Run::Point(_)) => {
                 let command = self.server.commands.table.command(step.id);
                 let view = (&mut *transaction, key_session);
                 read_within(self.worker, view, (command, run), &args, reply).map(|()| Flow::Done)
@@ -312,12 +312,12 @@ fn speaks(replies: Replies) -> bool {
 pub(super) fn read_within(
     worker: &mut Worker,
     (transaction, key_session): (&mut Transaction<'_>, KeySession),
-    (command, run): (&Command, ReadFn),
+    (command, run): (&Command, Run),
     args: &Args<'_>,
     reply: &mut Reply<'_>,
 ) -> CommandResult {
     let view = transaction.view(key_session);
-    let result = run(&view, args, reply);
+    let result = run.read(&view, args, reply);
     let (hits, misses) = view.hits_and_misses();
     drop(view);
     worker.count_lookups((hits, misses));

@@ -1,9 +1,9 @@
 //! HOT PATH
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
-use super::keys::{Stop, read, write};
+use super::keys::{Stop, read, read_in_view, write};
 use super::queue::Held;
-use super::{Context, Prepared, Worker, events, exec, queue, script};
+use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::commands::pubsub::is_allowed_in_resp2;
 use crate::commands::{Call, Run, SessionFn};
@@ -15,7 +15,7 @@ use crate::silence;
 use crate::unknown::unknown;
 use crate::unusual;
 use crate::wait::{Afterwards, Wait};
-use basalt_engine::Key;
+use basalt_engine::{Key, Reader};
 use basalt_observe::slow_log;
 use basalt_resp::{Arg, Output, Protocol, Reply};
 use basalt_spec::{Command, CommandId, Flag};
@@ -49,36 +49,89 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Runs one request and writes its reply to `out`.
+/// Nothing about the client or the settings asks for a closer look at its commands. Commands on keys leave
+/// it so.
 #[inline]
+pub fn is_plain(worker: &Worker, session: &Session) -> bool {
+    worker.is_plain()
+        && session.replies == Replies::On
+        && !session.is_queueing()
+        && session.waiting.is_none()
+        && session.is_admitted(&worker.settings)
+        && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
+}
+
+/// Runs a request of a client that [`is_plain`], if it reads one key and can do that at once; says
+/// whether it did. Else nothing has happened, and [`run_and_reply`] does it, as it would have done this.
+#[inline(always)]
+fn read_point(
+    server: &Server,
+    worker: &mut Worker,
+    session: &Session,
+    Incoming { prepared, buffer, words }: Incoming<'_>,
+    out: &mut Output,
+) -> bool {
+    let (Some(id), Some(partition)) = (prepared.command, prepared.partition) else { return false };
+    let call = server.commands.call(id);
+    let Run::Point(run) = call.run else { return false };
+    if !call.accepts_words(words.len()) || unusual::any() {
+        return false;
+    }
+    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+    let keys = [Key { bytes: words[1].of(buffer), hash: prepared.hash, partition }];
+    let reader = Reader {
+        db: session.db,
+        now_ms: worker.now_ms,
+        touch: session.touch,
+        value_bytes_max: worker.settings.network.bulk_bytes_max,
+    };
+    let mut reply = Reply::new(out, session.protocol);
+    let read = server.engine.read_point(&keys[0], &reader, |point| {
+        worker.count_lookup(point.object().is_some());
+        run(point, &Args::new(buffer, words).with_keys(&keys), &mut reply)
+    });
+    match read {
+        None => return false,
+        Some(Ok(())) => {}
+        Some(Err(error)) => {
+            fail(worker, id, &error, &mut reply);
+        }
+    }
+    worker.count_call(id);
+    true
+}
+
+/// Runs one request and writes its reply to `out`. `plain` says whether [`is_plain`] holds; it is cleared
+/// by what may end that.
+#[inline(always)]
 pub fn execute(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
-    buffer: &[u8],
-    words: &[Arg],
-    prepared: &Prepared,
+    request: Incoming<'_>,
+    plain: &mut bool,
     out: &mut Output,
 ) -> Flow {
-    let run = |worker: &mut Worker, session: &mut Session, out: &mut Output| {
-        run_and_reply(server, worker, session, buffer, words, prepared, out)
-    };
-    if session.replies == Replies::On {
-        run(worker, session, out)
-    } else {
-        silence::execute(worker, session, out, run)
+    if *plain && read_point(server, worker, session, request, out) {
+        return Flow::Done;
     }
+    if *plain || session.replies == Replies::On {
+        return run_and_reply(server, worker, session, request, plain, out);
+    }
+    silence::execute(worker, session, out, |worker, session, out| {
+        run_and_reply(server, worker, session, request, &mut false, out)
+    })
 }
 
 fn run_and_reply(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
-    buffer: &[u8],
-    words: &[Arg],
-    prepared: &Prepared,
+    Incoming { prepared, buffer, words }: Incoming<'_>,
+    plain: &mut bool,
     out: &mut Output,
 ) -> Flow {
+    let is_plain = *plain;
     let mut reply = Reply::new(out, session.protocol);
     let Some(id) = prepared.command else {
         let error = unknown(&server.commands, &Args::new(buffer, words));
@@ -86,7 +139,7 @@ fn run_and_reply(
     };
     let call = server.commands.call(id);
     let request = Request { server, id, call, buffer, words, prepared };
-    if let Err(error) = admit(&request, worker, session) {
+    if let Err(error) = admit(&request, worker, session, is_plain) {
         return refuse(server, worker, session, Some(id), error, &mut reply);
     }
     if unusual::any()
@@ -99,26 +152,30 @@ fn run_and_reply(
             }
         };
     }
-    if session.is_queueing()
+    if !is_plain
+        && session.is_queueing()
         && let Some(flow) = enqueue(&request, worker, session, &mut reply)
     {
         return flow;
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    let timed = !call.shares_time || worker.times_every_command;
+    let timed = !call.shares_time || !is_plain && worker.times_every_command;
     let start = timed.then(Instant::now);
-    let listening = !worker.changes.event_classes().is_empty();
+    let listening = !is_plain && !worker.changes.event_classes().is_empty();
     if listening && events::must_wait(&request, worker, session) {
         return Flow::Wait(Wait::Subscribers);
     }
     let obstacle = match call.run {
-        Run::Read(run) => read(&request, worker, session, run, &mut reply),
+        run @ Run::Read(_) => read(&request, worker, session, run, &mut reply),
+        run @ Run::Point(_) => read_in_view(&request, worker, session, run, &mut reply),
         Run::Write(run) => write(&request, worker, session, run, &mut reply),
         Run::Session(run) => {
+            *plain = false;
             let result = run_session(&request, worker, session, run, &mut reply);
             return finish(&request, worker, session, result, start, &mut reply);
         }
         Run::Exec | Run::Script(_) => {
+            *plain = false;
             let result = run_several(&request, worker, session, &mut reply);
             return finish(&request, worker, session, result, start, &mut reply);
         }
@@ -260,18 +317,23 @@ fn runs_again(flow: &Flow) -> bool {
 
 /// Whether the command may run at all: arity, authentication, memory, the log.
 #[inline(always)]
-fn admit(request: &Request<'_>, worker: &Worker, session: &Session) -> Result<(), CommandError> {
+fn admit(
+    request: &Request<'_>,
+    worker: &Worker,
+    session: &Session,
+    is_plain: bool,
+) -> Result<(), CommandError> {
     let call = request.call;
     if !call.accepts_words(request.words.len()) {
         return Err(CommandError::wrong_arity(request.command().spec.name));
     }
-    if !call.for_anybody && !session.is_admitted(&worker.settings) {
+    if !is_plain && !call.for_anybody && !session.is_admitted(&worker.settings) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
     }
     if call.takes_memory && request.server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::OUT_OF_MEMORY);
     }
-    if session.is_subscribed() && session.protocol == Protocol::Resp2 {
+    if !is_plain && session.is_subscribed() && session.protocol == Protocol::Resp2 {
         return admit_subscriber(request.command());
     }
     Ok(())

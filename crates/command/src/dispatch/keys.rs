@@ -5,7 +5,7 @@ use super::execute::Request;
 use super::{Worker, reach};
 use crate::args::Args;
 use crate::clients::ClientHandle;
-use crate::commands::{ReadFn, WriteFn};
+use crate::commands::{Run, WriteFn};
 use crate::error::CommandError;
 use crate::session::{Session, Waiting};
 use crate::wait::Wait;
@@ -39,7 +39,7 @@ pub(super) fn read(
     request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
-    run: ReadFn,
+    run: Run,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
     if let Some(keys) = only_key(request) {
@@ -48,12 +48,24 @@ pub(super) fn read(
     read_several(request, worker, session, run, reply)
 }
 
+/// The same by way of a view for a command that mostly reads a [`basalt_engine::Point`].
+#[inline(never)]
+pub(super) fn read_in_view(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: Run,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    read(request, worker, session, run, reply)
+}
+
 #[inline(never)]
 fn read_several(
     request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
-    run: ReadFn,
+    run: Run,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
     let obstacle = read_keys(request, worker, session, &several_keys(request), run, reply);
@@ -69,7 +81,7 @@ fn read_keys(
     worker: &mut Worker,
     session: &mut Session,
     keys: &[Key<'_>],
-    run: ReadFn,
+    run: Run,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
     let engine = &*request.server.engine;
@@ -83,7 +95,7 @@ fn read_keys(
     if let Some(waiting) = &session.waiting {
         view.recall(&waiting.behind);
     }
-    let obstacle = match run(&view, &request.args(keys), reply) {
+    let obstacle = match run.read(&view, &request.args(keys), reply) {
         Ok(()) => None,
         Err(error) => failed(error),
     };

@@ -1,15 +1,13 @@
 //! HOT PATH
 //! Fetching ahead what the commands of a batch will touch in collections.
 //!
-//! The entry of a key has been fetched already ([`Prepared::prefetch_entry`]). What its word points to comes
+//! The entry of a key has been fetched already ([`super::Prepared::prefetch_entry`]). What its word points to comes
 //! next, for all commands; then, for those on an element of a large collection, [`Step`] by step the way
 //! to the element. Commands in a row on one key share a look at it.
 
-use super::Prepared;
-use super::prepare::Ahead;
+use super::prepare::{Ahead, Incoming};
 use crate::draws;
 use basalt_engine::{Engine, Key};
-use basalt_resp::Arg;
 use basalt_value::Kind;
 use basalt_value::fetch::{Step, Way, element_hash, prefetch_small};
 
@@ -39,18 +37,7 @@ struct Before {
     taken: usize,
 }
 
-/// A request of a batch.
-#[derive(Clone, Copy)]
-pub struct Upcoming<'a> {
-    /// What has been found out about it.
-    pub prepared: &'a Prepared,
-    /// Where its words are.
-    pub buffer: &'a [u8],
-    /// Its words.
-    pub words: &'a [Arg],
-}
-
-impl<'a> Upcoming<'a> {
+impl<'a> Incoming<'a> {
     /// The key with the collection that it works on.
     #[inline]
     fn collection(&self) -> Option<Key<'a>> {
@@ -90,7 +77,7 @@ impl<'a> Upcoming<'a> {
     }
 
     #[inline]
-    fn has_key_of(&self, other: &Upcoming<'_>) -> bool {
+    fn has_key_of(&self, other: &Incoming<'_>) -> bool {
         let (one, other) = (self.prepared, other.prepared);
         one.hash == other.hash && one.partition == other.partition && one.db == other.db
     }
@@ -103,7 +90,7 @@ impl LookAhead {
         &mut self,
         engine: &Engine,
         count: usize,
-        upcoming: impl Fn(usize) -> Option<Upcoming<'a>>,
+        upcoming: impl Fn(usize) -> Option<Incoming<'a>>,
     ) {
         self.fetch_collections(engine, count, &upcoming);
         // One alone would be waited for here instead of there.
@@ -121,11 +108,11 @@ impl LookAhead {
         &mut self,
         engine: &Engine,
         count: usize,
-        upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
+        upcoming: &impl Fn(usize) -> Option<Incoming<'a>>,
     ) {
         self.targets.clear();
         let mut before = Before::default();
-        let mut last: Option<(Upcoming<'a>, _)> = None;
+        let mut last: Option<(Incoming<'a>, _)> = None;
         let mut run = 0;
         for request in 0..count {
             let Some(one) = upcoming(request) else { continue };
@@ -154,7 +141,7 @@ impl LookAhead {
         &mut self,
         step: Step,
         engine: &Engine,
-        upcoming: &impl Fn(usize) -> Option<Upcoming<'a>>,
+        upcoming: &impl Fn(usize) -> Option<Incoming<'a>>,
     ) {
         let addresses = &mut self.addresses;
         addresses.clear();

@@ -25,6 +25,17 @@ pub struct Prepared {
     pub(super) repeats: bool,
 }
 
+/// A request of a batch.
+#[derive(Clone, Copy)]
+pub struct Incoming<'a> {
+    /// What has been found out about it.
+    pub prepared: &'a Prepared,
+    /// Where its words are.
+    pub buffer: &'a [u8],
+    /// Its words.
+    pub words: &'a [Arg],
+}
+
 /// What of a collection a command will touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Ahead {

@@ -82,9 +82,9 @@ impl Reach<'_, '_> {
         let args = self.request.args(&claims.keys);
         transaction.txn(key_session).prefetch(&claims.keys);
         let (result, names) = match self.request.call.run {
-            Run::Read(run) => {
+            run @ (Run::Read(_) | Run::Point(_)) => {
                 let view = transaction.view(key_session);
-                let result = run(&view, &args, reply);
+                let result = run.read(&view, &args, reply);
                 let names = view.take_reach();
                 if names.is_none() {
                     self.worker.count_lookups(view.hits_and_misses());

@@ -114,6 +114,21 @@ impl Worker {
         self.tally.calls += 1;
     }
 
+    /// Nothing asks for a closer look at each command: no reply waits for the log, nobody listens for
+    /// events, and commands that share their time are not timed.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.gating == Gating::Off
+            && !self.times_every_command
+            && self.changes.event_classes().is_empty()
+    }
+
+    /// Counts a key that a command looked for.
+    #[inline]
+    pub(super) fn count_lookup(&mut self, is_hit: bool) {
+        self.count_lookups((u32::from(is_hit), u32::from(!is_hit)));
+    }
+
     /// Counts keys that a command found and did not find.
     #[inline]
     pub(super) fn count_lookups(&mut self, (hits, misses): (u32, u32)) {

@@ -9,7 +9,7 @@ use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::clients::{NewClient, Unblocking, Wake};
 use basalt_command::commands::Commands;
-use basalt_command::dispatch::{self, Worker};
+use basalt_command::dispatch::{self, Incoming, Worker};
 use basalt_command::server::Server;
 use basalt_command::session::{Flow, Session};
 use basalt_command::wait::{Afterwards, Wait};
@@ -199,13 +199,13 @@ impl TestServer {
             self.last.forget_key();
             let command = self.last.command(server, request, 0, args);
             let prepared = dispatch::prepare(server, &mut self.last, command, db, request, args);
+            let mut plain = dispatch::is_plain(&self.worker, &self.session);
             let flow = dispatch::execute(
                 server,
                 &mut self.worker,
                 &mut self.session,
-                request,
-                args,
-                &prepared,
+                Incoming { prepared: &prepared, buffer: request, words: args },
+                &mut plain,
                 out,
             );
             self.closed |= matches!(flow, Flow::Close);

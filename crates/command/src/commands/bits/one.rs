@@ -7,7 +7,7 @@ use crate::commands::number::parse_i64;
 use crate::commands::strings::make_raw;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{EventClass, Txn, View};
+use basalt_engine::{EventClass, Point, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::bits::{Bit, bit, with_bit};
@@ -54,7 +54,7 @@ pub(super) const GETBIT: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(getbit),
+    run: Run::Point(getbit),
 };
 
 fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
@@ -77,9 +77,9 @@ fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     Ok(())
 }
 
-fn getbit(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let offset = bit_offset(args.word(2), view.value_bytes_max())?;
-    let bytes = bytes_or_none(view.get(args.key(0)))?;
+fn getbit(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let offset = bit_offset(args.word(2), point.value_bytes_max())?;
+    let bytes = bytes_or_none(point.object())?;
     reply.integer(i64::from(bit(bytes, offset)));
     Ok(())
 }

@@ -4,7 +4,7 @@
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::View;
+use basalt_engine::Point;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::Hash;
@@ -29,7 +29,7 @@ pub(super) const HEXISTS: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(hexists),
+    run: Run::Point(hexists),
 };
 
 pub(super) const HLEN: Entry = Entry {
@@ -45,7 +45,7 @@ pub(super) const HLEN: Entry = Entry {
         examples: &["HSET h a 1 b 2 => (integer) 2", "HLEN h => (integer) 2"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(hlen),
+    run: Run::Point(hlen),
 };
 
 pub(super) const HSTRLEN: Entry = Entry {
@@ -61,26 +61,26 @@ pub(super) const HSTRLEN: Entry = Entry {
         examples: &["HSET h a hello => (integer) 1", "HSTRLEN h a => (integer) 5"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(hstrlen),
+    run: Run::Point(hstrlen),
 };
 
-fn hexists(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let hash = view.collection::<Hash>(args.key(0))?;
+fn hexists(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = point.collection::<Hash>()?;
     let name = Item::of(args.word(2));
-    reply.integer(hash.is_some_and(|hash| hash.field(name, view.now_ms()).is_some()).into());
+    reply.integer(hash.is_some_and(|hash| hash.field(name, point.now_ms()).is_some()).into());
     Ok(())
 }
 
-fn hlen(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let hash = view.collection::<Hash>(args.key(0))?;
-    reply.integer(hash.map_or(0, |hash| hash.len_at(view.now_ms())) as i64);
+fn hlen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = point.collection::<Hash>()?;
+    reply.integer(hash.map_or(0, |hash| hash.len_at(point.now_ms())) as i64);
     Ok(())
 }
 
-fn hstrlen(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let hash = view.collection::<Hash>(args.key(0))?;
+fn hstrlen(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = point.collection::<Hash>()?;
     let name = Item::of(args.word(2));
-    let field = hash.and_then(|hash| hash.field(name, view.now_ms()));
+    let field = hash.and_then(|hash| hash.field(name, point.now_ms()));
     reply.integer(field.map_or(0, |field| field.value.spelled_bytes()) as i64);
     Ok(())
 }

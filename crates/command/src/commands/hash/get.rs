@@ -5,7 +5,7 @@ use super::{reply_item, reply_value};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::View;
+use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::Hash;
@@ -27,7 +27,7 @@ pub(super) const HGET: Entry = Entry {
         examples: &["HSET h a 1 => (integer) 1", r#"HGET h a => "1""#, "HGET h b => (nil)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(hget),
+    run: Run::Point(hget),
 };
 
 pub(super) const HMGET: Entry = Entry {
@@ -43,7 +43,7 @@ pub(super) const HMGET: Entry = Entry {
         examples: &["HSET h a 1 b 2 => (integer) 2", r#"HMGET h a c b => ["1", (nil), "2"]"#],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(hmget),
+    run: Run::Point(hmget),
 };
 
 pub(super) const HGETALL: Entry = Entry {
@@ -97,18 +97,18 @@ pub(super) const HVALS: Entry = Entry {
     run: Run::Read(hvals),
 };
 
-fn hget(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let hash = view.collection::<Hash>(args.key(0))?;
+fn hget(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = point.collection::<Hash>()?;
     let name = Item::of(args.word(2));
-    reply_value(hash.and_then(|hash| hash.field(name, view.now_ms())), reply);
+    reply_value(hash.and_then(|hash| hash.field(name, point.now_ms())), reply);
     Ok(())
 }
 
-fn hmget(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let hash = view.collection::<Hash>(args.key(0))?;
+fn hmget(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let hash = point.collection::<Hash>()?;
     reply.array(args.len() - 2);
     for name in args.from(2) {
-        reply_value(hash.and_then(|hash| hash.field(Item::of(name), view.now_ms())), reply);
+        reply_value(hash.and_then(|hash| hash.field(Item::of(name), point.now_ms())), reply);
     }
     Ok(())
 }

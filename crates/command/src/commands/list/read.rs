@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::commands::number::{integer, parse_i64};
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::View;
+use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::item::Item;
@@ -25,7 +25,7 @@ pub(super) const LLEN: Entry = Entry {
         examples: &["LLEN l => (integer) 0", "RPUSH l a b => (integer) 2", "LLEN l => (integer) 2"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(llen),
+    run: Run::Point(llen),
 };
 
 pub(super) const LINDEX: Entry = Entry {
@@ -92,8 +92,8 @@ pub(super) const LPOS: Entry = Entry {
     run: Run::Read(lpos),
 };
 
-fn llen(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let list = view.collection::<List>(args.key(0))?;
+fn llen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let list = point.collection::<List>()?;
     reply.integer(list.map_or(0, Collection::len) as i64);
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::reply_item;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::View;
+use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::item::Item;
@@ -28,7 +28,7 @@ pub(super) const SCARD: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(scard),
+    run: Run::Point(scard),
 };
 
 pub(super) const SISMEMBER: Entry = Entry {
@@ -48,7 +48,7 @@ pub(super) const SISMEMBER: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(sismember),
+    run: Run::Point(sismember),
 };
 
 pub(super) const SMISMEMBER: Entry = Entry {
@@ -64,7 +64,7 @@ pub(super) const SMISMEMBER: Entry = Entry {
         examples: &["SADD s a => (integer) 1", "SMISMEMBER s a b => [(integer) 1, (integer) 0]"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(smismember),
+    run: Run::Point(smismember),
 };
 
 pub(super) const SMEMBERS: Entry = Entry {
@@ -88,20 +88,20 @@ pub(super) const SMEMBERS: Entry = Entry {
     run: Run::Read(smembers),
 };
 
-fn scard(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let set = view.collection::<Set>(args.key(0))?;
+fn scard(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let set = point.collection::<Set>()?;
     reply.integer(set.map_or(0, Collection::len) as i64);
     Ok(())
 }
 
-fn sismember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let set = view.collection::<Set>(args.key(0))?;
+fn sismember(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let set = point.collection::<Set>()?;
     reply.integer(set.is_some_and(|set| set.contains(Item::of(args.word(2)))).into());
     Ok(())
 }
 
-fn smismember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let set = view.collection::<Set>(args.key(0))?;
+fn smismember(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let set = point.collection::<Set>()?;
     reply.array(args.len() - 2);
     for member in args.from(2) {
         reply.integer(set.is_some_and(|set| set.contains(Item::of(member))).into());

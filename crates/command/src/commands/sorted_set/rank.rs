@@ -5,7 +5,7 @@ use super::bounds::{lex_bounds, score_bounds};
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::View;
+use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::sorted_set::{Bounds, Direction};
@@ -31,7 +31,7 @@ pub(super) const ZRANK: Entry = Entry {
         history: &[("7.2.0", "Option WITHSCORE.")],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(zrank),
+    run: Run::Point(zrank),
 };
 
 pub(super) const ZREVRANK: Entry = Entry {
@@ -53,7 +53,7 @@ pub(super) const ZREVRANK: Entry = Entry {
         history: &[("7.2.0", "Option WITHSCORE.")],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(zrevrank),
+    run: Run::Point(zrevrank),
 };
 
 pub(super) const ZCOUNT: Entry = Entry {
@@ -99,16 +99,16 @@ pub(super) const ZLEXCOUNT: Entry = Entry {
     run: Run::Read(zlexcount),
 };
 
-fn zrank(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    rank(view, args, reply, Direction::Forward)
+fn zrank(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    rank(point, args, reply, Direction::Forward)
 }
 
-fn zrevrank(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    rank(view, args, reply, Direction::Backward)
+fn zrevrank(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    rank(point, args, reply, Direction::Backward)
 }
 
 fn rank(
-    view: &View<'_>,
+    point: &Point<'_>,
     args: &Args<'_>,
     reply: &mut Reply<'_>,
     direction: Direction,
@@ -122,7 +122,7 @@ fn rank(
             return Err(CommandError::wrong_arity(name));
         }
     };
-    let set = view.collection::<SortedSet>(args.key(0))?;
+    let set = point.collection::<SortedSet>()?;
     let found = set.and_then(|set| Some((set.rank(args.word(2))?, set.len())));
     let Some(((rank, score), len)) = found else {
         if with_score {

@@ -4,7 +4,7 @@
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::View;
+use basalt_engine::Point;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::{Collection, SortedSet};
@@ -27,7 +27,7 @@ pub(super) const ZSCORE: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(zscore),
+    run: Run::Point(zscore),
 };
 
 pub(super) const ZMSCORE: Entry = Entry {
@@ -43,7 +43,7 @@ pub(super) const ZMSCORE: Entry = Entry {
         examples: &["ZADD z 1 a 2 b => (integer) 2", r#"ZMSCORE z a x b => ["1", (nil), "2"]"#],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(zmscore),
+    run: Run::Point(zmscore),
 };
 
 pub(super) const ZCARD: Entry = Entry {
@@ -59,7 +59,7 @@ pub(super) const ZCARD: Entry = Entry {
         examples: &["ZADD z 1 a 2 b => (integer) 2", "ZCARD z => (integer) 2"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(zcard),
+    run: Run::Point(zcard),
 };
 
 fn reply_score(reply: &mut Reply<'_>, score: Option<f64>) {
@@ -69,14 +69,14 @@ fn reply_score(reply: &mut Reply<'_>, score: Option<f64>) {
     }
 }
 
-fn zscore(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let set = view.collection::<SortedSet>(args.key(0))?;
+fn zscore(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let set = point.collection::<SortedSet>()?;
     reply_score(reply, set.and_then(|set| set.score(args.word(2))));
     Ok(())
 }
 
-fn zmscore(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let set = view.collection::<SortedSet>(args.key(0))?;
+fn zmscore(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let set = point.collection::<SortedSet>()?;
     let members = args.from(2);
     reply.array(members.len());
     for member in members {
@@ -85,8 +85,8 @@ fn zmscore(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     Ok(())
 }
 
-fn zcard(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let set = view.collection::<SortedSet>(args.key(0))?;
+fn zcard(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let set = point.collection::<SortedSet>()?;
     reply.integer(set.map_or(0, SortedSet::len) as i64);
     Ok(())
 }

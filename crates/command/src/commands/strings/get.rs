@@ -5,7 +5,7 @@ use super::reply_object;
 use crate::args::Args;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::View;
+use basalt_engine::Point;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
@@ -22,9 +22,9 @@ pub(super) const GET: Entry = Entry {
         examples: &["GET k => (nil)", "SET k v => OK", r#"get k => "v""#],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(get),
+    run: Run::Point(get),
 };
 
-fn get(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    reply_object(view.get(args.key(0)), reply)
+fn get(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    reply_object(point.object(), reply)
 }

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::commands::number::integer;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::View;
+use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Deprecated, Flag, Flags, Group, KeyUse};
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(super) const STRLEN: Entry = Entry {
         examples: &["STRLEN k => (integer) 0", "SET k abc => OK", "STRLEN k => (integer) 3"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Read(strlen),
+    run: Run::Point(strlen),
 };
 
 pub(super) const GETRANGE: Entry = Entry {
@@ -65,8 +65,8 @@ pub(super) const SUBSTR: Entry = Entry {
     run: Run::Read(getrange),
 };
 
-fn strlen(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let len = match view.get(args.key(0)) {
+fn strlen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let len = match point.object() {
         Some(object) => bytes(object)?.len(),
         None => 0,
     };

@@ -235,7 +235,7 @@ impl<'a, 't> Caller<'a, 't> {
     ) -> Result<Flow, CommandError> {
         let key_session = key_session(self.worker, self.session);
         match self.server.commands.call(id).run {
-            Run::Read(run) => {
+            run @ (Run::Read(_) | Run::Point(_)) => {
                 let command = self.server.commands.table.command(id);
                 let view = (&mut *self.transaction, key_session);
                 read_within(self.worker, view, (command, run), args, reply).map(|()| Flow::Done)
