@@ -299,15 +299,20 @@ impl Held<'_> {
 }
 
 impl Drop for Locked<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         match &self.held {
             Held::One(one) => self.cells[one.index()].lock.unlock(),
-            Held::Many(many) => {
-                many.iter().for_each(|partition| self.cells[partition.index()].lock.unlock());
-            }
-            Held::Lent(_) => {}
+            held => release(self.cells, held),
         }
+    }
+}
+
+/// Lets go of what is more or less than one partition.
+#[cold]
+fn release(cells: &[Cell], held: &Held<'_>) {
+    if let Held::Many(many) = held {
+        many.iter().for_each(|partition| cells[partition.index()].lock.unlock());
     }
 }
 

@@ -79,8 +79,11 @@ impl Turn {
     /// Serves the connections in `ready`; leaves those in it that have more to do.
     pub(crate) fn serve(&mut self, connections: &mut Connections, ready: &mut Vec<usize>) {
         let batch_max = self.worker.settings.network.batch_commands_max;
+        // All read first: the kernel's instructions and ours drive each other out of the cache.
         for &index in &*ready {
             self.read(connections, index);
+        }
+        for &index in &*ready {
             // Read only when a batch is full: most connections have one request.
             let mut start = None;
             let mut left = self.worker.settings.network.turn_commands_max;

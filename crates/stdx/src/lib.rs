@@ -2,13 +2,15 @@
 //!
 //! What the standard library lacks and more than one crate needs, and nothing else. It owns glob
 //! patterns ([`glob`]), numbers of variable length ([`varint`]), a lock for what is held for
-//! nanoseconds ([`short_lock`]) and the order of locks ([`lock_rank`]). It must never know anything of databases: what is here would be as
-//! much at home in any other program. Its one invariant: no input makes it panic or take more than
+//! nanoseconds ([`short_lock`]), the order of locks ([`lock_rank`]) and fetching ahead
+//! ([`mod@prefetch`]). It must never know anything of databases: what is here would be as much at home
+//! in any other program. Its one invariant: no input makes it panic or take more than
 //! time in proportion to the input's length. Read `glob.rs` next.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod glob;
 pub mod lock_rank;
+pub mod prefetch;
 pub mod short_lock;
 pub mod varint;

@@ -16,8 +16,9 @@ use crate::packed::Packed;
 use crate::set::member::hash_item;
 use crate::sorted_set::Direction;
 use crate::{Kind, ValueRef, seed};
+pub(crate) use basalt_stdx::prefetch::LINE_BYTES;
+pub use basalt_stdx::prefetch::prefetch;
 
-pub(crate) const LINE_BYTES: usize = 64;
 /// Lines of a packed collection that are fetched: a walk through more is noticed by the processor.
 const PACKED_LINES_MAX: usize = 6;
 
@@ -53,18 +54,6 @@ impl Step {
     /// All steps in their order.
     pub const ALL: [Step; 6] =
         [Step::Order, Step::Directory, Step::Segment, Step::Tags, Step::Word, Step::Element];
-}
-
-/// Brings a cache line in.
-#[inline]
-pub fn prefetch(address: *const u8) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch has no effect but on the cache, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = address;
 }
 
 /// Brings something small in that may begin anywhere in a cache line.

@@ -69,7 +69,7 @@ pub(super) fn make_raw(txn: &mut Txn<'_>, key: &Key<'_>) {
 }
 
 /// Replies with a string, without copying it if it is large.
-#[inline]
+#[inline(always)]
 fn reply_string(value: StringValue<'_>, reply: &mut Reply<'_>) {
     match value {
         StringValue::Shared(shared) if shared.vec().len() >= SHARED_BYTES_MIN => {
@@ -80,7 +80,7 @@ fn reply_string(value: StringValue<'_>, reply: &mut Reply<'_>) {
 }
 
 /// Replies with the string in an object, or null.
-#[inline]
+#[inline(always)]
 fn reply_object(object: Option<Object<'_>>, reply: &mut Reply<'_>) -> Result<(), CommandError> {
     match object {
         Some(object) => reply_string(string(object)?, reply),

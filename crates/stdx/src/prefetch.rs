@@ -1,0 +1,18 @@
+//! HOT PATH
+//! Bringing a cache line in before it is needed.
+#![expect(unsafe_code, reason = "the instruction has no safe name")]
+
+/// Bytes of a cache line.
+pub const LINE_BYTES: usize = 64;
+
+/// Brings a cache line in. Nothing is read: the address may be any.
+#[inline]
+pub fn prefetch(address: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = address;
+}
