@@ -135,7 +135,7 @@ impl Table {
     }
 
     /// Brings the first entry into the cache whose tag matches the hash: the one with the key, or one
-    /// time in thirty another.
+    /// time in thirty another. If there is none, the key may be about to come.
     #[inline]
     pub fn prefetch_entry(&self, hash: u64) {
         let Some(segment) = self.segment(hash) else { return };
@@ -145,7 +145,7 @@ impl Table {
         match bucket.matching(tag(hash)).next() {
             Some(index) => self.prefetch_lines(bucket.slot(index)),
             None if bucket.is_passed() => self.prefetch_further(segment, hash),
-            None => {}
+            None => self.slab.prefetch_next(),
         }
     }
 
