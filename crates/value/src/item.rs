@@ -31,21 +31,41 @@ pub enum Item<'a> {
     Number(i64),
 }
 
-/// Most bytes of a head: its first and a varint of ten.
-const HEAD_BYTES_MAX: usize = 11;
-
-/// The first bytes of an item.
+/// The first bytes of an item. They are made as one number and stored at once: what is stored byte by
+/// byte and copied as a whole right after stalls the processor, for as long as a short append takes.
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
-    bytes: [u8; HEAD_BYTES_MAX],
+    /// Room for the longest, its first byte and a varint of ten.
+    bytes: [u8; 16],
     len: usize,
 }
 
 impl Head {
     #[inline]
+    fn new(word: u128, len: usize) -> Head {
+        Head { bytes: word.to_le_bytes(), len }
+    }
+
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
+
+    /// Appends it.
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.len;
+        out.extend_from_slice(&self.bytes);
+        out.truncate(end);
+    }
+}
+
+/// What stands before the bytes of a long string.
+#[inline(never)]
+fn long_head(bytes: usize) -> Head {
+    let mut head = Head::new(LONG.into(), 1);
+    head.len += varint::write(&mut head.bytes[1..], bytes as u64);
+    head
 }
 
 /// Room to spell a number in.
@@ -98,38 +118,29 @@ impl<'a> Item<'a> {
     /// Appends it.
     #[inline]
     pub fn put(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.head().bytes());
-        out.extend_from_slice(self.body());
+        let (head, body) = (self.head(), self.body());
+        out.reserve(size_of::<Head>() + body.len());
+        head.put(out);
+        out.extend_from_slice(body);
     }
 
     /// What stands in front of a string's bytes, or the whole of a number.
     #[inline]
     pub(crate) fn head(self) -> Head {
-        let mut head = Head { bytes: [0; HEAD_BYTES_MAX], len: 1 };
         match self {
-            Item::Bytes(bytes) if bytes.len() <= SHORT_MAX => head.bytes[0] = bytes.len() as u8,
-            Item::Bytes(bytes) => {
-                head.bytes[0] = LONG;
-                let mut rest = bytes.len() as u64;
-                while rest >= 0x80 {
-                    head.bytes[head.len] = rest as u8 | 0x80;
-                    rest >>= 7;
-                    head.len += 1;
-                }
-                head.bytes[head.len] = rest as u8;
-                head.len += 1;
+            Item::Bytes(bytes) if bytes.len() <= SHORT_MAX => Head::new(bytes.len() as u128, 1),
+            Item::Bytes(bytes) => long_head(bytes.len()),
+            Item::Number(number @ 0..=SMALL_MAX) => {
+                Head::new(u128::from(SMALL) + number as u128, 1)
             }
-            Item::Number(number @ 0..=SMALL_MAX) => head.bytes[0] = SMALL + number as u8,
             Item::Number(number) => {
                 // Bits that the number needs, its sign included.
                 let bits = 65 - (number ^ (number >> 63)).leading_zeros();
-                let bytes = bits.div_ceil(8) as usize;
-                head.bytes[0] = NUMBER + bytes as u8;
-                head.bytes[1..9].copy_from_slice(&number.to_le_bytes());
-                head.len += bytes;
+                let bytes = bits.div_ceil(8);
+                let first = u128::from(NUMBER) + u128::from(bytes);
+                Head::new(first | u128::from(number as u64) << 8, 1 + bytes as usize)
             }
         }
-        head
     }
 
     /// What follows [`Item::head`]: the bytes of a string.
