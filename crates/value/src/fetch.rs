@@ -117,6 +117,14 @@ impl<'a> ValueRef<'a> {
         is_table.then_some(self.kind())
     }
 
+    /// What a step would fetch is in the cache anyway, as a rule: it is small, and every element's way
+    /// leads there.
+    #[inline]
+    pub fn is_near(self, step: Step) -> bool {
+        const ELEMENTS_MAX: usize = 1 << 20;
+        matches!(step, Step::Directory | Step::Segment) && self.len() <= ELEMENTS_MAX
+    }
+
     /// Gives what a step on a way fetches to `fetch`, which may be nothing. A place in an order becomes a
     /// hash, once the element has been fetched.
     #[inline]

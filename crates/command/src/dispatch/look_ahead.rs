@@ -149,6 +149,9 @@ impl LookAhead {
             let Some(first) = upcoming(run[0].request) else { continue };
             let Some(key) = first.collection() else { continue };
             engine.glance_at(first.prepared.db, &key, |value| {
+                if value.is_near(step) {
+                    return;
+                }
                 let mut fetch = |address: *const u8| addresses.push(address.addr());
                 run.iter_mut().for_each(|target| value.ahead(&mut target.way, step, &mut fetch));
             });
