@@ -50,6 +50,8 @@ pub enum Run {
     Point(PointFn),
     /// Changes its keys.
     Write(WriteFn),
+    /// Looks at its key, which is its first word, and changes something only if it has to.
+    Attempt(AttemptFn, WriteFn),
     /// Concerns the connection or the server.
     Session(SessionFn),
     /// Runs other commands: what EXEC does is part of the dispatch.
@@ -104,6 +106,8 @@ pub enum Permit {
 
 /// Reads one key.
 pub type PointFn = fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
+/// Does what it can by looking at one key; `None`, and no reply, if that is not enough.
+pub type AttemptFn = fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> Option<CommandResult>;
 /// Reads its keys.
 pub type ReadFn = fn(&View<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
 /// Changes its keys.
@@ -274,6 +278,23 @@ pub fn container(_: &mut Context<'_>, args: &Args<'_>, _: &mut Reply<'_>) -> Ses
 mod tests {
     use super::*;
     use basalt_spec::Found;
+
+    #[test]
+    fn what_looks_at_one_key_has_it_in_its_first_word() {
+        let commands = Commands::new();
+        for command in commands.table.all() {
+            let call = commands.call(command.id);
+            let name = command.spec.name;
+            match call.run {
+                Run::Point(_) => assert_eq!(call.only_key, 1, "{name}"),
+                Run::Attempt(..) => assert_eq!(call.first_key, 1, "{name}"),
+                _ => continue,
+            }
+            // It is let through without being timed, asked for memory, or written to the log.
+            assert!(call.shares_time && !call.takes_memory, "{name}");
+            assert!(command.flags.has(Flag::Readonly), "{name}");
+        }
+    }
 
     #[test]
     fn elements_are_found_by_the_synopsis() {

@@ -132,9 +132,9 @@ pub(super) fn when(commands: &Commands, command: &Command) -> When {
     let concerns_data = flags.has(Flag::Readonly) || flags.has(Flag::Write);
     let concerns_connection = command.spec.group == Group::Connection;
     match commands.call(command.id).run {
-        Run::Read(_) | Run::Point(_) | Run::Write(_) | Run::Script(_) => When::InTurn,
         Run::Session(_) if concerns_data || concerns_connection => When::InTurn,
         Run::Session(_) | Run::Exec => When::Late,
+        _ => When::InTurn,
     }
 }
 

@@ -61,10 +61,10 @@ pub fn is_plain(worker: &Worker, session: &Session) -> bool {
         && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
 }
 
-/// Runs a request of a client that [`is_plain`], if it reads one key and can do that at once; says
-/// whether it did. Else nothing has happened, and [`run_and_reply`] does it, as it would have done this.
+/// Runs a request of a client that [`is_plain`], if a look at one key is enough and can be had at once;
+/// says whether it did. Else nothing has happened, and [`run_and_reply`] does it, as it would have done this.
 #[inline(always)]
-fn read_point(
+fn look(
     server: &Server,
     worker: &mut Worker,
     session: &Session,
@@ -73,8 +73,10 @@ fn read_point(
 ) -> bool {
     let (Some(id), Some(partition)) = (prepared.command, prepared.partition) else { return false };
     let call = server.commands.call(id);
-    let Run::Point(run) = call.run else { return false };
-    if !call.accepts_words(words.len()) || unusual::any() {
+    if !matches!(call.run, Run::Point(_) | Run::Attempt(..))
+        || !call.accepts_words(words.len())
+        || unusual::any()
+    {
         return false;
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
@@ -86,17 +88,20 @@ fn read_point(
         value_bytes_max: worker.settings.network.bulk_bytes_max,
     };
     let mut reply = Reply::new(out, session.protocol);
+    let args = Args::new(buffer, words).with_keys(&keys);
     let read = server.engine.read_point(&keys[0], &reader, |point| {
-        worker.count_lookup(point.object().is_some());
-        run(point, &Args::new(buffer, words).with_keys(&keys), &mut reply)
+        let result = match call.run {
+            Run::Point(run) => Some(run(point, &args, &mut reply)),
+            Run::Attempt(attempt, _) => attempt(point, &args, &mut reply),
+            _ => None,
+        };
+        (result, point.object().is_some())
     });
-    match read {
-        None => return false,
-        Some(Ok(())) => {}
-        Some(Err(error)) => {
-            fail(worker, id, &error, &mut reply);
-        }
+    let Some((Some(result), is_hit)) = read else { return false };
+    if let Err(error) = result {
+        fail(worker, id, &error, &mut reply);
     }
+    worker.count_lookup(is_hit);
     worker.count_call(id);
     true
 }
@@ -112,7 +117,7 @@ pub fn execute(
     plain: &mut bool,
     out: &mut Output,
 ) -> Flow {
-    if *plain && read_point(server, worker, session, request, out) {
+    if *plain && look(server, worker, session, request, out) {
         return Flow::Done;
     }
     if *plain || session.replies == Replies::On {
@@ -168,7 +173,7 @@ fn run_and_reply(
     let obstacle = match call.run {
         run @ Run::Read(_) => read(&request, worker, session, run, &mut reply),
         run @ Run::Point(_) => read_in_view(&request, worker, session, run, &mut reply),
-        Run::Write(run) => write(&request, worker, session, run, &mut reply),
+        Run::Write(run) | Run::Attempt(_, run) => write(&request, worker, session, run, &mut reply),
         Run::Session(run) => {
             *plain = false;
             let result = run_session(&request, worker, session, run, &mut reply);

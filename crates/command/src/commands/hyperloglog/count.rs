@@ -3,7 +3,8 @@
 //!
 //! The count of one HyperLogLog is kept in its string, as in Redis: who reads it gets the same bytes.
 //! So this command, which is flagged as reading only, writes when the count is out of date. It runs
-//! as a write for that reason; where the log takes no change, it counts and keeps nothing.
+//! as a write for that reason, unless a look is enough; where the log takes no change, it counts and keeps
+//! nothing.
 
 use super::hll;
 use crate::args::Args;
@@ -11,7 +12,7 @@ use crate::commands::generic::{RAW, encoding};
 use crate::commands::strings::make_raw;
 use crate::commands::{Entry, Run};
 use crate::error::CommandResult;
-use basalt_engine::Txn;
+use basalt_engine::{Point, Txn};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyFlag, KeyUse};
 use basalt_value::hll::{COUNT_FIELD, Registers};
@@ -36,8 +37,20 @@ pub(super) const PFCOUNT: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Write(pfcount),
+    run: Run::Attempt(cached_count, pfcount),
 };
+
+/// The count of one HyperLogLog, if it is known and nothing is left to do.
+fn cached_count(
+    point: &Point<'_>,
+    args: &Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Option<CommandResult> {
+    let object = point.object().filter(|&object| args.len() == 2 && encoding(object) == RAW)?;
+    let count = hll(object).ok()?.cached_count()?;
+    reply.integer(count as i64);
+    Some(Ok(()))
+}
 
 fn pfcount(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     if args.keys().len() > 1 {
