@@ -89,6 +89,27 @@ fn quoted_inline_requests_may_wait_for_a_command() {
     }
 }
 
+/// Requests of one batch of which each changes what holds for the next one.
+const TURNING: &str = "\
+SET k v;GET k;GET k;MULTI;GET k;STRLEN k;EXEC;GET k;SELECT 1;GET k;SELECT 0;GET k;\
+CLIENT REPLY SKIP;GET k;GET k;CLIENT REPLY OFF;GET k;CLIENT REPLY ON;GET k;GET;GET a b;\
+LPUSH l 1 2;GET l;LLEN l;LLEN k;HGET k f;PFADD p 1 2 3;PFCOUNT p;PFCOUNT p;PFCOUNT k;PFCOUNT p no;\
+WATCH k;SET k w;MULTI;GET k;EXEC;GET k;MULTI;GET;GET k;EXEC;GET k;EXPIRE k 0;GET k;SET k v;\
+SUBSCRIBE c;GET k;STRLEN k;UNSUBSCRIBE c;GET k;\
+CONFIG SET requirepass x;GET k;RESET;GET k;STRLEN k;AUTH x;GET k;CONFIG SET requirepass \"\";RESET;GET k;\
+GET k;FLUSHALL;GET k;QUIT";
+
+#[test]
+fn a_pipeline_may_change_what_holds_for_its_next_request() {
+    let requests = TURNING.replace(';', "\r\n") + "\r\n";
+    let answers = [Kind::Redis, Kind::Basalt].map(|kind| {
+        let server = Server::start(kind);
+        last_words(server.connect(), requests.as_bytes())
+    });
+    assert_eq!(answers[1], answers[0]);
+    assert!(answers[0].ends_with("$-1\r\n+OK\r\n"), "{}", answers[0]);
+}
+
 #[test]
 fn an_inline_request_keeps_its_quotes_behind_a_command_that_waits() {
     let server = server();
