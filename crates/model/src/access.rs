@@ -7,7 +7,7 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Gate, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
+    Changes, Cursor, Gate, Key, Object, Reader, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,11 +84,29 @@ impl World<'_> {
                         continue;
                     }
                     let view = View::new(engine, locked, self.session(db));
-                    return Ok(view.get(&keys[0]).map(value_of));
+                    let value = view.get(&keys[0]).map(value_of);
+                    drop(view);
+                    return self.check_point(db, &keys[0], value);
                 }
             }
         }
         Err(Violation::new("a key is fetched again and again"))
+    }
+
+    /// The shorter way to the same value, which may say that it does not know.
+    fn check_point(
+        &self,
+        db: u8,
+        key: &Key<'_>,
+        value: Option<Value>,
+    ) -> Result<Option<Value>, Violation> {
+        let Session { now_ms, touch, value_bytes_max, .. } = self.session(db);
+        let reader = Reader { db, now_ms, touch, value_bytes_max };
+        let point = self.engine().read_point(key, &reader, |point| point.object().map(value_of));
+        match point {
+            Some(other) if other != value => Err(Violation::new("a point and a view differ")),
+            _ => Ok(value),
+        }
     }
 
     /// Has a key fetched if it has to be.
