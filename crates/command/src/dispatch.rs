@@ -12,6 +12,7 @@ mod exec;
 mod execute;
 mod keys;
 mod look_ahead;
+mod point;
 mod prepare;
 mod queue;
 mod reach;
@@ -20,8 +21,9 @@ mod worker;
 
 pub use crate::silence::finish_wait;
 pub use context::Context;
-pub use execute::{execute, is_plain};
+pub use execute::execute;
 pub use look_ahead::LookAhead;
+pub use point::is_plain;
 pub(crate) use prepare::Ahead;
 pub use prepare::{Incoming, Last, Prepared, prepare};
 pub use worker::Worker;

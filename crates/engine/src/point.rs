@@ -83,10 +83,9 @@ impl Engine {
         self.keyspace.with(key.partition, |partition| {
             let database = &partition.databases[usize::from(reader.db)];
             let Reader { now_ms, touch, value_bytes_max, .. } = *reader;
-            database.is_complete().then(|| {
-                let object = look_up(&database.table, key, now_ms, touch);
-                read(&Point { object, now_ms, value_bytes_max })
-            })
+            let object = look_up(&database.table, key, now_ms, touch);
+            let is_known = object.is_some() || database.is_complete();
+            is_known.then(|| read(&Point { object, now_ms, value_bytes_max }))
         })
     }
 }

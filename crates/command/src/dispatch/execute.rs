@@ -2,6 +2,7 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, read_in_view, write};
+use super::point::look;
 use super::queue::Held;
 use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
 use crate::args::Args;
@@ -15,7 +16,7 @@ use crate::silence;
 use crate::unknown::unknown;
 use crate::unusual;
 use crate::wait::{Afterwards, Wait};
-use basalt_engine::{Key, Reader};
+use basalt_engine::Key;
 use basalt_observe::slow_log;
 use basalt_resp::{Arg, Output, Protocol, Reply};
 use basalt_spec::{Command, CommandId, Flag};
@@ -49,64 +50,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Nothing about the client or the settings asks for a closer look at its commands. Commands on keys leave
-/// it so.
-#[inline]
-pub fn is_plain(worker: &Worker, session: &Session) -> bool {
-    worker.is_plain()
-        && session.replies == Replies::On
-        && !session.is_queueing()
-        && session.waiting.is_none()
-        && session.is_admitted(&worker.settings)
-        && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
-}
-
-/// Runs a request of a client that [`is_plain`], if a look at one key is enough and can be had at once;
-/// says whether it did. Else nothing has happened, and [`run_and_reply`] does it, as it would have done this.
-#[inline(always)]
-fn look(
-    server: &Server,
-    worker: &mut Worker,
-    session: &Session,
-    Incoming { prepared, buffer, words }: Incoming<'_>,
-    out: &mut Output,
-) -> bool {
-    let (Some(id), Some(partition)) = (prepared.command, prepared.partition) else { return false };
-    let call = server.commands.call(id);
-    if !matches!(call.run, Run::Point(_) | Run::Attempt(..))
-        || !call.accepts_words(words.len())
-        || unusual::any()
-    {
-        return false;
-    }
-    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    let keys = [Key { bytes: words[1].of(buffer), hash: prepared.hash, partition }];
-    let reader = Reader {
-        db: session.db,
-        now_ms: worker.now_ms,
-        touch: session.touch,
-        value_bytes_max: worker.settings.network.bulk_bytes_max,
-    };
-    let mut reply = Reply::new(out, session.protocol);
-    let args = Args::new(buffer, words).with_keys(&keys);
-    let read = server.engine.read_point(&keys[0], &reader, |point| {
-        let result = match call.run {
-            Run::Point(run) => Some(run(point, &args, &mut reply)),
-            Run::Attempt(attempt, _) => attempt(point, &args, &mut reply),
-            _ => None,
-        };
-        (result, point.object().is_some())
-    });
-    let Some((Some(result), is_hit)) = read else { return false };
-    if let Err(error) = result {
-        fail(worker, id, &error, &mut reply);
-    }
-    worker.count_lookup(is_hit);
-    worker.count_call(id);
-    true
-}
-
-/// Runs one request and writes its reply to `out`. `plain` says whether [`is_plain`] holds; it is cleared
+/// Runs one request and writes its reply to `out`. `plain` says whether [`super::is_plain`] holds; it is cleared
 /// by what may end that.
 #[inline(always)]
 pub fn execute(

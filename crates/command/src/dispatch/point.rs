@@ -1,0 +1,75 @@
+//! HOT PATH
+//! The short way of a command that a look at one key is enough for.
+//!
+//! Most of what is asked before a command runs holds for all requests of a client until one of them
+//! changes it: whether it is admitted, queues, wants replies, whether somebody listens for events. A batch
+//! asks once for each client ([`is_plain`]); what remains is the command's own.
+
+use super::execute::fail;
+use super::{Incoming, Worker};
+use crate::args::Args;
+use crate::commands::Run;
+use crate::server::Server;
+use crate::session::{Replies, Session};
+use crate::unusual;
+use basalt_engine::{Key, Reader};
+use basalt_resp::{Output, Protocol, Reply};
+use std::sync::atomic::Ordering;
+
+/// Nothing about the client or the settings asks for a closer look at its commands. Commands on keys leave
+/// it so.
+#[inline]
+pub fn is_plain(worker: &Worker, session: &Session) -> bool {
+    worker.is_plain()
+        && session.replies == Replies::On
+        && !session.is_queueing()
+        && session.waiting.is_none()
+        && session.is_admitted(&worker.settings)
+        && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
+}
+
+/// Runs a request of a client that [`is_plain`], if a look at one key is enough and can be had at once;
+/// says whether it did. Else nothing has happened, and [`super::execute()`] goes on with it, as it would
+/// have done with this one.
+#[inline(always)]
+pub(super) fn look(
+    server: &Server,
+    worker: &mut Worker,
+    session: &Session,
+    Incoming { prepared, buffer, words }: Incoming<'_>,
+    out: &mut Output,
+) -> bool {
+    let (Some(id), Some(partition)) = (prepared.command, prepared.partition) else { return false };
+    let call = server.commands.call(id);
+    if !matches!(call.run, Run::Point(_) | Run::Attempt(..))
+        || !call.accepts_words(words.len())
+        || unusual::any()
+    {
+        return false;
+    }
+    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+    let keys = [Key { bytes: words[1].of(buffer), hash: prepared.hash, partition }];
+    let reader = Reader {
+        db: session.db,
+        now_ms: worker.now_ms,
+        touch: session.touch,
+        value_bytes_max: worker.settings.network.bulk_bytes_max,
+    };
+    let mut reply = Reply::new(out, session.protocol);
+    let args = Args::new(buffer, words).with_keys(&keys);
+    let read = server.engine.read_point(&keys[0], &reader, |point| {
+        let result = match call.run {
+            Run::Point(run) => Some(run(point, &args, &mut reply)),
+            Run::Attempt(attempt, _) => attempt(point, &args, &mut reply),
+            _ => None,
+        };
+        (result, point.object().is_some())
+    });
+    let Some((Some(result), is_hit)) = read else { return false };
+    if let Err(error) = result {
+        fail(worker, id, &error, &mut reply);
+    }
+    worker.count_lookup(is_hit);
+    worker.count_call(id);
+    true
+}
