@@ -212,12 +212,31 @@ struct Play<'a> {
     captures: Captures,
 }
 
+/// The connections of the case before are closed, but the server may not have noticed all of it: messages would
+/// still be counted as sent to them.
+fn wait_until_nobody_listens(control: &mut Connection) -> io::Result<()> {
+    let nobody = [Value::Array(Vec::new()), Value::Array(Vec::new()), Value::Integer(0)];
+    let questions = ["PUBSUB CHANNELS", "PUBSUB SHARDCHANNELS", "PUBSUB NUMPAT"];
+    let deadline = Instant::now() + EVENTUALLY_TIMEOUT;
+    for (question, nobody) in questions.iter().zip(&nobody) {
+        while control.run(question)? != *nobody {
+            if Instant::now() > deadline {
+                return Err(io::Error::other("subscriptions outlive their connections"));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    Ok(())
+}
+
 impl<'a> Play<'a> {
     fn begin(session: &'a Session<'a>) -> io::Result<Play<'a>> {
-        let reply = session.server.connect().run("FLUSHALL")?;
+        let mut control = session.server.connect();
+        let reply = control.run("FLUSHALL")?;
         if reply != Value::Simple(b"OK".to_vec()) {
             return Err(io::Error::other(format!("FLUSHALL answered {reply:?}")));
         }
+        wait_until_nobody_listens(&mut control)?;
         Ok(Play { session, connections: HashMap::new(), captures: Captures::new() })
     }
 
