@@ -9,7 +9,7 @@ mod open;
 use crate::log::{CommitLog, Gate, LogError, Refusal, Ticket};
 use basalt_change::place::ShardId;
 use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
-use basalt_value::fetch::prefetch;
+use basalt_stdx::prefetch::prefetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

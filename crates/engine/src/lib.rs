@@ -52,7 +52,7 @@ pub use journal_log::{JournalLog, Trimming};
 pub use key::Key;
 pub use log::{CommitLog, Gate, Gating, LogError, Refusal, Ticket};
 pub use miss::Missing;
-pub use point::{Point, Reader};
+pub use point::Point;
 pub use recovery::{RecoveryError, RecoveryStats};
 pub use replay::Replay;
 pub use rows::BadRow;

@@ -9,7 +9,7 @@
 use crate::collections::WrongType;
 use crate::engine::Engine;
 use crate::key::Key;
-use crate::view::{Object, Touch, View, look_up};
+use crate::view::{Object, Session, View, look_up};
 use basalt_value::Collection;
 
 /// What a command that reads one key sees of it.
@@ -17,19 +17,6 @@ pub struct Point<'a> {
     object: Option<Object<'a>>,
     now_ms: u64,
     value_bytes_max: usize,
-}
-
-/// For whom and when one key is read.
-#[derive(Clone, Copy, Debug)]
-pub struct Reader {
-    /// Number of the selected database.
-    pub db: u8,
-    /// Now, in unix milliseconds.
-    pub now_ms: u64,
-    /// Whether reading a key counts as using it (`CLIENT NO-TOUCH`).
-    pub touch: Touch,
-    /// Largest value that a command may make, in bytes (`proto-max-bulk-len`).
-    pub value_bytes_max: usize,
 }
 
 impl<'a> Point<'a> {
@@ -77,12 +64,12 @@ impl Engine {
     pub fn read_point<R>(
         &self,
         key: &Key<'_>,
-        reader: &Reader,
+        session: &Session,
         read: impl FnOnce(&Point<'_>) -> R,
     ) -> Option<R> {
         self.keyspace.with(key.partition, |partition| {
-            let database = &partition.databases[usize::from(reader.db)];
-            let Reader { now_ms, touch, value_bytes_max, .. } = *reader;
+            let database = &partition.databases[usize::from(session.db)];
+            let Session { now_ms, touch, value_bytes_max, .. } = *session;
             let object = look_up(&database.table, key, now_ms, touch);
             let is_known = object.is_some() || database.is_complete();
             is_known.then(|| read(&Point { object, now_ms, value_bytes_max }))

@@ -7,7 +7,7 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Gate, Key, Object, Reader, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
+    Changes, Cursor, Gate, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -100,9 +100,8 @@ impl World<'_> {
         key: &Key<'_>,
         value: Option<Value>,
     ) -> Result<Option<Value>, Violation> {
-        let Session { now_ms, touch, value_bytes_max, .. } = self.session(db);
-        let reader = Reader { db, now_ms, touch, value_bytes_max };
-        let point = self.engine().read_point(key, &reader, |point| point.object().map(value_of));
+        let session = self.session(db);
+        let point = self.engine().read_point(key, &session, |point| point.object().map(value_of));
         match point {
             Some(other) if other != value => Err(Violation::new("a point and a view differ")),
             _ => Ok(value),

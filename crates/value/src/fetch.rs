@@ -16,8 +16,7 @@ use crate::packed::Packed;
 use crate::set::member::hash_item;
 use crate::sorted_set::Direction;
 use crate::{Kind, ValueRef, seed};
-pub(crate) use basalt_stdx::prefetch::LINE_BYTES;
-pub use basalt_stdx::prefetch::prefetch;
+use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
 
 /// Lines of a packed collection that are fetched: a walk through more is noticed by the processor.
 const PACKED_LINES_MAX: usize = 6;

@@ -15,7 +15,8 @@
 //!
 //! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
 
-use crate::fetch::{LINE_BYTES, Step};
+use crate::fetch::Step;
+use basalt_stdx::prefetch::LINE_BYTES;
 use hashbrown::HashTable;
 
 /// A segment that would hold more splits: seven eighths of 256, when the table would double.

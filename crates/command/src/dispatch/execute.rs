@@ -1,7 +1,7 @@
 //! HOT PATH
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
-use super::keys::{Stop, read, read_in_view, write};
+use super::keys::{Stop, read, write};
 use super::point::look;
 use super::queue::Held;
 use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
@@ -64,7 +64,7 @@ pub fn execute(
     if *plain && look(server, worker, session, request, out) {
         return Flow::Done;
     }
-    if *plain || session.replies == Replies::On {
+    if session.replies == Replies::On {
         return run_and_reply(server, worker, session, request, plain, out);
     }
     silence::execute(worker, session, out, |worker, session, out| {
@@ -80,7 +80,6 @@ fn run_and_reply(
     plain: &mut bool,
     out: &mut Output,
 ) -> Flow {
-    let is_plain = *plain;
     let mut reply = Reply::new(out, session.protocol);
     let Some(id) = prepared.command else {
         let error = unknown(&server.commands, &Args::new(buffer, words));
@@ -88,7 +87,7 @@ fn run_and_reply(
     };
     let call = server.commands.call(id);
     let request = Request { server, id, call, buffer, words, prepared };
-    if let Err(error) = admit(&request, worker, session, is_plain) {
+    if let Err(error) = admit(&request, worker, session) {
         return refuse(server, worker, session, Some(id), error, &mut reply);
     }
     if unusual::any()
@@ -101,22 +100,20 @@ fn run_and_reply(
             }
         };
     }
-    if !is_plain
-        && session.is_queueing()
+    if session.is_queueing()
         && let Some(flow) = enqueue(&request, worker, session, &mut reply)
     {
         return flow;
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    let timed = !call.shares_time || !is_plain && worker.times_every_command;
+    let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(Instant::now);
-    let listening = !is_plain && !worker.changes.event_classes().is_empty();
+    let listening = !worker.changes.event_classes().is_empty();
     if listening && events::must_wait(&request, worker, session) {
         return Flow::Wait(Wait::Subscribers);
     }
     let obstacle = match call.run {
-        run @ Run::Read(_) => read(&request, worker, session, run, &mut reply),
-        run @ Run::Point(_) => read_in_view(&request, worker, session, run, &mut reply),
+        run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),
         Run::Write(run) | Run::Attempt(_, run) => write(&request, worker, session, run, &mut reply),
         Run::Session(run) => {
             *plain = false;
@@ -266,23 +263,18 @@ fn runs_again(flow: &Flow) -> bool {
 
 /// Whether the command may run at all: arity, authentication, memory, the log.
 #[inline(always)]
-fn admit(
-    request: &Request<'_>,
-    worker: &Worker,
-    session: &Session,
-    is_plain: bool,
-) -> Result<(), CommandError> {
+fn admit(request: &Request<'_>, worker: &Worker, session: &Session) -> Result<(), CommandError> {
     let call = request.call;
     if !call.accepts_words(request.words.len()) {
         return Err(CommandError::wrong_arity(request.command().spec.name));
     }
-    if !is_plain && !call.for_anybody && !session.is_admitted(&worker.settings) {
+    if !call.for_anybody && !session.is_admitted(&worker.settings) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
     }
     if call.takes_memory && request.server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::OUT_OF_MEMORY);
     }
-    if !is_plain && session.is_subscribed() && session.protocol == Protocol::Resp2 {
+    if session.is_subscribed() && session.protocol == Protocol::Resp2 {
         return admit_subscriber(request.command());
     }
     Ok(())

@@ -48,18 +48,6 @@ pub(super) fn read(
     read_several(request, worker, session, run, reply)
 }
 
-/// The same by way of a view for a command that mostly reads a [`basalt_engine::Point`].
-#[inline(never)]
-pub(super) fn read_in_view(
-    request: &Request<'_>,
-    worker: &mut Worker,
-    session: &mut Session,
-    run: Run,
-    reply: &mut Reply<'_>,
-) -> Obstacle {
-    read(request, worker, session, run, reply)
-}
-
 #[inline(never)]
 fn read_several(
     request: &Request<'_>,

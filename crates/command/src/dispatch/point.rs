@@ -6,13 +6,14 @@
 //! asks once for each client ([`is_plain`]); what remains is the command's own.
 
 use super::execute::fail;
+use super::keys::key_session;
 use super::{Incoming, Worker};
 use crate::args::Args;
 use crate::commands::Run;
 use crate::server::Server;
 use crate::session::{Replies, Session};
 use crate::unusual;
-use basalt_engine::{Key, Reader};
+use basalt_engine::Key;
 use basalt_resp::{Output, Protocol, Reply};
 use std::sync::atomic::Ordering;
 
@@ -49,15 +50,10 @@ pub(super) fn look(
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let keys = [Key { bytes: words[1].of(buffer), hash: prepared.hash, partition }];
-    let reader = Reader {
-        db: session.db,
-        now_ms: worker.now_ms,
-        touch: session.touch,
-        value_bytes_max: worker.settings.network.bulk_bytes_max,
-    };
+    let key_session = key_session(worker, session);
     let mut reply = Reply::new(out, session.protocol);
     let args = Args::new(buffer, words).with_keys(&keys);
-    let read = server.engine.read_point(&keys[0], &reader, |point| {
+    let read = server.engine.read_point(&keys[0], &key_session, |point| {
         let result = match call.run {
             Run::Point(run) => Some(run(point, &args, &mut reply)),
             Run::Attempt(attempt, _) => attempt(point, &args, &mut reply),

@@ -85,7 +85,7 @@ impl Table {
         let part_shift = 64 - parts[0].depth();
         slots.iter().enumerate().all(|(number, &slot)| {
             if let Some(later) = slots.get(number + 8) {
-                basalt_value::fetch::prefetch(later.entry().addr().as_ptr());
+                basalt_stdx::prefetch::prefetch(later.entry().addr().as_ptr());
             }
             // SAFETY: the entry is alive; the new segments are known to nobody else.
             unsafe {

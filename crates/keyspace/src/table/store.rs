@@ -7,11 +7,10 @@ use crate::entry::{Access, Content, Entry, EntryPtr};
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::memory::slab::Slab;
-use basalt_value::fetch::prefetch;
+use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
 use basalt_value::{Value, ValueMut};
 use std::sync::Arc;
 
-const LINE_BYTES: usize = 64;
 /// Most bytes of an entry that are fetched ahead.
 pub(super) const AHEAD_BYTES_MAX: usize = 256;
 

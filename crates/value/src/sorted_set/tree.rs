@@ -70,19 +70,8 @@ impl Tree {
     /// elements before some place, false for those behind.
     #[inline]
     pub(super) fn count_before(&self, is_before: impl Fn(f64, ElementId) -> bool) -> usize {
-        let (mut node, mut rank) = (&self.root, 0);
-        loop {
-            match node {
-                Node::Leaf(leaf) => return rank + leaf.place(&is_before),
-                Node::Inner(inner) => {
-                    // The place is in the last child that begins before it.
-                    let Some(child) = inner.place(&is_before).checked_sub(1) else { return rank };
-                    node = inner.child(child);
-                    node.fetch();
-                    rank += inner.count_before(child);
-                }
-            }
-        }
+        // The place is in the last child that begins before it.
+        self.rank_by(|inner| inner.place(&is_before).checked_sub(1), |leaf| leaf.place(&is_before))
     }
 
     /// How many elements stand before this one, which is there and for which `order` is equal.
@@ -92,12 +81,23 @@ impl Tree {
         entry: Entry,
         order: impl Fn(f64, ElementId) -> Ordering,
     ) -> usize {
+        self.rank_by(|inner| Some(inner.child_of(&order)), |leaf| leaf.index_of(entry))
+    }
+
+    /// The rank of a place: `child_of` says in which child it is, or that it is before all of them,
+    /// `index_in` where in its leaf.
+    #[inline]
+    fn rank_by(
+        &self,
+        child_of: impl Fn(&Inner) -> Option<usize>,
+        index_in: impl FnOnce(&Leaf) -> usize,
+    ) -> usize {
         let (mut node, mut rank) = (&self.root, 0);
         loop {
             match node {
-                Node::Leaf(leaf) => return rank + leaf.index_of(entry),
+                Node::Leaf(leaf) => return rank + index_in(leaf),
                 Node::Inner(inner) => {
-                    let child = inner.child_of(&order);
+                    let Some(child) = child_of(inner) else { return rank };
                     node = inner.child(child);
                     node.fetch();
                     rank += inner.count_before(child);
