@@ -4,7 +4,7 @@
 
 use std::io::IoSlice;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use basalt_env::{Disk, SimDisk};
 use basalt_journal::{FsyncPolicy, Group, Journal, Options, Replay, ReplayError, Seq, StreamId};
@@ -44,10 +44,18 @@ fn open(disk: &SimDisk) -> Option<(Journal, Heard)> {
     Some((journal, heard))
 }
 
-/// A log of a few groups in a few segments, made by the journal itself.
-fn write_log(disk: &SimDisk, groups: u8) {
-    let Some((journal, _)) = open(disk) else { return };
-    for byte in 0..groups % 16 {
+/// A log's files: names and bytes.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Logs of none to fifteen groups in a few segments. Made once: a group takes a sync, and that takes two
+/// switches of threads.
+static LOGS: LazyLock<Vec<Files>> = LazyLock::new(|| (0..16).map(log_of).collect());
+
+/// A log that the journal itself made.
+fn log_of(groups: u8) -> Files {
+    let disk = SimDisk::new();
+    let (journal, _) = open(&disk).expect("an empty directory");
+    for byte in 0..groups {
         let record = vec![byte; usize::from(byte) * 300];
         let mut group: Group = journal.append(StreamId(u16::from(byte % 2)), &[&record]).1;
         if byte % 5 == 4 {
@@ -56,10 +64,34 @@ fn write_log(disk: &SimDisk, groups: u8) {
         journal.wait_durable(group).expect("a healthy disk");
     }
     disk.kill();
+    drop(journal);
+    let names = disk.list(Path::new(DIR)).expect("the journal made it");
+    names.into_iter().map(|name| (name.clone(), read(&disk, &name))).collect()
 }
 
-/// Bytes 0 and 1 choose a valid log and whether files of raw input are added; the rest is patches of four
-/// bytes: file, offset (two), mask.
+fn read(disk: &SimDisk, name: &str) -> Vec<u8> {
+    let file = disk.open(&Path::new(DIR).join(name)).expect("it is listed");
+    let mut bytes = vec![0; file.bytes().expect("a healthy disk") as usize];
+    let read = file.read_at(&mut bytes, 0).expect("a healthy disk");
+    assert_eq!(read, bytes.len());
+    bytes
+}
+
+/// A disk with these files.
+fn disk_with<'a>(files: impl Iterator<Item = (String, &'a [u8])>) -> SimDisk {
+    let disk = SimDisk::new();
+    disk.create_dir(Path::new(DIR)).expect("room");
+    for (name, bytes) in files {
+        let path = Path::new(DIR).join(name);
+        let file = disk.create(&path, bytes.len() as u64).expect("room");
+        file.write_all_at(&[IoSlice::new(bytes)], 0).expect("room");
+        file.sync_data().expect("a healthy disk");
+    }
+    disk.sync_dir(Path::new(DIR)).expect("a healthy disk");
+    disk
+}
+
+/// Patches of four bytes: file, offset (two), mask.
 fn damage(disk: &SimDisk, data: &[u8]) {
     let names = disk.list(Path::new(DIR)).expect("list");
     for patch in data.chunks_exact(4) {
@@ -69,21 +101,18 @@ fn damage(disk: &SimDisk, data: &[u8]) {
     }
 }
 
+// Bytes 0 and 1 choose a log of the journal's, which is then damaged, or files of raw input.
 fuzz_target!(|data: &[u8]| {
     let [groups, mode, rest @ ..] = data else { return };
-    let disk = SimDisk::new();
-    write_log(&disk, *groups);
-    if mode % 2 == 0 {
+    let disk = if mode % 2 == 0 {
+        let files = &LOGS[usize::from(groups % 16)];
+        let disk = disk_with(files.iter().map(|(name, bytes)| (name.clone(), &bytes[..])));
         damage(&disk, rest);
+        disk
     } else {
-        for (id, content) in (u64::from(*mode / 2)..).zip(rest.chunks(12 * 1024)) {
-            let path = Path::new(DIR).join(format!("{id:016x}.log"));
-            if let Ok(file) = disk.create(&path, content.len() as u64) {
-                file.write_all_at(&[IoSlice::new(content)], 0).expect("room");
-            }
-        }
-    }
-    disk.kill();
+        let chunks = (u64::from(*mode / 2)..).zip(rest.chunks(12 * 1024));
+        disk_with(chunks.map(|(id, chunk)| (format!("{id:016x}.log"), chunk)))
+    };
     let Some((journal, heard)) = open(&disk) else { return };
     let positions = journal.positions();
     disk.crash(u64::from(*groups));
