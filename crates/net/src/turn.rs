@@ -306,7 +306,9 @@ impl Turn {
 
     /// Brings what the batch will touch into the cache. The loops are short on purpose: a fetch waits
     /// for its page to be found, and only what stands close behind it can go on meanwhile. From the
-    /// loop that parses, the buckets cost 60 cycles each, from a loop of their own a few.
+    /// loop that parses, the buckets cost 60 cycles each, from a loop of their own a few. Nor may they be
+    /// too short: the processor drops fetches while it looks for too many pages, and the locks that the
+    /// second loop takes slow it down enough (`docs/decisions/0012-time-of-a-request.md`).
     fn fetch_ahead(&mut self, connections: &Connections) {
         let engine = &*self.server.engine;
         for request in &self.requests {
