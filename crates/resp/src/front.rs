@@ -34,6 +34,9 @@ impl Front {
     #[inline]
     pub fn of(buf: &[u8], start: usize, args: &[Arg]) -> Front {
         let Some(&name) = args.first() else { return Front::default() };
+        if name.start == start {
+            return Front::default(); // Inline, and perhaps unquoted there: then `*` is of its name.
+        }
         let len = name.start + name.len + 2 - start;
         let request = buf.get(start..).unwrap_or_default();
         match (request.first_chunk::<BLOCK_BYTES>(), request.first_chunk::<FRONT_BYTES_MAX>()) {

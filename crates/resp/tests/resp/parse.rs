@@ -232,6 +232,21 @@ fn a_front_is_known_again_within_the_limits() {
     assert_eq!(parse_after(&Front::of(b"GET key\r\n......", 0, &words[..1]), request, &TINY), None);
 }
 
+/// Unquoting puts the name where the request began, so it may look like another kind of request.
+#[test]
+fn an_inline_request_is_no_front_whatever_its_name() {
+    let (mut parser, mut words) = (Parser::new(), Vec::new());
+    let mut bytes = b"\"*\"\n**\"\r\n.............................".to_vec();
+    let parsed = parser.parse(&mut bytes, 0, &Limits::default(), &mut words);
+    assert_eq!(parsed, Ok(Parsed::Request { consumed: 4 }));
+    assert_eq!(words[0].of(&bytes), b"*");
+    let front = Front::of(&bytes, 0, &words);
+    let again = parser.parse_after(&front, &bytes, 4, &Limits::default(), &mut words);
+    assert_eq!(again, None);
+    let error = parser.parse(&mut bytes, 4, &Limits::default(), &mut words);
+    assert_eq!(error, Err(ProtocolError::InvalidMultibulkLength));
+}
+
 /// A caller that reads exactly as much as is wanted calls a bounded number of times.
 #[test]
 fn wanted_is_exact_for_payloads() {
