@@ -244,7 +244,7 @@ impl Turn {
         let Some(connection) = &mut connections[index] else { return false };
         let limit = self.worker.settings.clients.query_buffer_bytes_max;
         if connection.input.pending() > limit {
-            self.worker.counters.buffer_limit_disconnections.add(1);
+            self.worker.counters.query_limit_disconnections.add(1);
             tracing::debug!(client = connection.session.client.id, "query buffer over its limit");
             connection.state = State::Dead;
         }
@@ -393,7 +393,7 @@ impl Turn {
             };
             let limit = self.worker.settings.clients.output_limits.of(class);
             if connection.is_over(limit) {
-                self.worker.counters.buffer_limit_disconnections.add(1);
+                self.worker.counters.output_limit_disconnections.add(1);
                 connection.state = State::Dead;
             }
         }

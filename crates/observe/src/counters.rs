@@ -66,8 +66,10 @@ pub struct ThreadCounters {
     pub turns: Counter,
     /// Changes of keys.
     pub changes: Counter,
-    /// Connections closed because their output or query buffer grew over its limit.
-    pub buffer_limit_disconnections: Counter,
+    /// Connections ended because of `client-query-buffer-limit`.
+    pub query_limit_disconnections: Counter,
+    /// Connections ended because of `client-output-buffer-limit`.
+    pub output_limit_disconnections: Counter,
     /// By command index.
     pub by_command: Vec<CommandCounters>,
     /// Error replies by their first word.
@@ -90,7 +92,8 @@ impl ThreadCounters {
             cold_reads: Counter::default(),
             turns: Counter::default(),
             changes: Counter::default(),
-            buffer_limit_disconnections: Counter::default(),
+            query_limit_disconnections: Counter::default(),
+            output_limit_disconnections: Counter::default(),
             by_command: (0..commands).map(|_| CommandCounters::default()).collect(),
             errors: Mutex::default(),
         }
@@ -124,7 +127,8 @@ impl ThreadCounters {
             &self.keyspace_misses,
             &self.cold_reads,
             &self.turns,
-            &self.buffer_limit_disconnections,
+            &self.query_limit_disconnections,
+            &self.output_limit_disconnections,
         ];
         all.into_iter().for_each(Counter::reset);
         for command in &self.by_command {

@@ -54,7 +54,7 @@ pub(super) fn push(
     queue.push(command, args, prepared);
     session.client.show_transaction(Some(queue));
     if queue.word_bytes() > worker.settings.clients.query_buffer_bytes_max {
-        worker.counters.buffer_limit_disconnections.add(1);
+        worker.counters.query_limit_disconnections.add(1);
         return Ok(Flow::Close);
     }
     Ok(Flow::Done)

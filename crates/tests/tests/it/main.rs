@@ -10,6 +10,7 @@ mod clients;
 mod compat;
 mod crash;
 mod in_process;
+mod limits;
 mod load;
 mod operations;
 mod protocol;

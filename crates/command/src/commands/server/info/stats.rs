@@ -59,6 +59,10 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     lines.put("keyspace_hits", sum(|own| &own.keyspace_hits));
     lines.put("keyspace_misses", sum(|own| &own.keyspace_misses));
     lines.put("total_error_replies", errors);
+    let over_query_limit = sum(|own| &own.query_limit_disconnections);
+    lines.put("client_query_buffer_limit_disconnections", over_query_limit);
+    let over_output_limit = sum(|own| &own.output_limit_disconnections);
+    lines.put("client_output_buffer_limit_disconnections", over_output_limit);
     let pubsub = &server.pubsub;
     lines.put("pubsub_channels", pubsub.count(Kind::Channel));
     lines.put("pubsub_patterns", pubsub.count(Kind::Pattern));
@@ -67,6 +71,4 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     lines.put("total_changes", sum(|own| &own.changes));
     lines.put("total_cold_reads", sum(|own| &own.cold_reads));
     lines.put("total_event_loop_turns", sum(|own| &own.turns));
-    let disconnections = sum(|own| &own.buffer_limit_disconnections);
-    lines.put("client_buffer_limit_disconnections", disconnections);
 }
