@@ -46,7 +46,7 @@ impl Held {
     #[inline]
     pub fn before_waiting(rank: Rank, first: u32, last: u32) -> Held {
         #[cfg(debug_assertions)]
-        HELD.with_borrow(|held| {
+        account(|held| {
             if let Some(later) = held.iter().find(|&&later| later >= (rank, first)) {
                 panic!("a lock of {rank:?} number {first} is taken while {later:?} is held");
             }
@@ -59,7 +59,7 @@ impl Held {
     #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "nobody keeps account"))]
     pub fn without_waiting(rank: Rank, first: u32, last: u32) -> Held {
         #[cfg(debug_assertions)]
-        HELD.with_borrow_mut(|held| held.push((rank, last.max(first))));
+        account(|held| held.push((rank, last.max(first))));
         Held {
             #[cfg(debug_assertions)]
             entry: Some((rank, last.max(first))),
@@ -80,14 +80,19 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let Some(entry) = self.entry else { return };
-        // A thread that ends has no list any more, and takes no more locks.
-        let _ = HELD.try_with(|held| {
-            let mut held = held.borrow_mut();
+        account(|held| {
             if let Some(index) = held.iter().rposition(|&other| other == entry) {
                 held.swap_remove(index);
             }
         });
     }
+}
+
+/// Looks at what this thread holds. A thread that ends has no list any more; what it locks then, as it drops
+/// its other thread locals, is not looked at.
+#[cfg(debug_assertions)]
+fn account(look: impl FnOnce(&mut Vec<(Rank, u32)>)) {
+    let _ = HELD.try_with(|held| look(&mut held.borrow_mut()));
 }
 
 /// A mutex with a rank; without one, a leaf, under which no other lock is taken.
