@@ -50,6 +50,8 @@ pub enum Run {
     Point(PointFn),
     /// Changes its keys.
     Write(WriteFn),
+    /// The same; called with a key and a value alone, it puts the value under the key as a string.
+    Put(WriteFn),
     /// Looks at its key, which is its first word, and changes something only if it has to.
     Attempt(AttemptFn, WriteFn),
     /// Concerns the connection or the server.
@@ -288,6 +290,11 @@ mod tests {
             match call.run {
                 Run::Point(_) => assert_eq!(call.only_key, 1, "{name}"),
                 Run::Attempt(..) => assert_eq!(call.first_key, 1, "{name}"),
+                Run::Put(_) => {
+                    // It is let through without being timed.
+                    assert!(call.only_key == 1 && call.shares_time, "{name}");
+                    continue;
+                }
                 _ => continue,
             }
             // It is let through without being timed, asked for memory, or written to the log.

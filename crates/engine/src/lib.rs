@@ -23,6 +23,7 @@ mod limits;
 mod load;
 mod log;
 mod miss;
+mod overwrite;
 mod point;
 mod reach;
 mod recovery;

@@ -519,6 +519,15 @@ impl Changes {
         }
     }
 
+    /// The ChangeSet of a command that puts one string and does nothing else; to be cleared then.
+    #[inline(always)]
+    pub(crate) fn only_put(&mut self, partition: PartitionId, put: &Put<'_>) -> &[u8] {
+        self.count += 1;
+        op::begin(&mut self.bytes, partition);
+        put.encode(&mut self.bytes);
+        &self.bytes
+    }
+
     /// Where the ChangeSet ends now.
     #[inline]
     pub(crate) fn mark(&self) -> ChangesMark {
@@ -536,7 +545,7 @@ impl Changes {
     }
 
     #[inline]
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         const KEPT_BYTES_MAX: usize = 1 << 20;
         self.bytes.clear();
         if self.bytes.capacity() > KEPT_BYTES_MAX {
@@ -547,7 +556,7 @@ impl Changes {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.records.is_empty() && self.bytes.is_empty()
     }
 
     /// Wakes the clients that wait for what the latest commands have put under keys; no partition is

@@ -190,17 +190,28 @@ impl Keyspace {
         Locked { cells: &self.partitions, held: Held::One(partition), _rank: rank }
     }
 
-    /// Looks at one partition under its lock. Unlike [`Keyspace::lock`] it gives nothing away that
-    /// knows what it holds, so nobody has to look that up.
+    /// Looks at one partition under its lock.
     #[inline(always)]
     pub fn with<R>(&self, partition: PartitionId, look: impl FnOnce(&Partition) -> R) -> R {
+        self.with_mut(partition, |partition| look(partition))
+    }
+
+    /// Changes one partition under its lock. Unlike [`Keyspace::lock`] it gives nothing away that
+    /// knows what it holds, so nobody has to look that up.
+    #[inline(always)]
+    pub fn with_mut<R>(
+        &self,
+        partition: PartitionId,
+        change: impl FnOnce(&mut Partition) -> R,
+    ) -> R {
         let number = u32::from(partition.number());
         let _rank = lock_rank::Held::before_waiting(RANK, number, number);
         let cell = &self.partitions[partition.index()];
         cell.lock.lock();
         let _unlock = Unlock(&cell.lock);
-        // SAFETY: its lock is held until `_unlock` goes, and the reference is gone before.
-        look(unsafe { &*cell.partition.get() })
+        // SAFETY: its lock is held until `_unlock` goes, so this is the only reference, and it is gone
+        // before.
+        change(unsafe { &mut *cell.partition.get() })
     }
 
     /// Looks at a partition if nobody holds it.

@@ -7,7 +7,7 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Gate, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
+    Changes, Cursor, Gate, Gating, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,6 +65,14 @@ impl World<'_> {
             wait_for(&fetching)?;
         }
         Err(Violation::new("keys are fetched again and again"))
+    }
+
+    /// Overwrites a string in place, if that can be and no reply waits for the log; says whether it did.
+    pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> bool {
+        let engine = self.engine();
+        let (key, mut changes) = (engine.key(key), Changes::default());
+        engine.gating() == Gating::Off
+            && engine.overwrite(&key, value, &self.session(db), &mut changes)
     }
 
     /// Reads a key, fetching it first.

@@ -7,6 +7,7 @@ use crate::choice::Keys;
 use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
+use basalt_change::op::StringForm;
 use basalt_engine::{Destination, Gate, Refusal, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,6 +96,15 @@ impl Driver<'_> {
         self.write(db, &keys, actions)
     }
 
+    /// As a server does with a SET: first it tries whether the string can be overwritten.
+    fn overwrites(&self, db: u8, keys: &[Vec<u8>], actions: &[(usize, Action)]) -> bool {
+        let [(index, Action::Put { value, expire_ms: 0, form: StringForm::Whole })] = actions
+        else {
+            return false;
+        };
+        self.world.overwrite(db, &keys[*index], value)
+    }
+
     fn write(
         &mut self,
         db: u8,
@@ -105,9 +115,13 @@ impl Driver<'_> {
             return Ok(());
         }
         let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        let ticket = self.world.write(db, &slices, |txn, keys| {
-            actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
-        })?;
+        let ticket = if self.overwrites(db, keys, &actions) {
+            None
+        } else {
+            self.world.write(db, &slices, |txn, keys| {
+                actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
+            })?
+        };
         let mut draft = Draft::new(&self.state, self.world.now_ms());
         actions.iter().for_each(|(index, action)| draft.act(db, &keys[*index], action));
         let changes = draft.changes;

@@ -26,13 +26,13 @@ use std::sync::Arc;
 pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mut Session) -> bool {
     match request.call.run {
         Run::Session(_) => return false,
-        Run::Write(_) | Run::Attempt(..) | Run::Exec | Run::Script(_)
+        Run::Write(_) | Run::Put(_) | Run::Attempt(..) | Run::Exec | Run::Script(_)
             if request.server.pubsub.is_congested() =>
         {
             return true;
         }
         Run::Exec | Run::Script(_) => return false,
-        Run::Write(_) | Run::Attempt(..) | Run::Read(_) | Run::Point(_) => {}
+        Run::Write(_) | Run::Put(_) | Run::Attempt(..) | Run::Read(_) | Run::Point(_) => {}
     }
     expire_keys(request, worker, session);
     // From here on a miss is this command's.

@@ -257,7 +257,7 @@ impl Runner<'_> {
                 let view = (&mut *transaction, key_session);
                 read_within(self.worker, view, (command, run), &args, reply).map(|()| Flow::Done)
             }
-            Run::Write(run) | Run::Attempt(_, run) => {
+            Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
                 let mut txn = transaction.txn(key_session);
                 run(&mut txn, &args, reply).map(|()| Flow::Done)
             }

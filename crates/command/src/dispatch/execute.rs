@@ -2,7 +2,7 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, write};
-use super::point::look;
+use super::point::run_shortly;
 use super::queue::Held;
 use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
 use crate::args::Args;
@@ -61,7 +61,7 @@ pub fn execute(
     plain: &mut bool,
     out: &mut Output,
 ) -> Flow {
-    if *plain && look(server, worker, session, request, out) {
+    if *plain && run_shortly(server, worker, session, request, out) {
         return Flow::Done;
     }
     if session.replies == Replies::On {
@@ -114,7 +114,9 @@ fn run_and_reply(
     }
     let obstacle = match call.run {
         run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),
-        Run::Write(run) | Run::Attempt(_, run) => write(&request, worker, session, run, &mut reply),
+        Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
+            write(&request, worker, session, run, &mut reply)
+        }
         Run::Session(run) => {
             *plain = false;
             let result = run_session(&request, worker, session, run, &mut reply);

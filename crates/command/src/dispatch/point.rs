@@ -1,5 +1,5 @@
 //! HOT PATH
-//! The short way of a command that a look at one key is enough for.
+//! The short way of a command that a look at one key, or overwriting its string, is enough for.
 //!
 //! Most of what is asked before a command runs holds for all requests of a client until one of them
 //! changes it: whether it is admitted, queues, wants replies, whether somebody listens for events. A batch
@@ -15,6 +15,7 @@ use crate::session::{Replies, Session};
 use crate::unusual;
 use basalt_engine::Key;
 use basalt_resp::{Output, Protocol, Reply};
+use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
 
 /// Nothing about the client or the settings asks for a closer look at its commands. Commands on keys leave
@@ -29,11 +30,11 @@ pub fn is_plain(worker: &Worker, session: &Session) -> bool {
         && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
 }
 
-/// Runs a request of a client that [`is_plain`], if a look at one key is enough and can be had at once;
-/// says whether it did. Else nothing has happened, and [`super::execute()`] goes on with it, as it would
-/// have done with this one.
+/// Runs a request of a client that [`is_plain`], if what is under its one key is enough for it and can be
+/// had at once; says whether it did. Else nothing has happened, and [`super::execute()`] goes on with it, as it
+/// would have done with this one.
 #[inline(always)]
-pub(super) fn look(
+pub(super) fn run_shortly(
     server: &Server,
     worker: &mut Worker,
     session: &Session,
@@ -42,11 +43,16 @@ pub(super) fn look(
 ) -> bool {
     let (Some(id), Some(partition)) = (prepared.command, prepared.partition) else { return false };
     let call = server.commands.call(id);
-    if !matches!(call.run, Run::Point(_) | Run::Attempt(..))
-        || !call.accepts_words(words.len())
-        || unusual::any()
-    {
+    if !call.accepts_words(words.len()) || unusual::any() {
         return false;
+    }
+    match call.run {
+        Run::Point(_) | Run::Attempt(..) => {}
+        Run::Put(_) if words.len() == PUT_WORDS => {
+            let key = Key { bytes: words[1].of(buffer), hash: prepared.hash, partition };
+            return overwrite(server, worker, session, id, &key, words[2].of(buffer), out);
+        }
+        _ => return false,
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let keys = [Key { bytes: words[1].of(buffer), hash: prepared.hash, partition }];
@@ -66,6 +72,34 @@ pub(super) fn look(
         fail(worker, id, &error, &mut reply);
     }
     worker.count_lookup(is_hit);
+    worker.count_call(id);
+    true
+}
+
+/// Name, key and value.
+const PUT_WORDS: usize = 3;
+
+/// Overwrites the string under the key.
+#[inline(always)]
+fn overwrite(
+    server: &Server,
+    worker: &mut Worker,
+    session: &Session,
+    id: CommandId,
+    key: &Key<'_>,
+    value: &[u8],
+    out: &mut Output,
+) -> bool {
+    if !worker.log_admits || server.is_out_of_memory(&worker.settings) {
+        return false;
+    }
+    server.engine.log().prefetch(key.partition.shard());
+    let key_session = key_session(worker, session);
+    if !server.engine.overwrite(key, value, &key_session, &mut worker.changes) {
+        return false;
+    }
+    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+    Reply::new(out, session.protocol).ok();
     worker.count_call(id);
     true
 }

@@ -94,7 +94,7 @@ fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
         return false;
     }
     match request.call.run {
-        Run::Read(_) | Run::Point(_) | Run::Write(_) | Run::Attempt(..) => {
+        Run::Read(_) | Run::Point(_) | Run::Write(_) | Run::Put(_) | Run::Attempt(..) => {
             let partitions: Vec<PartitionId> =
                 several_keys(request).iter().map(|key| key.partition).collect();
             scripts.holds_one_of(&partitions)

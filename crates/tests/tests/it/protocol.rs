@@ -110,6 +110,38 @@ fn a_pipeline_may_change_what_holds_for_its_next_request() {
     assert!(answers[0].ends_with("$-1\r\n+OK\r\n"), "{}", answers[0]);
 }
 
+/// A SET behind others in its pipeline overwrites in place if that is all there is to do.
+#[test]
+fn a_pipelined_set_does_what_it_does_alone() {
+    const LINES: &str = "SET a 1|SET a 2|SET a 3|GET a|SET a longer-than-before|STRLEN a|EXPIRE a 100|SET a x|TTL a\
+        |RPUSH l 1|SET l string|TYPE l|SET l other!|GET l|SET n 5|INCR n|SET n 7|INCR n|OBJECT ENCODING n\
+        |APPEND a yy|SET a zzz|OBJECT ENCODING a|SET a 9 XX GET|SET a 8 NX|GET a|SET a|DEL a|SET a 6|GET a|DBSIZE";
+    let server = server();
+    let mut connection = server.connect();
+    let alone: Vec<Value> =
+        LINES.split('|').map(|line| connection.run(line).expect("a reply")).collect();
+    connection.run("FLUSHALL").expect("a reply");
+    let pipeline: String = LINES.split('|').map(|line| format!("{line}\r\n")).collect();
+    connection.send_raw(pipeline.as_bytes()).expect("sent");
+    for (line, reply) in LINES.split('|').zip(alone) {
+        assert_eq!(connection.receive().expect("a reply"), reply, "{line}");
+    }
+}
+
+#[test]
+fn a_pipelined_set_is_seen_by_who_watches_its_key() {
+    let server = server();
+    let (mut watcher, mut writer) = (server.connect(), server.connect());
+    watcher.run("SET k 1").expect("a reply");
+    watcher.run("WATCH k").expect("a reply");
+    writer.send_raw(b"SET other 1\r\nSET k 2\r\n").expect("sent");
+    assert_eq!([(); 2].map(|()| writer.receive().expect("a reply")), [simple("OK"), simple("OK")]);
+    for line in ["MULTI", "GET k"] {
+        watcher.run(line).expect("a reply");
+    }
+    assert_eq!(watcher.run("EXEC").expect("a reply"), Value::NullArray);
+}
+
 #[test]
 fn an_inline_request_keeps_its_quotes_behind_a_command_that_waits() {
     let server = server();

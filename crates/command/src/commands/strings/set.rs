@@ -55,7 +55,7 @@ pub(super) const SET: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Write(set),
+    run: Run::Put(set),
 };
 
 /// Words of a SET without options.

@@ -240,7 +240,7 @@ impl<'a, 't> Caller<'a, 't> {
                 let view = (&mut *self.transaction, key_session);
                 read_within(self.worker, view, (command, run), args, reply).map(|()| Flow::Done)
             }
-            Run::Write(run) | Run::Attempt(_, run) => {
+            Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
                 let mut txn = self.transaction.txn(key_session);
                 run(&mut txn, args, reply).map(|()| Flow::Done)
             }

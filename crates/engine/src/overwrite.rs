@@ -1,0 +1,49 @@
+//! HOT PATH
+//! Overwriting a string in place, and nothing else.
+//!
+//! Most SETs put a string of a like length in the place of another. They wake nobody, make nothing and leave
+//! nothing behind, so they need no [`Txn`](crate::Txn): the lock is taken, the bytes are copied into the entry and the log, the
+//! lock is let go. At pipeline 50 a SET takes 1,166 instructions so, and by way of a transaction 1,567.
+
+use crate::engine::Engine;
+use crate::key::Key;
+use crate::txn::Changes;
+use crate::view::{Session, access_at};
+use basalt_change::op::{Origin, Put, StringForm};
+use basalt_keyspace::entry::{Content, NewValue};
+
+impl Engine {
+    /// Puts a string without expiry under a key that has one already, if it fits the same place and
+    /// nobody wants to know; says whether it did. If not, nothing has happened, and [`Txn::put`](crate::Txn::put) can do
+    /// it. `changes` is empty, and replies do not wait for the log.
+    #[inline(always)]
+    pub fn overwrite(
+        &self,
+        key: &Key<'_>,
+        value: &[u8],
+        session: &Session,
+        changes: &mut Changes,
+    ) -> bool {
+        debug_assert!(changes.is_empty());
+        let (db, form) = (session.db, StringForm::Whole);
+        let access = access_at(session.now_ms);
+        let content =
+            Content { key: key.bytes, value: NewValue::Bytes(value, form), expire_ms: 0, access };
+        self.keyspace.with_mut(key.partition, |partition| {
+            let database = &mut partition.databases[usize::from(db)];
+            let Some(found) = database.table.find(key.hash, key.bytes) else { return false };
+            if partition.interest.is_some() || !database.table.overwrite(found, &content) {
+                return false;
+            }
+            database.spread.forget(key.hash, key.bytes);
+            let origin = Origin::Existing;
+            let put = Put { db, key: key.bytes, value, expire_ms: 0, origin, form };
+            let record = changes.only_put(key.partition, &put);
+            // The ticket is for replies that wait.
+            let (seq, _) = self.log().append(key.partition.shard(), record);
+            partition.last_seq = seq;
+            changes.clear();
+            true
+        })
+    }
+}
