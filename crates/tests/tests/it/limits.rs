@@ -81,7 +81,7 @@ fn a_client_over_its_query_limit_is_let_go() {
 
 #[test]
 fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
-    const ROOM_BYTES: u64 = 32 << 20;
+    const ROOM_BYTES: u64 = 128 << 20;
     const OOM: &[u8] = b"OOM command not allowed when used memory > 'maxmemory'.";
     let server = Server::start(Kind::Basalt);
     let mut connection = server.connect();
@@ -97,9 +97,10 @@ fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
     assert!(written > most / 4, "refused after {written} values");
     assert!(written < 2 * most, "refused only after {written} values");
     assert_eq!(set(&mut connection, written), Value::Error(OOM.to_vec()));
-    // Reading and deleting go on, and make room.
+    // Reading and deleting go on, and make room. Memory is added up ten times a second, so there may be
+    // more than there should.
     assert_eq!(connection.run("STRLEN key:0").expect("a reply"), Value::Integer(10_000));
-    for number in 0..written / 2 {
+    for number in most / 4..written {
         let reply = connection.run(&format!("DEL key:{number}")).expect("a reply");
         assert_eq!(reply, Value::Integer(1));
     }
