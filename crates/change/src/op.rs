@@ -235,19 +235,6 @@ impl Put<'_> {
         if self.form == StringForm::Edited {
             head |= RAW;
         }
-        match u8::try_from(self.key.len()) {
-            // A number below 128 is a varint of one byte, which is written with what stands before it.
-            Ok(key_bytes @ 0..128) if self.expire_ms == 0 => {
-                out.extend_from_slice(&[head, self.db, key_bytes]);
-                out.extend_from_slice(self.key);
-            }
-            _ => self.encode_further(head, out),
-        }
-        put_bytes(out, self.value);
-    }
-
-    /// The expiry, and a key of any length.
-    fn encode_further(&self, head: u8, out: &mut Vec<u8>) {
         if self.expire_ms != 0 {
             out.extend_from_slice(&[head | EXPIRY, self.db]);
             out.extend_from_slice(&self.expire_ms.to_le_bytes());
@@ -255,6 +242,7 @@ impl Put<'_> {
             out.extend_from_slice(&[head, self.db]);
         }
         put_bytes(out, self.key);
+        put_bytes(out, self.value);
     }
 }
 

@@ -50,7 +50,8 @@ pub enum Run {
     Point(PointFn),
     /// Changes its keys.
     Write(WriteFn),
-    /// The same; called with a key and a value alone, it puts the value under the key as a string.
+    /// The same; called with a key and a value alone, it puts the value under the key as a string
+    /// ([`PUT_WORDS`]).
     Put(WriteFn),
     /// Looks at its key, which is its first word, and changes something only if it has to.
     Attempt(AttemptFn, WriteFn),
@@ -78,6 +79,9 @@ impl Run {
         }
     }
 }
+
+/// Words of a [`Run::Put`] without options: name, key and value.
+pub(crate) const PUT_WORDS: usize = 3;
 
 /// How a script is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -297,7 +297,8 @@ impl<'e> Txn<'e> {
         self.store_at(key, found, content)
     }
 
-    /// The same for a key that has been looked for.
+    /// The same for a key that has been looked for. For a string that is overwritten in place
+    /// [`Engine::overwrite`] does what this does, and nothing else: what comes in here may have to come in there.
     #[inline(always)]
     fn store_at(&mut self, key: &Key<'_>, found: Option<Found>, content: Content<'_>) -> Origin {
         let (engine, db) = (self.engine, self.session.db);

@@ -2,8 +2,8 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, write};
-use super::point::run_shortly;
 use super::queue::Held;
+use super::short::run_shortly;
 use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::commands::pubsub::is_allowed_in_resp2;

@@ -4,7 +4,7 @@
 use super::reply_object;
 use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range, is_past};
-use crate::commands::{Entry, Run};
+use crate::commands::{Entry, PUT_WORDS, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Key, Object, PutOptions, Txn};
 use basalt_resp::Reply;
@@ -58,9 +58,6 @@ pub(super) const SET: Entry = Entry {
     run: Run::Put(set),
 };
 
-/// Words of a SET without options.
-const PLAIN_WORDS: usize = 3;
-
 /// On what a SET depends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Condition {
@@ -94,7 +91,7 @@ struct Options<'a> {
 }
 
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    if args.len() == PLAIN_WORDS {
+    if args.len() == PUT_WORDS {
         txn.put(args.key(0), args.word(2), PutOptions::whole(0));
         txn.notify(EventClass::String, "set", args.key(0));
         reply.ok();
@@ -166,7 +163,7 @@ fn notify_expiry(txn: &mut Txn<'_>, key: &Key<'_>, expire_ms: u64) {
 fn parse<'a>(args: &Args<'a>) -> Result<Options<'a>, CommandError> {
     let mut options =
         Options { condition: Condition::None, answer: Answer::Ok, expiry: Expiry::None };
-    let mut index = PLAIN_WORDS;
+    let mut index = PUT_WORDS;
     while index < args.len() {
         if args.is(index, "NX") && options.condition != Condition::Present {
             options.condition = Condition::Absent;

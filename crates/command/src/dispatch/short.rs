@@ -9,7 +9,7 @@ use super::execute::fail;
 use super::keys::key_session;
 use super::{Incoming, Worker};
 use crate::args::Args;
-use crate::commands::Run;
+use crate::commands::{PUT_WORDS, Run};
 use crate::server::Server;
 use crate::session::{Replies, Session};
 use crate::unusual;
@@ -76,10 +76,8 @@ pub(super) fn run_shortly(
     true
 }
 
-/// Name, key and value.
-const PUT_WORDS: usize = 3;
-
-/// Overwrites the string under the key.
+/// Overwrites the string under the key. The first change of a batch goes the long way, which asks the log
+/// whether it takes any.
 #[inline(always)]
 fn overwrite(
     server: &Server,
