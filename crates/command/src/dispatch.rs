@@ -25,5 +25,5 @@ pub use execute::execute;
 pub use look_ahead::LookAhead;
 pub(crate) use prepare::Ahead;
 pub use prepare::{Incoming, Last, Prepared, prepare};
-pub use short::is_plain;
+pub use short::{is_plain, run_shortly};
 pub use worker::Worker;

@@ -39,6 +39,15 @@ struct Request {
     prepared: Prepared,
 }
 
+impl Request {
+    /// The request, whose words are among these.
+    #[inline(always)]
+    fn incoming<'a>(&'a self, buffer: &'a [u8], words: &'a [Arg]) -> Incoming<'a> {
+        let words = &words[self.first_word as usize..][..self.words as usize];
+        Incoming { prepared: &self.prepared, buffer, words }
+    }
+}
+
 /// What a thread needs to run requests.
 pub(crate) struct Turn {
     pub(crate) server: Arc<Server>,
@@ -279,27 +288,38 @@ impl Turn {
         let index = index as usize;
         let Some(connection) = &mut connections[index] else { return next };
         let mut is_plain = dispatch::is_plain(&self.worker, &connection.session);
-        for request in &self.requests[first..next] {
+        let mut requests = &self.requests[first..next];
+        while let Some(request) = requests.first() {
             if connection.state != State::Open {
                 break;
             }
-            let words = &self.words[request.first_word as usize..][..request.words as usize];
             let Connection { input, session, output, .. } = connection;
             let (server, worker) = (&self.server, &mut self.worker);
-            let (buffer, prepared, end) = (input.bytes(), &request.prepared, request.end);
-            let request = Incoming { prepared, buffer, words };
-            let flow = dispatch::execute(server, worker, session, request, &mut is_plain, output);
+            let (buffer, words) = (input.bytes(), self.words.as_slice());
+            if is_plain {
+                let incoming = requests.iter().map(|request| request.incoming(buffer, words));
+                let ran = dispatch::run_shortly(server, worker, session, incoming, output);
+                if let Some(last) = requests[..ran].last() {
+                    input.consumed = last.end;
+                    requests = &requests[ran..];
+                    continue;
+                }
+            }
+            let incoming = request.incoming(buffer, words);
+            let flow = dispatch::execute(server, worker, session, incoming, &mut is_plain, output);
             match flow {
-                Flow::Done => input.consumed = end,
+                Flow::Done => input.consumed = request.end,
                 Flow::Close => {
-                    input.consumed = end;
+                    input.consumed = request.end;
                     connection.state = State::Closing;
                 }
                 Flow::Wait(wait) => {
+                    let end = request.end;
                     self.park(connections, index, end, wait);
                     break;
                 }
             }
+            requests = &requests[1..];
         }
         next
     }
@@ -325,9 +345,7 @@ impl Turn {
                     return None;
                 }
                 let connection = connections[request.connection as usize].as_ref()?;
-                let words = &self.words[request.first_word as usize..][..request.words as usize];
-                let buffer = connection.input.bytes();
-                Some(Incoming { prepared: &request.prepared, buffer, words })
+                Some(request.incoming(connection.input.bytes(), &self.words))
             });
         }
     }

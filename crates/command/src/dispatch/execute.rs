@@ -3,7 +3,6 @@
 
 use super::keys::{Stop, read, write};
 use super::queue::Held;
-use super::short::run_shortly;
 use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::commands::pubsub::is_allowed_in_resp2;
@@ -52,7 +51,6 @@ impl<'a> Request<'a> {
 
 /// Runs one request and writes its reply to `out`. `plain` says whether [`super::is_plain`] holds; it is cleared
 /// by what may end that.
-#[inline(always)]
 pub fn execute(
     server: &Server,
     worker: &mut Worker,
@@ -61,9 +59,6 @@ pub fn execute(
     plain: &mut bool,
     out: &mut Output,
 ) -> Flow {
-    if *plain && run_shortly(server, worker, session, request, out) {
-        return Flow::Done;
-    }
     if session.replies == Replies::On {
         return run_and_reply(server, worker, session, request, plain, out);
     }

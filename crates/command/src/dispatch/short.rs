@@ -1,19 +1,22 @@
 //! HOT PATH
-//! The short way of a command that a look at one key, or overwriting its string, is enough for.
+//! The short way of commands that a look at one key, or overwriting its string, is enough for.
 //!
 //! Most of what is asked before a command runs holds for all requests of a client until one of them
 //! changes it: whether it is admitted, queues, wants replies, whether somebody listens for events. A batch
-//! asks once for each client ([`is_plain`]); what remains is the command's own.
+//! asks once for each client ([`is_plain`]). The rest holds for all requests with the same command and as many
+//! words: how it runs, whether it has its arity, how it is counted. That is asked once for as many of
+//! them as follow one another ([`run_shortly`]).
 
 use super::execute::fail;
 use super::keys::key_session;
 use super::{Incoming, Worker};
 use crate::args::Args;
 use crate::commands::{PUT_WORDS, Run};
+use crate::error::CommandResult;
 use crate::server::Server;
 use crate::session::{Replies, Session};
 use crate::unusual;
-use basalt_engine::Key;
+use basalt_engine::{Key, Point};
 use basalt_resp::{Output, Protocol, Reply};
 use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
@@ -30,74 +33,110 @@ pub fn is_plain(worker: &Worker, session: &Session) -> bool {
         && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
 }
 
-/// Runs a request of a client that [`is_plain`], if what is under its one key is enough for it and can be
-/// had at once; says whether it did. Else nothing has happened, and [`super::execute()`] goes on with it, as it
-/// would have done with this one.
+/// Runs requests of a client that [`is_plain`], from the first on, for as long as they repeat its command and what
+/// is under their one key is enough for them and can be had at once; gives their count. With the next one
+/// nothing has happened, and [`super::execute()`] goes on with it, as it would have done with these.
 #[inline(always)]
-pub(super) fn run_shortly(
+pub fn run_shortly<'a>(
     server: &Server,
     worker: &mut Worker,
     session: &Session,
-    Incoming { prepared, buffer, words }: Incoming<'_>,
+    requests: impl Iterator<Item = Incoming<'a>> + Clone,
     out: &mut Output,
-) -> bool {
-    let (Some(id), Some(partition)) = (prepared.command, prepared.partition) else { return false };
-    let call = server.commands.call(id);
-    if !call.accepts_words(words.len()) || unusual::any() {
-        return false;
+) -> usize {
+    let Some(Incoming { prepared, words, .. }) = requests.clone().next() else { return 0 };
+    let Some(id) = prepared.command else { return 0 };
+    let (call, words) = (server.commands.call(id), words.len());
+    if !call.accepts_words(words) || unusual::any() {
+        return 0;
     }
-    match call.run {
-        Run::Point(_) | Run::Attempt(..) => {}
-        Run::Put(_) if words.len() == PUT_WORDS => {
-            let key = Key { bytes: words[1].of(buffer), hash: prepared.hash, partition };
-            return overwrite(server, worker, session, id, &key, words[2].of(buffer), out);
-        }
-        _ => return false,
+    let mut short = Short { server, worker, session, id, words, out };
+    let ran = match call.run {
+        Run::Point(run) => short.look(requests, |point, args, reply| Some(run(point, args, reply))),
+        Run::Attempt(attempt, _) => short.look(requests, attempt),
+        Run::Put(_) if words == PUT_WORDS => short.overwrite(requests),
+        _ => return 0,
+    };
+    if ran > 0 {
+        session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+        worker.count_calls(id, ran as u64);
     }
-    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    let keys = [Key { bytes: words[1].of(buffer), hash: prepared.hash, partition }];
-    let key_session = key_session(worker, session);
-    let mut reply = Reply::new(out, session.protocol);
-    let args = Args::new(buffer, words).with_keys(&keys);
-    let read = server.engine.read_point(&keys[0], &key_session, |point| {
-        let result = match call.run {
-            Run::Point(run) => Some(run(point, &args, &mut reply)),
-            Run::Attempt(attempt, _) => attempt(point, &args, &mut reply),
-            _ => None,
-        };
-        (result, point.object().is_some())
-    });
-    let Some((Some(result), is_hit)) = read else { return false };
-    if let Err(error) = result {
-        fail(worker, id, &error, &mut reply);
-    }
-    worker.count_lookup(is_hit);
-    worker.count_call(id);
-    true
+    ran
 }
 
-/// Overwrites the string under the key. The first change of a batch goes the long way, which asks the log
-/// whether it takes any.
-#[inline(always)]
-fn overwrite(
-    server: &Server,
-    worker: &mut Worker,
-    session: &Session,
+/// Requests with the same command and as many words.
+struct Short<'a> {
+    server: &'a Server,
+    worker: &'a mut Worker,
+    session: &'a Session,
     id: CommandId,
-    key: &Key<'_>,
-    value: &[u8],
-    out: &mut Output,
-) -> bool {
-    if !worker.log_admits || server.is_out_of_memory(&worker.settings) {
-        return false;
+    words: usize,
+    out: &'a mut Output,
+}
+
+impl Short<'_> {
+    /// The key of a request, which is its first word; `None` if it is of another command, or has none.
+    #[inline(always)]
+    fn key<'a>(&self, Incoming { prepared, buffer, words }: Incoming<'a>) -> Option<Key<'a>> {
+        if prepared.command != Some(self.id) || words.len() != self.words {
+            return None;
+        }
+        Some(Key {
+            bytes: words[1].of(buffer),
+            hash: prepared.hash,
+            partition: prepared.partition?,
+        })
     }
-    server.engine.log().prefetch(key.partition.shard());
-    let key_session = key_session(worker, session);
-    if !server.engine.overwrite(key, value, &key_session, &mut worker.changes) {
-        return false;
+
+    /// Looks at the key of each request, for as long as that is enough.
+    #[inline(always)]
+    fn look<'a>(
+        &mut self,
+        requests: impl Iterator<Item = Incoming<'a>>,
+        run: impl Fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> Option<CommandResult>,
+    ) -> usize {
+        let key_session = key_session(self.worker, self.session);
+        let (mut ran, mut hits) = (0, 0);
+        for request in requests {
+            let Some(key) = self.key(request) else { break };
+            let keys = [key];
+            let args = Args::new(request.buffer, request.words).with_keys(&keys);
+            let mut reply = Reply::new(self.out, self.session.protocol);
+            let read = self.server.engine.read_point(&keys[0], &key_session, |point| {
+                let result = run(point, &args, &mut reply)?;
+                Some((result, point.object().is_some()))
+            });
+            let Some(Some((result, is_hit))) = read else { break };
+            if let Err(error) = result {
+                fail(self.worker, self.id, &error, &mut reply);
+            }
+            hits += u32::from(is_hit);
+            ran += 1;
+        }
+        self.worker.count_lookups((hits, ran - hits));
+        ran as usize
     }
-    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    Reply::new(out, session.protocol).ok();
-    worker.count_call(id);
-    true
+
+    /// Overwrites the string under the key of each request, for as long as it is one. The first change of
+    /// a batch goes the long way, which asks the log whether it takes any.
+    #[inline(always)]
+    fn overwrite<'a>(&mut self, requests: impl Iterator<Item = Incoming<'a>>) -> usize {
+        if !self.worker.log_admits || self.server.is_out_of_memory(&self.worker.settings) {
+            return 0;
+        }
+        let engine = &self.server.engine;
+        let key_session = key_session(self.worker, self.session);
+        let mut ran = 0;
+        for request in requests {
+            let Some(key) = self.key(request) else { break };
+            engine.log().prefetch(key.partition.shard());
+            let value = request.words[2].of(request.buffer);
+            if !engine.overwrite(&key, value, &key_session, &mut self.worker.changes) {
+                break;
+            }
+            Reply::new(self.out, self.session.protocol).ok();
+            ran += 1;
+        }
+        ran
+    }
 }

@@ -107,11 +107,17 @@ impl Worker {
     /// Counts a call that has run.
     #[inline]
     pub(super) fn count_call(&mut self, id: CommandId) {
+        self.count_calls(id, 1);
+    }
+
+    /// Counts calls that have run.
+    #[inline]
+    pub(super) fn count_calls(&mut self, id: CommandId, calls: u64) {
         if self.tally.command != Some(id) {
             self.settle();
             self.tally.command = Some(id);
         }
-        self.tally.calls += 1;
+        self.tally.calls += calls;
     }
 
     /// Nothing asks for a closer look at each command: no reply waits for the log, nobody listens for
@@ -121,12 +127,6 @@ impl Worker {
         self.gating == Gating::Off
             && !self.times_every_command
             && self.changes.event_classes().is_empty()
-    }
-
-    /// Counts a key that a command looked for.
-    #[inline]
-    pub(super) fn count_lookup(&mut self, is_hit: bool) {
-        self.count_lookups((u32::from(is_hit), u32::from(!is_hit)));
     }
 
     /// Counts keys that a command found and did not find.

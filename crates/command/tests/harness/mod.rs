@@ -199,15 +199,13 @@ impl TestServer {
             self.last.forget_key();
             let command = self.last.command(server, request, 0, args);
             let prepared = dispatch::prepare(server, &mut self.last, command, db, request, args);
-            let mut plain = dispatch::is_plain(&self.worker, &self.session);
-            let flow = dispatch::execute(
-                server,
-                &mut self.worker,
-                &mut self.session,
-                Incoming { prepared: &prepared, buffer: request, words: args },
-                &mut plain,
-                out,
-            );
+            let (worker, session) = (&mut self.worker, &mut self.session);
+            let incoming = Incoming { prepared: &prepared, buffer: request, words: args };
+            let mut plain = dispatch::is_plain(worker, session);
+            if plain && dispatch::run_shortly(server, worker, session, once(incoming), out) > 0 {
+                return;
+            }
+            let flow = dispatch::execute(server, worker, session, incoming, &mut plain, out);
             self.closed |= matches!(flow, Flow::Close);
             let Flow::Wait(wait) = flow else { return };
             let afterwards = wait.afterwards();
