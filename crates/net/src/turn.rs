@@ -12,7 +12,7 @@ use crate::buffers::BufferPool;
 use crate::connection::{Connection, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
-use basalt_command::dispatch::{self, Incoming, Last, LookAhead, Prepared, Worker};
+use basalt_command::dispatch::{self, Incoming, Last, LookAhead, Prepared, Preparing, Worker};
 use basalt_command::error::CommandError;
 use basalt_command::server::Server;
 use basalt_command::session::Flow;
@@ -161,28 +161,31 @@ impl Turn {
             if full {
                 return true;
             }
+            let room = (batch_max - self.requests.len()).min(*left);
+            let taken = self.parse_alike(connection, index, &limits, room);
+            if taken > 0 {
+                *left -= taken;
+                continue;
+            }
             let start = connection.input.parsed;
             let first_word = self.words.len();
-            let (consumed, command) = match self.parse_again(connection, start, &limits) {
-                Some(consumed) => (consumed, self.last.command_again()),
-                None => match connection.parse(start, &limits, &mut self.words) {
-                    Ok(Parsed::Request { consumed }) => {
-                        let (bytes, words) = (connection.input.bytes(), &self.words[first_word..]);
-                        (consumed, self.last.command(&self.server, bytes, start, words))
-                    }
-                    Ok(Parsed::Empty { consumed }) => {
-                        connection.input.parsed += consumed;
-                        return self.pass_over_nothing(connections, index) && *left > 0;
-                    }
-                    Ok(Parsed::Incomplete { wanted }) => {
-                        connection.wanted = wanted.max(1);
-                        return self.check_query_limit(connections, index);
-                    }
-                    Err(error) => {
-                        self.refuse_bytes(connections, index, error);
-                        return false;
-                    }
-                },
+            let (consumed, command) = match connection.parse(start, &limits, &mut self.words) {
+                Ok(Parsed::Request { consumed }) => {
+                    let (bytes, words) = (connection.input.bytes(), &self.words[first_word..]);
+                    (consumed, self.last.command(&self.server, bytes, start, words))
+                }
+                Ok(Parsed::Empty { consumed }) => {
+                    connection.input.parsed += consumed;
+                    return self.pass_over_nothing(connections, index) && *left > 0;
+                }
+                Ok(Parsed::Incomplete { wanted }) => {
+                    connection.wanted = wanted.max(1);
+                    return self.check_query_limit(connections, index);
+                }
+                Err(error) => {
+                    self.refuse_bytes(connections, index, error);
+                    return false;
+                }
             };
             connection.input.parsed += consumed;
             *left -= 1;
@@ -201,16 +204,38 @@ impl Turn {
         false
     }
 
-    /// Parses the request at `start` if it begins as the last one; gives its length.
-    #[inline(always)]
-    fn parse_again(
+    /// Adds at most `room` requests that begin as the last one did; gives their count.
+    // Not inlined: what it works with has all registers for itself.
+    #[inline(never)]
+    fn parse_alike(
         &mut self,
         connection: &mut Connection,
-        start: usize,
+        index: usize,
         limits: &Limits,
-    ) -> Option<usize> {
-        let (front, bytes) = (self.last.front(), connection.input.bytes());
-        connection.parser.parse_after(front, bytes, start, limits, &mut self.words)
+        room: usize,
+    ) -> usize {
+        let Some(repeats) = connection.parser.repeats(self.last.front(), limits) else { return 0 };
+        let preparing = Preparing::new(&self.server, self.last.command_again());
+        let (input, db) = (&mut connection.input, connection.session.db);
+        let (bytes, mut start) = (input.bytes(), input.parsed);
+        let mut count = 0;
+        while count < room {
+            let first_word = self.words.len();
+            let Some(taken) = repeats.take(bytes, start, &mut self.words) else { break };
+            let words = &self.words[first_word..];
+            let prepared = preparing.prepare_with(&mut self.last, db, bytes, (taken.first, words));
+            start = taken.end;
+            self.requests.push(Request {
+                connection: index as u32,
+                first_word: first_word as u32,
+                words: words.len() as u32,
+                end: start,
+                prepared,
+            });
+            count += 1;
+        }
+        input.parsed = start;
+        count
     }
 
     /// How large the connection's requests may be.

@@ -7,6 +7,7 @@
 //! Pipelines repeat their command, so the same bytes are parsed again and again: comparing them, at once,
 //! takes a fifth of that.
 
+use crate::parser::{Cursor, take_args};
 use crate::{Arg, Limits};
 
 const BLOCK_BYTES: usize = 16;
@@ -70,25 +71,67 @@ impl Front {
         }
     }
 
-    /// Length of the front if `request` begins with it.
+    /// Whether requests that begin so are for the fast way under these limits, as far as the front goes.
+    #[inline]
+    pub(crate) fn is_within(&self, limits: &Limits) -> bool {
+        self.len > 0 && limits.allow_short() && self.args <= limits.args_max
+    }
+
+    /// Whether `request` begins with it; `None` if it is too short to tell.
     #[inline(always)]
-    pub(crate) fn begins(&self, request: &[u8], limits: &Limits) -> Option<usize> {
-        let differs = |bytes: &[u8; BLOCK_BYTES], number: usize| {
-            (u128::from_le_bytes(*bytes) ^ self.blocks[number]) & self.masks[number] != 0
+    fn begins(&self, request: &[u8]) -> Option<bool> {
+        let same = |bytes: &[u8; BLOCK_BYTES], number: usize| {
+            (u128::from_le_bytes(*bytes) ^ self.blocks[number]) & self.masks[number] == 0
         };
-        if self.len == 0 || !limits.allow_short() || self.args > limits.args_max {
+        let (first, others) = request.split_first_chunk()?;
+        let is_long = self.len > BLOCK_BYTES;
+        Some(same(first, 0) && (!is_long || same(others.first_chunk()?, 1)))
+    }
+}
+
+/// Takes off requests that begin with the same front ([`Parser::repeats`](crate::Parser::repeats)).
+#[derive(Debug, Clone, Copy)]
+pub struct Repeats {
+    front: Front,
+}
+
+/// A request that began with a front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Where the next one begins.
+    pub end: usize,
+    /// The argument behind its name; an empty one if there is none.
+    pub first: Arg,
+}
+
+impl Repeats {
+    pub(crate) fn new(front: &Front) -> Repeats {
+        Repeats { front: *front }
+    }
+
+    /// Takes the request at `buf[start..]` and appends its arguments to `args`, if it begins with the front
+    /// and the rest of it is for the fast way. If not, nothing has been done, and
+    /// [`Parser::parse`](crate::Parser::parse) is next.
+    #[inline(always)]
+    pub fn take(&self, buf: &[u8], start: usize, args: &mut Vec<Arg>) -> Option<Taken> {
+        let Front { len, name, args: count, .. } = self.front;
+        if !self.front.begins(buf.get(start..)?)? {
             return None;
         }
-        if differs(request.first_chunk()?, 0) {
-            return None;
-        }
-        if self.len > BLOCK_BYTES {
-            let (_, second) = request.split_first_chunk::<BLOCK_BYTES>()?;
-            if differs(second.first_chunk()?, 1) {
-                return None;
+        let args_before = args.len();
+        args.push(Arg { start: start + name.start, len: name.len });
+        let first_only = Cursor { position: start + len, args_left: count.min(2) - 1 };
+        let mut cursor = take_args(buf, first_only, 0, args);
+        if cursor.args_left == 0 {
+            let first = if count > 1 { args[args_before + 1] } else { Arg::default() };
+            cursor.args_left = count.saturating_sub(2);
+            cursor = take_args(buf, cursor, 0, args);
+            if cursor.args_left == 0 {
+                return Some(Taken { end: cursor.position, first });
             }
         }
-        Some(self.len)
+        args.truncate(args_before);
+        None
     }
 }
 

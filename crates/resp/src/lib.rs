@@ -28,7 +28,7 @@ pub use decode::{DecodeError, NESTING_MAX, Value, decode};
 pub use double::double_text;
 pub use encode::encode_request;
 pub use error::ProtocolError;
-pub use front::Front;
+pub use front::{Front, Repeats, Taken};
 pub use limits::{Limits, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX};
 pub use output::{Output, SHARED_BYTES_MIN};
 pub use parser::{Arg, Parsed, Parser};

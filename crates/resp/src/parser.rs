@@ -22,7 +22,8 @@
 
 use crate::line::{Search, find_end, parse_integer};
 use crate::{
-    Front, Limits, ProtocolError, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX, inline,
+    Front, Limits, ProtocolError, Repeats, UNAUTHENTICATED_ARGS_MAX,
+    UNAUTHENTICATED_BULK_BYTES_MAX, inline,
 };
 
 /// A parser lets go of its list of arguments of a cut request beyond this many.
@@ -90,11 +91,11 @@ pub struct Parser {
 }
 
 /// A place before an argument.
-struct Cursor {
+pub(crate) struct Cursor {
     /// Index into the whole buffer.
-    position: usize,
+    pub(crate) position: usize,
     /// Arguments still to come.
-    args_left: usize,
+    pub(crate) args_left: usize,
 }
 
 impl Parser {
@@ -142,30 +143,11 @@ impl Parser {
         self.parse_carefully(buf, start, limits, args)
     }
 
-    /// Parses the request at `buf[start..]` if it begins with `front` and the rest of it is for the fast way;
-    /// gives its length. If not, nothing has been done, and [`Parser::parse`] is next.
-    #[inline(always)]
-    pub fn parse_after(
-        &mut self,
-        front: &Front,
-        buf: &[u8],
-        start: usize,
-        limits: &Limits,
-        args: &mut Vec<Arg>,
-    ) -> Option<usize> {
-        if self.resuming {
-            return None;
-        }
-        let front_bytes = front.begins(buf.get(start..)?, limits)?;
-        let args_before = args.len();
-        args.push(Arg { start: start + front.name.start, len: front.name.len });
-        let cursor = Cursor { position: start + front_bytes, args_left: front.args - 1 };
-        let Cursor { position, args_left } = take_args(buf, cursor, 0, args);
-        if args_left > 0 {
-            args.truncate(args_before);
-            return None;
-        }
-        Some(position - start)
+    /// Takes off requests that begin with this front, if it is within the limits. `None` if there may be none,
+    /// or one has begun that is not wholly there.
+    #[inline]
+    pub fn repeats(&self, front: &Front, limits: &Limits) -> Option<Repeats> {
+        (!self.resuming && front.is_within(limits)).then(|| Repeats::new(front))
     }
 
     /// Takes over from the fast path where it stopped.
@@ -320,7 +302,7 @@ impl Parser {
 /// pushes them with starts relative to `base`. Returns where it stopped: at the end, or before an
 /// argument for the careful way.
 #[inline(always)]
-fn take_args(buf: &[u8], cursor: Cursor, base: usize, args: &mut Vec<Arg>) -> Cursor {
+pub(crate) fn take_args(buf: &[u8], cursor: Cursor, base: usize, args: &mut Vec<Arg>) -> Cursor {
     let Cursor { position, mut args_left } = cursor;
     let mut rest = buf.get(position..).unwrap_or_default();
     while args_left > 0 {

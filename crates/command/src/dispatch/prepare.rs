@@ -64,6 +64,7 @@ pub struct Last {
     front_id: Option<CommandId>,
     /// The key, in the buffer of the next request, too; [`NO_KEY`] if it is not.
     key: Arg,
+    key_end: u32,
     /// Of the key.
     hash: u64,
     partition: PartitionId,
@@ -71,6 +72,12 @@ pub struct Last {
 
 /// A word of a length that none has.
 const NO_KEY: Arg = Arg { start: 0, len: usize::MAX };
+
+/// The last four bytes of a key; 0 if it has fewer.
+#[inline(always)]
+fn end_of(key: &[u8]) -> u32 {
+    key.last_chunk().map_or(0, |end| u32::from_le_bytes(*end))
+}
 
 /// A name of 1 to 8 bytes, packed so that two of them are compared without a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,6 +115,7 @@ impl Default for Last {
             front,
             front_id,
             key: NO_KEY,
+            key_end: 0,
             hash: 0,
             partition: PartitionId::default(),
         }
@@ -122,13 +130,10 @@ impl Last {
     }
 
     /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart without a
-    /// call.
+    /// look at the other.
     #[inline(always)]
     fn has_key(&self, key: &[u8], buffer: &[u8]) -> bool {
-        self.key.len == key.len() && {
-            let last = self.key.of(buffer);
-            last.last_chunk::<4>() == key.last_chunk() && last == key
-        }
+        self.key.len == key.len() && self.key_end == end_of(key) && self.key.of(buffer) == key
     }
 
     /// Hashes a key; says whether it is the one before once more.
@@ -138,7 +143,8 @@ impl Last {
         let repeats = self.has_key(bytes, buffer);
         if !repeats {
             let key = engine.key(bytes);
-            (self.key, self.hash, self.partition) = (word, key.hash, key.partition);
+            (self.key, self.key_end) = (word, end_of(bytes));
+            (self.hash, self.partition) = (key.hash, key.partition);
         }
         repeats
     }
@@ -149,7 +155,7 @@ impl Last {
         &self.front
     }
 
-    /// The command of a request that begins with [`Last::front`].
+    /// The command of requests that begin with [`Last::front`].
     #[inline]
     pub fn command_again(&self) -> Option<CommandId> {
         self.front_id
@@ -203,8 +209,67 @@ impl Prepared {
     }
 }
 
-/// Hashes the first key of a request of this command. `last` has forgotten its key unless it is of the
-/// same buffer and the same batch.
+/// What there is to find out about the requests of one command.
+#[derive(Clone, Copy)]
+pub struct Preparing<'a> {
+    engine: &'a Engine,
+    command: Option<CommandId>,
+    /// The word that is the first key; 0 if it has none.
+    first_key: usize,
+    ahead: Ahead,
+}
+
+impl<'a> Preparing<'a> {
+    /// Of this command.
+    #[inline(always)]
+    pub fn new(server: &'a Server, command: Option<CommandId>) -> Preparing<'a> {
+        let engine = &*server.engine;
+        match command.map(|id| server.commands.call(id)) {
+            Some(call) => {
+                let (first_key, ahead) = (usize::from(call.first_key), call.ahead);
+                Preparing { engine, command, first_key, ahead }
+            }
+            None => Preparing { engine, command, first_key: 0, ahead: Ahead::Nothing },
+        }
+    }
+
+    /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same buffer and
+    /// the same batch.
+    #[inline(always)]
+    pub fn prepare(&self, last: &mut Last, db: u8, buffer: &[u8], words: &[Arg]) -> Prepared {
+        self.prepare_key(last, db, buffer, words.get(self.first_key).copied())
+    }
+
+    /// The same of a request whose word behind its name is known.
+    #[inline(always)]
+    pub fn prepare_with(
+        &self,
+        last: &mut Last,
+        db: u8,
+        buffer: &[u8],
+        (first, words): (Arg, &[Arg]),
+    ) -> Prepared {
+        if self.first_key == 1 && words.len() > 1 {
+            return self.prepare_key(last, db, buffer, Some(first));
+        }
+        self.prepare(last, db, buffer, words)
+    }
+
+    #[inline(always)]
+    fn prepare_key(&self, last: &mut Last, db: u8, buffer: &[u8], key: Option<Arg>) -> Prepared {
+        let Preparing { engine, command, first_key, ahead } = *self;
+        match key {
+            Some(key) if first_key > 0 => {
+                let repeats = last.hash(engine, key, buffer);
+                let (hash, partition) = (last.hash, Some(last.partition));
+                Prepared { command, hash, partition, db, ahead, repeats }
+            }
+            _ => Prepared { command, db, ..Prepared::default() },
+        }
+    }
+}
+
+/// Finds out about one request.
 #[inline(always)]
 pub fn prepare(
     server: &Server,
@@ -214,19 +279,7 @@ pub fn prepare(
     buffer: &[u8],
     words: &[Arg],
 ) -> Prepared {
-    let Server { commands, engine, .. } = server;
-    let (first, ahead) = match command.map(|id| commands.call(id)) {
-        Some(call) => (usize::from(call.first_key), call.ahead),
-        None => (0, Ahead::Nothing),
-    };
-    match words.get(first) {
-        Some(&word) if first > 0 => {
-            let repeats = last.hash(engine, word, buffer);
-            let (hash, partition) = (last.hash, Some(last.partition));
-            Prepared { command, hash, partition, db, ahead, repeats }
-        }
-        _ => Prepared { command, db, ..Prepared::default() },
-    }
+    Preparing::new(server, command).prepare(last, db, buffer, words)
 }
 
 impl Prepared {
@@ -282,7 +335,7 @@ mod tests {
         let mut last = Last::default();
         assert_eq!(last.key, NO_KEY);
         for one in words {
-            last.key = one;
+            (last.key, last.key_end) = (one, super::end_of(one.of(buffer.as_bytes())));
             for other in words {
                 let (bytes, same) = (other.of(buffer.as_bytes()), one == other);
                 assert_eq!(last.has_key(bytes, buffer.as_bytes()), same, "{one:?} {other:?}");

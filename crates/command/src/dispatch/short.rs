@@ -89,7 +89,7 @@ impl Short<'_> {
     }
 
     /// Looks at the key of each request, for as long as that is enough.
-    #[inline(always)]
+    #[inline(never)]
     fn look<'a>(
         &mut self,
         requests: impl Iterator<Item = Incoming<'a>>,
@@ -119,7 +119,7 @@ impl Short<'_> {
 
     /// Overwrites the string under the key of each request, for as long as it is one. The first change of
     /// a batch goes the long way, which asks the log whether it takes any.
-    #[inline(always)]
+    #[inline(never)]
     fn overwrite<'a>(&mut self, requests: impl Iterator<Item = Incoming<'a>>) -> usize {
         if !self.worker.log_admits || self.server.is_out_of_memory(&self.worker.settings) {
             return 0;

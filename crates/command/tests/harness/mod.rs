@@ -22,6 +22,7 @@ use basalt_resp::{Arg, Limits, Output, Parsed, Parser, Value, decode, encode_req
 use inbox::Inbox;
 use log::{MemoryLog, Record};
 use parking_lot::Mutex;
+use std::iter::once;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

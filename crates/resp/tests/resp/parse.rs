@@ -13,6 +13,21 @@ struct Outcome {
     bytes_left: usize,
 }
 
+/// Takes off a request that begins with the front; gives its length.
+fn take(
+    parser: &Parser,
+    front: &Front,
+    buf: &[u8],
+    start: usize,
+    limits: &Limits,
+    args: &mut Vec<Arg>,
+) -> Option<usize> {
+    let before = args.len();
+    let taken = parser.repeats(front, limits)?.take(buf, start, args)?;
+    assert_eq!(taken.first, args.get(before + 1).copied().unwrap_or_default());
+    Some(taken.end - start)
+}
+
 /// A connection that gets its bytes in pieces and, like a server, moves what is left to the front
 /// of its buffer, and looks whether a request begins as the one before.
 fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outcome {
@@ -23,7 +38,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outc
         let (mut start, mut args, mut ends) = (0, Vec::new(), Vec::new());
         let stopped = loop {
             let args_before = args.len();
-            let parsed = match parser.parse_after(&front, &buf, start, limits, &mut args) {
+            let parsed = match take(&parser, &front, &buf, start, limits, &mut args) {
                 Some(consumed) => {
                     assert_eq!(args[args_before].of(&buf), name, "the first argument is the same");
                     Ok(Parsed::Request { consumed })
@@ -218,7 +233,7 @@ fn requests_that_begin_as_the_one_before_are_parsed_alike() {
 #[test]
 fn a_front_is_known_again_within_the_limits() {
     let parse_after = |front: &Front, bytes: &[u8], limits| {
-        Parser::new().parse_after(front, bytes, 0, limits, &mut Vec::new())
+        take(&Parser::new(), front, bytes, 0, limits, &mut Vec::new())
     };
     let request = b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n";
     let words = [Arg { start: 8, len: 3 }, Arg { start: 17, len: 3 }];
@@ -241,7 +256,7 @@ fn an_inline_request_is_no_front_whatever_its_name() {
     assert_eq!(parsed, Ok(Parsed::Request { consumed: 4 }));
     assert_eq!(words[0].of(&bytes), b"*");
     let front = Front::of(&bytes, 0, &words);
-    let again = parser.parse_after(&front, &bytes, 4, &Limits::default(), &mut words);
+    let again = take(&parser, &front, &bytes, 4, &Limits::default(), &mut words);
     assert_eq!(again, None);
     let error = parser.parse(&mut bytes, 4, &Limits::default(), &mut words);
     assert_eq!(error, Err(ProtocolError::InvalidMultibulkLength));
