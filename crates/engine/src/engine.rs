@@ -15,6 +15,7 @@ use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::{Database, Partition};
+use basalt_keyspace::table::Seen;
 use basalt_stdx::lock_rank::RankedMutex;
 use basalt_value::{Limits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -231,10 +232,10 @@ impl Engine {
         self.keyspace.prefetch_bucket(partition, db, hash);
     }
 
-    /// Brings the entry of a key into the cache, without waiting for its partition.
+    /// Brings the entry of a key into the cache, without waiting for its partition; says where it was seen.
     #[inline]
-    pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) {
-        self.keyspace.prefetch_entry(partition, db, hash);
+    pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) -> Seen {
+        self.keyspace.prefetch_entry(partition, db, hash)
     }
 
     /// Looks at the collection under a key if there is one and its partition is free; in order to fetch

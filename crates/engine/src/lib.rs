@@ -43,6 +43,7 @@ mod walk;
 mod watch;
 
 pub use basalt_keyspace::interest::WatchMark;
+pub use basalt_keyspace::table::Seen;
 pub use basalt_keyspace::waiters::{Service, Waiter};
 pub use census::{Census, DatabaseTotals, MemoryTotals};
 pub use checkpoint::{CheckpointError, CheckpointStats};

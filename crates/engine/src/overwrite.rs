@@ -11,15 +11,17 @@ use crate::txn::Changes;
 use crate::view::{Session, access_at};
 use basalt_change::op::{Origin, Put, StringForm};
 use basalt_keyspace::entry::{Content, NewValue};
+use basalt_keyspace::table::Seen;
 
 impl Engine {
     /// Puts a string without expiry under a key that has one already, if it fits the same place and
     /// nobody wants to know; says whether it did. If not, nothing has happened, and [`Txn::put`](crate::Txn::put) can do
-    /// it. `changes` is empty, and replies do not wait for the log.
+    /// it. It looks first where the entry was seen. `changes` is empty, and replies do not wait for the log.
     #[inline(always)]
     pub fn overwrite(
         &self,
         key: &Key<'_>,
+        seen: Seen,
         value: &[u8],
         session: &Session,
         changes: &mut Changes,
@@ -31,7 +33,9 @@ impl Engine {
             Content { key: key.bytes, value: NewValue::Bytes(value, form), expire_ms: 0, access };
         self.keyspace.with_mut(key.partition, |partition| {
             let database = &mut partition.databases[usize::from(db)];
-            let Some(found) = database.table.find(key.hash, key.bytes) else { return false };
+            let Some(found) = database.table.find_again(seen, key.hash, key.bytes) else {
+                return false;
+            };
             if partition.interest.is_some() || !database.table.overwrite(found, &content) {
                 return false;
             }

@@ -9,7 +9,8 @@
 use crate::collections::WrongType;
 use crate::engine::Engine;
 use crate::key::Key;
-use crate::view::{Object, Session, View, look_up};
+use crate::view::{Object, Session, View, used};
+use basalt_keyspace::table::Seen;
 use basalt_value::Collection;
 
 /// What a command that reads one key sees of it.
@@ -58,19 +59,21 @@ impl View<'_> {
 }
 
 impl Engine {
-    /// Reads a key, which counts as a use of it. `None`, and nothing has been read, if it may have to be
-    /// fetched first: that takes a [`View`].
+    /// Reads a key, which counts as a use of it; looks first where its entry was seen. `None`, and nothing has
+    /// been read, if it may have to be fetched first: that takes a [`View`].
     #[inline(always)]
     pub fn read_point<R>(
         &self,
         key: &Key<'_>,
+        seen: Seen,
         session: &Session,
         read: impl FnOnce(&Point<'_>) -> R,
     ) -> Option<R> {
         self.keyspace.with(key.partition, |partition| {
             let database = &partition.databases[usize::from(session.db)];
             let Session { now_ms, touch, value_bytes_max, .. } = *session;
-            let object = look_up(&database.table, key, now_ms, touch);
+            let found = database.table.find_again(seen, key.hash, key.bytes);
+            let object = used(&database.table, found, now_ms, touch);
             let is_known = object.is_some() || database.is_complete();
             is_known.then(|| read(&Point { object, now_ms, value_bytes_max }))
         })

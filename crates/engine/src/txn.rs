@@ -254,7 +254,9 @@ impl<'e> Txn<'e> {
         let db = usize::from(self.session.db);
         let table = |key: &Key<'_>| &self.locked.partition(key.partition).databases[db].table;
         keys.iter().for_each(|key| table(key).prefetch_bucket(key.hash));
-        keys.iter().for_each(|key| table(key).prefetch_entry(key.hash));
+        for key in keys {
+            table(key).prefetch_entry(key.hash);
+        }
     }
 
     /// Puts a string under a key, whatever was there.

@@ -11,7 +11,7 @@ use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Database;
-use basalt_keyspace::table::{Lookup, Table};
+use basalt_keyspace::table::{Found, Lookup, Table};
 use basalt_value::ValueRef;
 use std::cell::Cell;
 
@@ -151,7 +151,18 @@ pub(crate) fn look_up<'a>(
     now_ms: u64,
     touch: Touch,
 ) -> Option<Object<'a>> {
-    let found = table.find(key.hash, key.bytes)?;
+    used(table, table.find(key.hash, key.bytes), now_ms, touch)
+}
+
+/// The object at a place; looking at it may count as a use of its key.
+#[inline(always)]
+pub(crate) fn used(
+    table: &Table,
+    found: Option<Found>,
+    now_ms: u64,
+    touch: Touch,
+) -> Option<Object<'_>> {
+    let found = found?;
     let entry = table.entry(found);
     if entry.is_tombstone() {
         return None;

@@ -14,6 +14,7 @@
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::partition::{Database, Databases, Partition};
+use crate::table::Seen;
 use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_stdx::lock_rank::{self, Rank};
@@ -132,20 +133,21 @@ impl Keyspace {
         }
     }
 
-    /// Brings the entry of a key into the cache, unless somebody holds the partition; corrects the
-    /// hint for [`Keyspace::prefetch_bucket`].
+    /// Brings the entry of a key into the cache, unless somebody holds the partition, and says where it was seen;
+    /// corrects the hint for [`Keyspace::prefetch_bucket`].
     #[inline]
-    pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) {
-        self.glance(partition, |held| {
-            let Some(database) = held.databases.numbered(usize::from(db)) else { return };
+    pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> Seen {
+        let seen = self.glance(partition, |held| {
+            let database = held.databases.numbered(usize::from(db))?;
             let bits = database.table.segment(hash).map_or(0, SegmentRef::bits);
             let hint = self.partitions[partition.index()].hint(db, hash);
             // Relaxed: nobody concludes anything from it.
             if hint.load(Ordering::Relaxed) != bits {
                 hint.store(bits, Ordering::Relaxed);
             }
-            database.table.prefetch_entry(hash);
+            Some(database.table.prefetch_entry(hash))
         });
+        seen.flatten().unwrap_or_default()
     }
 
     /// Looks at the collection under a key if there is one and nobody holds the partition; in order to

@@ -33,4 +33,4 @@ pub mod scan;
 pub mod segment;
 mod store;
 
-pub use store::{Counts, Found, Lookup, Table};
+pub use store::{Counts, Found, Lookup, Seen, Table};

@@ -7,7 +7,8 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Gate, Gating, Key, Object, Session, Ticket, Touch, Txn, View, Walk, WalkLimits,
+    Changes, Cursor, Gate, Gating, Key, Object, Seen, Session, Ticket, Touch, Txn, View, Walk,
+    WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl World<'_> {
         let engine = self.engine();
         let (key, mut changes) = (engine.key(key), Changes::default());
         engine.gating() == Gating::Off
-            && engine.overwrite(&key, value, &self.session(db), &mut changes)
+            && engine.overwrite(&key, Seen::default(), value, &self.session(db), &mut changes)
     }
 
     /// Reads a key, fetching it first.
@@ -109,7 +110,9 @@ impl World<'_> {
         value: Option<Value>,
     ) -> Result<Option<Value>, Violation> {
         let session = self.session(db);
-        let point = self.engine().read_point(key, &session, |point| point.object().map(value_of));
+        let point = self
+            .engine()
+            .read_point(key, Seen::default(), &session, |point| point.object().map(value_of));
         match point {
             Some(other) if other != value => Err(Violation::new("a point and a view differ")),
             _ => Ok(value),

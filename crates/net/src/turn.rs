@@ -359,7 +359,7 @@ impl Turn {
         for request in &self.requests {
             request.prepared.prefetch_bucket(engine);
         }
-        for request in &self.requests {
+        for request in &mut self.requests {
             request.prepared.prefetch_entry(engine);
         }
         let requests = &self.requests;

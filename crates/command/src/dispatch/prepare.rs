@@ -4,7 +4,7 @@
 use crate::commands::Commands;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
-use basalt_engine::Engine;
+use basalt_engine::{Engine, Seen};
 use basalt_resp::{Arg, Front};
 use basalt_spec::{CommandId, Found};
 use basalt_value::sorted_set::Direction;
@@ -23,6 +23,8 @@ pub struct Prepared {
     pub(super) ahead: Ahead,
     /// A request before it in its batch has the same key.
     pub(super) repeats: bool,
+    /// Where the entry of its first key was seen.
+    pub(super) seen: Seen,
 }
 
 /// A request of a batch.
@@ -262,7 +264,7 @@ impl<'a> Preparing<'a> {
             Some(key) if first_key > 0 => {
                 let repeats = last.hash(engine, key, buffer);
                 let (hash, partition) = (last.hash, Some(last.partition));
-                Prepared { command, hash, partition, db, ahead, repeats }
+                Prepared { command, hash, partition, db, ahead, repeats, seen: Seen::default() }
             }
             _ => Prepared { command, db, ..Prepared::default() },
         }
@@ -293,13 +295,13 @@ impl Prepared {
         }
     }
 
-    /// Brings the entry of the first key into the cache.
+    /// Brings the entry of the first key into the cache, and notes where it was seen.
     #[inline]
-    pub fn prefetch_entry(&self, engine: &Engine) {
+    pub fn prefetch_entry(&mut self, engine: &Engine) {
         if let Some(partition) = self.partition
             && !self.repeats
         {
-            engine.prefetch_entry(self.db, self.hash, partition);
+            self.seen = engine.prefetch_entry(self.db, self.hash, partition);
         }
     }
 }

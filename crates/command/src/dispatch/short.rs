@@ -102,10 +102,15 @@ impl Short<'_> {
             let keys = [key];
             let args = Args::new(request.buffer, request.words).with_keys(&keys);
             let mut reply = Reply::new(self.out, self.session.protocol);
-            let read = self.server.engine.read_point(&keys[0], &key_session, |point| {
-                let result = run(point, &args, &mut reply)?;
-                Some((result, point.object().is_some()))
-            });
+            let read = self.server.engine.read_point(
+                &keys[0],
+                request.prepared.seen,
+                &key_session,
+                |point| {
+                    let result = run(point, &args, &mut reply)?;
+                    Some((result, point.object().is_some()))
+                },
+            );
             let Some(Some((result, is_hit))) = read else { break };
             if let Err(error) = result {
                 fail(self.worker, self.id, &error, &mut reply);
@@ -131,7 +136,13 @@ impl Short<'_> {
             let Some(key) = self.key(request) else { break };
             engine.log().prefetch(key.partition.shard());
             let value = request.words[2].of(request.buffer);
-            if !engine.overwrite(&key, value, &key_session, &mut self.worker.changes) {
+            if !engine.overwrite(
+                &key,
+                request.prepared.seen,
+                value,
+                &key_session,
+                &mut self.worker.changes,
+            ) {
                 break;
             }
             Reply::new(self.out, self.session.protocol).ok();

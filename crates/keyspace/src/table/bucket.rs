@@ -30,8 +30,8 @@ pub struct Bucket {
     bytes: [u8; 64],
 }
 
-/// A reference to an entry with its flags; never null.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// A reference to an entry with its flags; null by default, and nowhere else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Slot(u64);
 
 /// Slot numbers that a search found, lowest first.
@@ -152,6 +152,15 @@ impl Bucket {
         let word =
             unsafe { self.bytes.as_ptr().add(index * REF_BYTES).cast::<u64>().read_unaligned() };
         Slot(u64::from_le(word) & REF_MASK)
+    }
+
+    /// This reference is in this slot, under this tag.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    #[inline]
+    pub fn holds(&self, index: usize, tag: u8, slot: Slot) -> bool {
+        self.bytes[TAGS_AT..TAGS_AT + SLOTS][index] == tag && self.slot(index) == slot
     }
 
     /// Fills a slot.

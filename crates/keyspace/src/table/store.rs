@@ -59,6 +59,20 @@ pub struct Found {
     slot: Slot,
 }
 
+/// Where an entry was seen that may be a key's, or nowhere. A hint: by the time it is used, another entry may stand
+/// there or the place may be gone, and [`Table::find_again`] notices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// The bits of the segment; 0 for nowhere.
+    segment: u64,
+    /// One of its buckets.
+    bucket: u32,
+    /// One of the bucket's slots.
+    index: u32,
+    /// What stood there.
+    slot: Slot,
+}
+
 /// What a table knows of a key.
 pub enum Lookup<'a> {
     /// It has this value.
@@ -134,47 +148,87 @@ impl Table {
     }
 
     /// Brings the first entry into the cache whose tag matches the hash: the one with the key, or one
-    /// time in thirty another. If there is none, the key may be about to come.
+    /// time in thirty another; says where it stands. If there is none, the key may be about to come.
     #[inline]
-    pub fn prefetch_entry(&self, hash: u64) {
-        let Some(segment) = self.segment(hash) else { return };
+    pub fn prefetch_entry(&self, hash: u64) -> Seen {
+        let Some(segment) = self.segment(hash) else { return Seen::default() };
         let home = segment.home(hash);
         // SAFETY: the partition's lock is held, so the segment is alive and does not change.
         let bucket = unsafe { &*segment.bucket(home) };
         match bucket.matching(tag(hash)).next() {
-            Some(index) => self.prefetch_lines(bucket.slot(index)),
+            Some(index) => self.prefetch_slot(segment, home, index, bucket.slot(index)),
             None if bucket.is_passed() => self.prefetch_further(segment, hash),
-            None => self.slab.prefetch_next(),
+            None => {
+                self.slab.prefetch_next();
+                Seen::default()
+            }
         }
     }
 
     /// The same for an entry behind its home bucket, one in twenty. The bucket is not waited for less
     /// here than in `find`, but the entry is.
     #[inline(never)]
-    fn prefetch_further(&self, segment: SegmentRef, hash: u64) {
+    fn prefetch_further(&self, segment: SegmentRef, hash: u64) -> Seen {
         let home = segment.home(hash);
         for number in home + 1..segment.reach(home) {
             // SAFETY: as above.
             let bucket = unsafe { &*segment.bucket(number) };
             if let Some(index) = bucket.matching(tag(hash)).next() {
-                return self.prefetch_lines(bucket.slot(index));
+                return self.prefetch_slot(segment, number, index, bucket.slot(index));
             }
             if !bucket.is_passed() {
-                return;
+                break;
             }
         }
+        Seen::default()
     }
 
     /// Brings as many lines in as an entry of average size takes: how many does not depend on where
     /// it begins, for a branch on that could not be predicted.
     #[inline]
-    fn prefetch_lines(&self, slot: Slot) {
+    fn prefetch_slot(&self, segment: SegmentRef, bucket: usize, index: usize, slot: Slot) -> Seen {
         let first = slot.entry().addr().as_ptr();
         let bytes = self.entry_bytes_typical as usize;
         for offset in (0..bytes).step_by(LINE_BYTES) {
             prefetch(first.wrapping_add(offset));
         }
         prefetch(first.wrapping_add(bytes));
+        Seen { segment: segment.bits(), bucket: bucket as u32, index: index as u32, slot }
+    }
+
+    /// Finds the entry of a key, be it a tombstone, and looks first where it was seen: then nothing has to be
+    /// searched, and fetching the entry waits for no look at its bucket.
+    #[inline(always)]
+    pub fn find_again(&self, seen: Seen, hash: u64, key: &[u8]) -> Option<Found> {
+        match self.find_there(seen, hash, key) {
+            None => self.find_anywhere(hash, key),
+            found => found,
+        }
+    }
+
+    /// The entry that was seen, if it is still where it was, and this key's.
+    #[inline(always)]
+    fn find_there(&self, seen: Seen, hash: u64, key: &[u8]) -> Option<Found> {
+        let segment = self.segment(hash)?;
+        if segment.bits() != seen.segment {
+            return None;
+        }
+        let (bucket, index, slot) = (seen.bucket as usize, seen.index as usize, seen.slot);
+        // SAFETY: the table is borrowed, so its segments are alive and unchanged; this one is as large as
+        // the one that the entry was seen in, so it has that bucket.
+        let is_there = unsafe { &*segment.bucket(bucket) }.holds(index, tag(hash), slot);
+        // SAFETY: the table refers to that entry, so it is alive, and does not change.
+        (is_there && unsafe { slot.entry().entry() }.has_key(key)).then_some(Found {
+            segment,
+            bucket,
+            index,
+            slot,
+        })
+    }
+
+    #[inline(never)]
+    fn find_anywhere(&self, hash: u64, key: &[u8]) -> Option<Found> {
+        self.find(hash, key)
     }
 
     /// Finds the entry of a key, be it a tombstone.
