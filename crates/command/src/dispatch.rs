@@ -24,6 +24,6 @@ pub use context::Context;
 pub use execute::execute;
 pub use look_ahead::LookAhead;
 pub(crate) use prepare::Ahead;
-pub use prepare::{Incoming, Last, Prepared, Preparing, prepare};
+pub use prepare::{Incoming, Last, Prepared, Preparing};
 pub use short::{is_plain, run_shortly};
 pub use worker::Worker;

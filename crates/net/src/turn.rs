@@ -191,8 +191,9 @@ impl Turn {
             *left -= 1;
             let words = &self.words[first_word..];
             let (bytes, db) = (connection.input.bytes(), connection.session.db);
-            let prepared =
-                dispatch::prepare(&self.server, &mut self.last, command, db, bytes, words);
+            let mut prepared = Prepared::of(command, db);
+            let preparing = Preparing::new(&self.server, command);
+            preparing.prepare(&mut self.last, &mut prepared, bytes, words);
             self.requests.push(Request {
                 connection: index as u32,
                 first_word: first_word as u32,
@@ -215,25 +216,30 @@ impl Turn {
         room: usize,
     ) -> usize {
         let Some(repeats) = connection.parser.repeats(self.last.front(), limits) else { return 0 };
-        let preparing = Preparing::new(&self.server, self.last.command_again());
+        let command = self.last.command_again();
         let (input, db) = (&mut connection.input, connection.session.db);
         let (bytes, mut start) = (input.bytes(), input.parsed);
-        let mut count = 0;
-        while count < room {
+        let before = self.requests.len();
+        while self.requests.len() - before < room {
             let first_word = self.words.len();
             let Some(taken) = repeats.take(bytes, start, &mut self.words) else { break };
-            let words = &self.words[first_word..];
-            let prepared = preparing.prepare_with(&mut self.last, db, bytes, (taken.first, words));
             start = taken.end;
             self.requests.push(Request {
                 connection: index as u32,
                 first_word: first_word as u32,
-                words: words.len() as u32,
+                words: (self.words.len() - first_word) as u32,
                 end: start,
-                prepared,
+                prepared: Prepared::of(command, db),
             });
-            count += 1;
         }
+        // A loop of its own, in which hashing one key does not wait for where the next one is found.
+        let preparing = Preparing::new(&self.server, command);
+        let requests = &mut self.requests[before..];
+        for request in &mut *requests {
+            let words = &self.words[request.first_word as usize..][..request.words as usize];
+            preparing.prepare(&mut self.last, &mut request.prepared, bytes, words);
+        }
+        let count = requests.len();
         input.parsed = start;
         count
     }

@@ -7,20 +7,23 @@
 //! Pipelines repeat their command, so the same bytes are parsed again and again: comparing them, at once,
 //! takes a fifth of that.
 
-use crate::parser::{Cursor, take_args};
+use crate::parser::{Cursor, take_arg, take_args};
 use crate::{Arg, Limits};
 
-const BLOCK_BYTES: usize = 16;
+/// Shortest front: `*1`, `$1` and a letter with their line ends.
+const FRONT_BYTES_MIN: usize = 11;
+const HALF: usize = 8;
+const WHOLE: usize = 2 * HALF;
 /// Longest front: its count has one digit or two, and its name up to 20 bytes.
-const FRONT_BYTES_MAX: usize = 2 * BLOCK_BYTES;
+const FRONT_BYTES_MAX: usize = 2 * WHOLE;
 
 /// A front that was parsed, or none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Front {
-    /// Its bytes, the first one lowest, and behind it zeros.
-    blocks: [u128; 2],
-    /// Which bytes of the blocks are its own.
-    masks: [u128; 2],
+    /// Its first bytes; the first eight are enough if it has no more than 16.
+    head: [u8; WHOLE],
+    /// Its last bytes, which overlap with the first; the last eight are enough if it has no more than 16.
+    tail: [u8; WHOLE],
     /// 0 if there is none.
     len: usize,
     /// The first argument, from the start of the request.
@@ -38,36 +41,18 @@ impl Front {
         if name.start == start {
             return Front::default(); // Inline, and perhaps unquoted there: then `*` is of its name.
         }
-        let len = name.start + name.len + 2 - start;
-        let request = buf.get(start..).unwrap_or_default();
-        match (request.first_chunk::<BLOCK_BYTES>(), request.first_chunk::<FRONT_BYTES_MAX>()) {
-            (Some(first), _) if len <= BLOCK_BYTES && first[0] == b'*' => {
-                Front::with([first, &[0; BLOCK_BYTES]], len, start, name, args.len())
-            }
-            (_, Some(both)) if len <= FRONT_BYTES_MAX && both[0] == b'*' => {
-                let (blocks, _) = both.as_chunks();
-                Front::with([&blocks[0], &blocks[1]], len, start, name, args.len())
+        match buf.get(start..name.start + name.len + 2) {
+            Some(front @ [b'*', ..])
+                if (FRONT_BYTES_MIN..=FRONT_BYTES_MAX).contains(&front.len()) =>
+            {
+                let (mut head, mut tail) = ([0; WHOLE], [0; WHOLE]);
+                let shown = front.len().min(WHOLE);
+                head[..shown].copy_from_slice(&front[..shown]);
+                tail[WHOLE - shown..].copy_from_slice(&front[front.len() - shown..]);
+                let name = Arg { start: name.start - start, ..name };
+                Front { head, tail, len: front.len(), name, args: args.len() }
             }
             _ => Front::default(),
-        }
-    }
-
-    #[inline]
-    fn with(
-        [first, second]: [&[u8; BLOCK_BYTES]; 2],
-        len: usize,
-        start: usize,
-        name: Arg,
-        args: usize,
-    ) -> Front {
-        let masks = [mask(len), mask(len.saturating_sub(BLOCK_BYTES))];
-        let block = |bytes: &[u8; BLOCK_BYTES], mask| u128::from_le_bytes(*bytes) & mask;
-        Front {
-            blocks: [block(first, masks[0]), block(second, masks[1])],
-            masks,
-            len,
-            name: Arg { start: name.start - start, ..name },
-            args,
         }
     }
 
@@ -77,15 +62,16 @@ impl Front {
         self.len > 0 && limits.allow_short() && self.args <= limits.args_max
     }
 
-    /// Whether `request` begins with it; `None` if it is too short to tell.
+    /// Whether `request` begins with it.
     #[inline(always)]
-    fn begins(&self, request: &[u8]) -> Option<bool> {
-        let same = |bytes: &[u8; BLOCK_BYTES], number: usize| {
-            (u128::from_le_bytes(*bytes) ^ self.blocks[number]) & self.masks[number] == 0
-        };
-        let (first, others) = request.split_first_chunk()?;
-        let is_long = self.len > BLOCK_BYTES;
-        Some(same(first, 0) && (!is_long || same(others.first_chunk()?, 1)))
+    fn begins(&self, request: &[u8]) -> bool {
+        let Some(front) = request.get(..self.len) else { return false };
+        if self.len > WHOLE {
+            return front.first_chunk() == Some(&self.head)
+                && front.last_chunk() == Some(&self.tail);
+        }
+        front.first_chunk() == self.head.first_chunk::<HALF>()
+            && front.last_chunk() == self.tail.last_chunk::<HALF>()
     }
 }
 
@@ -115,28 +101,41 @@ impl Repeats {
     #[inline(always)]
     pub fn take(&self, buf: &[u8], start: usize, args: &mut Vec<Arg>) -> Option<Taken> {
         let Front { len, name, args: count, .. } = self.front;
-        if !self.front.begins(buf.get(start..)?)? {
+        if !self.front.begins(buf.get(start..)?) {
             return None;
         }
-        let args_before = args.len();
-        args.push(Arg { start: start + name.start, len: name.len });
-        let first_only = Cursor { position: start + len, args_left: count.min(2) - 1 };
-        let mut cursor = take_args(buf, first_only, 0, args);
-        if cursor.args_left == 0 {
-            let first = if count > 1 { args[args_before + 1] } else { Arg::default() };
-            cursor.args_left = count.saturating_sub(2);
-            cursor = take_args(buf, cursor, 0, args);
-            if cursor.args_left == 0 {
-                return Some(Taken { end: cursor.position, first });
+        let (name, end) = (Arg { start: start + name.start, len: name.len }, start + len);
+        // Most commands have two words or three, and what is known to be so many is not kept in memory.
+        match count {
+            1 => {
+                args.push(name);
+                Some(Taken { end, first: Arg::default() })
             }
+            2 => {
+                let (first, end) = take_arg(buf, end)?;
+                args.extend_from_slice(&[name, first]);
+                Some(Taken { end, first })
+            }
+            3 => {
+                let (first, end) = take_arg(buf, end)?;
+                let (second, end) = take_arg(buf, end)?;
+                args.extend_from_slice(&[name, first, second]);
+                Some(Taken { end, first })
+            }
+            _ => take_many(buf, Cursor { position: end, args_left: count - 1 }, name, args),
         }
-        args.truncate(args_before);
-        None
     }
 }
 
-/// The lowest `bytes` bytes of a block.
-#[inline]
-fn mask(bytes: usize) -> u128 {
-    if bytes >= BLOCK_BYTES { u128::MAX } else { (1 << (8 * bytes)) - 1 }
+/// The rest of a request of four words or more.
+#[inline(never)]
+fn take_many(buf: &[u8], behind: Cursor, name: Arg, args: &mut Vec<Arg>) -> Option<Taken> {
+    let args_before = args.len();
+    args.push(name);
+    let Cursor { position, args_left } = take_args(buf, behind, 0, args);
+    if args_left > 0 {
+        args.truncate(args_before);
+        return None;
+    }
+    Some(Taken { end: position, first: args[args_before + 1] })
 }

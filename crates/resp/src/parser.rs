@@ -316,6 +316,14 @@ pub(crate) fn take_args(buf: &[u8], cursor: Cursor, base: usize, args: &mut Vec<
     Cursor { position: buf.len() - rest.len(), args_left }
 }
 
+/// The argument at `position` and where the next one begins, if it is short-headed and wholly there.
+#[inline(always)]
+pub(crate) fn take_arg(buf: &[u8], position: usize) -> Option<(Arg, usize)> {
+    let header = short_header::<b'$'>(buf.get(position..)?)?;
+    let end = position + header.bytes_with_payload;
+    (end <= buf.len()).then_some((Arg { start: position + header.bytes, len: header.value }, end))
+}
+
 /// A `*count` or `$length` line.
 struct ShortHeader {
     value: usize,

@@ -211,77 +211,48 @@ impl Prepared {
     }
 }
 
-/// What there is to find out about the requests of one command.
+/// How requests of one command are prepared.
 #[derive(Clone, Copy)]
 pub struct Preparing<'a> {
     engine: &'a Engine,
-    command: Option<CommandId>,
     /// The word that is the first key; 0 if it has none.
     first_key: usize,
     ahead: Ahead,
 }
 
 impl<'a> Preparing<'a> {
-    /// Of this command.
+    /// For this command.
     #[inline(always)]
     pub fn new(server: &'a Server, command: Option<CommandId>) -> Preparing<'a> {
         let engine = &*server.engine;
-        match command.map(|id| server.commands.call(id)) {
-            Some(call) => {
-                let (first_key, ahead) = (usize::from(call.first_key), call.ahead);
-                Preparing { engine, command, first_key, ahead }
-            }
-            None => Preparing { engine, command, first_key: 0, ahead: Ahead::Nothing },
-        }
+        let (first_key, ahead) = match command.map(|id| server.commands.call(id)) {
+            Some(call) => (usize::from(call.first_key), call.ahead),
+            None => (0, Ahead::Nothing),
+        };
+        Preparing { engine, first_key, ahead }
     }
 
     /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same buffer and
     /// the same batch.
     #[inline(always)]
-    pub fn prepare(&self, last: &mut Last, db: u8, buffer: &[u8], words: &[Arg]) -> Prepared {
-        self.prepare_key(last, db, buffer, words.get(self.first_key).copied())
-    }
-
-    /// The same of a request whose word behind its name is known.
-    #[inline(always)]
-    pub fn prepare_with(
-        &self,
-        last: &mut Last,
-        db: u8,
-        buffer: &[u8],
-        (first, words): (Arg, &[Arg]),
-    ) -> Prepared {
-        if self.first_key == 1 && words.len() > 1 {
-            return self.prepare_key(last, db, buffer, Some(first));
-        }
-        self.prepare(last, db, buffer, words)
-    }
-
-    #[inline(always)]
-    fn prepare_key(&self, last: &mut Last, db: u8, buffer: &[u8], key: Option<Arg>) -> Prepared {
-        let Preparing { engine, command, first_key, ahead } = *self;
-        match key {
-            Some(key) if first_key > 0 => {
-                let repeats = last.hash(engine, key, buffer);
-                let (hash, partition) = (last.hash, Some(last.partition));
-                Prepared { command, hash, partition, db, ahead, repeats, seen: Seen::default() }
-            }
-            _ => Prepared { command, db, ..Prepared::default() },
+    pub fn prepare(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8], words: &[Arg]) {
+        let Preparing { engine, first_key, ahead } = *self;
+        if first_key > 0
+            && let Some(&key) = words.get(first_key)
+        {
+            prepared.repeats = last.hash(engine, key, buffer);
+            (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
+            prepared.ahead = ahead;
         }
     }
 }
 
-/// Finds out about one request.
-#[inline(always)]
-pub fn prepare(
-    server: &Server,
-    last: &mut Last,
-    command: Option<CommandId>,
-    db: u8,
-    buffer: &[u8],
-    words: &[Arg],
-) -> Prepared {
-    Preparing::new(server, command).prepare(last, db, buffer, words)
+impl Prepared {
+    /// A request of this command, with nothing found out about it.
+    #[inline(always)]
+    pub fn of(command: Option<CommandId>, db: u8) -> Prepared {
+        Prepared { command, db, ..Prepared::default() }
+    }
 }
 
 impl Prepared {

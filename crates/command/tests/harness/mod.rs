@@ -9,7 +9,7 @@ use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::clients::{NewClient, Unblocking, Wake};
 use basalt_command::commands::Commands;
-use basalt_command::dispatch::{self, Incoming, Worker};
+use basalt_command::dispatch::{self, Incoming, Prepared, Preparing, Worker};
 use basalt_command::server::Server;
 use basalt_command::session::{Flow, Session};
 use basalt_command::wait::{Afterwards, Wait};
@@ -199,7 +199,8 @@ impl TestServer {
             let db = self.session.db;
             self.last.forget_key();
             let command = self.last.command(server, request, 0, args);
-            let prepared = dispatch::prepare(server, &mut self.last, command, db, request, args);
+            let mut prepared = Prepared::of(command, db);
+            Preparing::new(server, command).prepare(&mut self.last, &mut prepared, request, args);
             let (worker, session) = (&mut self.worker, &mut self.session);
             let incoming = Incoming { prepared: &prepared, buffer: request, words: args };
             let mut plain = dispatch::is_plain(worker, session);
