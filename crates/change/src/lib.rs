@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod crc16;
 pub mod element;
 pub mod op;
 pub mod place;

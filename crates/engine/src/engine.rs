@@ -205,7 +205,7 @@ impl Engine {
     }
 
     /// Computes what is needed to find a key.
-    #[inline]
+    #[inline(always)]
     pub fn key<'a>(&self, bytes: &'a [u8]) -> Key<'a> {
         Key::new(bytes, self.keyspace.hasher())
     }

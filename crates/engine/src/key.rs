@@ -17,7 +17,7 @@ pub struct Key<'a> {
 
 impl<'a> Key<'a> {
     /// Computes hash and partition.
-    #[inline]
+    #[inline(always)]
     pub fn new(bytes: &'a [u8], hasher: &KeyHasher) -> Key<'a> {
         Key { bytes, hash: hasher.hash(bytes), partition: Slot::of(bytes).partition() }
     }

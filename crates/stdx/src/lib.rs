@@ -2,13 +2,14 @@
 //!
 //! What the standard library lacks and more than one crate needs, and nothing else. It owns glob
 //! patterns ([`glob`]), numbers of variable length ([`varint`]), a lock for what is held for
-//! nanoseconds ([`short_lock`]), the order of locks ([`lock_rank`]) and fetching ahead
-//! ([`mod@prefetch`]). It must never know anything of databases: what is here would be as much at home
+//! nanoseconds ([`short_lock`]), the order of locks ([`lock_rank`]), fetching ahead
+//! ([`mod@prefetch`]) and multiplication without carries ([`carryless`]). It must never know anything of databases: what is here would be as much at home
 //! in any other program. Its one invariant: no input makes it panic or take more than
 //! time in proportion to the input's length. Read `glob.rs` next.
 
 #![deny(unsafe_code)]
 
+pub mod carryless;
 pub mod glob;
 pub mod lock_rank;
 pub mod prefetch;
