@@ -63,6 +63,8 @@ pub(crate) struct Turn {
     look_ahead: LookAhead,
     requests: Vec<Request>,
     words: Vec<Arg>,
+    /// A request of the batch may look ahead.
+    has_collections: bool,
 }
 
 /// The connections of a thread.
@@ -82,6 +84,7 @@ impl Turn {
             look_ahead: LookAhead::default(),
             requests: Vec::new(),
             words: Vec::new(),
+            has_collections: false,
         }
     }
 
@@ -193,6 +196,7 @@ impl Turn {
             let (bytes, db) = (connection.input.bytes(), connection.session.db);
             let mut prepared = Prepared::of(command, db);
             let preparing = Preparing::new(&self.server, command);
+            self.has_collections |= preparing.looks_ahead();
             preparing.prepare(&mut self.last, &mut prepared, bytes, words);
             self.requests.push(Request {
                 connection: index as u32,
@@ -234,6 +238,7 @@ impl Turn {
         }
         // A loop of its own, in which hashing one key does not wait for where the next one is found.
         let preparing = Preparing::new(&self.server, command);
+        self.has_collections |= preparing.looks_ahead();
         let requests = &mut self.requests[before..];
         for request in &mut *requests {
             let words = &self.words[request.first_word as usize..][..request.words as usize];
@@ -307,6 +312,7 @@ impl Turn {
         self.worker.end_batch(&self.server, done - start, count);
         self.requests.clear();
         self.words.clear();
+        self.has_collections = false;
         done
     }
 
@@ -369,7 +375,7 @@ impl Turn {
             request.prepared.prefetch_entry(engine);
         }
         let requests = &self.requests;
-        if requests.iter().any(|request| request.prepared.looks_ahead()) {
+        if self.has_collections && requests.iter().any(|request| request.prepared.looks_ahead()) {
             self.look_ahead.fetch(engine, requests.len(), |number| {
                 let request = &requests[number];
                 if !request.prepared.looks_ahead() {

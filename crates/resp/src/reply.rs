@@ -342,47 +342,57 @@ fn put_negative(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes a bulk string.
-#[inline]
+/// Room for a bulk string that is written in blocks.
+const BLOCKS_BYTES_MAX: usize = 72;
+
+/// Writes a bulk string. What is written in blocks calls nothing that might come back, so that nothing has to be kept
+/// across a call.
 pub(crate) fn put_bulk(out: &mut Vec<u8>, value: &[u8]) {
-    out.reserve(value.len() + HEADER_BYTES_MAX + BLOCKS_BYTES_MAX);
-    if let Some(word) = short_word(value) {
-        return put_short_bulk(out, word, value.len());
+    if value.len() > 64 {
+        return put_long_bulk(out, value);
     }
-    if let (Some(first), Some(last)) = (value.first_chunk::<16>(), value.last_chunk())
-        && value.len() <= 2 * first.len()
-    {
-        return put_blocks::<16, 40>(out, first, last, value.len());
+    if out.capacity() - out.len() < BLOCKS_BYTES_MAX {
+        return make_room_and_put_bulk(out, value);
     }
-    if let (Some(first), Some(last)) = (value.first_chunk::<32>(), value.last_chunk())
-        && value.len() <= 2 * first.len()
-    {
-        return put_blocks::<32, BLOCKS_BYTES_MAX>(out, first, last, value.len());
+    match value.len() {
+        0..=9 => put_short_bulk(out, short_word(value), value.len()),
+        10..=16 => put_blocks::<8, 24>(out, value),
+        17..=32 => put_blocks::<16, 40>(out, value),
+        _ => put_blocks::<32, BLOCKS_BYTES_MAX>(out, value),
     }
+}
+
+#[cold]
+fn make_room_and_put_bulk(out: &mut Vec<u8>, value: &[u8]) {
+    out.reserve(BLOCKS_BYTES_MAX);
+    put_bulk(out, value);
+}
+
+#[inline(never)]
+fn put_long_bulk(out: &mut Vec<u8>, value: &[u8]) {
+    out.reserve(value.len() + HEADER_BYTES_MAX + 2);
     put_header(out, b'$', value.len() as u64);
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
 }
 
-/// Most that [`put_blocks`] stores.
-const BLOCKS_BYTES_MAX: usize = 72;
-
 /// Writes a bulk string of one or two blocks, whose length has two digits. Two blocks that overlap are stored
 /// faster than a number of bytes that varies is copied, and room that is made once is not asked for with
 /// each part. `ROOM` is header, two blocks and line end, up to a whole number of words.
-#[inline]
-fn put_blocks<const BLOCK: usize, const ROOM: usize>(
-    out: &mut Vec<u8>,
-    first: &[u8; BLOCK],
-    last: &[u8; BLOCK],
-    len: usize,
-) {
+#[inline(always)]
+fn put_blocks<const BLOCK: usize, const ROOM: usize>(out: &mut Vec<u8>, value: &[u8]) {
+    let len = value.len();
+    let (Some(first), Some(last)) = (value.first_chunk::<BLOCK>(), value.last_chunk::<BLOCK>())
+    else {
+        return put_long_bulk(out, value);
+    };
     const HEADER_BYTES: usize = 5;
     let (start, end) = (out.len(), HEADER_BYTES + len);
     out.extend_from_slice(&[0; ROOM]);
     let Some(bulk) = out.last_chunk_mut::<ROOM>() else { return };
     let (tens, ones) = (b'0' + (len / 10) as u8, b'0' + (len % 10) as u8);
-    bulk[..HEADER_BYTES].copy_from_slice(&[b'$', tens, ones, b'\r', b'\n']);
+    // Three bytes more than the header has, which the string covers.
+    bulk[..8].copy_from_slice(&[b'$', tens, ones, b'\r', b'\n', 0, 0, 0]);
     bulk[HEADER_BYTES..][..BLOCK].copy_from_slice(first);
     bulk[end - BLOCK..end].copy_from_slice(last);
     bulk[end..end + 2].copy_from_slice(b"\r\n");
@@ -391,25 +401,21 @@ fn put_blocks<const BLOCK: usize, const ROOM: usize>(
 
 /// The bytes of a string of up to nine, the first one lowest.
 #[inline]
-fn short_word(value: &[u8]) -> Option<u128> {
+fn short_word(value: &[u8]) -> u128 {
     let len = value.len();
-    let word = match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+    match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
         (Some(first), Some(last)) if len <= 8 => {
             let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
             u128::from(first) | u128::from(last) << (8 * (len - 4))
-        }
-        (Some(_), _) if len == 9 => {
-            let [front @ .., back] = value.first_chunk::<9>()?;
-            u128::from(u64::from_le_bytes(*front)) | u128::from(*back) << 64
         }
         (None, _) if len > 0 => {
             let byte = |index: usize| u128::from(value[index]);
             byte(0) | byte(len / 2) << (8 * (len / 2)) | byte(len - 1) << (8 * (len - 1))
         }
-        (None, _) => 0,
-        _ => return None,
-    };
-    Some(word)
+        _ => value.first_chunk::<9>().map_or(0, |[front @ .., back]| {
+            u128::from(u64::from_le_bytes(*front)) | u128::from(*back) << 64
+        }),
+    }
 }
 
 /// Writes a bulk string of up to nine bytes: its header, itself and the line end are one block, of which

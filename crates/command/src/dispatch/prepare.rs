@@ -232,6 +232,12 @@ impl<'a> Preparing<'a> {
         Preparing { engine, first_key, ahead }
     }
 
+    /// The command works on a collection, of which something may be fetched ahead.
+    #[inline]
+    pub fn looks_ahead(&self) -> bool {
+        self.ahead != Ahead::Nothing
+    }
+
     /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same buffer and
     /// the same batch.
     #[inline(always)]

@@ -189,8 +189,10 @@ impl Table {
     fn prefetch_slot(&self, segment: SegmentRef, bucket: usize, index: usize, slot: Slot) -> Seen {
         let first = slot.entry().addr().as_ptr();
         let bytes = self.entry_bytes_typical as usize;
-        for offset in (0..bytes).step_by(LINE_BYTES) {
+        let mut offset = 0;
+        while offset < bytes {
             prefetch(first.wrapping_add(offset));
+            offset += LINE_BYTES;
         }
         prefetch(first.wrapping_add(bytes));
         Seen { segment: segment.bits(), bucket: bucket as u32, index: index as u32, slot }
