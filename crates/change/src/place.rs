@@ -62,10 +62,11 @@ impl PartitionId {
         self.0
     }
 
-    /// The partition's number as an index.
+    /// The partition's number as an index; that it is below [`PARTITIONS`] is said in a way that a compiler
+    /// understands.
     #[inline]
     pub fn index(self) -> usize {
-        usize::from(self.0)
+        usize::from(self.0) & (PARTITIONS - 1)
     }
 
     /// The shard that holds this partition.

@@ -16,8 +16,7 @@ use basalt_value::Collection;
 /// What a command that reads one key sees of it.
 pub struct Point<'a> {
     object: Option<Object<'a>>,
-    now_ms: u64,
-    value_bytes_max: usize,
+    session: &'a Session,
 }
 
 impl<'a> Point<'a> {
@@ -39,13 +38,13 @@ impl<'a> Point<'a> {
     /// Now, in unix milliseconds.
     #[inline]
     pub fn now_ms(&self) -> u64 {
-        self.now_ms
+        self.session.now_ms
     }
 
     /// Largest value that a command may make, in bytes.
     #[inline]
     pub fn value_bytes_max(&self) -> usize {
-        self.value_bytes_max
+        self.session.value_bytes_max
     }
 }
 
@@ -53,8 +52,7 @@ impl View<'_> {
     /// The same of one of its keys, counted as a hit or a miss and as a use of the key.
     #[inline]
     pub fn point(&self, key: &Key<'_>) -> Point<'_> {
-        let (now_ms, value_bytes_max) = (self.now_ms(), self.value_bytes_max());
-        Point { object: self.get(key), now_ms, value_bytes_max }
+        Point { object: self.get(key), session: self.session() }
     }
 }
 
@@ -71,11 +69,11 @@ impl Engine {
     ) -> Option<R> {
         self.keyspace.with(key.partition, |partition| {
             let database = &partition.databases[usize::from(session.db)];
-            let Session { now_ms, touch, value_bytes_max, .. } = *session;
+            let Session { now_ms, touch, .. } = *session;
             let found = database.table.find_again(seen, key.hash, key.bytes);
             let object = used(&database.table, found, now_ms, touch);
             let is_known = object.is_some() || database.is_complete();
-            is_known.then(|| read(&Point { object, now_ms, value_bytes_max }))
+            is_known.then(|| read(&Point { object, session }))
         })
     }
 }

@@ -215,6 +215,10 @@ impl<'e> View<'e> {
         self.session.now_ms
     }
 
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Number of the selected database.
     pub fn db(&self) -> u8 {
         self.session.db

@@ -138,14 +138,15 @@ impl Keyspace {
     #[inline]
     pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> Seen {
         let seen = self.glance(partition, |held| {
-            let database = held.databases.numbered(usize::from(db))?;
-            let bits = database.table.segment(hash).map_or(0, SegmentRef::bits);
+            let table = &held.databases.numbered(usize::from(db))?.table;
+            let segment = table.segment(hash);
+            let bits = segment.map_or(0, SegmentRef::bits);
             let hint = self.partitions[partition.index()].hint(db, hash);
             // Relaxed: nobody concludes anything from it.
             if hint.load(Ordering::Relaxed) != bits {
                 hint.store(bits, Ordering::Relaxed);
             }
-            Some(database.table.prefetch_entry(hash))
+            segment.map(|segment| table.prefetch_entry_in(segment, hash))
         });
         seen.flatten().unwrap_or_default()
     }

@@ -64,6 +64,20 @@ pub fn run_shortly<'a>(
     ran
 }
 
+/// The key of a request, which is its first word; `None` if it is of another command, has another count of words
+/// or no key.
+#[inline(always)]
+fn key_of<'a>(
+    Incoming { prepared, buffer, words }: Incoming<'a>,
+    id: CommandId,
+    count: usize,
+) -> Option<Key<'a>> {
+    if prepared.command != Some(id) || words.len() != count {
+        return None;
+    }
+    Some(Key { bytes: words[1].of(buffer), hash: prepared.hash, partition: prepared.partition? })
+}
+
 /// Requests with the same command and as many words.
 struct Short<'a> {
     server: &'a Server,
@@ -75,19 +89,6 @@ struct Short<'a> {
 }
 
 impl Short<'_> {
-    /// The key of a request, which is its first word; `None` if it is of another command, or has none.
-    #[inline(always)]
-    fn key<'a>(&self, Incoming { prepared, buffer, words }: Incoming<'a>) -> Option<Key<'a>> {
-        if prepared.command != Some(self.id) || words.len() != self.words {
-            return None;
-        }
-        Some(Key {
-            bytes: words[1].of(buffer),
-            hash: prepared.hash,
-            partition: prepared.partition?,
-        })
-    }
-
     /// Looks at the key of each request, for as long as that is enough.
     #[inline(never)]
     fn look<'a>(
@@ -96,21 +97,17 @@ impl Short<'_> {
         run: impl Fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> Option<CommandResult>,
     ) -> usize {
         let key_session = key_session(self.worker, self.session);
+        let mut reply = Reply::new(self.out, self.session.protocol);
         let (mut ran, mut hits) = (0, 0);
         for request in requests {
-            let Some(key) = self.key(request) else { break };
+            let Some(key) = key_of(request, self.id, self.words) else { break };
             let keys = [key];
             let args = Args::new(request.buffer, request.words).with_keys(&keys);
-            let mut reply = Reply::new(self.out, self.session.protocol);
-            let read = self.server.engine.read_point(
-                &keys[0],
-                request.prepared.seen,
-                &key_session,
-                |point| {
-                    let result = run(point, &args, &mut reply)?;
-                    Some((result, point.object().is_some()))
-                },
-            );
+            let seen = request.prepared.seen;
+            let read = self.server.engine.read_point(&keys[0], seen, &key_session, |point| {
+                let result = run(point, &args, &mut reply)?;
+                Some((result, point.object().is_some()))
+            });
             let Some(Some((result, is_hit))) = read else { break };
             if let Err(error) = result {
                 fail(self.worker, self.id, &error, &mut reply);
@@ -133,7 +130,7 @@ impl Short<'_> {
         let key_session = key_session(self.worker, self.session);
         let mut ran = 0;
         for request in requests {
-            let Some(key) = self.key(request) else { break };
+            let Some(key) = key_of(request, self.id, self.words) else { break };
             engine.log().prefetch(key.partition.shard());
             let value = request.words[2].of(request.buffer);
             if !engine.overwrite(

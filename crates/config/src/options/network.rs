@@ -55,7 +55,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "batch-commands-max",
         Kind::Int { min: 1, max: 1024 },
-        "32",
+        "64",
         "Commands of one connection that are parsed and prefetched together.",
     )
     .own(),

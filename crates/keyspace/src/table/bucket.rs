@@ -57,6 +57,12 @@ impl Slot {
         )
     }
 
+    /// Where the entry stands.
+    #[inline]
+    pub fn address(self) -> *const u8 {
+        std::ptr::with_exposed_provenance((self.0 & !FLAGS) as usize)
+    }
+
     /// All of these flags are set.
     #[inline]
     pub fn has(self, flags: u64) -> bool {

@@ -151,7 +151,14 @@ impl Table {
     /// time in thirty another; says where it stands. If there is none, the key may be about to come.
     #[inline]
     pub fn prefetch_entry(&self, hash: u64) -> Seen {
-        let Some(segment) = self.segment(hash) else { return Seen::default() };
+        self.segment(hash)
+            .map_or_else(Seen::default, |segment| self.prefetch_entry_in(segment, hash))
+    }
+
+    /// The same where the hash's segment is known.
+    #[inline]
+    pub(crate) fn prefetch_entry_in(&self, segment: SegmentRef, hash: u64) -> Seen {
+        debug_assert!(self.segment(hash).map(SegmentRef::bits) == Some(segment.bits()));
         let home = segment.home(hash);
         // SAFETY: the partition's lock is held, so the segment is alive and does not change.
         let bucket = unsafe { &*segment.bucket(home) };
@@ -187,9 +194,10 @@ impl Table {
     /// it begins, for a branch on that could not be predicted.
     #[inline]
     fn prefetch_slot(&self, segment: SegmentRef, bucket: usize, index: usize, slot: Slot) -> Seen {
-        let first = slot.entry().addr().as_ptr();
+        let first = slot.address();
         let bytes = self.entry_bytes_typical as usize;
-        let mut offset = 0;
+        prefetch(first);
+        let mut offset = LINE_BYTES;
         while offset < bytes {
             prefetch(first.wrapping_add(offset));
             offset += LINE_BYTES;
