@@ -5,7 +5,7 @@ use basalt_keyspace::entry::{Access, Content, NewValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::memory::pages::PagePool;
 use basalt_keyspace::table::bucket::{COLD, DIRTY, EXPIRING};
-use basalt_keyspace::table::{Lookup, Table};
+use basalt_keyspace::table::{Lookup, Seen, Table};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -209,13 +209,61 @@ fn key(number: u8) -> Vec<u8> {
     }
 }
 
+/// What a hint of any age says of a key is what a search says.
+fn check_hint(table: &Table, seen: Seen, key: &[u8]) {
+    let value = |found| table.entry(found).string().map(StringValue::bytes);
+    let (hinted, found) = (table.find_again(seen, hash(key), key), table.find(hash(key), key));
+    assert_eq!(hinted.map(value), found.map(value), "{key:?}");
+}
+
+#[test]
+fn a_hint_is_known_to_be_out_of_date() {
+    let keys = if cfg!(miri) { 100 } else { 2_000u32 };
+    let mut table = table();
+    let mut hints = Vec::new();
+    let check = |table: &Table, hints: &[(u32, Seen)]| {
+        for (number, seen) in hints {
+            check_hint(table, *seen, &number.to_be_bytes());
+        }
+    };
+    // Hints from before the key came, and of segments that have gone since.
+    for i in 0..keys {
+        hints.push((i, table.prefetch_entry(hash(&i.to_be_bytes()))));
+        put(&mut table, &i.to_be_bytes(), &i.to_be_bytes(), 0);
+        hints.push((i, table.prefetch_entry(hash(&i.to_be_bytes()))));
+    }
+    check(&table, &hints);
+    hints.extend((0..keys).map(|i| (i, table.prefetch_entry(hash(&i.to_be_bytes())))));
+    // Of keys that have gone, and of others that stand in their place.
+    for i in (0..keys).step_by(2) {
+        remove(&mut table, &i.to_be_bytes());
+        check_hint(&table, hints[i as usize * 2 + 1].1, &i.to_be_bytes());
+    }
+    check(&table, &hints);
+    for i in (0..keys).step_by(2) {
+        put(&mut table, &(keys + i).to_be_bytes(), b"another", 0);
+    }
+    check(&table, &hints);
+    // Of another key, or a table that has been emptied.
+    for (number, seen) in &hints {
+        check_hint(&table, *seen, &(number + 1).to_be_bytes());
+    }
+    for i in 0..2 * keys {
+        remove(&mut table, &i.to_be_bytes());
+    }
+    check(&table, &hints);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 64 }, ..Default::default() })]
     #[test]
     fn the_table_agrees_with_a_map(ops in proptest::collection::vec(op(), 1..if cfg!(miri) { 60 } else { 600 })) {
         let mut table = table();
         let mut model: BTreeMap<Vec<u8>, (Vec<u8>, u64)> = BTreeMap::new();
+        let mut hints = Vec::new();
         for op in ops {
+            let (Op::Put(number, ..) | Op::Remove(number) | Op::Edit(number, _)) = op;
+            hints.push((key(number), table.prefetch_entry(hash(&key(number)))));
             match op {
                 Op::Put(number, len, expire_ms) => {
                     let value = vec![number ^ len as u8; len];
@@ -243,6 +291,9 @@ proptest! {
             }
         }
         prop_assert_eq!(table.counts().live, model.len());
+        for (key, seen) in hints {
+            check_hint(&table, seen, &key);
+        }
         for number in 0..=255 {
             prop_assert_eq!(get(&table, &key(number)), model.get(&key(number)).cloned());
         }

@@ -72,8 +72,9 @@ impl World<'_> {
     pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> bool {
         let engine = self.engine();
         let (key, mut changes) = (engine.key(key), Changes::default());
+        let seen = engine.prefetch_entry(db, key.hash, key.partition);
         engine.gating() == Gating::Off
-            && engine.overwrite(&key, Seen::default(), value, &self.session(db), &mut changes)
+            && engine.overwrite(&key, seen, value, &self.session(db), &mut changes)
     }
 
     /// Reads a key, fetching it first.
@@ -82,6 +83,9 @@ impl World<'_> {
     /// If it cannot be fetched.
     pub fn read(&self, db: u8, key: &[u8]) -> Result<Option<Value>, Violation> {
         let engine = self.engine();
+        let Key { hash, partition, .. } = engine.key(key);
+        // Out of date if the key has to be fetched.
+        let seen = engine.prefetch_entry(db, hash, partition);
         for _ in 0..FETCHES_MAX {
             match self.start_fetch(db, key) {
                 Some(fetching) => wait_for(&fetching)?,
@@ -95,7 +99,7 @@ impl World<'_> {
                     let view = View::new(engine, locked, self.session(db));
                     let value = view.get(&keys[0]).map(value_of);
                     drop(view);
-                    return self.check_point(db, &keys[0], value);
+                    return self.check_point(db, &keys[0], seen, value);
                 }
             }
         }
@@ -107,12 +111,12 @@ impl World<'_> {
         &self,
         db: u8,
         key: &Key<'_>,
+        seen: Seen,
         value: Option<Value>,
     ) -> Result<Option<Value>, Violation> {
         let session = self.session(db);
-        let point = self
-            .engine()
-            .read_point(key, Seen::default(), &session, |point| point.object().map(value_of));
+        let point =
+            self.engine().read_point(key, seen, &session, |point| point.object().map(value_of));
         match point {
             Some(other) if other != value => Err(Violation::new("a point and a view differ")),
             _ => Ok(value),
