@@ -113,24 +113,30 @@ impl ShardId {
 }
 
 /// The part of `key` that decides its slot.
-#[inline]
+#[inline(always)]
 fn hash_tag(key: &[u8]) -> &[u8] {
+    if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>())
+        && key.len() <= 16
+        && !(has_brace(first) | has_brace(last))
+    {
+        return key;
+    }
+    hash_tag_of_any(key)
+}
+
+#[inline(never)]
+fn hash_tag_of_any(key: &[u8]) -> &[u8] {
     if !may_have_brace(key) {
         return key;
     }
     tag_in_braces(key)
 }
 
-/// False if no byte of the key is `{`. Up to sixteen bytes at once, then sixteen a step, which beats a call for keys as short as they
+/// False if no byte of the key is `{`. Sixteen bytes a step, which beats a call for keys as short as they
 /// are; long keys may have one for all that this says.
 #[inline]
 fn may_have_brace(key: &[u8]) -> bool {
     const EXACT_BYTES_MAX: usize = 64;
-    if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>())
-        && key.len() <= 16
-    {
-        return has_brace(first) | has_brace(last);
-    }
     if key.len() > EXACT_BYTES_MAX {
         return true;
     }

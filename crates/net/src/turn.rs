@@ -194,7 +194,7 @@ impl Turn {
             *left -= 1;
             let words = &self.words[first_word..];
             let (bytes, db) = (connection.input.bytes(), connection.session.db);
-            let mut prepared = Prepared::of(command, db);
+            let mut prepared = Prepared::of(command, db, Arg::default());
             let preparing = Preparing::new(&self.server, command);
             self.has_collections |= preparing.looks_ahead();
             preparing.prepare(&mut self.last, &mut prepared, bytes, words);
@@ -233,17 +233,18 @@ impl Turn {
                 first_word: first_word as u32,
                 words: (self.words.len() - first_word) as u32,
                 end: start,
-                prepared: Prepared::of(command, db),
+                prepared: Prepared::of(command, db, taken.first),
             });
         }
         // A loop of its own, in which hashing one key does not wait for where the next one is found.
         let preparing = Preparing::new(&self.server, command);
         self.has_collections |= preparing.looks_ahead();
         let requests = &mut self.requests[before..];
-        for request in &mut *requests {
-            let words = &self.words[request.first_word as usize..][..request.words as usize];
-            preparing.prepare(&mut self.last, &mut request.prepared, bytes, words);
-        }
+        let prepared = requests.iter_mut().map(|request| {
+            let first = request.first_word as usize;
+            (&mut request.prepared, first..first + request.words as usize)
+        });
+        preparing.prepare_all(&mut self.last, prepared, bytes, &self.words);
         let count = requests.len();
         input.parsed = start;
         count

@@ -8,11 +8,14 @@ use basalt_engine::{Engine, Seen};
 use basalt_resp::{Arg, Front};
 use basalt_spec::{CommandId, Found};
 use basalt_value::sorted_set::Direction;
+use std::ops::Range;
 
 /// A request whose command has been found.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prepared {
     pub(super) command: Option<CommandId>,
+    /// Its first key, once it has a partition; before, the word behind its name, if that is known.
+    pub(super) key: Arg,
     /// Of its first key.
     pub(super) hash: u64,
     /// Of its first key, if it has one.
@@ -242,22 +245,49 @@ impl<'a> Preparing<'a> {
     /// the same batch.
     #[inline(always)]
     pub fn prepare(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8], words: &[Arg]) {
-        let Preparing { engine, first_key, ahead } = *self;
-        if first_key > 0
-            && let Some(&key) = words.get(first_key)
+        if self.first_key > 0
+            && let Some(&key) = words.get(self.first_key)
         {
-            prepared.repeats = last.hash(engine, key, buffer);
-            (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
-            prepared.ahead = ahead;
+            prepared.key = key;
+            self.hash(last, prepared, buffer);
         }
+    }
+
+    /// The same for requests of which the word behind the name is known; `words` are those of the whole batch.
+    #[inline(always)]
+    pub fn prepare_all<'r>(
+        &self,
+        last: &mut Last,
+        requests: impl Iterator<Item = (&'r mut Prepared, Range<usize>)>,
+        buffer: &[u8],
+        words: &[Arg],
+    ) {
+        if self.first_key == 1 {
+            for (prepared, range) in requests {
+                if range.len() > 1 {
+                    self.hash(last, prepared, buffer);
+                }
+            }
+        } else if self.first_key > 0 {
+            for (prepared, range) in requests {
+                self.prepare(last, prepared, buffer, &words[range]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn hash(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8]) {
+        prepared.repeats = last.hash(self.engine, prepared.key, buffer);
+        (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
+        prepared.ahead = self.ahead;
     }
 }
 
 impl Prepared {
-    /// A request of this command, with nothing found out about it.
+    /// A request of this command, with nothing found out about it but which word follows its name.
     #[inline(always)]
-    pub fn of(command: Option<CommandId>, db: u8) -> Prepared {
-        Prepared { command, db, ..Prepared::default() }
+    pub fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
+        Prepared { command, db, key, ..Prepared::default() }
     }
 }
 

@@ -64,8 +64,7 @@ pub fn run_shortly<'a>(
     ran
 }
 
-/// The key of a request, which is its first word; `None` if it is of another command, has another count of words
-/// or no key.
+/// The key of a request; `None` if it is of another command, has another count of words or no key.
 #[inline(always)]
 fn key_of<'a>(
     Incoming { prepared, buffer, words }: Incoming<'a>,
@@ -75,7 +74,11 @@ fn key_of<'a>(
     if prepared.command != Some(id) || words.len() != count {
         return None;
     }
-    Some(Key { bytes: words[1].of(buffer), hash: prepared.hash, partition: prepared.partition? })
+    Some(Key {
+        bytes: prepared.key.of(buffer),
+        hash: prepared.hash,
+        partition: prepared.partition?,
+    })
 }
 
 /// Requests with the same command and as many words.

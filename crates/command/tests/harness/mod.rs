@@ -199,7 +199,7 @@ impl TestServer {
             let db = self.session.db;
             self.last.forget_key();
             let command = self.last.command(server, request, 0, args);
-            let mut prepared = Prepared::of(command, db);
+            let mut prepared = Prepared::of(command, db, Arg::default());
             Preparing::new(server, command).prepare(&mut self.last, &mut prepared, request, args);
             let (worker, session) = (&mut self.worker, &mut self.session);
             let incoming = Incoming { prepared: &prepared, buffer: request, words: args };
