@@ -1,9 +1,9 @@
 //! The one way in which every command runs: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply.
 //!
 //! A batch of requests goes through in stages, so that memory is fetched while other requests are
-//! looked at: [`prepare()`] finds the command and hashes its first key; [`Prepared::prefetch_bucket`]
-//! and [`Prepared::prefetch_entry`] bring in what it will touch, [`LookAhead`] what of a collection;
-//! [`execute()`] runs it.
+//! looked at: [`Last::command`] finds the command, [`Preparing`] hashes its first key;
+//! [`Prepared::prefetch_bucket`] and [`Prepared::prefetch_entry`] bring in what it will touch, [`LookAhead`] what of a
+//! collection; [`run_shortly()`] runs it and those like it, or [`execute()`] it alone.
 
 mod claims;
 mod context;

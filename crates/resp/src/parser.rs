@@ -18,7 +18,7 @@
 //! the two bytes after a payload, are skipped unseen.
 //!
 //! Positions are `usize`: with the default limits one request may come close to 512 TiB, so 32 bits
-//! could not be defended, and a batch of 32 requests of three arguments still fits 1.5 KiB.
+//! could not be defended, and a batch of 64 requests of three arguments still fits 3 KiB.
 
 use crate::line::{Search, find_end, parse_integer};
 use crate::{
