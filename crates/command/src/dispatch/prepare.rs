@@ -289,9 +289,7 @@ impl Prepared {
     pub fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
         Prepared { command, db, key, ..Prepared::default() }
     }
-}
 
-impl Prepared {
     /// Brings the bucket of the first key into the cache.
     #[inline]
     pub fn prefetch_bucket(&self, engine: &Engine) {
@@ -331,6 +329,7 @@ mod tests {
         assert_eq!(ShortName::new(b""), None);
         assert_eq!(ShortName::new(b"abcdefghi"), None);
     }
+
     #[test]
     fn a_key_repeats_only_if_all_of_its_bytes_do() {
         let keys =
