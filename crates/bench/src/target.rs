@@ -42,7 +42,15 @@ pub(crate) struct Target {
 impl Target {
     /// A server on this machine that asks for nothing.
     pub(crate) fn local(port: u16) -> Self {
-        let address = Address::Tcp { host: "127.0.0.1".into(), port };
+        Self::open(Address::Tcp { host: "127.0.0.1".into(), port })
+    }
+
+    /// The same behind a Unix socket.
+    pub(crate) fn unix(path: PathBuf) -> Self {
+        Self::open(Address::Unix(path))
+    }
+
+    fn open(address: Address) -> Self {
         Self { address, user: None, password: None, database: 0, resp_version: 2 }
     }
 

@@ -109,6 +109,9 @@ pub(crate) struct CommonArgs {
     /// Whether server and load are pinned to one cpu each
     #[arg(long, default_value = "auto")]
     pin: Pinning,
+    /// Load over a Unix socket instead of TCP
+    #[arg(long)]
+    pub(crate) unixsocket: bool,
     #[arg(long, default_value_t = 0)]
     server_cpu: usize,
     #[arg(long, default_value_t = 1)]

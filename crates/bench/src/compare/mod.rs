@@ -120,7 +120,11 @@ impl<'a> Arena<'a> {
             suite,
             common,
             contenders: common.contenders(defaults)?,
-            setting: Setting { appendfsync, pins: common.pins(defaults) },
+            setting: Setting {
+                appendfsync,
+                pins: common.pins(defaults),
+                unixsocket: common.unixsocket,
+            },
             display: Display::choose(common.progress),
             machine: Machine::look(),
         })
@@ -170,8 +174,9 @@ impl<'a> Arena<'a> {
             }
             None => "not pinned".into(),
         };
+        let way = if self.setting.unixsocket { "a Unix socket" } else { "TCP" };
         self.print(&format!(
-            "machine: {}\nsuite {}: {} rounds, medians ± half the range; {pins}; appendfsync {} on {}\n",
+            "machine: {}\nsuite {}: {} rounds, medians ± half the range; {pins}, over {way}; appendfsync {} on {}\n",
             self.machine.summary(),
             self.suite,
             self.common.runs,

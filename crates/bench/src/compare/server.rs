@@ -44,6 +44,8 @@ pub(crate) struct Contender {
 pub(crate) struct Setting {
     pub(crate) appendfsync: &'static str,
     pub(crate) pins: Option<Pins>,
+    /// Clients connect over a Unix socket.
+    pub(crate) unixsocket: bool,
 }
 
 /// A running server; killed when dropped.
@@ -52,7 +54,7 @@ pub(crate) struct Server {
     child: Child,
     program: PathBuf,
     log: PathBuf,
-    pub(crate) port: u16,
+    target: Target,
 }
 
 impl Server {
@@ -64,7 +66,7 @@ impl Server {
         dir: &Path,
     ) -> Result<Self, BenchError> {
         let port = free_port()?;
-        let log = dir.join("server.log");
+        let (log, socket) = (dir.join("server.log"), dir.join("server.sock"));
         let failed = |error: std::io::Error| BenchError::Server {
             program: contender.program.clone(),
             reason: error.to_string(),
@@ -76,6 +78,8 @@ impl Server {
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir"])
             .arg(dir)
             .args(["--appendonly", "yes", "--appendfsync", setting.appendfsync, "--save", ""])
+            .arg("--unixsocket")
+            .arg(&socket)
             .args(&contender.extra)
             .stdin(Stdio::null())
             .stdout(output.try_clone().map_err(failed)?)
@@ -88,7 +92,8 @@ impl Server {
         if let Some(pins) = setting.pins {
             pin(pins.load_cpu)?;
         }
-        Ok(Self { child: child?, program: contender.program.clone(), log, port })
+        let target = if setting.unixsocket { Target::unix(socket) } else { Target::local(port) };
+        Ok(Self { child: child?, program: contender.program.clone(), log, target })
     }
 
     /// Starts the process and waits until it answers PING with PONG.
@@ -109,7 +114,7 @@ impl Server {
     ) -> Result<Duration, BenchError> {
         let start = Instant::now();
         while start.elapsed() < START_TIMEOUT {
-            if let Ok(mut client) = Client::connect(&self.target())
+            if let Ok(mut client) = Client::connect(&self.target)
                 && ready(&mut client)
             {
                 return Ok(start.elapsed());
@@ -130,7 +135,7 @@ impl Server {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target::local(self.port)
+        self.target.clone()
     }
 
     pub(crate) fn pid(&self) -> u32 {
