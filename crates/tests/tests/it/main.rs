@@ -13,6 +13,7 @@ mod in_process;
 mod limits;
 mod load;
 mod operations;
+mod pipelines;
 mod protocol;
 mod pubsub;
 mod rdb;
