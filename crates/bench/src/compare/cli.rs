@@ -22,10 +22,13 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
-    /// Throughput, latency and server CPU time per request, appendfsync everysec
+    /// Throughput, latency and server CPU time per request
     Cpu {
         #[command(flatten)]
         common: CommonArgs,
+        /// When the log is synced
+        #[arg(long, value_enum, default_value = "everysec")]
+        appendfsync: Fsync,
         /// Requests of a pipelined test; unpipelined ones have a tenth, MGET of 1000 keys a 500th
         #[arg(long, default_value_t = 3_000_000)]
         requests: u64,
@@ -131,6 +134,24 @@ pub(crate) struct CommonArgs {
 pub(crate) enum Side {
     Basalt,
     Redis,
+}
+
+/// Values of the option `appendfsync` of both servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Fsync {
+    Always,
+    Everysec,
+    No,
+}
+
+impl Fsync {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Fsync::Always => "always",
+            Fsync::Everysec => "everysec",
+            Fsync::No => "no",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -45,10 +45,10 @@ const ALONE: Defaults = Defaults { pinned: false, sides: &[Side::Basalt] };
 /// Runs the suite that was asked for.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
     match &args.suite {
-        Suite::Cpu { common, requests, keys, only } => {
+        Suite::Cpu { common, appendfsync, requests, keys, only } => {
             let mut cells = cell::cpu_cells(*requests, *keys);
             keep(&mut cells, only.as_slice(), |cell| cell.name);
-            suite::run(&Arena::new("cpu", common, PINNED, "everysec")?, &cells)
+            suite::run(&Arena::new("cpu", common, PINNED, appendfsync.name())?, &cells)
         }
         Suite::Always { common, requests, keys } => {
             let cells = cell::always_cells(*requests, *keys);
