@@ -5,10 +5,11 @@
 //! nothing is due cost one comparison. The others are looked through in a *round*, some buckets a lock,
 //! of which only the references marked EXPIRING are followed; a round goes on where the last lock ended.
 
+use crate::changes::Changes;
 use crate::engine::Engine;
 use crate::events::EventClasses;
 use crate::key::Key;
-use crate::txn::{Changes, Txn};
+use crate::txn::Txn;
 use crate::view::Session;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::table::bucket::EXPIRING;

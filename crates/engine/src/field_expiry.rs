@@ -5,10 +5,11 @@
 //! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its earliest field
 //! is due, and then again when its next one is.
 
+use crate::changes::Changes;
 use crate::collections::Absent;
 use crate::engine::Engine;
 use crate::key::Key;
-use crate::txn::{Changes, Txn};
+use crate::txn::Txn;
 use crate::view::Session;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::entry::Entry;

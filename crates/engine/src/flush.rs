@@ -4,9 +4,10 @@
 //! and an empty table; the old table is freed by a background thread, and the old generation's rows
 //! in the cold tier are a range that the next checkpoint deletes.
 
+use crate::changes::Changes;
 use crate::engine::Engine;
 use crate::log::Gate;
-use crate::txn::{Changes, Txn};
+use crate::txn::Txn;
 use crate::view::Session;
 use crate::watch::seen;
 use basalt_change::op::Op;

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod census;
+mod changes;
 mod checkpoint;
 mod collections;
 mod engine;
@@ -46,6 +47,7 @@ pub use basalt_keyspace::interest::WatchMark;
 pub use basalt_keyspace::table::Seen;
 pub use basalt_keyspace::waiters::{Service, Waiter};
 pub use census::{Census, DatabaseTotals, MemoryTotals};
+pub use changes::{Ask, Changes};
 pub use checkpoint::{CheckpointError, CheckpointStats};
 pub use collections::{Absent, WrongType};
 pub use engine::{Engine, EngineError, Options};
@@ -61,7 +63,7 @@ pub use rows::BadRow;
 pub use threads::{Background, WarmUp};
 pub use transaction::{Claims, Transaction, Unready};
 pub use transfer::Destination;
-pub use txn::{Ask, Changes, PutOptions, Spot, Txn};
+pub use txn::{PutOptions, Spot, Txn};
 pub use unload::Unloaded;
 pub use view::{Attempt, Object, Session, Touch, View};
 pub use waiting::{Behind, Patience, Places, Settled, WaitAnswer};

@@ -5,9 +5,9 @@
 //! nothing behind, so they need no [`Txn`](crate::Txn): the lock is taken, the bytes are copied into the entry and the log, the
 //! lock is let go. At pipeline 50 a SET takes 932 instructions so, and by way of a transaction some 400 more.
 
+use crate::changes::Changes;
 use crate::engine::Engine;
 use crate::key::Key;
-use crate::txn::Changes;
 use crate::view::{Session, access_at};
 use basalt_change::op::{Origin, Put, StringForm};
 use basalt_keyspace::entry::{Content, NewValue};

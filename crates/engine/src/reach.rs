@@ -6,7 +6,8 @@
 //! [`Transaction`](crate::Transaction) that claims them as well. Whatever it has seen before may have
 //! changed meanwhile: each run finds out anew which keys it needs.
 
-use crate::txn::{Ask, Company, Txn};
+use crate::changes::Ask;
+use crate::txn::{Company, Txn};
 use crate::view::View;
 
 impl Txn<'_> {

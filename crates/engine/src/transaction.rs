@@ -12,11 +12,12 @@
 //! ChangeSet, in the order in which they were made, as records for whole shards.
 
 use crate::census::DatabaseTotals;
+use crate::changes::Changes;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::{Gate, Ticket};
 use crate::miss::Missing;
-use crate::txn::{Changes, Company, Txn};
+use crate::txn::{Company, Txn};
 use crate::view::{Object, Session, View};
 use crate::walk::{Cursor, NotResident, Walk, WalkLimits};
 use crate::watch::Watching;

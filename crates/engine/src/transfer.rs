@@ -1,8 +1,9 @@
 //! Putting what is under one key under another, also of another database: RENAME, COPY, MOVE.
 
+use crate::changes::Ask;
 use crate::events::EventClass;
 use crate::key::Key;
-use crate::txn::{Ask, Company, PutOptions, Txn};
+use crate::txn::{Company, PutOptions, Txn};
 use crate::view::access_at;
 use basalt_change::op::{Op, Origin, Put};
 use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};

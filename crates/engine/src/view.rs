@@ -1,11 +1,12 @@
 //! HOT PATH
 //! What a read command sees: the keys that it named, under their locks, and nothing to change.
 
+use crate::changes::Ask;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Gate;
 use crate::miss::Missing;
-use crate::txn::{Ask, Company};
+use crate::txn::Company;
 use crate::waiting::Behind;
 use basalt_change::op::StringForm;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};

@@ -14,11 +14,12 @@
 //! who is turned away joins the queue. Commands that do not wait take what they find: they cannot
 //! queue. See `docs/concurrency.md`.
 
+use crate::changes::Ask;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Ticket;
 use crate::miss::Missing;
-use crate::txn::{Ask, Company, Txn};
+use crate::txn::{Company, Txn};
 use crate::view::{Attempt, View};
 use crate::watch::seen;
 use basalt_change::place::PartitionId;
