@@ -1,14 +1,14 @@
 //! The transcripts in this process: the same network threads, dispatch and engine over a simulated disk, for a
 //! debugger, a sanitizer or a profiler to look at.
 
-use basalt_cold::{MemoryDisk, MemoryTier, Residency};
+use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::commands::Commands;
 use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
 use basalt_config::{Config, Settings};
 use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
 };
-use basalt_env::{SimDisk, SystemClock};
+use basalt_env::{Disk, SimDisk, SystemClock};
 use basalt_net::{Acceptor, Listening, NetThreads};
 use basalt_observe::counters::ThreadCounters;
 use basalt_tests::client::Connection;
@@ -20,10 +20,35 @@ use tempfile::TempDir;
 
 const THREADS: usize = 2;
 
-struct InProcess {
+/// A server in this process, behind a Unix socket.
+pub(crate) struct InProcess {
+    pub(crate) engine: Arc<Engine>,
     path: PathBuf,
     running: Option<(Acceptor, NetThreads, Background)>,
     _dir: TempDir,
+}
+
+/// Where the server's data is.
+pub(crate) struct Place {
+    pub(crate) cold: Arc<dyn ColdTier>,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) journal_dir: PathBuf,
+    pub(crate) segment_bytes: u64,
+    pub(crate) collection_row_bytes_max: usize,
+}
+
+impl Default for Place {
+    /// Nothing that outlives the server.
+    fn default() -> Place {
+        let cold = Arc::new(MemoryDisk::new());
+        Place {
+            cold: Arc::new(MemoryTier::open(&cold, Path::new("cold"), Residency::Uncached)),
+            disk: Arc::new(SimDisk::new()),
+            journal_dir: PathBuf::from("/journal"),
+            segment_bytes: basalt_journal::Options::default().segment_bytes,
+            collection_row_bytes_max: Options::default().collection_row_bytes_max,
+        }
+    }
 }
 
 impl std::fmt::Debug for InProcess {
@@ -59,43 +84,43 @@ impl Host for NoHost {
     }
 }
 
-fn engine(settings: &Settings) -> Arc<Engine> {
-    let tier =
-        MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Uncached);
+fn open_engine(settings: &Settings, place: &Place) -> Arc<Engine> {
     let options = Options {
         databases: u8::try_from(settings.server.databases).expect("at most 255"),
         limits: basalt_command::limits(&settings.types),
+        collection_row_bytes_max: place.collection_row_bytes_max,
         ..Options::default()
     };
-    let opened =
-        Engine::open(options, Arc::new(tier), Arc::new(SystemClock::new()), |floor, replay| {
-            let (disk, dir) = (Arc::new(SimDisk::new()), Path::new("/journal"));
-            let (journal, trimming) =
-                (basalt_journal::Options::default(), Trimming::AfterCheckpoint);
-            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
-            Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
-        });
-    Arc::new(opened.expect("an empty engine opens"))
+    let clock = Arc::new(SystemClock::new());
+    let opened = Engine::open(options, Arc::clone(&place.cold), clock, |floor, replay| {
+        let disk = Arc::clone(&place.disk);
+        let (segment_bytes, trimming) = (place.segment_bytes, Trimming::AfterCheckpoint);
+        let journal = basalt_journal::Options { segment_bytes, ..Default::default() };
+        let log = JournalLog::open(disk, &place.journal_dir, journal, trimming, floor, replay)?;
+        Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
+    });
+    Arc::new(opened.expect("the engine opens"))
 }
 
 impl InProcess {
-    fn start() -> InProcess {
+    pub(crate) fn start(place: &Place) -> InProcess {
         let dir = tempfile::tempdir().expect("a temporary folder can be made");
         let path = dir.path().join("socket");
         let config = Arc::new(Config::default());
         config.adjust("enable-debug-command", "yes").expect("an option of Redis");
-        let engine = engine(&config.settings());
+        let engine = open_engine(&config.settings(), place);
         let background = Background::start(&engine, WarmUp::No).expect("threads");
         let commands = Commands::default();
         let count = commands.table.all().len();
         let counters = (0..THREADS).map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let mut network = config.settings().network.clone();
         (network.port, network.unixsocket) = (0, Some(path.clone()));
-        let server = Arc::new(Server::new(engine, config, commands, counters, Box::new(NoHost)));
+        let server = Server::new(Arc::clone(&engine), config, commands, counters, Box::new(NoHost));
+        let server = Arc::new(server);
         let net = NetThreads::start(&server).expect("threads");
         let listening = Arc::new(Listening::open(&network).expect("a socket"));
         let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
-        InProcess { path, running: Some((acceptor, net, background)), _dir: dir }
+        InProcess { engine, path, running: Some((acceptor, net, background)), _dir: dir }
     }
 }
 
@@ -121,7 +146,7 @@ impl Target for InProcess {
 
 #[test]
 fn transcripts_in_this_process() {
-    let server = InProcess::start();
+    let server = InProcess::start(&Place::default());
     super::transcripts::play_to(&server, Protocol::Resp2);
     super::transcripts::play_to(&server, Protocol::Resp3);
 }

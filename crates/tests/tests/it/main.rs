@@ -21,3 +21,4 @@ mod robustness;
 mod space;
 mod stress;
 mod transcripts;
+mod upgrade;
