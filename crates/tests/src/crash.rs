@@ -7,9 +7,11 @@
 //!
 //! This kills the process, not the kernel: what was handed to the kernel survives. So it cannot see a
 //! forgotten fsync; the simulated disk does that. The canary shows that it sees what it can.
-//! [`collections`] does the same with lists, sets, hashes, sorted sets and streams.
+//! [`collections`] does the same with lists, sets, hashes, sorted sets and streams, [`mixed`] with all types in
+//! transactions and scripts.
 
 pub mod collections;
+pub mod mixed;
 
 use std::collections::HashSet;
 use std::io;
@@ -115,13 +117,17 @@ pub fn run(plan: &Plan, dir: &Path) -> Outcome {
 }
 
 fn launch(plan: &Plan, dir: &Path) -> Server {
+    launching(plan, dir).start()
+}
+
+fn launching(plan: &Plan, dir: &Path) -> Launch {
     let mut launch = Launch::new(Kind::Basalt).dir(dir);
     for (name, value) in &plan.options {
         launch = launch.option(name, value);
     }
     // A kill in the middle of a write leaves a torn tail, which recovery cuts and reports; and a server told
     // to acknowledge too early should say so.
-    launch.allow_log("torn tail").allow_log("debug-acknowledge-before-fsync").start()
+    launch.allow_log("torn tail").allow_log("debug-acknowledge-before-fsync")
 }
 
 /// Lets the writers write until `moment` acknowledgements have come in, and kills the server.

@@ -108,7 +108,26 @@ impl Launch {
         panic!("cannot start {}:{failures}", program(self.kind).display());
     }
 
+    /// Starts the server and kills it after this time, whether it answers by then or not: a crash in the midst
+    /// of a recovery.
+    pub fn start_and_kill(self, after: Duration) {
+        match self.spawn() {
+            Ok(mut server) => {
+                std::thread::sleep(after);
+                server.kill();
+            }
+            Err(error) => panic!("cannot start {}: {error}", program(self.kind).display()),
+        }
+    }
+
     fn try_start(&self) -> io::Result<Server> {
+        let mut server = self.spawn()?;
+        server.wait_ready()?;
+        Ok(server)
+    }
+
+    /// Starts the process and does not wait.
+    fn spawn(&self) -> io::Result<Server> {
         let own_dir = match self.dir {
             Some(_) => None,
             None => Some(tempfile::Builder::new().prefix("basalt-test-").tempdir()?),
@@ -143,7 +162,7 @@ impl Launch {
         let allowed = self.allowed.clone();
         let is_redis = is_redis(self.kind);
         let socket = (self.door == Door::Unix).then_some(socket);
-        let mut server = Server {
+        Ok(Server {
             child,
             address,
             socket,
@@ -152,9 +171,7 @@ impl Launch {
             allowed,
             is_redis,
             _own_dir: own_dir,
-        };
-        server.wait_ready()?;
-        Ok(server)
+        })
     }
 }
 
@@ -247,6 +264,14 @@ impl Server {
         let status = Command::new("kill").args([&signal, &process]).status();
         let status = status.expect("kill can be run");
         assert!(status.success(), "kill -{name}: {status}");
+    }
+
+    /// Whether the process has ended, reaped or not.
+    pub fn has_ended(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        // The state follows the name, which may hold anything.
+        let state = stat.ok().and_then(|stat| Some(stat.rsplit_once(") ")?.1.chars().next()));
+        !matches!(state, Some(Some(state)) if state != 'Z')
     }
 
     /// Waits until the process has ended by itself; `None` if it has not in time.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
-use basalt_tests::crash::{self, Outcome, Placement, Plan, collections};
+use basalt_tests::crash::{self, Outcome, Placement, Plan, collections, mixed};
 use basalt_tests::random::Random;
 use basalt_tests::server::{Kind, Launch, is_redis};
 
@@ -159,6 +159,35 @@ fn set_keys(mut connection: Connection, writer: usize) -> u64 {
     }
 }
 
+/// Checkpoints are small, so that kills fall into them, and large collections have rows of their own.
+const BUSY_WITH_CHECKPOINTS: &[(&str, &str)] = &[
+    ("appendonly", "yes"),
+    ("appendfsync", "always"),
+    ("checkpoint-log-size", "1mb"),
+    ("collection-row-max", "4kb"),
+];
+
+fn run_mixed(plan: &Plan) -> mixed::Outcome {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let outcome = mixed::run(plan, dir.path());
+    eprintln!(
+        "mixed: {} rounds, {} starts killed, {} steps acknowledged, {} violations (BASALT_SEED={})",
+        plan.rounds,
+        outcome.killed_starts,
+        outcome.acknowledged,
+        outcome.violations.len(),
+        plan.seed
+    );
+    assert!(outcome.acknowledged >= plan.rounds, "the writers wrote nothing: {outcome:?}");
+    outcome
+}
+
+#[test]
+fn always_keeps_transactions_and_scripts_of_all_types() {
+    let outcome = run_mixed(&plan(Placement::Spread, BUSY_WITH_CHECKPOINTS));
+    assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+}
+
 /// The canary: a server that acknowledges too early must be found out, or the tests above prove nothing.
 #[test]
 fn a_server_that_acknowledges_too_early_is_caught() {
@@ -166,6 +195,8 @@ fn a_server_that_acknowledges_too_early_is_caught() {
     assert!(!outcome.losses.is_empty(), "the crash test did not notice lost writes");
     let outcome = run_collections(&plan(Placement::Spread, careless()));
     assert!(!outcome.violations.is_empty(), "the crash test did not notice lost elements");
+    let outcome = run_mixed(&plan(Placement::Spread, careless()));
+    assert!(!outcome.violations.is_empty(), "the crash test did not notice lost steps");
 }
 
 fn careless() -> &'static [(&'static str, &'static str)] {
