@@ -9,6 +9,7 @@
 mod clients;
 mod compat;
 mod crash;
+mod hostile;
 mod in_process;
 mod limits;
 mod load;
