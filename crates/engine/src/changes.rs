@@ -2,7 +2,6 @@
 //! What a command has changed and has not appended to the log yet: the ChangeSet under construction,
 //! and its way into the log.
 
-use crate::engine::EVERY_KEY;
 use crate::events::{EventClasses, KeyEvent};
 use crate::key::Key;
 use crate::log::Ticket;
@@ -12,6 +11,7 @@ use crate::waiting::Patience;
 use basalt_change::op::{self, Op, Put};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::interest::Called;
+use basalt_keyspace::unacknowledged::EVERY_KEY;
 
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
 /// allocates nothing.
@@ -257,8 +257,7 @@ impl Txn<'_> {
         if self.gated {
             for &(id, hash) in &self.changes.keys {
                 let partition = self.locked.partition_mut(id);
-                self.engine.forget_acknowledged(id, partition);
-                partition.unacknowledged.push((hash, ticket.position));
+                self.engine.note_unacknowledged(id, partition, hash, ticket);
             }
         }
         self.changes.clear();

@@ -22,9 +22,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// In a partition's list of unacknowledged changes: a change of every key.
-pub(crate) const EVERY_KEY: u64 = 0;
-
 /// What does not change while the engine runs.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -253,26 +250,40 @@ impl Engine {
     /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them
     /// that a crash could still take back.
     #[inline]
-    pub fn gate_reads(&self, locked: &Locked<'_>, keys: &[Key<'_>], gate: &mut Gate) {
+    pub fn gate_reads(&self, locked: &mut Locked<'_>, keys: &[Key<'_>], gate: &mut Gate) {
         for key in keys {
-            let partition = locked.partition(key.partition);
-            for &(hash, position) in &partition.unacknowledged {
-                let ticket = self.ticket(key.partition, position);
-                if (hash == key.hash || hash == EVERY_KEY) && !self.log.is_acknowledged(ticket) {
-                    gate.add(ticket);
-                }
+            let partition = locked.partition_mut(key.partition);
+            if !partition.guard().is_clear() {
+                self.gate_read(partition, key, gate);
             }
         }
     }
 
-    /// Drops the front of a partition's unacknowledged changes as far as they are acknowledged.
-    pub(crate) fn forget_acknowledged(&self, id: PartitionId, partition: &mut Partition) {
-        let acknowledged = partition
-            .unacknowledged
-            .iter()
-            .take_while(|&&(_, position)| self.log.is_acknowledged(self.ticket(id, position)))
-            .count();
-        partition.unacknowledged.drain(..acknowledged);
+    /// Adds to `gate` what a reply that read this key has to wait for, where the partition may have changes
+    /// that the log has not acknowledged.
+    #[inline(never)]
+    fn gate_read(&self, partition: &mut Partition, key: &Key<'_>, gate: &mut Gate) {
+        let is_acknowledged =
+            |position| self.log.is_acknowledged(self.ticket(key.partition, position));
+        partition.forget_acknowledged(is_acknowledged);
+        if let Some(position) = partition.unacknowledged(key.hash)
+            && !is_acknowledged(position)
+        {
+            gate.add(self.ticket(key.partition, position));
+        }
+    }
+
+    /// Notes that a key, or every key, of a partition has a change that the log acknowledges with this ticket.
+    pub(crate) fn note_unacknowledged(
+        &self,
+        id: PartitionId,
+        partition: &mut Partition,
+        hash: u64,
+        ticket: Ticket,
+    ) {
+        partition.note_unacknowledged(hash, ticket.position, |position| {
+            self.log.is_acknowledged(self.ticket(id, position))
+        });
     }
 
     fn ticket(&self, partition: PartitionId, position: u64) -> Ticket {

@@ -175,8 +175,37 @@ mod tests {
             engine.log().sync().expect("a healthy disk");
         }
         for id in PartitionId::all() {
-            let waiting = engine.keyspace.lock(id).partition(id).unacknowledged.len();
+            let waiting = engine.keyspace.lock(id).partition(id).unacknowledged_count();
             assert!(waiting <= 2, "{waiting} changes of partition {} wait", id.number());
         }
+    }
+
+    fn put(engine: &Engine, key: &[u8]) -> Option<crate::log::Ticket> {
+        let key = engine.key(key);
+        let mut changes = Changes::default();
+        let session = Session::background(0, 1);
+        let mut txn = Txn::new(engine, engine.lock(&[key]), session, &mut changes);
+        txn.put(&key, b"value", crate::txn::PutOptions::whole(0));
+        txn.commit()
+    }
+
+    #[test]
+    fn changes_that_wait_under_one_hash_tag_are_bounded_and_reads_let_go_of_them() {
+        let engine = engine();
+        let key = engine.key(b"{tag}0");
+        let waiting =
+            || engine.keyspace.lock(key.partition).partition(key.partition).unacknowledged_count();
+        for turn in 0..10_000 {
+            put(&engine, format!("{{tag}}{}", turn % 10).as_bytes());
+        }
+        assert!(waiting() <= 20, "{} changes of ten keys wait", waiting());
+        for number in 0..10_000 {
+            put(&engine, format!("{{tag}}{number}").as_bytes());
+        }
+        assert!(waiting() <= 4096, "{} changes wait", waiting());
+        engine.log().sync().expect("a healthy disk");
+        let mut gate = Gate::default();
+        engine.gate_reads(&mut engine.lock(&[key]), &[key], &mut gate);
+        assert_eq!((gate.is_open(), waiting()), (true, 0));
     }
 }

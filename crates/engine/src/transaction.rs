@@ -99,7 +99,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// Adds to `gate` what a reply has to wait for that saw the keys.
-    pub fn gate_reads(&self, claims: &Claims<'_>, gate: &mut Gate) {
+    pub fn gate_reads(&mut self, claims: &Claims<'_>, gate: &mut Gate) {
         let log = self.engine.log();
         if !log.gates_replies() {
             return;
@@ -107,7 +107,7 @@ impl<'e> Transaction<'e> {
         if claims.reads_everything {
             log.latest(gate);
         } else {
-            self.engine.gate_reads(&self.locked, &claims.keys, gate);
+            self.engine.gate_reads(&mut self.locked, &claims.keys, gate);
         }
     }
 
@@ -123,9 +123,9 @@ impl<'e> Transaction<'e> {
     }
 
     /// Adds to `gate` what a reply has to wait for that saw these keys.
-    pub fn gate_reads_of(&self, keys: &[Key<'_>], gate: &mut Gate) {
+    pub fn gate_reads_of(&mut self, keys: &[Key<'_>], gate: &mut Gate) {
         if self.engine.log().gates_replies() {
-            self.engine.gate_reads(&self.locked, keys, gate);
+            self.engine.gate_reads(&mut self.locked, keys, gate);
         }
     }
 

@@ -129,8 +129,8 @@ impl<'e> Txn<'e> {
     }
 
     /// Has `gate` wait for what a crash could still take back of these keys.
-    pub fn gate_reads(&self, keys: &[Key<'_>], gate: &mut Gate) {
-        self.engine.gate_reads(&self.locked, keys, gate);
+    pub fn gate_reads(&mut self, keys: &[Key<'_>], gate: &mut Gate) {
+        self.engine.gate_reads(&mut self.locked, keys, gate);
     }
 
     /// Now, in unix milliseconds.

@@ -13,7 +13,8 @@
 
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
-use crate::partition::{Database, Databases, Partition};
+use crate::partition::Database;
+use crate::partition::{Databases, FIRST_DATABASE_AT, OwnLines, Partition};
 use crate::table::Seen;
 use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
@@ -29,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Keyspace {
     partitions: Box<[Cell; PARTITIONS]>,
     /// Where each partition's databases but the first stand; they never move.
-    more_databases: Box<[*const Database]>,
+    more_databases: Box<[*const OwnLines]>,
     pool: Arc<PagePool>,
     hasher: Arc<KeyHasher>,
 }
@@ -44,11 +45,16 @@ struct Cell {
     /// See the head of this file. A packed [`SegmentRef`], 0 for none.
     hints: [AtomicU64; HINTS],
     partition: UnsafeCell<Partition>,
+    /// For an odd number of lines, see below.
+    _spare: [u64; 8],
 }
 
 /// An odd number of cache lines, so that the locks, and the heads of the first databases, spread
 /// over all sets of a cache.
 const _: () = assert!(size_of::<Cell>() / 64 % 2 == 1);
+
+/// The lock, the hints and the partition's head are one line, the first database begins the next.
+const _: () = assert!(std::mem::offset_of!(Cell, partition) + FIRST_DATABASE_AT == 64);
 
 // SAFETY: a partition is reached only by who holds its lock; the pointers in `more_databases` are
 // used as addresses for prefetching only. What a partition holds has no thread affinity.
@@ -64,6 +70,7 @@ impl Cell {
             lock: ShortLock::new(),
             hints: Default::default(),
             partition: UnsafeCell::new(partition),
+            _spare: [0; 8],
         }
     }
 

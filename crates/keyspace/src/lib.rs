@@ -23,4 +23,5 @@ pub mod memory;
 pub mod partition;
 pub mod spread;
 pub mod table;
+pub mod unacknowledged;
 pub mod waiters;

@@ -133,7 +133,7 @@ impl Client<'_> {
                 self.fetch(missing);
                 continue;
             }
-            engine.gate_reads(&locked, &keys, &mut gate);
+            engine.gate_reads(&mut locked, &keys, &mut gate);
             let view = View::new(&engine, locked, self.session(BANK));
             let amounts = keys.iter().filter_map(|key| view.get(key));
             break amounts

@@ -696,7 +696,7 @@ fn reads_of_unacknowledged_changes_wait() {
                 let engine = world.engine();
                 let keys = [engine.key(key)];
                 let mut gate = Gate::default();
-                engine.gate_reads(&engine.lock(&keys), &keys, &mut gate);
+                engine.gate_reads(&mut engine.lock(&keys), &keys, &mut gate);
                 gate
             };
             assert!(!gate(KEY).is_open(), "what was changed is not on disk");
