@@ -75,6 +75,9 @@ pub enum ReplayError {
         /// Why.
         reason: String,
     },
+    /// The log is not the one that the receiver needs.
+    #[error("{0}")]
+    Refused(String),
     /// The log takes records back, and the receiver cannot.
     #[error(
         "stream {} was truncated from record {} on, as a cluster's logs are: open this data in cluster \

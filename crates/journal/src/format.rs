@@ -8,7 +8,7 @@
 //! +----------------+---------+---------+-----+---------+--------------------------+
 //!
 //! segment header                      group: 8-byte aligned, back to back
-//!   0  magic "BASALTJ1"                 0  magic "BGRP"
+//!   0  magic "BASALTJ2"                 0  magic "BGRP"
 //!   8  crc32 of bytes 12..used          4  crc32 of bytes 8..56
 //!  12  used bytes            u32        8  segment id              u64
 //!  16  segment id            u64       16  salt of the segment     u64
@@ -17,12 +17,15 @@
 //!  40  durable through group u64       40  body bytes              u64
 //!  48  previous checksum     u32       48  previous checksum       u32
 //!  52  number of streams     u32       52  zero
-//!  56  per stream:                     56  body: frames
-//!                                       +  checksum: crc32 of bytes 0..56+body, seeded by the salt
-//!      last sequence number  u64        +  zeros to the next multiple of 8
+//!  56  the journal's name    16 bytes  56  body: frames
+//!  72  id of the segment before  u64    +  checksum: crc32 of bytes 0..56+body, seeded by the salt
+//!  80  per stream:                      +  zeros to the next multiple of 8
+//!      last sequence number  u64
 //!      hard state bytes      u32
 //!      hard state
 //!   +  zeros to a multiple of 4096
+//!
+//! Format 1 (magic "BASALTJ1") has no bytes 56 to 80. Its segments are read and nothing writes them.
 //!
 //! frame: 24 bytes, then its payload, unaligned
 //!   0  kind: 1 records, 2 truncate suffix, 3 raise, 4 hard state
@@ -43,6 +46,8 @@
 //! - "durable through" is what tells damage from a torn tail (`evidence`): a group that a later header
 //!   calls durable must be there. Without it, a power cut under `EverySecond`, where later groups may
 //!   reach the disk before earlier ones, would look like corruption, or corruption like a power cut.
+//! - The journal's name and the id of the segment before tell a missing file, and one of another journal, from
+//!   a torn tail, for which the durable group says nothing. Ids alone have gaps where a tail was cut.
 //! - A segment header repeats each stream's position and hard state, so that any older segment can be
 //!   deleted without rewriting anything.
 //! - Writes are whole pages. The last page is padded with zeros and written again, with the same bytes so
@@ -55,6 +60,8 @@
 
 use crc32fast::Hasher;
 
+use crate::types::JournalId;
+
 /// Writes start and end at multiples of this.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 pub(crate) const GROUP_MAGIC: [u8; 4] = *b"BGRP";
@@ -62,8 +69,10 @@ pub(crate) const GROUP_HEADER_BYTES: usize = 56;
 pub(crate) const GROUP_ALIGN: u64 = 8;
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 pub(crate) const FRAME_HEADER_BYTES: usize = 24;
-const SEGMENT_MAGIC: [u8; 8] = *b"BASALTJ1";
+const SEGMENT_MAGIC: [u8; 8] = *b"BASALTJ2";
+const SEGMENT_MAGIC_1: [u8; 8] = *b"BASALTJ1";
 const SEGMENT_FIXED_BYTES: usize = 56;
+const LINEAGE_BYTES: usize = 24;
 const STREAM_STATE_BYTES: usize = 12;
 
 /// How many bytes a group with such a body takes in the file.
@@ -125,7 +134,17 @@ pub(crate) struct SegmentHeader {
     pub(crate) first_group: u64,
     pub(crate) durable: u64,
     pub(crate) previous_checksum: u32,
+    /// `None` in format 1.
+    pub(crate) lineage: Option<Lineage>,
     pub(crate) streams: Vec<StreamState>,
+}
+
+/// Where a segment belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lineage {
+    pub(crate) journal: JournalId,
+    /// The segment before; 0 for a journal's first.
+    pub(crate) previous: u64,
 }
 
 /// A stream as it stood when the segment began.
@@ -139,7 +158,8 @@ impl SegmentHeader {
     /// The header as whole pages.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(PAGE_BYTES as usize);
-        bytes.extend_from_slice(&SEGMENT_MAGIC);
+        let magic = self.lineage.map_or(SEGMENT_MAGIC_1, |_| SEGMENT_MAGIC);
+        bytes.extend_from_slice(&magic);
         bytes.extend_from_slice(&[0; 8]);
         bytes.extend_from_slice(&self.id.to_le_bytes());
         bytes.extend_from_slice(&self.salt.to_le_bytes());
@@ -147,6 +167,10 @@ impl SegmentHeader {
         bytes.extend_from_slice(&self.durable.to_le_bytes());
         bytes.extend_from_slice(&self.previous_checksum.to_le_bytes());
         bytes.extend_from_slice(&(self.streams.len() as u32).to_le_bytes());
+        if let Some(lineage) = self.lineage {
+            bytes.extend_from_slice(&lineage.journal.0);
+            bytes.extend_from_slice(&lineage.previous.to_le_bytes());
+        }
         for stream in &self.streams {
             bytes.extend_from_slice(&stream.last.to_le_bytes());
             bytes.extend_from_slice(&(stream.hard_state.len() as u32).to_le_bytes());
@@ -162,7 +186,8 @@ impl SegmentHeader {
 
     /// How many bytes to read before `decode` can work, from the first bytes of the file; unchecked.
     pub(crate) fn used_bytes(first_bytes: &[u8]) -> Option<u64> {
-        let plausible = first_bytes.len() >= 16 && first_bytes[..8] == SEGMENT_MAGIC;
+        let magic = first_bytes.first_chunk::<8>()?;
+        let plausible = first_bytes.len() >= 16 && [SEGMENT_MAGIC, SEGMENT_MAGIC_1].contains(magic);
         plausible.then(|| u64::from(u32_at(first_bytes, 12)))
     }
 
@@ -175,6 +200,13 @@ impl SegmentHeader {
         }
         let mut streams = Vec::new();
         let mut rest = &bytes[SEGMENT_FIXED_BYTES..];
+        let mut lineage = None;
+        if bytes[..8] == SEGMENT_MAGIC {
+            let (fixed, after) = rest.split_at_checked(LINEAGE_BYTES)?;
+            let journal = JournalId(*fixed.first_chunk()?);
+            lineage = Some(Lineage { journal, previous: u64_at(fixed, 16) });
+            rest = after;
+        }
         for _ in 0..u32_at(bytes, 52) {
             let fixed = rest.get(..STREAM_STATE_BYTES)?;
             let end = STREAM_STATE_BYTES.checked_add(u32_at(fixed, 8) as usize)?;
@@ -188,6 +220,7 @@ impl SegmentHeader {
             first_group: u64_at(bytes, 32),
             durable: u64_at(bytes, 40),
             previous_checksum: u32_at(bytes, 48),
+            lineage,
             streams,
         })
     }
@@ -229,14 +262,18 @@ mod tests {
         }
         let hard_state = vec![5; 5_000];
         let streams = vec![StreamState { last: 9, hard_state }, StreamState::default()];
+        let lineage = Some(Lineage { journal: JournalId([3; 16]), previous: 6 });
         let segment = SegmentHeader {
             id: 7,
             salt: 1,
             first_group: 2,
             durable: 1,
             previous_checksum: 4,
+            lineage,
             streams,
         };
+        let earlier = SegmentHeader { lineage: None, ..segment.clone() };
+        assert_eq!(SegmentHeader::decode(&earlier.encode()), Some(earlier));
         let bytes = segment.encode();
         assert_eq!(bytes.len(), 8192);
         assert_eq!(SegmentHeader::decode(&bytes), Some(segment));

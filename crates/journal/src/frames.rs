@@ -1,14 +1,36 @@
 //! Frames: the parts of a group's body, and the records in them.
 
+use std::path::Path;
+
 use crate::error::ReplayError;
 use crate::format::{FRAME_HEADER_BYTES, u16_at, u32_at, u64_at};
-use crate::types::{Seq, StreamId};
+use crate::types::{JournalId, Seq, StreamId};
+
+/// What the files say of a log before its first record.
+#[derive(Debug)]
+pub struct Beginning<'a> {
+    /// The journal's name.
+    pub journal: JournalId,
+    /// Whether its oldest segment has the name, which those of format 1 do not.
+    pub is_named: bool,
+    /// There is no log yet; the name is what the one to be made will have.
+    pub is_new: bool,
+    /// The oldest segment's file, or the directory where there is none.
+    pub file: &'a Path,
+    /// Through here each stream's records were trimmed.
+    pub missing_through: &'a [Seq],
+}
 
 /// Receives what the log holds, in the order in which it was written.
 ///
 /// A closure over stream, position and bytes will do where records are never taken back; it refuses a
 /// log in which some were.
 pub trait Replay {
+    /// What the log is and where it begins: said once, before anything is brought or changed.
+    fn begin(&mut self, beginning: &Beginning<'_>) -> Result<(), ReplayError> {
+        let _ = beginning;
+        Ok(())
+    }
     /// The next record of a stream.
     fn record(&mut self, stream: StreamId, seq: Seq, bytes: &[u8]) -> Result<(), ReplayError>;
     /// The stream's records from `from` on are taken back; the next one will be `from` again.

@@ -20,7 +20,7 @@ use crate::shared::{Shared, StreamLock};
 use crate::stats::Stats;
 use crate::stream::StreamBuffer;
 use crate::sync::{SyncScope, run_syncer, sync_files};
-use crate::types::{Group, Health, Seq, StreamId, Wake};
+use crate::types::{Group, Health, JournalId, Seq, StreamId, Wake};
 use crate::writer::Writer;
 
 /// A write-ahead log of many streams; see the crate's first page.
@@ -31,6 +31,7 @@ pub struct Journal {
     shared: Arc<Shared>,
     writer: Option<JoinHandle<Result<(), JournalError>>>,
     others: Vec<JoinHandle<Result<(), JournalError>>>,
+    accepted_loss: Option<OpenError>,
     _lock: DirectoryLock,
 }
 
@@ -52,6 +53,7 @@ impl Journal {
             _ => OpenError::io("lock", dir)(error),
         })?;
         let recovered = recover(&*disk, dir, &options, replay)?;
+        let accepted_loss = recovered.accepted_loss;
         let group = recovered.group;
         let streams = (0..).zip(&recovered.ledger.streams).map(|(stream, ledger)| {
             let (last, state) = (ledger.state.last, ledger.state.hard_state.clone());
@@ -70,6 +72,7 @@ impl Journal {
         let segments = Segments {
             disk,
             dir: dir.to_path_buf(),
+            journal: recovered.journal,
             inner: Mutex::new(inner),
             changed: Default::default(),
         };
@@ -77,7 +80,8 @@ impl Journal {
         let (active, ledger) = (recovered.active, recovered.ledger);
         let mut writer =
             Writer::new(Arc::clone(&shared), active, ledger, group, recovered.checksum);
-        let mut journal = Self { shared, writer: None, others: Vec::new(), _lock: lock };
+        let others = Vec::new();
+        let mut journal = Self { shared, writer: None, others, accepted_loss, _lock: lock };
         let thread = journal.start("journal-writer", move |_| writer.run());
         let thread = thread.map_err(OpenError::io("start a thread for", dir))?;
         journal.shared.front.sleeper.adopt(thread.thread());
@@ -95,6 +99,16 @@ impl Journal {
             journal.others.push(thread);
         }
         Ok(journal)
+    }
+
+    /// The journal's name.
+    pub fn id(&self) -> JournalId {
+        self.shared.segments.journal
+    }
+
+    /// Why it would not have been opened without [`Options::accept_loss`].
+    pub fn accepted_loss(&self) -> Option<&OpenError> {
+        self.accepted_loss.as_ref()
     }
 
     /// Where a stream's next append looks first, to be fetched ahead. Nothing is to be read there.

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod cache_padded;
+mod clean_end;
 mod error;
 mod evidence;
 mod format;
@@ -33,10 +34,10 @@ mod types;
 mod writer;
 
 pub use error::{JournalError, OpenError, ReplayError};
-pub use frames::Replay;
+pub use frames::{Beginning, Replay};
 pub use journal::Journal;
 pub use options::{
     Acknowledge, FsyncPolicy, HARD_STATE_BYTES_MAX, Options, RECORD_BYTES_MAX, STREAMS_MAX,
 };
 pub use stats::{LATENCY_BUCKETS, Stats};
-pub use types::{Group, Health, Seq, StreamId, Wake};
+pub use types::{Group, Health, JournalId, Seq, StreamId, Wake};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::error::OpenError;
 use crate::format::PAGE_BYTES;
+use crate::types::JournalId;
 
 /// Most streams that a journal can have.
 pub const STREAMS_MAX: u16 = 1024;
@@ -55,6 +56,11 @@ pub struct Options {
     pub pace_from_bytes: u64,
     /// How many trimmed segment files are kept for reuse; the others are deleted.
     pub recycle_files_max: usize,
+    /// The name of a journal whose files have none yet, as those of format 1: what the caller has noted
+    /// elsewhere. `None` for a new one.
+    pub adopt: Option<JournalId>,
+    /// Opens a log that is known to have lost durable groups, and ends it where the first of them was.
+    pub accept_loss: bool,
     /// Leave at `AfterSync`.
     pub acknowledge: Acknowledge,
 }
@@ -70,6 +76,8 @@ impl Default for Options {
             buffered_bytes_max: 64 << 20,
             pace_from_bytes: u64::MAX,
             recycle_files_max: 4,
+            adopt: None,
+            accept_loss: false,
             acknowledge: Acknowledge::AfterSync,
         }
     }

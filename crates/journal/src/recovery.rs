@@ -13,18 +13,19 @@ use std::sync::Arc;
 
 use basalt_env::{Disk, DiskFile};
 
+use crate::clean_end::{CleanEnd, path_in};
 use crate::error::{OpenError, ReplayError};
 use crate::evidence::{Evidence, search};
-use crate::format::{PAGE_BYTES, SegmentHeader};
+use crate::format::{Lineage, PAGE_BYTES, SegmentHeader};
 use crate::frames::{
-    FrameFault, FrameHeader, FrameKind, FrameVisitor, Replay, split_record, visit_frames,
+    Beginning, FrameFault, FrameHeader, FrameKind, FrameVisitor, Replay, split_record, visit_frames,
 };
 use crate::group_reader::GroupReader;
 use crate::ledger::{CompleteSegment, History, Ledger};
 use crate::options::Options;
 use crate::segment_file::{Start, create, id_of, path_of, read_start};
 use crate::segments::PreparedFile;
-use crate::types::{Seq, StreamId};
+use crate::types::{JournalId, Seq, StreamId};
 use crate::writer::ActiveSegment;
 
 /// No honest counter reaches this; a file that says so is refused before arithmetic can overflow.
@@ -32,6 +33,9 @@ const COUNTER_MAX: u64 = 1 << 62;
 
 /// Where the log goes on.
 pub(crate) struct Recovered {
+    pub(crate) journal: JournalId,
+    /// Why the log would not have been opened if that had not been asked for.
+    pub(crate) accepted_loss: Option<OpenError>,
     pub(crate) active: ActiveSegment,
     pub(crate) ledger: Ledger,
     pub(crate) history: History,
@@ -55,6 +59,9 @@ struct Recovery<'a> {
     dir: &'a Path,
     options: &'a Options,
     replay: &'a mut dyn Replay,
+    journal: JournalId,
+    clean_end: Option<CleanEnd>,
+    accepted_loss: Option<OpenError>,
     ledger: Ledger,
     history: History,
     /// The last group that was accepted, and its checksum.
@@ -73,11 +80,17 @@ pub(crate) fn recover(
     replay: &mut dyn Replay,
 ) -> Result<Recovered, OpenError> {
     let files = find_files(disk, dir)?;
+    let clean_end = CleanEnd::read(disk, dir).map_err(OpenError::io("read", path_in(dir)))?;
+    let named = files.iter().find_map(|file| Some(file.lineage()?.journal));
+    let named = named.or(clean_end.map(|end| end.journal)).or(options.adopt);
     let recovery = Recovery {
         disk,
         dir,
         options,
         replay,
+        journal: named.unwrap_or_else(JournalId::new),
+        clean_end,
+        accepted_loss: None,
         ledger: Ledger::default(),
         history: History::default(),
         group: 0,
@@ -112,6 +125,14 @@ impl FoundFile {
         disk.open(&self.path).map_err(OpenError::io("open", &self.path))
     }
 
+    /// Of a segment of format 2.
+    fn lineage(&self) -> Option<Lineage> {
+        match &self.start {
+            Start::Begun(header, _) => header.lineage,
+            Start::Unused | Start::Unreadable => None,
+        }
+    }
+
     fn corrupt(&self, offset: u64, detail: impl Into<String>) -> OpenError {
         OpenError::Corrupt { file: self.path.clone(), offset, detail: detail.into() }
     }
@@ -135,6 +156,25 @@ impl Recovery<'_> {
                 return Err(file.corrupt(0, "the segment header is unreadable"));
             }
         }
+        if let Some(end) = self.clean_end {
+            self.lose(OpenError::Corrupt {
+                file: path_of(self.dir, end.segment),
+                offset: 0,
+                detail: format!(
+                    "the file is missing: the log was closed after its group {}",
+                    end.group
+                ),
+            })?;
+            self.journal = JournalId::new();
+        }
+        let missing_through = vec![Seq(0); usize::from(self.options.streams)];
+        self.replay.begin(&Beginning {
+            journal: self.journal,
+            is_named: true,
+            is_new: true,
+            file: self.dir,
+            missing_through: &missing_through,
+        })?;
         for file in files {
             file.remove(self.disk)?;
         }
@@ -149,6 +189,7 @@ impl Recovery<'_> {
             first_group: 1,
             durable: 0,
             previous_checksum: 0,
+            lineage: Some(Lineage { journal: self.journal, previous: 0 }),
             streams: vec![Default::default(); usize::from(self.options.streams)],
         };
         let active = ActiveSegment::begin(PreparedFile { id, file, bytes }, &header);
@@ -166,6 +207,15 @@ impl Recovery<'_> {
             return Err(first.corrupt(0, "the segment header is unreadable"));
         };
         self.take_first_header(first, header)?;
+        self.check_lineages(&files)?;
+        let missing: Vec<Seq> = self.history.missing_through.iter().copied().map(Seq).collect();
+        self.replay.begin(&Beginning {
+            journal: self.journal,
+            is_named: header.lineage.is_some(),
+            is_new: false,
+            file: &first.path,
+            missing_through: &missing,
+        })?;
         let mut index = 0;
         loop {
             let end = self.read_segment(&files[index])?;
@@ -202,6 +252,45 @@ impl Recovery<'_> {
         self.ledger = Ledger::at(&header.streams);
         self.history = History::beginning_at(self.ledger.positions());
         Ok(())
+    }
+
+    /// All segments must be of one journal, and none between them may be missing. Segments of format 1 do not
+    /// say.
+    fn check_lineages(&mut self, files: &[FoundFile]) -> Result<(), OpenError> {
+        for (index, file) in files.iter().enumerate() {
+            let Some(lineage) = file.lineage() else { continue };
+            if lineage.journal != self.journal {
+                let detail = format!(
+                    "the segment belongs to another journal, {}, than the others, {}",
+                    lineage.journal, self.journal
+                );
+                return Err(file.corrupt(0, detail));
+            }
+            if index > 0 && files.iter().all(|before| before.id != lineage.previous) {
+                self.lose(OpenError::Corrupt {
+                    file: path_of(self.dir, lineage.previous),
+                    offset: 0,
+                    detail: format!("the file is missing: segment {:016x} follows it", file.id),
+                })?;
+            }
+        }
+        match self.clean_end {
+            Some(end) if end.journal != self.journal => Err(OpenError::Corrupt {
+                file: path_in(self.dir),
+                offset: 0,
+                detail: "the file belongs to another journal than the segments".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something that had been made durable is gone: an error, unless that is accepted.
+    fn lose(&mut self, error: OpenError) -> Result<(), OpenError> {
+        if !self.options.accept_loss {
+            return Err(error);
+        }
+        self.accepted_loss.get_or_insert(error);
+        CleanEnd::remove(self.disk, self.dir).map_err(OpenError::io("remove", path_in(self.dir)))
     }
 
     /// Replays a segment; returns where its readable groups end.
@@ -262,11 +351,11 @@ impl Recovery<'_> {
     }
 
     /// The log ends in the first of these files: an error if something says that it should not.
-    fn judge_tail(&self, files: &[FoundFile], end: u64) -> Result<(), OpenError> {
+    fn judge_tail(&mut self, files: &[FoundFile], end_of_log: u64) -> Result<(), OpenError> {
         let missing = self.group + 1;
         let mut durable = self.durable;
         for (index, file) in files.iter().enumerate() {
-            let from = if index == 0 { end } else { 0 };
+            let from = if index == 0 { end_of_log } else { 0 };
             match &file.start {
                 Start::Begun(header, _) => {
                     let evidence = file.search(self.disk, from, Some(header.salt))?;
@@ -278,6 +367,13 @@ impl Recovery<'_> {
                 Start::Unused => {}
             }
         }
+        if let Some(end) = self.clean_end.filter(|end| durable < missing && end.group >= missing) {
+            let detail = format!(
+                "group {missing} is missing, and the log was closed after group {} in segment {:016x}",
+                end.group, end.segment
+            );
+            return self.lose(files[0].corrupt(end_of_log, detail));
+        }
         if durable < missing {
             return Ok(());
         }
@@ -285,7 +381,7 @@ impl Recovery<'_> {
             "group {missing} is unreadable, and later headers say that everything through group \
              {durable} was on disk"
         );
-        Err(files[0].corrupt(end, detail))
+        self.lose(files[0].corrupt(end_of_log, detail))
     }
 
     /// Cuts the tail, keeps what can be used again, and makes everything that was read durable.
@@ -352,6 +448,8 @@ impl Recovery<'_> {
         next_id: u64,
     ) -> Recovered {
         Recovered {
+            journal: self.journal,
+            accepted_loss: self.accepted_loss,
             active,
             ledger: self.ledger,
             history: self.history,

@@ -9,6 +9,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::JournalError;
 use crate::ledger::History;
+use crate::types::JournalId;
 
 /// A file that stands ready to be the next segment.
 pub(crate) struct PreparedFile {
@@ -20,6 +21,7 @@ pub(crate) struct PreparedFile {
 pub(crate) struct Segments {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) dir: PathBuf,
+    pub(crate) journal: JournalId,
     pub(crate) inner: Mutex<Inner>,
     /// A file was prepared or taken, or a trim was asked for or done.
     pub(crate) changed: Condvar,

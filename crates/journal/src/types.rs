@@ -17,6 +17,26 @@ impl StreamId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Seq(pub u64);
 
+/// The name of a journal: random, made with it, and in every segment since format 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct JournalId(pub [u8; 16]);
+
+impl JournalId {
+    /// A name that no other journal has.
+    pub(crate) fn new() -> Self {
+        let halves = [(); 2].map(|()| basalt_env::random::seed().to_le_bytes());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&halves.concat());
+        Self(bytes)
+    }
+}
+
+impl std::fmt::Display for JournalId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
 /// The number of a group commit: global, increasing by one, 0 means "none yet".
 ///
 /// A group is a consistent cut: if an append happened before another, its group is not the later one.

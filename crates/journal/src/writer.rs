@@ -20,17 +20,18 @@ use std::time::Duration;
 
 use basalt_env::{Clock, DiskFile, is_disk_full};
 
+use crate::clean_end::CleanEnd;
 use crate::error::JournalError;
 use crate::format::{
-    CHECKSUM_BYTES, GROUP_HEADER_BYTES, GroupHeader, PAGE_BYTES, SegmentHeader, group_bytes,
-    salted_hasher,
+    CHECKSUM_BYTES, GROUP_HEADER_BYTES, GroupHeader, Lineage, PAGE_BYTES, SegmentHeader,
+    group_bytes, salted_hasher,
 };
 use crate::gate::Closed;
 use crate::gather::Gathering;
 use crate::ledger::{CompleteSegment, Ledger};
 use crate::options::FsyncPolicy;
 use crate::pace::refused_for;
-use crate::segments::PreparedFile;
+use crate::segments::{PreparedFile, Segments};
 use crate::shared::Shared;
 use crate::sleeper::WakeOn;
 use crate::stream::StreamCut;
@@ -283,14 +284,20 @@ impl Writer {
     /// last groups shows at the next start.
     fn seal(&mut self) -> Result<(), JournalError> {
         sync_files(&self.shared, SyncScope::All)?;
-        let room = group_bytes(0).is_some_and(|bytes| self.active.has_room_for(bytes));
-        if !room || self.group == 0 {
+        if self.group == 0 {
             return Ok(());
         }
-        self.group += 1;
-        self.write_group()?;
-        note_written(&self.shared, self.active.id, &self.active.file, self.group);
-        sync_files(&self.shared, SyncScope::All)
+        if group_bytes(0).is_some_and(|bytes| self.active.has_room_for(bytes)) {
+            self.group += 1;
+            self.write_group()?;
+            note_written(&self.shared, self.active.id, &self.active.file, self.group);
+            sync_files(&self.shared, SyncScope::All)?;
+        }
+        let Segments { disk, dir, journal, .. } = &self.shared.segments;
+        let end = CleanEnd { journal: *journal, segment: self.active.id, group: self.group };
+        // Without it the next start notices less, and nothing is lost.
+        let _ = end.write(&**disk, dir);
+        Ok(())
     }
 
     fn write_group(&mut self) -> Result<(), JournalError> {
@@ -369,6 +376,10 @@ impl Writer {
             first_group: self.group,
             durable: self.shared.marks.synced.load(Ordering::Acquire),
             previous_checksum: self.checksum,
+            lineage: Some(Lineage {
+                journal: self.shared.segments.journal,
+                previous: self.active.id,
+            }),
             streams: self.ledger.states(),
         };
         let complete = CompleteSegment {

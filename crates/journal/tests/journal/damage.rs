@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use basalt_env::{Disk, Random, SimDisk};
-use basalt_journal::{FsyncPolicy, OpenError};
+use basalt_journal::{FsyncPolicy, Journal, OpenError, Options};
 
 use crate::support::{DIR, Heard, fill, open, open_ok, options};
 
@@ -11,6 +11,18 @@ fn files(disk: &SimDisk) -> Vec<PathBuf> {
     let mut names = disk.list(Path::new(DIR)).expect("list");
     names.sort();
     names.iter().map(|name| Path::new(DIR).join(name)).collect()
+}
+
+/// The segments that hold something of the log.
+fn begun(disk: &SimDisk) -> Vec<PathBuf> {
+    let begun = |path: &PathBuf| {
+        let mut bytes = [0; 24];
+        let file = disk.open(path).expect("it is there");
+        let read = file.read_at(&mut bytes, 0).expect("read");
+        let name = path.file_stem().and_then(|name| u64::from_str_radix(name.to_str()?, 16).ok());
+        read == bytes.len() && name.is_some_and(|id| bytes[16..24] == id.to_le_bytes())
+    };
+    files(disk).into_iter().filter(begun).collect()
 }
 
 /// A log of one group per record; returns where each group ends in the only segment.
@@ -133,4 +145,77 @@ fn a_cut_tail_is_written_over_and_stays_cut() {
         drop(journal);
         assert_eq!(reopen(&disk).expect("opens").0.len(), survivors + 1, "old groups stay dead");
     }
+}
+
+/// Groups of a kilobyte each, until there are some segments.
+fn fill_segments(journal: &Journal, segments: u64) {
+    while journal.stats().segments < segments {
+        let group = fill(journal, 0, 1, 1_000);
+        while journal.written() < group {
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn assert_corrupt(opened: Result<Heard, OpenError>, file: &Path, reason: &str) {
+    match opened {
+        Err(OpenError::Corrupt { file: named, detail, .. }) => {
+            assert_eq!(named, file, "{detail}");
+            assert!(detail.contains(reason), "{detail:?} does not say {reason:?}");
+        }
+        Err(other) => panic!("{other}"),
+        Ok(heard) => panic!("it opens, with {} records", heard.0.len()),
+    }
+}
+
+#[test]
+fn a_log_that_is_shorter_than_when_it_was_closed_stops_the_start() {
+    for removed in 1..3 {
+        let disk = SimDisk::new();
+        let (journal, _) = open_ok(&disk, FsyncPolicy::Never);
+        fill_segments(&journal, 4);
+        journal.close().expect("a healthy disk");
+        let files = begun(&disk);
+        for file in files.iter().rev().take(removed) {
+            disk.remove(file).expect("the file is there");
+        }
+        let last = &files[files.len() - 1 - removed];
+        assert_corrupt(reopen(&disk), last, "closed");
+        let accepting = Options { accept_loss: true, ..options(FsyncPolicy::Always) };
+        let (journal, heard) = open(&disk, accepting).expect("what is lost is accepted");
+        assert!(!heard.0.is_empty());
+        journal.close().expect("a healthy disk");
+        assert_eq!(reopen(&disk).expect("nothing more is lost"), heard);
+    }
+}
+
+#[test]
+fn a_gap_between_segments_is_named_though_nothing_was_durable() {
+    let disk = SimDisk::new();
+    let (journal, _) = open_ok(&disk, FsyncPolicy::Never);
+    fill_segments(&journal, 3);
+    disk.kill();
+    drop(journal);
+    let files = begun(&disk);
+    disk.remove(&files[1]).expect("the file is there");
+    assert_corrupt(reopen(&disk), &files[1], "missing");
+}
+
+#[test]
+fn files_of_two_journals_are_told_apart() {
+    let [one, other] = [(); 2].map(|()| {
+        let disk = SimDisk::new();
+        let (journal, _) = open_ok(&disk, FsyncPolicy::Never);
+        fill_segments(&journal, 3);
+        journal.close().expect("a healthy disk");
+        disk
+    });
+    let file = begun(&one)[1].clone();
+    let mut bytes = vec![0; 16 * 1024];
+    let read = other.open(&file).expect("it is there").read_at(&mut bytes, 0).expect("read");
+    one.open(&file)
+        .expect("it is there")
+        .write_all_at(&[std::io::IoSlice::new(&bytes[..read])], 0)
+        .expect("written");
+    assert_corrupt(reopen(&one), &file, "another journal");
 }

@@ -170,6 +170,7 @@ fn a_trim_that_fails_leaves_the_log_whole_and_can_be_repeated() {
     assert_eq!(journal.health(), Health::Ok);
     journal.trim(&through).expect("trimmed");
     journal.close().expect("a clean end");
-    let names = disk.list(Path::new(DIR)).expect("list");
+    let mut names = disk.list(Path::new(DIR)).expect("list");
+    names.retain(|name| name.ends_with(".log"));
     assert!(names.len() <= 2, "the current and the prepared file: {names:?}");
 }
