@@ -1,5 +1,6 @@
-//! Arbitrary argument lists through the dispatch, over an engine with a log in memory: no command
-//! panics, and each gives exactly one reply, or one a channel, unless CLIENT REPLY has switched replies off.
+//! Arbitrary argument lists through the dispatch, over an engine with a log in memory, alone and several in
+//! a batch: no command panics, and each gives exactly one reply, or one a channel, unless CLIENT REPLY has
+//! switched replies off.
 //!
 //! Arguments are drawn from what commands understand as well as from the input itself. One server
 //! serves many inputs, because opening one takes longer than running a hundred commands, and emptying
@@ -15,7 +16,7 @@
 mod harness;
 
 use basalt_command::session::Replies;
-use basalt_resp::decode;
+use basalt_resp::{decode, encode_request};
 use harness::TestServer;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -162,6 +163,17 @@ fn expected(before: Replies, after: Replies) -> &'static [usize] {
     }
 }
 
+/// Runs requests in one batch, of which nothing is known but that whole replies come out.
+fn run_together(server: &mut TestServer, requests: &[Vec<Vec<u8>>]) {
+    let mut input = Vec::new();
+    requests.iter().for_each(|words| encode_request(words, &mut input));
+    let bytes = server.run_bytes(input, requests.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        at += decode(&bytes[at..]).expect("a reply").expect("a whole reply").1;
+    }
+}
+
 fn run(server: &mut TestServer, words: &[Vec<u8>]) {
     let before = server.session.replies;
     let bytes = server.run_for_bytes(words);
@@ -217,6 +229,7 @@ fuzz_target!(|data: &[u8]| {
             .collect();
         let mut input = Unstructured::new(data);
         let mut configures = false;
+        let mut together = Vec::new();
         for _ in 0..COMMANDS_MAX {
             if input.is_empty() {
                 break;
@@ -228,8 +241,18 @@ fuzz_target!(|data: &[u8]| {
             }
             configures |= is_setting(&words);
             server.clock.advance_ms(u64::from(input.arbitrary::<u8>().unwrap_or(0)));
-            run(&mut server, &words);
+            // Some requests come together with the ones before, so that they run in one batch.
+            together.push(words);
+            if input.ratio(1, 2).unwrap_or(false) {
+                continue;
+            }
+            match &together[..] {
+                [words] => run(&mut server, words),
+                requests => run_together(&mut server, requests),
+            }
+            together.clear();
         }
+        run_together(&mut server, &together);
         if configures {
             *kept = None;
         }

@@ -1,67 +1,72 @@
-//! What a command costs through the dispatch, network and log left out: quick to ask while working
-//! on a hot path. `cargo run --release -p basalt-command --example measure`
+//! What a request costs between the socket and the log, in instructions: quick to ask while working on a
+//! hot path. `cargo build --release -p basalt-command --example measure`, then
+//! `valgrind --tool=callgrind --toggle-collect='*::counted' target/release/examples/measure get`,
+//! and divide by the number of requests that it prints.
 //!
-//! It deliberately does not compare with other servers; `basalt-bench` does, over the network.
+//! Requests come in as bytes, 50 of one connection in a batch, through the same
+//! [`Batch`](basalt_command::dispatch::Batch) as from a socket. The log is one in memory
+//! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it acknowledges
+//! after every batch.
+//!
+//! It deliberately measures no time and compares with no other server; `basalt-bench` does, over the network.
 
 #[allow(dead_code, reason = "it serves the tests first")]
 #[path = "../tests/harness/mod.rs"]
 mod harness;
 
-use basalt_resp::{Limits, Output, Parsed, Parser, encode_request};
+use basalt_resp::{Output, encode_request};
 use harness::TestServer;
-use std::time::Instant;
 
-/// Keys: few enough that a round ends before the system gives the core to someone else.
-const KEYS: usize = 10_000;
-/// The best of so many rounds counts.
-const ROUNDS: usize = 200;
-/// Keys of one MGET or MSET.
-const MANY: usize = 32;
-
-fn main() {
-    let mut server = TestServer::new();
-    server.log.forget_records();
-    for name in ["SET", "GET", "INCR", "APPEND", "MGET", "MSET"] {
-        measure(&mut server, name);
-    }
-}
-
-fn words(name: &str, number: usize) -> Vec<String> {
-    let key = |number: usize| format!("key:{:012}", number * 7919 % KEYS);
-    match name {
-        "SET" => vec![name.to_owned(), key(number), "v".repeat(32)],
-        "APPEND" => vec![name.to_owned(), key(number), "x".to_owned()],
-        "INCR" => vec![name.to_owned(), format!("counter:{}", number % KEYS)],
-        "MGET" => [name.to_owned()].into_iter().chain((0..MANY).map(|i| key(number + i))).collect(),
-        "MSET" => {
-            let pairs = (0..MANY).flat_map(|i| [key(number + i), "v".repeat(32)]);
-            [name.to_owned()].into_iter().chain(pairs).collect()
-        }
-        _ => vec![name.to_owned(), key(number)],
-    }
-}
+/// Keys: their table and entries take some 20 MB.
+const KEYS: usize = 100_000;
+const BATCHES: usize = 2_000;
+/// Requests of a batch.
+const PIPELINE: usize = 50;
 
 #[allow(clippy::print_stdout, reason = "the figure is the purpose")]
-fn measure(server: &mut TestServer, name: &str) {
-    let count = if name.starts_with('M') { KEYS / MANY } else { KEYS };
-    let requests: Vec<_> = (0..count)
-        .map(|number| {
-            let (mut bytes, mut args) = (Vec::new(), Vec::new());
-            encode_request(&words(name, number), &mut bytes);
-            let parsed = Parser::default().parse(&mut bytes, 0, &Limits::default(), &mut args);
-            assert!(matches!(parsed, Ok(Parsed::Request { .. })));
-            (bytes, args)
+fn main() {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_else(|| "get".to_owned()).to_uppercase();
+    let is_gated = words.next().is_some_and(|word| word == "always");
+    let mut server = TestServer::new();
+    server.log.forget_records();
+    let filling = (0..KEYS).map(|number| request("SET", number));
+    server.serve(filling.flatten().collect(), PIPELINE, &mut Output::new());
+    if is_gated {
+        server.log.stop_acknowledging();
+    }
+    let inputs: Vec<Vec<u8>> = (0..BATCHES)
+        .map(|batch| {
+            let numbers = batch * PIPELINE..(batch + 1) * PIPELINE;
+            numbers.flat_map(|number| request(&name, number)).collect()
         })
         .collect();
     let mut out = Output::new();
-    let mut best_ns = u128::MAX;
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
-        for (bytes, args) in &requests {
-            server.execute(bytes, args, &mut out);
-            out.clear();
-        }
-        best_ns = best_ns.min(start.elapsed().as_nanos() / count as u128);
+    for input in inputs {
+        counted(&mut server, input, &mut out);
+        server.log.acknowledge();
+        server.session.gate.take();
+        out.clear();
     }
-    println!("{name}: {best_ns} ns");
+    println!("{} requests", BATCHES * PIPELINE);
+}
+
+/// What callgrind counts.
+#[inline(never)]
+fn counted(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
+    server.worker.begin_turn(&server.server);
+    server.serve(input, PIPELINE, out);
+    server.worker.end_turn(&server.server);
+}
+
+/// A request for one of the keys, which are drawn as if at random.
+fn request(name: &str, number: usize) -> Vec<u8> {
+    let key = format!("key:{:012}", number * 7919 % KEYS);
+    let value = "v".repeat(64);
+    let mut bytes = Vec::new();
+    match name {
+        "SET" => encode_request(&[name, &key, &value], &mut bytes),
+        name => encode_request(&[name, &key], &mut bytes),
+    }
+    bytes
 }

@@ -1,10 +1,11 @@
 //! The one way in which every command runs: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply.
 //!
-//! A batch of requests goes through in stages, so that memory is fetched while other requests are
-//! looked at: [`Last::command`] finds the command, [`Preparing`] hashes its first key;
-//! [`Prepared::prefetch_bucket`] and [`Prepared::prefetch_entry`] bring in what it will touch, [`LookAhead`] what of a
-//! collection; [`run_shortly()`] runs it and those like it, or [`execute()`] it alone.
+//! Requests come in through a [`Batch`], and go through in stages, so that memory is fetched while other
+//! requests are looked at: `prepare.rs` finds the command of each and hashes its first key, `look_ahead.rs`
+//! brings in what of a collection it will touch; `short.rs` runs those that are alike and ask little, and
+//! `execute.rs` the others, one by one.
 
+mod batch;
 mod claims;
 mod context;
 pub(crate) mod events;
@@ -20,10 +21,7 @@ mod short;
 mod worker;
 
 pub use crate::silence::finish_wait;
+pub use batch::{Batch, BatchClients, Halt, Origin, Running, ShortWays};
 pub use context::Context;
-pub use execute::execute;
-pub use look_ahead::LookAhead;
-pub(crate) use prepare::Ahead;
-pub use prepare::{Incoming, Last, Prepared, Preparing};
-pub use short::{is_plain, run_shortly};
+pub(crate) use prepare::{Ahead, Prepared};
 pub use worker::Worker;

@@ -1,6 +1,7 @@
 //! The command crate's tests: requests go in as bytes, through the real dispatch, and replies come
 //! out as bytes.
 
+mod batches;
 mod bits;
 mod collections;
 mod examples;

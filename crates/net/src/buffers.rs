@@ -45,6 +45,12 @@ impl Input {
         &mut self.bytes[..self.filled]
     }
 
+    /// What the client has sent, and up to where commands have consumed it.
+    #[inline(always)]
+    pub(crate) fn for_running(&mut self) -> (&[u8], &mut usize) {
+        (&self.bytes[..self.filled], &mut self.consumed)
+    }
+
     /// Bytes not yet consumed.
     #[inline]
     pub(crate) fn pending(&self) -> usize {

@@ -2,23 +2,21 @@
 //! One turn's work: requests of all ready connections, in batches.
 //!
 //! ```text
-//! read a socket ▸ parse a request, find its command, hash its key     until the batch is full
-//!                 ▸ fetch the buckets ▸ fetch the entries ▸ fetch in collections ▸ run each   the next batch
+//! read all sockets ▸ parse requests until the batch is full ▸ run it ▸ the next batch ▸ … ▸ send
 //! ```
-//! A batch mixes requests of several connections, so that fifty clients with one request each gain
-//! from the fetching ahead as much as one client with fifty.
+//! What a batch does with its requests is `basalt_command::dispatch::Batch`.
 
 use crate::buffers::BufferPool;
 use crate::connection::{Connection, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
-use basalt_command::dispatch::{self, Incoming, Last, LookAhead, Prepared, Preparing, Worker};
+use basalt_command::dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
 use basalt_command::error::CommandError;
 use basalt_command::server::Server;
-use basalt_command::session::Flow;
+use basalt_command::session::Session;
 use basalt_command::wait::Wait;
 use basalt_config::ClientClass;
-use basalt_resp::{Arg, Limits, Parsed, ProtocolError, Reply};
+use basalt_resp::{Limits, Parsed, ProtocolError, Reply};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,26 +25,6 @@ const TURN_MAX: Duration = Duration::from_micros(100);
 
 /// How long a publisher waits for subscribers that are behind before it tries again.
 const SUBSCRIBERS_PAUSE: Duration = Duration::from_millis(1);
-
-/// A parsed request.
-struct Request {
-    connection: u32,
-    /// Its words, a range of `words`.
-    first_word: u32,
-    words: u32,
-    /// Where it ends in the connection's buffer.
-    end: usize,
-    prepared: Prepared,
-}
-
-impl Request {
-    /// The request, whose words are among these.
-    #[inline(always)]
-    fn incoming<'a>(&'a self, buffer: &'a [u8], words: &'a [Arg]) -> Incoming<'a> {
-        let words = &words[self.first_word as usize..][..self.words as usize];
-        Incoming { prepared: &self.prepared, buffer, words }
-    }
-}
 
 /// What a thread needs to run requests.
 pub(crate) struct Turn {
@@ -59,16 +37,55 @@ pub(crate) struct Turn {
     pub(crate) waiting_for_room: Vec<ConnectionId>,
     /// Connections that were served in this turn.
     pub(crate) touched: Vec<usize>,
-    last: Last,
-    look_ahead: LookAhead,
-    requests: Vec<Request>,
-    words: Vec<Arg>,
-    /// A request of the batch may look ahead.
-    has_collections: bool,
+    batch: Batch,
 }
 
 /// The connections of a thread.
 pub(crate) type Connections = Vec<Option<Connection>>;
+
+/// The connections as a batch sees them.
+struct Clients<'a> {
+    connections: &'a mut Connections,
+    /// Commands that wait: whose, where they end, for what.
+    parked: Vec<(usize, usize, Wait)>,
+}
+
+impl BatchClients for Clients<'_> {
+    #[inline(always)]
+    fn bytes(&self, client: u32) -> Option<&[u8]> {
+        Some(self.connections[client as usize].as_ref()?.input.bytes())
+    }
+
+    #[inline(always)]
+    fn running(&mut self, client: u32) -> Option<Running<'_>> {
+        let connection = self.connections[client as usize].as_mut()?;
+        if connection.state != State::Open {
+            return None;
+        }
+        let Connection { input, session, output, .. } = connection;
+        let (bytes, consumed) = input.for_running();
+        Some(Running { session, bytes, consumed, out: output })
+    }
+
+    #[cold]
+    fn halt(&mut self, client: u32, halt: Halt) {
+        let index = client as usize;
+        match halt {
+            Halt::Closed => {
+                if let Some(connection) = &mut self.connections[index] {
+                    connection.state = State::Closing;
+                }
+            }
+            Halt::Waits { wait, end } => self.parked.push((index, end, wait)),
+        }
+    }
+}
+
+/// A connection as the origin of requests.
+#[inline(always)]
+fn origin<'a>(index: usize, session: &Session, bytes: &'a [u8]) -> Origin<'a> {
+    Origin { client: index as u32, db: session.db, bytes }
+}
 
 impl Turn {
     pub(crate) fn new(server: Arc<Server>, worker: Worker, mailbox: Arc<Mailbox>) -> Turn {
@@ -80,11 +97,7 @@ impl Turn {
             timers: Timers::default(),
             waiting_for_room: Vec::new(),
             touched: Vec::new(),
-            last: Last::default(),
-            look_ahead: LookAhead::default(),
-            requests: Vec::new(),
-            words: Vec::new(),
-            has_collections: false,
+            batch: Batch::default(),
         }
     }
 
@@ -107,7 +120,7 @@ impl Turn {
                 }
             }
         }
-        if !self.requests.is_empty() {
+        if !self.batch.is_empty() {
             self.run(connections);
         }
         self.worker.hand_over_messages(&self.server);
@@ -155,28 +168,24 @@ impl Turn {
             return false;
         }
         let limits = self.limits(connection);
-        self.last.forget_key();
+        self.batch.turn_to_client();
         while !connection.input.is_parsed() {
             // The limits of a client that has not said who it is depend on what it says next.
-            let full = self.requests.len() >= batch_max
+            let full = self.batch.len() >= batch_max
                 || *left == 0
-                || !limits.authenticated && !self.requests.is_empty();
+                || !limits.authenticated && !self.batch.is_empty();
             if full {
                 return true;
             }
-            let room = (batch_max - self.requests.len()).min(*left);
+            let room = (batch_max - self.batch.len()).min(*left);
             let taken = self.parse_alike(connection, index, &limits, room);
             if taken > 0 {
                 *left -= taken;
                 continue;
             }
             let start = connection.input.parsed;
-            let first_word = self.words.len();
-            let (consumed, command) = match connection.parse(start, &limits, &mut self.words) {
-                Ok(Parsed::Request { consumed }) => {
-                    let (bytes, words) = (connection.input.bytes(), &self.words[first_word..]);
-                    (consumed, self.last.command(&self.server, bytes, start, words))
-                }
+            let consumed = match connection.parse(start, &limits, self.batch.words()) {
+                Ok(Parsed::Request { consumed }) => consumed,
                 Ok(Parsed::Empty { consumed }) => {
                     connection.input.parsed += consumed;
                     return self.pass_over_nothing(connections, index) && *left > 0;
@@ -192,26 +201,14 @@ impl Turn {
             };
             connection.input.parsed += consumed;
             *left -= 1;
-            let words = &self.words[first_word..];
-            let (bytes, db) = (connection.input.bytes(), connection.session.db);
-            let mut prepared = Prepared::of(command, db, Arg::default());
-            let preparing = Preparing::new(&self.server, command);
-            self.has_collections |= preparing.looks_ahead();
-            preparing.prepare(&mut self.last, &mut prepared, bytes, words);
-            self.requests.push(Request {
-                connection: index as u32,
-                first_word: first_word as u32,
-                words: words.len() as u32,
-                end: connection.input.parsed,
-                prepared,
-            });
+            let from = origin(index, &connection.session, connection.input.bytes());
+            self.batch.push(&self.server, from, start, connection.input.parsed);
         }
         false
     }
 
-    /// Adds at most `room` requests that begin as the last one did; gives their count.
-    // Not inlined: what it works with has all registers for itself.
-    #[inline(never)]
+    /// Adds at most `room` requests that begin as the last one did; returns their count.
+    #[inline(always)]
     fn parse_alike(
         &mut self,
         connection: &mut Connection,
@@ -219,35 +216,11 @@ impl Turn {
         limits: &Limits,
         room: usize,
     ) -> usize {
-        let Some(repeats) = connection.parser.repeats(self.last.front(), limits) else { return 0 };
-        let command = self.last.command_again();
-        let (input, db) = (&mut connection.input, connection.session.db);
-        let (bytes, mut start) = (input.bytes(), input.parsed);
-        let before = self.requests.len();
-        while self.requests.len() - before < room {
-            let first_word = self.words.len();
-            let Some(taken) = repeats.take(bytes, start, &mut self.words) else { break };
-            start = taken.end;
-            self.requests.push(Request {
-                connection: index as u32,
-                first_word: first_word as u32,
-                words: (self.words.len() - first_word) as u32,
-                end: start,
-                prepared: Prepared::of(command, db, taken.first),
-            });
-        }
-        // A loop of its own, in which hashing one key does not wait for where the next one is found.
-        let preparing = Preparing::new(&self.server, command);
-        self.has_collections |= preparing.looks_ahead();
-        let requests = &mut self.requests[before..];
-        let prepared = requests.iter_mut().map(|request| {
-            let first = request.first_word as usize;
-            (&mut request.prepared, first..first + request.words as usize)
-        });
-        preparing.prepare_all(&mut self.last, prepared, bytes, &self.words);
-        let count = requests.len();
-        input.parsed = start;
-        count
+        let Connection { input, session, parser, .. } = connection;
+        let (before, place) = (self.batch.len(), (input.parsed, room));
+        let from = origin(index, session, input.bytes());
+        input.parsed = self.batch.push_alike(&self.server, parser, limits, from, place);
+        self.batch.len() - before
     }
 
     /// How large the connection's requests may be.
@@ -297,95 +270,14 @@ impl Turn {
         false
     }
 
-    /// Runs the batch; says when that was done.
+    /// Runs the batch; returns when that was done.
     fn run(&mut self, connections: &mut Connections) -> Instant {
-        let count = self.requests.len();
-        if count > 1 {
-            self.fetch_ahead(connections);
+        let mut clients = Clients { connections, parked: Vec::new() };
+        let done = self.batch.run(&self.server, &mut self.worker, &mut clients);
+        for (index, end, wait) in clients.parked {
+            self.park(connections, index, end, wait);
         }
-        self.worker.begin_batch(&self.server);
-        let start = Instant::now();
-        let mut number = 0;
-        while number < count {
-            number = self.run_for_one(connections, number);
-        }
-        let done = Instant::now();
-        self.worker.end_batch(&self.server, done - start, count);
-        self.requests.clear();
-        self.words.clear();
-        self.has_collections = false;
         done
-    }
-
-    /// Runs the requests of one connection, from this one on; gives the next connection's first.
-    fn run_for_one(&mut self, connections: &mut Connections, first: usize) -> usize {
-        let index = self.requests[first].connection;
-        let is_others = |request: &Request| request.connection != index;
-        let count = self.requests[first..].iter().position(is_others);
-        let next = count.map_or(self.requests.len(), |count| first + count);
-        let index = index as usize;
-        let Some(connection) = &mut connections[index] else { return next };
-        let mut is_plain = dispatch::is_plain(&self.worker, &connection.session);
-        let mut requests = &self.requests[first..next];
-        while let Some(request) = requests.first() {
-            if connection.state != State::Open {
-                break;
-            }
-            let Connection { input, session, output, .. } = connection;
-            let (server, worker) = (&self.server, &mut self.worker);
-            let (buffer, words) = (input.bytes(), self.words.as_slice());
-            if is_plain {
-                let incoming = requests.iter().map(|request| request.incoming(buffer, words));
-                let ran = dispatch::run_shortly(server, worker, session, incoming, output);
-                if let Some(last) = requests[..ran].last() {
-                    input.consumed = last.end;
-                    requests = &requests[ran..];
-                    continue;
-                }
-            }
-            let incoming = request.incoming(buffer, words);
-            let flow = dispatch::execute(server, worker, session, incoming, &mut is_plain, output);
-            match flow {
-                Flow::Done => input.consumed = request.end,
-                Flow::Close => {
-                    input.consumed = request.end;
-                    connection.state = State::Closing;
-                }
-                Flow::Wait(wait) => {
-                    let end = request.end;
-                    self.park(connections, index, end, wait);
-                    break;
-                }
-            }
-            requests = &requests[1..];
-        }
-        next
-    }
-
-    /// Brings what the batch will touch into the cache. The loops are short on purpose: a fetch waits
-    /// for its page to be found, and only what stands close behind it can go on meanwhile. From the
-    /// loop that parses, the buckets cost 60 cycles each, from a loop of their own a few. Nor may they be
-    /// too short: the processor drops fetches while it looks for too many pages, and the locks that the
-    /// second loop takes slow it down enough (`docs/decisions/0012-time-of-a-request.md`).
-    fn fetch_ahead(&mut self, connections: &Connections) {
-        let engine = &*self.server.engine;
-        for request in &self.requests {
-            request.prepared.prefetch_bucket(engine);
-        }
-        for request in &mut self.requests {
-            request.prepared.prefetch_entry(engine);
-        }
-        let requests = &self.requests;
-        if self.has_collections && requests.iter().any(|request| request.prepared.looks_ahead()) {
-            self.look_ahead.fetch(engine, requests.len(), |number| {
-                let request = &requests[number];
-                if !request.prepared.looks_ahead() {
-                    return None;
-                }
-                let connection = connections[request.connection as usize].as_ref()?;
-                Some(request.incoming(connection.input.bytes(), &self.words))
-            });
-        }
     }
 
     /// A command has to wait: the rest of its connection's requests wait with it.

@@ -2,8 +2,9 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::keys::{Stop, read, write};
+use super::prepare::{Incoming, Prepared};
 use super::queue::Held;
-use super::{Context, Incoming, Prepared, Worker, events, exec, queue, script};
+use super::{Context, Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::commands::pubsub::is_allowed_in_resp2;
 use crate::commands::{Call, Run, SessionFn};
@@ -49,9 +50,9 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Runs one request and writes its reply to `out`. `plain` says whether [`super::is_plain`] holds; it is cleared
+/// Runs one request and writes its reply to `out`. `plain` says whether [`super::short::is_plain`] holds; it is cleared
 /// by what may end that.
-pub fn execute(
+pub(super) fn execute(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,

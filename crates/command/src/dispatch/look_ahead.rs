@@ -13,7 +13,7 @@ use basalt_value::fetch::{Step, Way, element_hash, prefetch_small};
 
 /// What a thread remembers while it fetches ahead for a batch.
 #[derive(Default)]
-pub struct LookAhead {
+pub(super) struct LookAhead {
     targets: Vec<Target>,
     /// What a step fetches.
     addresses: Vec<usize>,
@@ -86,7 +86,7 @@ impl<'a> Incoming<'a> {
 impl LookAhead {
     /// Fetches ahead for a batch of `count` requests; `upcoming` gives one by its number, if it looks
     /// ahead.
-    pub fn fetch<'a>(
+    pub(super) fn fetch<'a>(
         &mut self,
         engine: &Engine,
         count: usize,

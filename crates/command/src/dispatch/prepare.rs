@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// A request whose command has been found.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     pub(super) command: Option<CommandId>,
     /// Its first key, once it has a partition; before, the word behind its name, if that is known.
     pub(super) key: Arg,
@@ -32,13 +32,13 @@ pub struct Prepared {
 
 /// A request of a batch.
 #[derive(Clone, Copy)]
-pub struct Incoming<'a> {
+pub(super) struct Incoming<'a> {
     /// What has been found out about it.
-    pub prepared: &'a Prepared,
+    pub(super) prepared: &'a Prepared,
     /// Where its words are.
-    pub buffer: &'a [u8],
+    pub(super) buffer: &'a [u8],
     /// Its words.
-    pub words: &'a [Arg],
+    pub(super) words: &'a [Arg],
 }
 
 /// What of a collection a command will touch.
@@ -61,7 +61,7 @@ pub(crate) enum Ahead {
 /// What a thread found out last: pipelines repeat themselves, and comparing a name is a fifth of finding
 /// its command, comparing a key a fifth of hashing it.
 #[derive(Clone, Copy, Debug)]
-pub struct Last {
+pub(super) struct Last {
     name: Option<ShortName>,
     id: Option<CommandId>,
     /// What requests of the same command begin with, if it has come twice in a row.
@@ -130,7 +130,7 @@ impl Default for Last {
 impl Last {
     /// Forgets the key: what comes next stands in another buffer, or another batch.
     #[inline]
-    pub fn forget_key(&mut self) {
+    pub(super) fn forget_key(&mut self) {
         self.key = NO_KEY;
     }
 
@@ -156,19 +156,19 @@ impl Last {
 
     /// What requests of the same command begin with.
     #[inline]
-    pub fn front(&self) -> &Front {
+    pub(super) fn front(&self) -> &Front {
         &self.front
     }
 
     /// The command of requests that begin with [`Last::front`].
     #[inline]
-    pub fn command_again(&self) -> Option<CommandId> {
+    pub(super) fn command_again(&self) -> Option<CommandId> {
         self.front_id
     }
 
     /// The command of the request at `start`.
     #[inline]
-    pub fn command(
+    pub(super) fn command(
         &mut self,
         server: &Server,
         buffer: &[u8],
@@ -205,7 +205,7 @@ impl Last {
 impl Prepared {
     /// There is something of a collection to be fetched ahead that no request before has named.
     #[inline]
-    pub fn looks_ahead(&self) -> bool {
+    pub(super) fn looks_ahead(&self) -> bool {
         match self.ahead {
             Ahead::Nothing => false,
             Ahead::Collection { .. } => !self.repeats,
@@ -216,7 +216,7 @@ impl Prepared {
 
 /// How requests of one command are prepared.
 #[derive(Clone, Copy)]
-pub struct Preparing<'a> {
+pub(super) struct Preparing<'a> {
     engine: &'a Engine,
     /// The word that is the first key; 0 if it has none.
     first_key: usize,
@@ -226,7 +226,7 @@ pub struct Preparing<'a> {
 impl<'a> Preparing<'a> {
     /// For this command.
     #[inline(always)]
-    pub fn new(server: &'a Server, command: Option<CommandId>) -> Preparing<'a> {
+    pub(super) fn new(server: &'a Server, command: Option<CommandId>) -> Preparing<'a> {
         let engine = &*server.engine;
         let (first_key, ahead) = match command.map(|id| server.commands.call(id)) {
             Some(call) => (usize::from(call.first_key), call.ahead),
@@ -237,14 +237,20 @@ impl<'a> Preparing<'a> {
 
     /// The command works on a collection, of which something may be fetched ahead.
     #[inline]
-    pub fn looks_ahead(&self) -> bool {
+    pub(super) fn looks_ahead(&self) -> bool {
         self.ahead != Ahead::Nothing
     }
 
     /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same buffer and
     /// the same batch.
     #[inline(always)]
-    pub fn prepare(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8], words: &[Arg]) {
+    pub(super) fn prepare(
+        &self,
+        last: &mut Last,
+        prepared: &mut Prepared,
+        buffer: &[u8],
+        words: &[Arg],
+    ) {
         if self.first_key > 0
             && let Some(&key) = words.get(self.first_key)
         {
@@ -255,7 +261,7 @@ impl<'a> Preparing<'a> {
 
     /// The same for requests of which the word behind the name is known; `words` are those of the whole batch.
     #[inline(always)]
-    pub fn prepare_all<'r>(
+    pub(super) fn prepare_all<'r>(
         &self,
         last: &mut Last,
         requests: impl Iterator<Item = (&'r mut Prepared, Range<usize>)>,
@@ -286,13 +292,13 @@ impl<'a> Preparing<'a> {
 impl Prepared {
     /// A request of this command, with nothing found out about it but which word follows its name.
     #[inline(always)]
-    pub fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
+    pub(super) fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
         Prepared { command, db, key, ..Prepared::default() }
     }
 
     /// Brings the bucket of the first key into the cache.
     #[inline]
-    pub fn prefetch_bucket(&self, engine: &Engine) {
+    pub(super) fn prefetch_bucket(&self, engine: &Engine) {
         if let Some(partition) = self.partition
             && !self.repeats
         {
@@ -302,7 +308,7 @@ impl Prepared {
 
     /// Brings the entry of the first key into the cache, and notes where it was seen.
     #[inline]
-    pub fn prefetch_entry(&mut self, engine: &Engine) {
+    pub(super) fn prefetch_entry(&mut self, engine: &Engine) {
         if let Some(partition) = self.partition
             && !self.repeats
         {

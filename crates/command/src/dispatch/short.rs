@@ -7,9 +7,10 @@
 //! words: how it runs, whether it has its arity, how it is counted. That is asked once for as many of
 //! them as follow one another ([`run_shortly`]).
 
+use super::Worker;
 use super::execute::fail;
 use super::keys::key_session;
-use super::{Incoming, Worker};
+use super::prepare::Incoming;
 use crate::args::Args;
 use crate::commands::{PUT_WORDS, Run};
 use crate::error::CommandResult;
@@ -24,7 +25,7 @@ use std::sync::atomic::Ordering;
 /// Nothing about the client or the settings asks for a closer look at its commands. Commands on keys leave
 /// it so.
 #[inline]
-pub fn is_plain(worker: &Worker, session: &Session) -> bool {
+pub(super) fn is_plain(worker: &Worker, session: &Session) -> bool {
     worker.is_plain()
         && session.replies == Replies::On
         && !session.is_queueing()
@@ -35,9 +36,9 @@ pub fn is_plain(worker: &Worker, session: &Session) -> bool {
 
 /// Runs requests of a client that [`is_plain`], from the first on, for as long as they repeat its command and what
 /// is under their one key is enough for them and can be had at once; gives their count. With the next one
-/// nothing has happened, and [`super::execute()`] goes on with it, as it would have done with these.
+/// nothing has happened, and [`super::execute::execute`] goes on with it, as it would have done with these.
 #[inline(always)]
-pub fn run_shortly<'a>(
+pub(super) fn run_shortly<'a>(
     server: &Server,
     worker: &mut Worker,
     session: &Session,

@@ -50,6 +50,12 @@ impl MemoryLog {
         self.state.lock().records.clone()
     }
 
+    /// Takes out everything appended so far, oldest first.
+    #[allow(dead_code, reason = "not every user of this file looks at records")]
+    pub fn take_records(&self) -> Vec<Record> {
+        std::mem::take(&mut self.state.lock().records)
+    }
+
     /// Takes over records that another log held.
     pub fn restore(&self, records: &[Record]) {
         let mut state = self.state.lock();
@@ -77,6 +83,12 @@ impl MemoryLog {
     pub fn stop_acknowledging(&self) {
         self.acknowledged.store(self.tickets.load(Ordering::Relaxed), Ordering::Relaxed);
         self.gates_replies.store(true, Ordering::Relaxed);
+    }
+
+    /// Acknowledges what was appended so far.
+    #[allow(dead_code, reason = "not every user of this file holds replies back")]
+    pub fn acknowledge(&self) {
+        self.acknowledged.store(self.tickets.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// From here on refuses changes, or takes them again.

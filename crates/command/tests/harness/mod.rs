@@ -9,20 +9,21 @@ use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::clients::{NewClient, Unblocking, Wake};
 use basalt_command::commands::Commands;
-use basalt_command::dispatch::{self, Incoming, Prepared, Preparing, Worker};
+use basalt_command::dispatch::{
+    self, Batch, BatchClients, Halt, Origin, Running, ShortWays, Worker,
+};
 use basalt_command::server::Server;
-use basalt_command::session::{Flow, Session};
+use basalt_command::session::Session;
 use basalt_command::wait::{Afterwards, Wait};
 use basalt_config::{Config, SetOrigin};
 use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::Address;
-use basalt_resp::{Arg, Limits, Output, Parsed, Parser, Value, decode, encode_request};
+use basalt_resp::{Limits, Output, Parsed, Parser, Value, decode, encode_request};
 use inbox::Inbox;
 use log::{MemoryLog, Record};
 use parking_lot::Mutex;
-use std::iter::once;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ pub struct TestServer {
     pub server: Arc<Server>,
     pub worker: Worker,
     pub session: Session,
-    last: dispatch::Last,
+    batch: Batch,
     pub clock: Arc<ManualClock>,
     pub log: Arc<MemoryLog>,
     disk: Arc<MemoryDisk>,
@@ -53,6 +54,30 @@ pub struct Stored {
     pub value: Vec<u8>,
     pub expire_ms: u64,
     pub form: StringForm,
+}
+
+/// The one client of a test server, as a batch sees it.
+struct TestClient<'a> {
+    session: &'a mut Session,
+    input: &'a [u8],
+    consumed: usize,
+    out: &'a mut Output,
+    halt: Option<Halt>,
+}
+
+impl BatchClients for TestClient<'_> {
+    fn bytes(&self, _: u32) -> Option<&[u8]> {
+        Some(self.input)
+    }
+
+    fn running(&mut self, _: u32) -> Option<Running<'_>> {
+        let TestClient { session, input: bytes, consumed, out, .. } = self;
+        Some(Running { session, bytes, consumed, out })
+    }
+
+    fn halt(&mut self, _: u32, halt: Halt) {
+        self.halt = Some(halt);
+    }
 }
 
 #[derive(Debug)]
@@ -101,17 +126,16 @@ impl TestServer {
         let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
         let (session, inbox) = connect(&server);
         let log = log.expect("the engine opens its log");
-        let (last, background) = (dispatch::Last::default(), Some(background));
         TestServer {
             server,
             worker,
             session,
-            last,
+            batch: Batch::default(),
             clock,
             log,
             disk,
             inbox,
-            background,
+            background: Some(background),
             closed: false,
         }
     }
@@ -123,7 +147,7 @@ impl TestServer {
             server: Arc::clone(&self.server),
             worker: Worker::new(&self.server, Arc::clone(&self.server.counters[0])),
             session,
-            last: dispatch::Last::default(),
+            batch: Batch::default(),
             clock: Arc::clone(&self.clock),
             log: Arc::clone(&self.log),
             disk: Arc::clone(&self.disk),
@@ -153,22 +177,28 @@ impl TestServer {
         value
     }
 
-    /// Runs one request; gives the bytes of its reply.
+    /// Runs one request; returns the bytes of its reply.
     pub fn run_for_bytes(&mut self, words: &[impl AsRef<[u8]>]) -> Vec<u8> {
         let mut request = Vec::new();
         encode_request(words, &mut request);
-        let mut args: Vec<Arg> = Vec::new();
-        let parsed = Parser::default().parse(&mut request, 0, &Limits::default(), &mut args);
-        assert!(matches!(parsed, Ok(Parsed::Request { .. })), "{parsed:?}");
+        self.run_bytes(request, 1)
+    }
+
+    /// Runs what a client has sent, at most so many requests in a batch; returns the bytes of the replies.
+    pub fn run_bytes(&mut self, input: Vec<u8>, batch_max: usize) -> Vec<u8> {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
-        self.execute(&request, &args, &mut out);
+        self.serve(input, batch_max, &mut out);
         self.worker.hand_over_messages(&self.server);
         self.worker.end_turn(&self.server);
-        let mut slices = [std::io::IoSlice::new(&[]); 64];
-        let count = out.io_slices(&mut slices);
-        let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
-        assert_eq!(bytes.len(), out.len(), "a reply in more slices than this test expects");
+        let mut bytes = Vec::with_capacity(out.len());
+        while !out.is_empty() {
+            let mut slices = [std::io::IoSlice::new(&[]); 64];
+            let count = out.io_slices(&mut slices);
+            let before = bytes.len();
+            slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
+            out.advance(bytes.len() - before);
+        }
         bytes
     }
 
@@ -192,30 +222,59 @@ impl TestServer {
         messages
     }
 
-    /// Runs a request, again and again while it waits for something.
-    pub fn execute(&mut self, request: &[u8], args: &[Arg], out: &mut Output) {
-        loop {
-            let server = &*self.server;
-            let db = self.session.db;
-            self.last.forget_key();
-            let command = self.last.command(server, request, 0, args);
-            let mut prepared = Prepared::of(command, db, Arg::default());
-            Preparing::new(server, command).prepare(&mut self.last, &mut prepared, request, args);
-            let (worker, session) = (&mut self.worker, &mut self.session);
-            let incoming = Incoming { prepared: &prepared, buffer: request, words: args };
-            let mut plain = dispatch::is_plain(worker, session);
-            if plain && dispatch::run_shortly(server, worker, session, once(incoming), out) > 0 {
-                return;
+    /// Opens or closes the short ways to its requests.
+    #[allow(dead_code, reason = "not every user of this file compares them")]
+    pub fn set_short_ways(&mut self, short_ways: ShortWays) {
+        self.batch.set_short_ways(short_ways);
+    }
+
+    /// Runs what a client has sent, in batches, and again what waits for something.
+    pub fn serve(&mut self, mut input: Vec<u8>, batch_max: usize, out: &mut Output) {
+        let mut consumed = 0;
+        while consumed < input.len() {
+            self.parse(&mut input, consumed, batch_max);
+            let TestServer { server, worker, session, batch, .. } = self;
+            let mut client = TestClient { session, input: &input, consumed, out, halt: None };
+            batch.run(server, worker, &mut client);
+            consumed = client.consumed;
+            match client.halt {
+                None => {}
+                Some(Halt::Closed) => {
+                    self.closed = true;
+                    return;
+                }
+                Some(Halt::Waits { wait, end }) => {
+                    let afterwards = wait.afterwards();
+                    let result = self.wait(wait);
+                    if afterwards == Afterwards::Reply {
+                        consumed = end;
+                        dispatch::finish_wait(&self.worker, &mut self.session, result, out);
+                    } else {
+                        result.expect("the cold tier can be read");
+                    }
+                }
             }
-            let flow = dispatch::execute(server, worker, session, incoming, &mut plain, out);
-            self.closed |= matches!(flow, Flow::Close);
-            let Flow::Wait(wait) = flow else { return };
-            let afterwards = wait.afterwards();
-            let result = self.wait(wait);
-            if afterwards == Afterwards::Reply {
-                return dispatch::finish_wait(&self.worker, &mut self.session, result, out);
+        }
+    }
+
+    /// Fills the batch with requests from `start` on, as a network thread does.
+    fn parse(&mut self, input: &mut [u8], mut start: usize, batch_max: usize) {
+        let (mut parser, limits) = (Parser::default(), Limits::default());
+        let (server, db) = (&*self.server, self.session.db);
+        self.batch.turn_to_client();
+        while start < input.len() && self.batch.len() < batch_max {
+            let room = batch_max - self.batch.len();
+            let from = Origin { client: 0, db, bytes: input };
+            let end = self.batch.push_alike(server, &parser, &limits, from, (start, room));
+            if end > start {
+                start = end;
+                continue;
             }
-            result.expect("the cold tier can be read");
+            let parsed = parser.parse(input, start, &limits, self.batch.words());
+            let Ok(Parsed::Request { consumed }) = parsed else { panic!("{parsed:?}") };
+            let end = start + consumed;
+            self.batch.push(server, Origin { client: 0, db, bytes: input }, start, end);
+            start = end;
         }
     }
 

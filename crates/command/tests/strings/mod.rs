@@ -1,6 +1,6 @@
 //! The string family.
 
 mod differential;
-mod random_commands;
+pub mod random_commands;
 mod replay;
 mod transcripts;

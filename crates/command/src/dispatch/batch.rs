@@ -1,0 +1,318 @@
+//! HOT PATH
+//! The one door for requests: what comes from a socket, a test or a fuzzer goes in parsed and comes
+//! out answered.
+//!
+//! ```text
+//! Batch::push ─ find the command, hash the key          until the batch is full
+//! Batch::run  ─ prefetch the buckets ▸ prefetch the entries ▸ prefetch in collections
+//!               ▸ run each, those that are alike the short way
+//! ```
+//! A batch mixes requests of several clients, so that fifty clients with one request each gain from the
+//! prefetching as much as one client with fifty. It knows clients by a number, and asks their owner
+//! ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
+
+use super::Worker;
+use super::execute::execute;
+use super::look_ahead::LookAhead;
+use super::prepare::{Incoming, Last, Prepared, Preparing};
+use super::short::{is_plain, run_shortly};
+use crate::server::Server;
+use crate::session::{Flow, Session};
+use crate::wait::Wait;
+use basalt_engine::Engine;
+use basalt_resp::{Arg, Limits, Output, Parser};
+use std::time::Instant;
+
+/// Requests that run together.
+#[derive(Default)]
+pub struct Batch {
+    requests: Vec<Request>,
+    /// The words of all requests.
+    words: Vec<Arg>,
+    last: Last,
+    look_ahead: LookAhead,
+    /// Some request may have elements of a collection prefetched.
+    has_collections: bool,
+    short_ways: ShortWays,
+}
+
+/// A request with its words.
+struct Request {
+    client: u32,
+    /// Its words, a range of the batch's.
+    first_word: u32,
+    words: u32,
+    /// Where it ends in its client's bytes.
+    end: usize,
+    prepared: Prepared,
+}
+
+/// Whether requests take the short ways that are open to them. They always do, but in tests that compare
+/// these with the long way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ShortWays {
+    /// They do.
+    #[default]
+    Open,
+    /// Each request takes the long way.
+    Closed,
+}
+
+/// The client that requests come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// Its number, by which [`BatchClients`] knows it.
+    pub client: u32,
+    /// The database that it has selected.
+    pub db: u8,
+    /// What the words of its requests are ranges of.
+    pub bytes: &'a [u8],
+}
+
+/// What running a client's requests takes.
+pub struct Running<'a> {
+    /// The client as commands see it.
+    pub session: &'a mut Session,
+    /// What the words of its requests are ranges of.
+    pub bytes: &'a [u8],
+    /// Where its requests end that have run.
+    pub consumed: &'a mut usize,
+    /// Where replies go.
+    pub out: &'a mut Output,
+}
+
+/// Why requests of a client that stand in the batch do not run.
+#[derive(Debug)]
+pub enum Halt {
+    /// A command has ended the connection.
+    Closed,
+    /// A command waits, or has run and its answer waits. It ends at `end`.
+    Waits {
+        /// For what.
+        wait: Wait,
+        /// Where the command ends in the client's bytes.
+        end: usize,
+    },
+}
+
+/// The clients whose requests a batch holds.
+pub trait BatchClients {
+    /// What the words of a client's requests are ranges of; `None` if it has gone.
+    fn bytes(&self, client: u32) -> Option<&[u8]>;
+
+    /// What running a client's requests takes; `None` if it has gone or runs none any more.
+    fn running(&mut self, client: u32) -> Option<Running<'_>>;
+
+    /// Requests of a client that have not run will not run in this batch.
+    fn halt(&mut self, client: u32, halt: Halt);
+}
+
+impl Request {
+    /// The request, whose words are among these.
+    #[inline(always)]
+    fn incoming<'a>(&'a self, bytes: &'a [u8], words: &'a [Arg]) -> Incoming<'a> {
+        let words = &words[self.first_word as usize..][..self.words as usize];
+        Incoming { prepared: &self.prepared, buffer: bytes, words }
+    }
+
+    /// Where its words end among the batch's.
+    #[inline(always)]
+    fn end_of_words(&self) -> usize {
+        (self.first_word + self.words) as usize
+    }
+}
+
+impl Batch {
+    /// How many requests it holds.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether it holds no request.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Opens or closes the short ways.
+    pub fn set_short_ways(&mut self, short_ways: ShortWays) {
+        self.short_ways = short_ways;
+    }
+
+    /// Requests that are pushed next come from another client, or stand elsewhere than the ones before.
+    #[inline]
+    pub fn turn_to_client(&mut self) {
+        self.last.forget_key();
+    }
+
+    /// Where a parser appends the words of the request that is to be pushed next. It appends nothing unless
+    /// the request is whole.
+    #[inline]
+    pub fn words(&mut self) -> &mut Vec<Arg> {
+        &mut self.words
+    }
+
+    /// Adds the request at `start`, whose words have been appended to [`Batch::words`].
+    #[inline(always)]
+    pub fn push(&mut self, server: &Server, from: Origin<'_>, start: usize, end: usize) {
+        let first_word = self.requests.last().map_or(0, Request::end_of_words);
+        let words = &self.words[first_word..];
+        let command = self.last.command(server, from.bytes, start, words);
+        let mut prepared = Prepared::of(command, from.db, Arg::default());
+        let preparing = Preparing::new(server, command);
+        self.has_collections |= preparing.looks_ahead();
+        preparing.prepare(&mut self.last, &mut prepared, from.bytes, words);
+        self.requests.push(Request {
+            client: from.client,
+            first_word: first_word as u32,
+            words: words.len() as u32,
+            end,
+            prepared,
+        });
+    }
+
+    /// Adds at most `room` requests from `start` on that begin as the last one did; returns where they end,
+    /// which is `start` if there are none.
+    // Not inlined: what it works with has all registers for itself.
+    #[inline(never)]
+    pub fn push_alike(
+        &mut self,
+        server: &Server,
+        parser: &Parser,
+        limits: &Limits,
+        from: Origin<'_>,
+        (mut start, room): (usize, usize),
+    ) -> usize {
+        let Some(repeats) = parser.repeats(self.last.front(), limits) else { return start };
+        let command = self.last.command_again();
+        let before = self.requests.len();
+        while self.requests.len() - before < room {
+            let first_word = self.words.len();
+            let Some(taken) = repeats.take(from.bytes, start, &mut self.words) else { break };
+            start = taken.end;
+            self.requests.push(Request {
+                client: from.client,
+                first_word: first_word as u32,
+                words: (self.words.len() - first_word) as u32,
+                end: start,
+                prepared: Prepared::of(command, from.db, taken.first),
+            });
+        }
+        // A loop of its own, in which hashing one key does not wait for where the next one is found.
+        let preparing = Preparing::new(server, command);
+        self.has_collections |= preparing.looks_ahead();
+        let prepared = self.requests[before..].iter_mut().map(|request| {
+            let first = request.first_word as usize;
+            (&mut request.prepared, first..first + request.words as usize)
+        });
+        preparing.prepare_all(&mut self.last, prepared, from.bytes, &self.words);
+        start
+    }
+
+    /// Runs all requests and is empty then; returns when that was done.
+    #[inline]
+    pub fn run(
+        &mut self,
+        server: &Server,
+        worker: &mut Worker,
+        clients: &mut impl BatchClients,
+    ) -> Instant {
+        let count = self.requests.len();
+        if count > 1 {
+            self.prefetch(&server.engine, clients);
+        }
+        worker.begin_batch(server);
+        let start = Instant::now();
+        let mut number = 0;
+        while number < count {
+            number = self.run_for_one(server, worker, clients, number);
+        }
+        let done = Instant::now();
+        worker.end_batch(server, done - start, count);
+        self.requests.clear();
+        self.words.clear();
+        self.has_collections = false;
+        done
+    }
+
+    /// Runs the requests of one client, from this one on; returns the number of the next client's first.
+    fn run_for_one(
+        &self,
+        server: &Server,
+        worker: &mut Worker,
+        clients: &mut impl BatchClients,
+        first: usize,
+    ) -> usize {
+        let client = self.requests[first].client;
+        let is_others = |request: &Request| request.client != client;
+        let count = self.requests[first..].iter().position(is_others);
+        let next = count.map_or(self.requests.len(), |count| first + count);
+        let Some(running) = clients.running(client) else { return next };
+        if let Some(halt) = self.run_requests(server, worker, running, &self.requests[first..next])
+        {
+            clients.halt(client, halt);
+        }
+        next
+    }
+
+    /// Runs requests of one client; returns why it has stopped before the last.
+    #[inline(always)]
+    fn run_requests(
+        &self,
+        server: &Server,
+        worker: &mut Worker,
+        Running { session, bytes, consumed, out }: Running<'_>,
+        mut requests: &[Request],
+    ) -> Option<Halt> {
+        let words = self.words.as_slice();
+        let mut is_plain = self.short_ways == ShortWays::Open && is_plain(worker, session);
+        while let Some(request) = requests.first() {
+            if is_plain {
+                let incoming = requests.iter().map(|request| request.incoming(bytes, words));
+                let ran = run_shortly(server, worker, session, incoming, out);
+                if let Some(last) = requests[..ran].last() {
+                    *consumed = last.end;
+                    requests = &requests[ran..];
+                    continue;
+                }
+            }
+            let incoming = request.incoming(bytes, words);
+            match execute(server, worker, session, incoming, &mut is_plain, out) {
+                Flow::Done => *consumed = request.end,
+                Flow::Close => {
+                    *consumed = request.end;
+                    return Some(Halt::Closed);
+                }
+                Flow::Wait(wait) => return Some(Halt::Waits { wait, end: request.end }),
+            }
+            requests = &requests[1..];
+        }
+        None
+    }
+
+    /// Brings what the batch will touch into the cache. The loops are short on purpose: a prefetch waits
+    /// for its page to be found, and only what stands close behind it can go on meanwhile. From the
+    /// loop that parses, the buckets cost 60 cycles each, from a loop of their own a few. Nor may they be
+    /// too short: the processor drops prefetches while it looks for too many pages, and the locks that the
+    /// second loop takes slow it down enough (`docs/decisions/0012-time-of-a-request.md`).
+    fn prefetch(&mut self, engine: &Engine, clients: &impl BatchClients) {
+        for request in &self.requests {
+            request.prepared.prefetch_bucket(engine);
+        }
+        for request in &mut self.requests {
+            request.prepared.prefetch_entry(engine);
+        }
+        let (requests, words) = (&self.requests, &self.words);
+        let concerns = |request: &Request| request.prepared.looks_ahead();
+        if self.has_collections && requests.iter().any(concerns) {
+            self.look_ahead.fetch(engine, requests.len(), |number| {
+                let request = &requests[number];
+                if !concerns(request) {
+                    return None;
+                }
+                Some(request.incoming(clients.bytes(request.client)?, words))
+            });
+        }
+    }
+}

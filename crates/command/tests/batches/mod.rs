@@ -1,0 +1,4 @@
+//! Many requests in one batch, as they come from sockets.
+
+mod random_batches;
+mod short_ways;
