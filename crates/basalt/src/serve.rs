@@ -185,6 +185,7 @@ fn open_engine(
         limits: basalt_command::limits(&settings.types),
         collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)
             .unwrap_or(usize::MAX),
+        accept_data_loss: persistence.accept_data_loss,
         ingest_bytes: persistence.checkpoint_log_bytes.div_ceil(4).min(INGEST_BYTES_MAX),
     };
     let trimming = match persistence.cold_tier {
@@ -214,6 +215,12 @@ fn log_phases(recovery: RecoveryStats, cold_opened_in: Duration) {
         records_skipped = recovery.records_skipped,
         "opened"
     );
+    if recovery.changes_dropped > 0 {
+        tracing::error!(
+            changes = recovery.changes_dropped,
+            "changes of the journal were dropped: what they build upon is lost"
+        );
+    }
 }
 
 fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::Options {
@@ -226,6 +233,7 @@ fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::O
             // It only grows.
             Trimming::Never => u64::MAX,
         },
+        accept_loss: persistence.accept_data_loss,
         ..basalt_journal::Options::default()
     };
     if persistence.acknowledge_before_fsync {

@@ -11,6 +11,7 @@
 
 mod crc16;
 pub mod element;
+pub mod log_mark;
 pub mod op;
 pub mod place;
 pub mod row;

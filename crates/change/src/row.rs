@@ -112,7 +112,7 @@ pub struct SpreadHead<'a> {
 
 /// What stands in the keys of marks where others have their partition's number. Marks are together, behind all
 /// other rows: a start reads all of them, and one beside each partition's rows would be a read from the disk each.
-const BEHIND_ALL_PARTITIONS: u16 = u16::MAX;
+pub(crate) const BEHIND_ALL_PARTITIONS: u16 = u16::MAX;
 
 /// Appends the key of the partition's mark.
 pub fn mark_key(partition: PartitionId, out: &mut Vec<u8>) {

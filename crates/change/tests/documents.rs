@@ -1,6 +1,7 @@
 //! The examples in `docs/formats` are what the encoders write.
 
 use basalt_change::element::{ElementsOf, RowSet};
+use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, Replace, StringForm};
 use basalt_change::place::{PartitionId, Slot};
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
@@ -94,7 +95,13 @@ fn cold_rows_are_as_documented() {
         ObjectRow { expire_ms, kind: RowKind::String(form), value: b"bar" }.encode(&mut out);
         out
     };
+    let (mut log_key, mut log) = (vec![], vec![]);
+    log_mark_key(&mut log_key);
+    let name = std::array::from_fn(|index| index as u8);
+    LogMark { log: name, trimmed: vec![0, 300] }.encode(&mut log);
     for (heading, bytes) in [
+        ("Key of the log's mark", log_key),
+        ("A mark of the log", log),
         ("Key of a mark", mark_key),
         ("A mark", mark),
         ("Key of an object", key),

@@ -6,7 +6,7 @@
 //!     copy dirty entries into rows, mark them clean, note X = last position in the shard's stream
 //! sort the rows, write sorted files, keep the partition's mark {X, generations, counts}
 //! when enough is gathered:
-//!     write the marks, in a file of their own
+//!     write the marks, in a file of their own, and how far the log will be trimmed (`belonging.rs`)
 //!     log.sync()      nothing that the log could still lose may reach the cold tier
 //!     ingest          all rows and marks become visible and durable at once
 //!     clear the tombstones that the cold tier no longer needs
@@ -31,6 +31,7 @@ mod spread;
 
 use crate::engine::{Engine, EngineError};
 use crate::log::LogError;
+use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
@@ -100,7 +101,6 @@ pub struct CheckpointStats {
 /// Called when a requested checkpoint has ended.
 pub type Done = Box<dyn FnOnce(Result<(), CheckpointError>) + Send>;
 
-#[derive(Default)]
 pub(crate) struct Checkpointing {
     requests: Mutex<Vec<Done>>,
     requested: Condvar,
@@ -131,6 +131,7 @@ enum Collected {
 
 fn write_marks(
     marks: &[(PartitionId, Vec<u8>)],
+    log: Option<&LogMark>,
     writer: &mut (dyn CheckpointWriter<'_> + '_),
 ) -> Result<(), ColdError> {
     writer.begin_file()?;
@@ -140,10 +141,27 @@ fn write_marks(
         row::mark_key(*id, &mut key);
         writer.put(&key, mark)?;
     }
+    if let Some(log) = log {
+        key.clear();
+        log_mark_key(&mut key);
+        let mut mark = Vec::new();
+        log.encode(&mut mark);
+        writer.put(&key, &mark)?;
+    }
     Ok(())
 }
 
 impl Checkpointing {
+    /// Goes on from what a start has found of the log.
+    pub(crate) fn after(log: Option<LogMark>) -> Checkpointing {
+        Checkpointing {
+            requests: Mutex::default(),
+            requested: Condvar::default(),
+            running: RankedMutex::new(Floors::after(log)),
+            stats: RankedMutex::default(),
+        }
+    }
+
     /// A partition was locked for so long.
     fn note_lock(&self, time: Duration) {
         let mut stats = self.stats.lock();
@@ -227,17 +245,13 @@ impl Engine {
                 return Err(error.into());
             }
             if current.writer.bytes() >= self.options.ingest_bytes {
-                self.ingest(current)?;
-                self.trim(floors, &slice);
+                self.end_slice(floors, &slice, Some(current))?;
                 slice = self.begin_slice();
             } else {
                 gathered = Some(current);
             }
         }
-        if let Some(gathered) = gathered {
-            self.ingest(gathered)?;
-        }
-        self.trim(floors, &slice);
+        self.end_slice(floors, &slice, gathered)?;
         Ok(written)
     }
 
@@ -245,10 +259,30 @@ impl Engine {
         Slice { partitions: Vec::new(), positions_before: self.log().positions() }
     }
 
-    /// The cold tier has all that the partitions of a slice had in the log before.
-    fn trim(&self, floors: &mut Floors, slice: &Slice) {
-        floors.raise(&slice.partitions, &slice.positions_before);
+    /// Gives the cold tier what was gathered. Then it has all that the partitions of the slice had in the log before,
+    /// and says so, and the log is trimmed.
+    fn end_slice<'e>(
+        &'e self,
+        floors: &mut Floors,
+        slice: &Slice,
+        gathered: Option<Gathered<'e>>,
+    ) -> Result<(), CheckpointError> {
+        let mut raised = floors.clone();
+        raised.raise(&slice.partitions, &slice.positions_before);
+        let gathered = match gathered {
+            None if raised.mark() != floors.mark() => Some(Gathered {
+                writer: self.cold.checkpoint_writer()?,
+                partitions: Vec::new(),
+                marks: Vec::new(),
+            }),
+            gathered => gathered,
+        };
+        if let Some(gathered) = gathered {
+            self.ingest(gathered, raised.mark())?;
+        }
+        *floors = raised;
         self.log().trim(&floors.of_shards());
+        Ok(())
     }
 
     /// Copies what is dirty in a partition and marks it clean.
@@ -301,9 +335,9 @@ impl Engine {
         }
     }
 
-    fn ingest(&self, gathered: Gathered<'_>) -> Result<(), CheckpointError> {
+    fn ingest(&self, gathered: Gathered<'_>, log: Option<&LogMark>) -> Result<(), CheckpointError> {
         let Gathered { mut writer, partitions, marks } = gathered;
-        let result = write_marks(&marks, &mut *writer)
+        let result = write_marks(&marks, log, &mut *writer)
             .map_err(CheckpointError::from)
             .and_then(|()| self.sync_and_commit(writer));
         match &result {

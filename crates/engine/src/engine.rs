@@ -1,5 +1,6 @@
 //! The engine: what it consists of, and what concerns it as a whole.
 
+use crate::belonging::Belonging;
 use crate::checkpoint::Checkpointing;
 use crate::events::EventSink;
 use crate::key::Key;
@@ -41,6 +42,8 @@ pub struct Options {
     /// Bytes of rows that a checkpoint gathers before it gives them to the cold tier and trims the log. Less means
     /// more files there; more means a longer log.
     pub ingest_bytes: u64,
+    /// Opens a log and a cold tier between which data is known to be lost (`accept-data-loss`).
+    pub accept_data_loss: bool,
 }
 
 impl Default for Options {
@@ -54,6 +57,7 @@ impl Default for Options {
             limits: Limits::default(),
             collection_row_bytes_max: 64 << 10,
             ingest_bytes: 64 << 20,
+            accept_data_loss: false,
         }
     }
 }
@@ -128,10 +132,14 @@ impl Engine {
         let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
-        let mut applier = Applier::begin(&keyspace, &*cold, options.limits)?;
+        let accepts_loss = options.accept_data_loss;
+        let mut applier = Applier::begin(&keyspace, &*cold, options.limits, accepts_loss)?;
         let floor = applier.floor();
+        let belonging = Belonging::read(&*cold, floor.clone(), accepts_loss)?;
         let start = Instant::now();
-        let log = replay(&mut applier, |replay| open_log(&floor, replay))?;
+        let feed = |replay: &mut Replay<'_, '_>| open_log(&floor, replay);
+        let (log, belonging) = replay(&mut applier, belonging, feed)?;
+        let log_mark = belonging.settle(&*cold)?;
         let (next_generation, mut recovery) = applier.end();
         recovery.log_replayed_in = start.elapsed();
         let engine = Engine {
@@ -142,7 +150,7 @@ impl Engine {
             options,
             next_generation: AtomicU64::new(next_generation),
             misses: MissQueue::default(),
-            checkpointing: Checkpointing::default(),
+            checkpointing: Checkpointing::after(log_mark),
             stopping: AtomicBool::new(false),
             flushed: RankedMutex::default(),
             retired: Retired::default(),

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod belonging;
 mod census;
 mod changes;
 mod checkpoint;
@@ -46,6 +47,7 @@ mod watch;
 pub use basalt_keyspace::interest::WatchMark;
 pub use basalt_keyspace::table::Seen;
 pub use basalt_keyspace::waiters::{Service, Waiter};
+pub use belonging::{LogBeginning, Misfit};
 pub use census::{Census, DatabaseTotals, MemoryTotals};
 pub use changes::{Ask, Changes};
 pub use checkpoint::{CheckpointError, CheckpointStats};

@@ -7,6 +7,7 @@
 //! not resident, it is read from the cold tier there and then, unless it is a collection whose elements have
 //! rows of their own: its changes wait until somebody reads it (`basalt_keyspace::deferred`).
 
+use crate::belonging::Misfit;
 use crate::key::Key;
 use crate::log::LogError;
 use crate::miss::adds_key;
@@ -15,7 +16,7 @@ use crate::splice;
 use crate::txn;
 use basalt_change::op::{self, DecodeError, Edit, Op, Origin, Put, PutValue, Replace, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
-use basalt_change::row::{self, Mark};
+use basalt_change::row::{self, Mark, RowError};
 use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::deferred::Change;
 use basalt_keyspace::entry::{Content, NewValue};
@@ -42,6 +43,12 @@ pub enum RecoveryError {
     /// The log could not be opened or read.
     #[error("{0}")]
     Log(#[from] LogError),
+    /// The log and the cold tier do not belong together.
+    #[error("{0}")]
+    Misfit(#[from] Misfit),
+    /// The cold tier's row about the log makes no sense.
+    #[error("the row that names the journal cannot be read: {0}")]
+    LogMark(RowError),
     /// A record of the log makes no sense although its checksum is right.
     #[error("a record of shard {shard} at position {position} cannot be read: {error}")]
     Record {
@@ -87,6 +94,8 @@ pub struct RecoveryStats {
     pub keys_in_cold_tier: u64,
     /// Records of the log that were applied.
     pub records_applied: u64,
+    /// Changes that were dropped because what they build upon is lost, and that is accepted.
+    pub changes_dropped: u64,
     /// Records that the cold tier already had.
     pub records_skipped: u64,
     /// How long it took to read the marks of the partitions.
@@ -110,6 +119,8 @@ pub(crate) struct Applier<'a> {
     limits: Limits,
     floor: Vec<u64>,
     generation_max: u64,
+    /// Whether changes are dropped that build upon a value that is not there.
+    accepts_loss: bool,
     stats: RecoveryStats,
 }
 
@@ -119,6 +130,7 @@ impl<'a> Applier<'a> {
         keyspace: &'a Keyspace,
         cold: &'a dyn ColdTier,
         limits: Limits,
+        accepts_loss: bool,
     ) -> Result<Applier<'a>, RecoveryError> {
         let start = Instant::now();
         let mut applier = Applier {
@@ -127,6 +139,7 @@ impl<'a> Applier<'a> {
             limits,
             floor: vec![0; SHARDS],
             generation_max: FIRST_GENERATION_MAX,
+            accepts_loss,
             stats: RecoveryStats::default(),
         };
         let mut keys = Vec::with_capacity(PARTITIONS);
@@ -157,6 +170,7 @@ impl<'a> Applier<'a> {
         self.generation_max = self.generation_max.max(other.generation_max);
         self.stats.records_applied += other.stats.records_applied;
         self.stats.records_skipped += other.stats.records_skipped;
+        self.stats.changes_dropped += other.stats.changes_dropped;
     }
 
     fn apply_mark(&mut self, id: PartitionId, mark: &Mark) -> Result<(), RecoveryError> {
@@ -239,7 +253,14 @@ impl<'a> Applier<'a> {
             if let Op::FlushDb { generation, .. } = op {
                 self.generation_max = self.generation_max.max(generation);
             }
-            self.apply_op(id, partition, op)?;
+            match self.apply_op(id, partition, op) {
+                Err(RecoveryError::Value { .. } | RecoveryError::Row { .. })
+                    if self.accepts_loss =>
+                {
+                    self.stats.changes_dropped += 1;
+                }
+                applied => applied?,
+            }
         }
         Ok(())
     }

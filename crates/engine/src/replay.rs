@@ -14,6 +14,7 @@
 //!
 //! A thread starts with the first batch that it gets. A short log is replayed without any.
 
+use crate::belonging::{Belonging, LogBeginning};
 use crate::recovery::{Applier, RecoveryError};
 use crate::replay_batch::ReplayBatch;
 use basalt_change::place::ShardId;
@@ -26,8 +27,9 @@ const THREADS_MAX: usize = 4;
 /// Batches of one thread that are under way.
 const BATCHES_UNDER_WAY: usize = 3;
 
-/// Takes the log's records during start-up.
+/// Takes the log's records during start-up, and judges whether it is the right log.
 pub struct Replay<'scope, 'env> {
+    belonging: Belonging,
     scope: &'scope Scope<'scope, 'env>,
     lanes: Vec<Lane<'scope, 'env>>,
 }
@@ -52,29 +54,52 @@ struct Running<'scope, 'env> {
     thread: ScopedJoinHandle<'scope, Result<Applier<'env>, RecoveryError>>,
 }
 
-/// Has `feed` give all records to a [`Replay`], and applies them. Returns what `feed` returns.
+/// Has `feed` give all records to a [`Replay`], and applies them. Returns what `feed` returns, and what came of the
+/// comparison.
 pub(crate) fn replay<R, E>(
     applier: &mut Applier<'_>,
+    belonging: Belonging,
     feed: impl FnOnce(&mut Replay<'_, '_>) -> Result<R, E>,
-) -> Result<R, RecoveryError>
+) -> Result<(R, Belonging), RecoveryError>
 where
     RecoveryError: From<E>,
 {
     let threads = available_parallelism().map_or(1, |threads| threads.get().min(THREADS_MAX));
     let appliers: Vec<Applier<'_>> = (0..threads).map(|_| applier.for_some_shards()).collect();
-    let (fed, appliers) = scope(|scope| {
+    let (fed, belonging, appliers) = scope(|scope| {
         let lanes = appliers.into_iter().map(Lane::new).collect();
-        let mut replay = Replay { scope, lanes };
+        let mut replay = Replay { belonging, scope, lanes };
         let fed = feed(&mut replay)?;
         let appliers: Result<Vec<_>, RecoveryError> =
             replay.lanes.into_iter().map(Lane::end).collect();
-        Ok::<_, RecoveryError>((fed, appliers?))
+        Ok::<_, RecoveryError>((fed, replay.belonging, appliers?))
     })?;
     appliers.iter().for_each(|done| applier.take_over(done));
-    Ok(fed)
+    Ok((fed, belonging))
 }
 
 impl<'scope> Replay<'scope, '_> {
+    /// The name of the log that the cold tier belongs to, if it has noted one.
+    pub fn log(&self) -> Option<[u8; 16]> {
+        self.belonging.log()
+    }
+
+    /// Takes note of what the log is, before its first record.
+    ///
+    /// # Errors
+    /// If it does not belong to the cold tier. Nothing may be changed then.
+    pub fn begin(&mut self, log: &LogBeginning<'_>) -> Result<(), RecoveryError> {
+        Ok(self.belonging.begin(log)?)
+    }
+
+    /// Takes note of each shard's last position, after the last record.
+    ///
+    /// # Errors
+    /// If the cold tier has more, and that is not accepted. Otherwise the log is to go on behind its floor.
+    pub fn end(&mut self, positions: &[u64]) -> Result<(), RecoveryError> {
+        Ok(self.belonging.end(positions)?)
+    }
+
     /// Takes one record. Records of a shard come in the order of their positions. It is applied at
     /// some time; an error may be that of an earlier record.
     pub fn record(

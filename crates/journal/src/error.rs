@@ -28,7 +28,7 @@ pub enum OpenError {
     /// log at this place would silently drop acknowledged records.
     #[error(
         "journal is corrupt: file {}, offset {offset}: {detail}; restore the file from a backup or a \
-         replica, or move the journal directory away to start from the last checkpoint",
+         replica, or start with --accept-data-loss yes to end the journal there",
         file.display()
     )]
     Corrupt {

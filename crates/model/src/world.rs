@@ -52,6 +52,8 @@ pub struct Setting {
     pub collection_row_bytes_max: usize,
     /// Bytes of rows that a checkpoint ingests together.
     pub ingest_bytes: u64,
+    /// Opens what has lost data.
+    pub accept_data_loss: bool,
 }
 
 impl Default for Setting {
@@ -64,6 +66,7 @@ impl Default for Setting {
             limits: Limits::default(),
             collection_row_bytes_max: 64 << 10,
             ingest_bytes: 64 << 20,
+            accept_data_loss: false,
         }
     }
 }
@@ -136,9 +139,11 @@ impl<'a> World<'a> {
             collection_row_bytes_max: setting.collection_row_bytes_max,
             ingest_bytes: setting.ingest_bytes,
             limits: setting.limits,
+            accept_data_loss: setting.accept_data_loss,
             ..Options::default()
         };
-        let journal = journal_options(setting.policy);
+        let accept_loss = setting.accept_data_loss;
+        let journal = basalt_journal::Options { accept_loss, ..journal_options(setting.policy) };
         let disk = Arc::new(self.disk.clone());
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let engine = Engine::open(options, cold, clock, |floor, replay| {

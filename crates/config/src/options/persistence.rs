@@ -31,6 +31,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
          the kernel likes (no).",
     ),
     option(
+        "accept-data-loss",
+        Kind::Bool,
+        "no",
+        "Start although the journal and the cold tier show that data is lost, with what is left. To be \
+         given on the command line, for one start.",
+    )
+    .immutable()
+    .own(),
+    option(
         "debug-acknowledge-before-fsync",
         Kind::Bool,
         "no",
@@ -130,6 +139,8 @@ pub struct PersistenceSettings {
     pub journal: bool,
     /// `appendfsync`.
     pub fsync: Fsync,
+    /// `accept-data-loss`.
+    pub accept_data_loss: bool,
     /// `debug-acknowledge-before-fsync`.
     pub acknowledge_before_fsync: bool,
     /// `checkpoint-log-size`.
@@ -158,6 +169,7 @@ impl PersistenceSettings {
                 "no" => Fsync::Never,
                 _ => Fsync::EverySecond,
             },
+            accept_data_loss: values.bool("accept-data-loss"),
             acknowledge_before_fsync: values.bool("debug-acknowledge-before-fsync"),
             checkpoint_log_bytes: values.number("checkpoint-log-size"),
             journal_segment_bytes: values.number("journal-segment-size"),

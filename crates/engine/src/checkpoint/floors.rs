@@ -6,26 +6,44 @@
 //! has what was written since the pass before came to the partition that comes next: one pass at any time.
 //! If it were cut at the end of each pass only, it would grow to two, and so would the time of a restart.
 
+use basalt_change::log_mark::LogMark;
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS};
 
 /// A position in its shard's stream for each partition: the cold tier has what the partition did up to it.
-/// They begin anew with the process, so that the first pass cuts the log at its end only.
+/// They begin at zero with the process, so that the first pass cuts the log at its end only.
+#[derive(Clone)]
 pub(crate) struct Floors {
     of_partitions: Box<[u64]>,
+    /// What the cold tier has noted, or will have with the next ingest; `None` if the log has no name.
+    mark: Option<LogMark>,
 }
 
 impl Default for Floors {
     fn default() -> Floors {
-        Floors { of_partitions: vec![0; PARTITIONS].into() }
+        Floors { of_partitions: vec![0; PARTITIONS].into(), mark: None }
     }
 }
 
 impl Floors {
+    /// Goes on from what a start has found.
+    pub(crate) fn after(mark: Option<LogMark>) -> Floors {
+        Floors { mark, ..Floors::default() }
+    }
+
+    /// The row that must be in the cold tier before the log is trimmed.
+    pub(crate) fn mark(&self) -> Option<&LogMark> {
+        self.mark.as_ref()
+    }
+
     /// Some partitions are in the cold tier as they were at these positions, one a shard, or later.
     pub(crate) fn raise(&mut self, partitions: &[PartitionId], positions: &[u64]) {
         for id in partitions {
             self.of_partitions[id.index()] = positions[id.shard().index()];
         }
+        let through = self.of_shards();
+        // What an earlier process has trimmed stays so.
+        let trimmed = self.mark.iter_mut().flat_map(|mark| &mut mark.trimmed);
+        trimmed.zip(through).for_each(|(trimmed, through)| *trimmed = through.max(*trimmed));
     }
 
     /// For each shard the position through which none of its partitions needs the log.

@@ -75,7 +75,7 @@ fn the_message_says_what_to_do() {
         message,
         "journal is corrupt: file /journal/0000000000000001.log, offset 4096: group 1 is unreadable, \
          and later headers say that everything through group 2 was on disk; restore the file from a \
-         backup or a replica, or move the journal directory away to start from the last checkpoint"
+         backup or a replica, or start with --accept-data-loss yes to end the journal there"
     );
 }
 

@@ -1,5 +1,6 @@
 //! The engine against its model, over the cold tier in memory.
 
+mod belonging;
 mod stress;
 mod suspicions;
 mod walk;
