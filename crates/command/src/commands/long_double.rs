@@ -22,6 +22,9 @@ const EXPONENT_MIN: i32 = -16445;
 /// Greatest exponent of a number with a full mantissa.
 const EXPONENT_MAX: i32 = 16384 - 64;
 
+/// The smallest double above zero.
+const MIN_POSITIVE: f64 = f64::from_bits(1);
+
 /// An extended double.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LongDouble {
@@ -68,12 +71,16 @@ impl LongDouble {
     pub const ZERO: LongDouble =
         LongDouble::Finite(Finite { negative: false, mantissa: 0, exponent: 0 });
 
-    /// The number as a double, rounded perhaps more than once; `None` for an infinity.
+    /// The number as a double, rounded perhaps more than once; `None` for an infinity. Only zero
+    /// becomes zero: what is smaller than every double becomes the smallest.
     pub fn to_f64(self) -> Option<f64> {
         let LongDouble::Finite(Finite { negative, mantissa, exponent }) = self else {
             return None;
         };
-        let magnitude = mantissa as f64 * 2f64.powi(exponent);
+        // In two steps, for 2^exponent alone is below every double where the product is not yet.
+        let half = exponent / 2;
+        let magnitude = mantissa as f64 * 2f64.powi(half) * 2f64.powi(exponent - half);
+        let magnitude = if magnitude == 0.0 && mantissa != 0 { MIN_POSITIVE } else { magnitude };
         Some(if negative { -magnitude } else { magnitude }).filter(|value| value.is_finite())
     }
 
