@@ -39,8 +39,6 @@ pub struct ClientHandle {
     pub query_bytes: AtomicU64,
     /// Bytes that wait to be sent to it.
     pub output_bytes: AtomicU64,
-    /// Commands it has sent.
-    pub commands: AtomicU64,
     /// Its subscriptions: to channels, patterns and sharded channels.
     pub subscriptions: [AtomicU64; 3],
     /// It may not be evicted (`CLIENT NO-EVICT`).
@@ -168,7 +166,6 @@ impl Clients {
             last_command: AtomicU16::new(0),
             query_bytes: AtomicU64::new(0),
             output_bytes: AtomicU64::new(0),
-            commands: AtomicU64::new(0),
             subscriptions: Default::default(),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
@@ -189,7 +186,7 @@ impl Clients {
         self.by_id.write().remove(&id);
     }
 
-    /// How many there are.
+    /// How many there are, those included that were killed and are not closed yet.
     pub fn len(&self) -> usize {
         self.by_id.read().len()
     }
@@ -199,14 +196,16 @@ impl Clients {
         self.len() == 0
     }
 
-    /// All, by ascending id.
+    /// All but those that were killed, by ascending id. A killed client is closed by its own thread, a
+    /// little later than the client that killed it has its answer; nobody is to see it meanwhile.
     pub fn all(&self) -> Vec<Arc<ClientHandle>> {
-        self.by_id.read().values().cloned().collect()
+        let clients = self.by_id.read();
+        clients.values().filter(|client| !client.is_killed()).cloned().collect()
     }
 
-    /// The one with this id.
+    /// The one with this id, unless it was killed.
     pub fn by_id(&self, id: u64) -> Option<Arc<ClientHandle>> {
-        self.by_id.read().get(&id).cloned()
+        self.by_id.read().get(&id).filter(|client| !client.is_killed()).cloned()
     }
 }
 

@@ -31,5 +31,6 @@ mod transaction;
 mod unknown;
 mod unusual;
 pub mod wait;
+mod web_guard;
 
 pub use limits::limits;

@@ -7,6 +7,7 @@ use crate::pauses::Pauses;
 use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
+use crate::web_guard::WebGuard;
 use basalt_config::{Config, Settings};
 use basalt_engine::Engine;
 use basalt_observe::counters::ThreadCounters;
@@ -36,6 +37,8 @@ pub struct Server {
     pub pubsub: Arc<PubSub>,
     /// The scripts.
     pub scripts: ScriptService,
+    /// Tells of clients that speak HTTP.
+    pub(crate) web_guard: WebGuard,
     /// The latest slow commands.
     pub slow_log: SlowLog,
     /// One set of counters a network thread.
@@ -166,6 +169,7 @@ impl Server {
             pauses: Pauses::default(),
             pubsub,
             scripts: ScriptService::default(),
+            web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),
             counters,
             host,

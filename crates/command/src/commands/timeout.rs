@@ -45,8 +45,8 @@ mod tests {
     fn timeouts_are_read_as_redis_reads_them() {
         for (word, milliseconds) in
             [("0", 0), ("1", 1000), ("0.5", 500), ("0.0001", 1), ("1e1", 10_000), ("0x10", 16_000)]
-            .into_iter()
-            .chain(["1e-300", "5e-324", "1e-4000", "0x1p-1100"].map(|tiny| (tiny, 1)))
+                .into_iter()
+                .chain(["1e-300", "5e-324", "1e-4000", "0x1p-1100"].map(|tiny| (tiny, 1)))
         {
             let expected = Some(Duration::from_millis(milliseconds)).filter(|time| !time.is_zero());
             assert_eq!(seconds(word.as_bytes()), Ok(expected), "{word}");

@@ -16,6 +16,7 @@ use crate::silence;
 use crate::unknown::unknown;
 use crate::unusual;
 use crate::wait::{Afterwards, Wait};
+use crate::web_guard::is_http;
 use basalt_engine::Key;
 use basalt_observe::slow_log;
 use basalt_resp::{Arg, Output, Protocol, Reply};
@@ -78,7 +79,12 @@ fn run_and_reply(
 ) -> Flow {
     let mut reply = Reply::new(out, session.protocol);
     let Some(id) = prepared.command else {
-        let error = unknown(&server.commands, &Args::new(buffer, words));
+        let args = Args::new(buffer, words);
+        if is_http(&args) {
+            server.web_guard.warn(&session.client.address, worker.now_ms);
+            return Flow::Close;
+        }
+        let error = unknown(&server.commands, &args);
         return refuse(server, worker, session, None, error, &mut reply);
     };
     let call = server.commands.call(id);

@@ -165,7 +165,12 @@ impl Client {
         let words: Vec<&str> = line.split(' ').collect();
         let mut request = Vec::new();
         encode_request(&words, &mut request);
-        self.stream.write_all(&request).expect("the server is there");
+        self.send_bytes(&request);
+    }
+
+    /// Sends these bytes in one piece.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("the server is there");
     }
 
     /// The next reply.
@@ -199,6 +204,12 @@ impl Client {
     /// The server has closed the connection.
     pub fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0; 1]), Ok(0) | Err(_))
+    }
+
+    /// Reads until the server has closed the connection.
+    pub fn until_closed(&mut self) {
+        // An error is how a connection ends that has sent what was not read.
+        while matches!(self.stream.read(&mut [0; 4096]), Ok(1..)) {}
     }
 
     /// Ends the sending side.

@@ -1,6 +1,7 @@
 //! Commands that wait for keys, over sockets and several network threads.
 
 mod commands;
+mod ends;
 mod fairness;
 mod harness;
 mod pauses;
