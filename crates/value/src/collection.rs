@@ -1,6 +1,6 @@
 //! What every type has in common.
 
-use crate::{Kind, Limits, Value, ValueMut, ValueRef};
+use crate::{Edits, Kind, Limits, Value, ValueMut, ValueRef};
 
 /// Bytes that are no encoded value or no edits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -52,6 +52,10 @@ pub trait Collection: Sized {
 
     /// Appends all of it.
     fn encode(&self, out: &mut Vec<u8>);
+
+    /// Writes edits that make an empty collection equal to it: for one that is too large to be logged as
+    /// a whole.
+    fn write_as_edits(&self, edits: &mut Edits<'_>);
 
     /// Visits bytes that say what is in it, in any order: equal values visit the same bytes, each as
     /// often. For `DEBUG DIGEST`.

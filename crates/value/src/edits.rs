@@ -1,5 +1,9 @@
 //! HOT PATH
 //! Where an operation writes down what it changes.
+//!
+//! One operation may write more than a record of the log may hold: SPOP of a million members, a set put
+//! under a key. [`Breaks`] therefore notes where one edit ends and the next begins, about every so
+//! many bytes, so that the edits can be cut there.
 
 use crate::item::Item;
 use crate::touched::Touched;
@@ -11,19 +15,42 @@ use crate::touched::Touched;
 pub struct Edits<'a> {
     out: Option<&'a mut Vec<u8>>,
     touched: Option<&'a mut Touched>,
+    breaks: Option<&'a mut Breaks>,
+    /// The length of `out` at which the next edit is worth a break.
+    break_at: usize,
+}
+
+/// Places between edits at which these can be cut, as lengths of the buffer.
+#[derive(Debug, Default)]
+pub struct Breaks {
+    places: Vec<usize>,
+    every: usize,
+}
+
+impl Breaks {
+    /// Forgets the places. From now on at least `every` bytes are between two.
+    pub fn restart(&mut self, every: usize) {
+        self.places.clear();
+        self.every = every;
+    }
+
+    /// The places, ascending.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
 }
 
 impl<'a> Edits<'a> {
     /// Appends edits to `out`.
     #[inline]
     pub fn to(out: &'a mut Vec<u8>) -> Edits<'a> {
-        Edits { out: Some(out), touched: None }
+        Edits { out: Some(out), touched: None, breaks: None, break_at: usize::MAX }
     }
 
     /// Forgets edits: for a value that is put into the log as a whole.
     #[inline]
     pub fn none() -> Edits<'a> {
-        Edits { out: None, touched: None }
+        Edits { out: None, touched: None, breaks: None, break_at: usize::MAX }
     }
 
     /// Notes which elements change, too, if anybody wants to know.
@@ -32,11 +59,36 @@ impl<'a> Edits<'a> {
         Edits { touched, ..self }
     }
 
+    /// Notes where the edits can be cut, too. They begin at the end of the buffer.
+    #[inline]
+    pub fn breaking(mut self, breaks: &'a mut Breaks) -> Edits<'a> {
+        let begin = self.out.as_ref().map_or(0, |out| out.len());
+        self.break_at = begin.saturating_add(breaks.every);
+        self.breaks = Some(breaks);
+        self
+    }
+
     /// Writes one edit.
     #[inline]
     pub fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.note_break();
         if let Some(out) = &mut self.out {
             write(out);
+        }
+    }
+
+    #[inline]
+    fn note_break(&mut self) {
+        if self.out.as_ref().is_some_and(|out| out.len() >= self.break_at) {
+            self.note_break_here();
+        }
+    }
+
+    #[cold]
+    fn note_break_here(&mut self) {
+        if let (Some(out), Some(breaks)) = (&self.out, &mut self.breaks) {
+            breaks.places.push(out.len());
+            self.break_at = out.len().saturating_add(breaks.every);
         }
     }
 
@@ -44,6 +96,7 @@ impl<'a> Edits<'a> {
     /// already, and gives what the operation is to give.
     #[inline]
     pub fn write_through<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        self.note_break();
         match &mut self.out {
             Some(out) => write(out),
             None => write(&mut Vec::new()),

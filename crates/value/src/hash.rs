@@ -433,6 +433,15 @@ impl Collection for Hash {
         encoded::encode(self, out);
     }
 
+    fn write_as_edits(&self, edits: &mut Edits<'_>) {
+        self.visit(0, |field| {
+            edit::write_value(edits, edit::SET, field.name, field.value);
+            if field.expire_ms != 0 {
+                edit::write_expiry(edits, field.name, field.expire_ms);
+            }
+        });
+    }
+
     fn visit_parts(&self, visit: &mut dyn FnMut(&[u8])) {
         let mut part = Vec::new();
         self.visit(0, |field| {

@@ -34,7 +34,7 @@ pub mod touched;
 pub mod value;
 
 pub use collection::{Collection, DecodeError};
-pub use edits::Edits;
+pub use edits::{Breaks, Edits};
 pub use hash::Hash;
 pub use kind::Kind;
 pub use limits::Limits;

@@ -398,6 +398,12 @@ impl Collection for List {
         self.iter_from(0).for_each(|item| item.put(out));
     }
 
+    fn write_as_edits(&self, edits: &mut Edits<'_>) {
+        for item in self.iter_from(0) {
+            edits.write(|out| edit::put_push(Side::Right, &Element::of(item), out));
+        }
+    }
+
     fn decode(bytes: &[u8], limits: &Limits) -> Result<List, DecodeError> {
         let mut list = List::new();
         let mut rest = bytes;

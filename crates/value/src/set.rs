@@ -332,6 +332,15 @@ impl Collection for Set {
         self.iter().for_each(|item| item.put(out));
     }
 
+    fn write_as_edits(&self, edits: &mut Edits<'_>) {
+        for item in self.iter() {
+            edits.write(|out| {
+                out.push(ADD);
+                item.put(out);
+            });
+        }
+    }
+
     fn visit_parts(&self, visit: &mut dyn FnMut(&[u8])) {
         let mut part = Vec::new();
         self.iter().for_each(|item| {

@@ -237,6 +237,13 @@ impl SortedSet {
     }
 
     #[cold]
+    /// Gives up the packed form.
+    fn become_native(&mut self) {
+        if let FormRef::Packed(_) = self.0.read() {
+            self.make_native();
+        }
+    }
+
     fn make_native(&mut self) -> &mut Native {
         let mut native = Native::default();
         for element in self.elements() {
@@ -283,6 +290,19 @@ impl Collection for SortedSet {
         match self.0.read() {
             FormRef::Packed(packed) => out.extend_from_slice(row::pairs(packed.bytes())),
             FormRef::Native(_) => self.elements().for_each(|element| element.put(out)),
+        }
+    }
+
+    fn write_as_edits(&self, edits: &mut Edits<'_>) {
+        let mut code = match self.0.read() {
+            FormRef::Packed(_) => edit::SET,
+            FormRef::Native(_) => edit::SET_IN_NATIVE,
+        };
+        for element in self.elements() {
+            edits.write(|out| {
+                out.push(std::mem::replace(&mut code, edit::SET));
+                element.put(out);
+            });
         }
     }
 

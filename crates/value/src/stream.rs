@@ -45,7 +45,7 @@ pub use trim::{Exactness, Trim, TrimTo};
 
 use crate::form::{Form, FormMut, FormRef};
 use crate::value::conversions;
-use crate::{Collection, DecodeError, Kind, Limits};
+use crate::{Collection, DecodeError, Edits, Kind, Limits};
 use node::Node;
 use std::collections::BTreeMap;
 
@@ -212,6 +212,10 @@ impl Collection for Stream {
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.native().encode(out);
+    }
+
+    fn write_as_edits(&self, edits: &mut Edits<'_>) {
+        spread::write_as_edits(self, edits);
     }
 
     fn visit_parts(&self, visit: &mut dyn FnMut(&[u8])) {

@@ -3,7 +3,9 @@
 
 use crate::spread::{Place, Visit};
 use crate::touched::Keeping;
-use crate::{Collection, DecodeError, Hash, Kind, Limits, List, Set, SortedSet, Spread, Stream};
+use crate::{
+    Collection, DecodeError, Edits, Hash, Kind, Limits, List, Set, SortedSet, Spread, Stream,
+};
 use std::ptr::NonNull;
 
 /// A collection of any kind.
@@ -251,6 +253,11 @@ impl<'a> ValueRef<'a> {
     /// Appends all of it.
     pub fn encode(self, out: &mut Vec<u8>) {
         each!(ValueRef, self, it => it.encode(out));
+    }
+
+    /// Writes edits that make an empty collection equal to it.
+    pub fn write_as_edits(self, edits: &mut Edits<'_>) {
+        each!(ValueRef, self, it => it.write_as_edits(edits));
     }
 
     /// Where its word stands.

@@ -5,8 +5,11 @@
 //! edit = 01 member:item score                                  the member has this score now
 //!      | 02 member:item                                        the member is gone
 //!      | 03 member:item score member:item score count:varint   so many are gone: first to last
+//!      | 04 member:item score                                  as 01, in a set that is native from here on
 //! ```
-//! A range is logged by its ends however many elements were in it; the count is a check.
+//! A range is logged by its ends however many elements were in it; the count is a check. A native set
+//! that is written as edits begins with 04: else its first members would be packed for a while, and
+//! packed ones cannot have a score of -0.
 
 use super::SortedSet;
 use super::iter::Element;
@@ -15,9 +18,10 @@ use crate::item::{Item, NUMBER_CHARS_MAX};
 use crate::{Collection, DecodeError, Edits, Limits};
 use basalt_stdx::varint;
 
-const SET: u8 = 1;
+pub(super) const SET: u8 = 1;
 const REMOVE: u8 = 2;
 const REMOVE_RANGE: u8 = 3;
+pub(super) const SET_IN_NATIVE: u8 = 4;
 
 #[inline]
 pub(super) fn put_set(member: &[u8], score: f64, out: &mut Vec<u8>) {
@@ -63,7 +67,10 @@ pub(super) fn apply(set: &mut SortedSet, edits: &[u8], limits: &Limits) -> Resul
     while let Some((&kind, after)) = rest.split_first() {
         rest = after;
         match kind {
-            SET => {
+            SET | SET_IN_NATIVE => {
+                if kind == SET_IN_NATIVE {
+                    set.become_native();
+                }
                 let element = Element::take(&mut rest)?;
                 let member = element.member.spell(&mut digits);
                 set.set(member, limits, none, |_| Some(element.score));

@@ -6,7 +6,7 @@ use crate::sorted_set::Direction;
 use crate::stream::{
     Acknowledgement, Attempt, EntryId, Exactness, GroupPlace, Reader, Trim, TrimTo,
 };
-use crate::{Edits, Hash, List, Set, SortedSet, Stream, Touched, Value};
+use crate::{Breaks, Edits, Hash, List, Set, SortedSet, Stream, Touched, Value};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -197,6 +197,33 @@ fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
     }
 }
 
+/// Changes a collection by steps, has it write itself as edits, and applies these to an empty one, cut where
+/// it says that they can be cut.
+fn written_as_edits<C: Changed>(steps: &[Step], every: usize) {
+    let mut limits = Limits { list_node: -1, intset_entries_max: 4, ..Limits::default() };
+    limits.hash.entries_max = 8;
+    limits.set.entries_max = 4;
+    limits.sorted_set.entries_max = 8;
+    let mut collection = C::new();
+    for &step in steps {
+        collection.change(step, &limits, &mut Edits::none());
+    }
+    let (mut out, mut breaks) = (b"before".to_vec(), Breaks::default());
+    let begin = out.len();
+    breaks.restart(every);
+    collection.write_as_edits(&mut Edits::to(&mut out).breaking(&mut breaks));
+    let mut again = C::new();
+    let ends = breaks.places().iter().copied().chain([out.len()]);
+    let mut start = begin;
+    for end in ends {
+        assert!(end == out.len() || end - start >= every, "a break comes too early");
+        again.apply(&out[start..end], &limits).expect("edits that were written");
+        start = end;
+    }
+    assert_eq!(sorted_parts(&again), sorted_parts(&collection));
+    assert_eq!(again.len(), collection.len());
+}
+
 #[test]
 fn a_list_finds_places_for_any_number_of_chunks_at_one_spot() {
     let insertions: Vec<Step> =
@@ -254,6 +281,15 @@ proptest! {
     #[test]
     fn streams_are_read_back_as_of_the_moment(steps in steps(), every in 1..90usize, slice in 1..40usize) {
         rounds::<Stream>(&steps, every, slice);
+    }
+
+    #[test]
+    fn any_collection_can_be_written_as_edits(steps in steps(), every in 1..5_000usize) {
+        written_as_edits::<Set>(&steps, every);
+        written_as_edits::<Hash>(&steps, every);
+        written_as_edits::<SortedSet>(&steps, every);
+        written_as_edits::<List>(&steps, every);
+        written_as_edits::<Stream>(&steps, every);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //!      | 11 visit place ids                            entries are delivered to a consumer
 //!      | 12 visit delivered_ms:varint count:varint (id-after deliveries:varint) …
 //!      | 13 group ids                                  entries are no longer pending
+//!      | 14 length:varint name length:varint content   an element as its row has it, stream/spread.rs
 //! id    = ms:varint sequence:varint
 //! marks = id id added:varint
 //! place = id optional                     last id delivered, entries read
@@ -47,6 +48,10 @@ pub(super) const DELETE_CONSUMER: u8 = 10;
 pub(super) const DELIVER: u8 = 11;
 pub(super) const CLAIM: u8 = 12;
 pub(super) const ACKNOWLEDGE: u8 = 13;
+const ADOPT: u8 = 14;
+
+/// An edit holds at most this many identities; more take several edits, so that none becomes large.
+pub(super) const IDS_AN_EDIT: usize = 4_096;
 
 const NO_ENTRY: DecodeError = DecodeError::Corrupt("an entry that is not there");
 const NO_GROUP: DecodeError = DecodeError::Corrupt("a group that is not there");
@@ -78,6 +83,10 @@ pub(super) fn apply(native: &mut Native, edits: &[u8]) -> Result<(), DecodeError
                 native.set_marks(marks);
             }
             CREATE_GROUP..=ACKNOWLEDGE => apply_to_group(native, tag, &mut rest)?,
+            ADOPT => {
+                let name = take(take_bytes(&mut rest))?;
+                native.adopt_element(name, take(take_bytes(&mut rest))?)?;
+            }
             _ => return Err(DecodeError::UnknownEdit(tag)),
         }
     }
@@ -170,6 +179,22 @@ fn claim(group: &mut Group, number: u32, rest: &mut &[u8]) -> Result<(), DecodeE
         group.assign(before, number, Delivery { delivered_ms, deliveries });
     }
     Ok(())
+}
+
+/// Writes an element as its row has it.
+pub(super) fn put_adopt(name: &[u8], content: &[u8], out: &mut Vec<u8>) {
+    out.push(ADOPT);
+    for bytes in [name, content] {
+        varint::put(out, bytes.len() as u64);
+        out.extend_from_slice(bytes);
+    }
+}
+
+fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = usize::try_from(varint::take(rest)?).ok()?;
+    let (bytes, after) = rest.split_at_checked(len)?;
+    *rest = after;
+    Some(bytes)
 }
 
 fn take<T>(taken: Option<T>) -> Result<T, DecodeError> {

@@ -153,11 +153,13 @@ impl Stream {
             let delivery = Delivery { delivered_ms: reader.now_ms, deliveries: 1 };
             pending.iter().for_each(|&id| group.assign(id, number, delivery));
         });
-        edits.write(|out| {
-            visit.put(edit::DELIVER, out);
-            at.put(out);
-            edit::put_ids(pending, out);
-        });
+        for pending in in_edits(pending) {
+            edits.write(|out| {
+                visit.put(edit::DELIVER, out);
+                at.put(out);
+                edit::put_ids(pending, out);
+            });
+        }
     }
 
     /// Makes entries pending for a consumer, whosever they were, each delivered so often, all at one time.
@@ -182,17 +184,19 @@ impl Stream {
         if claimed.is_none() {
             return;
         }
-        edits.write(|out| {
-            visit.put(edit::CLAIM, out);
-            varint::put(out, delivered_ms);
-            varint::put(out, claims.len() as u64);
-            let mut before = EntryId::MIN;
-            for &(id, deliveries) in claims {
-                id.put_after(before, out);
-                varint::put(out, deliveries);
-                before = id;
-            }
-        });
+        for claims in in_edits(claims) {
+            edits.write(|out| {
+                visit.put(edit::CLAIM, out);
+                varint::put(out, delivered_ms);
+                varint::put(out, claims.len() as u64);
+                let mut before = EntryId::MIN;
+                for &(id, deliveries) in claims {
+                    id.put_after(before, out);
+                    varint::put(out, deliveries);
+                    before = id;
+                }
+            });
+        }
     }
 
     /// Removes entries from what is pending in a group. Keeps of `ids` those that were.
@@ -203,7 +207,7 @@ impl Stream {
         if found.is_none() {
             ids.clear();
         }
-        if !ids.is_empty() {
+        for ids in ids.chunks(edit::IDS_AN_EDIT) {
             edits.write(|out| {
                 out.push(edit::ACKNOWLEDGE);
                 Item::of(group).put(out);
@@ -211,6 +215,12 @@ impl Stream {
             });
         }
     }
+}
+
+/// What goes into one edit each. Nothing goes into one edit, too, which notes the visit.
+fn in_edits<T>(all: &[T]) -> impl Iterator<Item = &[T]> {
+    let (first, rest) = all.split_at(all.len().min(edit::IDS_AN_EDIT));
+    std::iter::once(first).chain(rest.chunks(edit::IDS_AN_EDIT))
 }
 
 fn write_place(tag: u8, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) {

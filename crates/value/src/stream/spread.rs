@@ -11,6 +11,7 @@
 
 use super::change::Marks;
 use super::codec::{put_consumers, put_node, take_consumers, take_node};
+use super::edit;
 use super::group::{Delivery, Group, Pending};
 use super::groups::GroupPlace;
 use super::id::EntryId;
@@ -176,6 +177,24 @@ impl Native {
         }
     }
 
+    /// Takes an element in, which comes in the order of names.
+    pub(super) fn adopt_element(&mut self, name: &[u8], content: &[u8]) -> Result<(), DecodeError> {
+        match Name::of(name).ok_or(BAD)? {
+            Name::Node(first) => {
+                let mut rest = content;
+                let node = take_node(first, &mut rest)?;
+                let last = node.walk(first).last().map_or(first, |entry| entry.id);
+                if !rest.is_empty() || first <= self.last_entry_id() || last > self.last_id {
+                    return Err(BAD);
+                }
+                self.adopt(first, node);
+                Ok(())
+            }
+            Name::Group(name) => self.adopt_group(name, content),
+            Name::Pending(group, id) => self.adopt_pending(group, id, content),
+        }
+    }
+
     fn adopt_pending(
         &mut self,
         group: &[u8],
@@ -195,6 +214,9 @@ impl Native {
     }
 
     fn adopt_group(&mut self, name: &[u8], content: &[u8]) -> Result<(), DecodeError> {
+        if self.groups.contains_key(name) {
+            return Err(BAD);
+        }
         let mut rest = content;
         self.create_group(name, GroupPlace::take(&mut rest).ok_or(DecodeError::Truncated)?);
         self.with_group(name, |group| take_consumers(group, &mut rest)).ok_or(BAD)??;
@@ -310,20 +332,18 @@ impl Spread for Stream {
     }
 
     fn adopt(&mut self, name: &[u8], content: &[u8], _: &Limits) -> Result<(), DecodeError> {
-        let native = self.native_mut();
-        match Name::of(name).ok_or(BAD)? {
-            Name::Node(first) => {
-                let mut rest = content;
-                let node = take_node(first, &mut rest)?;
-                let last = node.walk(first).last().map_or(first, |entry| entry.id);
-                if !rest.is_empty() || first <= native.last_entry_id() || last > native.last_id {
-                    return Err(BAD);
-                }
-                native.adopt(first, node);
-                Ok(())
-            }
-            Name::Group(name) => native.adopt_group(name, content),
-            Name::Pending(group, id) => native.adopt_pending(group, id, content),
-        }
+        self.native_mut().adopt_element(name, content)
     }
+}
+
+/// Writes edits that make an empty stream equal to this one: its marks, then each element as its row
+/// has it.
+pub(super) fn write_as_edits(stream: &Stream, edits: &mut Edits<'_>) {
+    edits.write(|out| {
+        out.push(edit::SET_MARKS);
+        stream.native().marks().put(out);
+    });
+    stream.visit_elements(Place::Start, usize::MAX, &mut |name, content| {
+        edits.write(|out| edit::put_adopt(name, content, out));
+    });
 }
