@@ -187,6 +187,7 @@ fn open_engine(
             .unwrap_or(usize::MAX),
         accept_data_loss: persistence.accept_data_loss,
         ingest_bytes: persistence.checkpoint_log_bytes.div_ceil(4).min(INGEST_BYTES_MAX),
+        ..Options::default()
     };
     let trimming = match persistence.cold_tier {
         ColdTierKind::RocksDb => Trimming::AfterCheckpoint,

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod crc16;
+mod cut;
 pub mod element;
 pub mod log_mark;
 pub mod op;

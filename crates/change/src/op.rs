@@ -246,7 +246,21 @@ impl Put<'_> {
     }
 }
 
-impl Op<'_> {
+impl<'a> Op<'a> {
+    /// The key that it changes; empty if it changes a database.
+    pub fn key(&self) -> &'a [u8] {
+        match *self {
+            Op::Put(Put { key, .. })
+            | Op::Delete { key, .. }
+            | Op::Expire { key, .. }
+            | Op::Splice { key, .. }
+            | Op::Replace(Replace { key, .. })
+            | Op::Edit(Edit { key, .. })
+            | Op::PutValue(PutValue { key, .. }) => key,
+            Op::FlushDb { .. } | Op::SwapDb { .. } => b"",
+        }
+    }
+
     /// Appends this op to the record in `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
@@ -301,6 +315,13 @@ impl Op<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct EditStart(usize);
 
+impl EditStart {
+    /// The same as a length of the record.
+    pub fn position(self) -> usize {
+        self.0
+    }
+}
+
 const EDIT_LENGTH_BYTES: usize = 4;
 
 /// Begins an EDIT: what is appended until [`end_edit`] are its edits. So they need no buffer of their
@@ -316,10 +337,11 @@ pub fn begin_edit(out: &mut Vec<u8>, db: u8, key: &[u8], kind: u8, origin: Origi
 /// Ends an EDIT.
 ///
 /// # Panics
-/// If one command's edits of one key exceed 4 GiB; a request cannot be that large.
+/// If the edits exceed 4 GiB. The caller cuts what may become that long
+/// (`basalt_value::Breaks`), and one edit alone is part of one request.
 #[inline]
 pub fn end_edit(out: &mut [u8], start: EditStart) {
-    let bytes = u32::try_from(out.len() - start.0).expect("a request is smaller");
+    let bytes = u32::try_from(out.len() - start.0).expect("long edits have been cut");
     out[start.0 - EDIT_LENGTH_BYTES..start.0].copy_from_slice(&bytes.to_le_bytes());
 }
 
@@ -354,6 +376,11 @@ pub fn decode(record: &[u8]) -> Result<(Scope, Ops<'_>), DecodeError> {
         None => return Err(DecodeError::Partition(number)),
     };
     Ok((scope, Ops { rest }))
+}
+
+/// The ops of a record whose scope has been taken off.
+pub fn ops(bytes: &[u8]) -> Ops<'_> {
+    Ops { rest: bytes }
 }
 
 /// The ops of one record, in order. After an error the iterator ends.

@@ -1,6 +1,6 @@
 //! Errors that a command answers. Their texts are Redis', code first.
 
-use basalt_engine::{Refusal, WrongType};
+use basalt_engine::{Refusal, TooLarge, WrongType};
 use std::borrow::Cow;
 
 /// An error reply: a code in capitals, a space, the text.
@@ -103,6 +103,13 @@ impl CommandError {
     #[cold]
     pub fn invalid_expire_time(command: &str) -> CommandError {
         CommandError::new(format!("ERR invalid expire time in '{command}' command"))
+    }
+}
+
+impl From<TooLarge> for CommandError {
+    #[cold]
+    fn from(refused: TooLarge) -> CommandError {
+        CommandError::new(format!("TOOLARGE {refused}"))
     }
 }
 

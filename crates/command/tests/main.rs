@@ -8,6 +8,7 @@ mod examples;
 mod generic;
 mod harness;
 mod hyperloglog;
+mod log;
 mod pubsub;
 mod reference;
 mod scripting;

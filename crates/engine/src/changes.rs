@@ -8,10 +8,11 @@ use crate::log::Ticket;
 use crate::miss::Missing;
 use crate::txn::Txn;
 use crate::waiting::Patience;
-use basalt_change::op::{self, Op, Put};
+use basalt_change::op::{self, EditStart, Op, Origin, Put};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::interest::Called;
 use basalt_keyspace::unacknowledged::EVERY_KEY;
+use basalt_value::{Breaks, Kind};
 
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
 /// allocates nothing.
@@ -22,6 +23,10 @@ pub struct Changes {
     records: Vec<(Owner, usize)>,
     /// The keys changed, by partition and hash; kept only when the log gates replies.
     keys: Vec<(PartitionId, u64)>,
+    /// Where the op that was begun last begins, behind the head of its record.
+    op_start: usize,
+    /// Where the edits of that op can be cut.
+    pub(crate) breaks: Breaks,
     positions: Vec<u64>,
     /// Keys changed, for INFO's `rdb_changes_since_last_save`.
     count: u64,
@@ -32,6 +37,14 @@ pub struct Changes {
     /// The events that somebody wants, and those that there were.
     pub(crate) classes: EventClasses,
     events: Vec<KeyEvent>,
+}
+
+/// What is to be changed is more than the log takes at once. Nothing has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the changes of one request are limited to {bytes_max} bytes")]
+pub struct TooLarge {
+    /// How much it takes.
+    pub bytes_max: usize,
 }
 
 /// What a command has to wait for before it runs again.
@@ -63,6 +76,20 @@ enum Owner {
     Shard(ShardId),
 }
 
+/// What an EDIT is about.
+#[derive(Clone, Copy)]
+pub(crate) struct EditOf<'k> {
+    pub(crate) db: u8,
+    pub(crate) key: &'k Key<'k>,
+    pub(crate) kind: Kind,
+}
+
+/// How long the pieces of a long op are: each repeats the key, so they are not shorter than that.
+#[inline]
+fn piece_bytes(record_bytes_max: usize, key: &[u8]) -> usize {
+    record_bytes_max.max(key.len())
+}
+
 impl Owner {
     fn shard(self) -> ShardId {
         match self {
@@ -73,18 +100,118 @@ impl Owner {
 }
 
 impl Changes {
-    /// The next op is about this key.
+    /// The next op is about this key. [`Changes::end_op`] is due when it is written.
     #[inline]
     pub(crate) fn begin_op(&mut self, key: &Key<'_>, gated: bool) {
         self.count += 1;
-        let owner = Owner::Partition(key.partition);
-        if self.records.last().map(|&(owner, _)| owner) != Some(owner) {
-            self.records.push((owner, self.bytes.len()));
-            op::begin(&mut self.bytes, key.partition);
-        }
+        self.go_on(key.partition);
         if gated {
             self.keys.push((key.partition, key.hash));
         }
+    }
+
+    /// The next op is of this partition.
+    #[inline]
+    pub(crate) fn go_on(&mut self, partition: PartitionId) {
+        let owner = Owner::Partition(partition);
+        if self.records.last().map(|&(owner, _)| owner) != Some(owner) {
+            self.records.push((owner, self.bytes.len()));
+            op::begin(&mut self.bytes, partition);
+        }
+        self.op_start = self.bytes.len();
+    }
+
+    /// The op that was begun is written.
+    #[inline]
+    pub(crate) fn end_op(&mut self, record_bytes_max: usize) {
+        if self.bytes.len() > record_bytes_max {
+            self.bound_record(record_bytes_max);
+        }
+    }
+
+    /// Gives the op that was written last a record of its own if it has made its record too long, and
+    /// cuts it if it is too long by itself and can be cut. What cannot, a single element or a key, is as
+    /// long as a request may make it.
+    #[cold]
+    fn bound_record(&mut self, bytes_max: usize) {
+        let Some(&(Owner::Partition(partition), start)) = self.records.last() else { return };
+        if self.bytes.len() - start <= bytes_max {
+            return;
+        }
+        if self.op_start > start + op::EMPTY_RECORD_BYTES {
+            let mut head = Vec::with_capacity(op::EMPTY_RECORD_BYTES);
+            op::begin(&mut head, partition);
+            self.bytes.splice(self.op_start..self.op_start, head);
+            self.records.push((Owner::Partition(partition), self.op_start));
+            self.op_start += op::EMPTY_RECORD_BYTES;
+        }
+        if self.bytes.len() - self.op_start > bytes_max {
+            self.cut_op(partition, bytes_max);
+        }
+    }
+
+    fn cut_op(&mut self, partition: PartitionId, bytes_max: usize) {
+        let Some(Ok(op)) = op::ops(&self.bytes[self.op_start..]).next() else { return };
+        let bytes_max = piece_bytes(bytes_max, op.key());
+        if !op.can_be_cut(bytes_max) {
+            return;
+        }
+        let whole = self.bytes.split_off(self.op_start);
+        let Some(Ok(op)) = op::ops(&whole).next() else { return };
+        op.cut(bytes_max, |piece| {
+            self.go_on(partition);
+            piece.encode(&mut self.bytes);
+            self.end_op(bytes_max);
+        });
+    }
+
+    /// Begins an EDIT: what is appended to the bytes until [`Changes::end_edit`] are its edits, which note
+    /// in `breaks` where they can be cut.
+    #[inline]
+    pub(crate) fn begin_edit(
+        &mut self,
+        of: EditOf<'_>,
+        origin: Origin,
+        bytes_max: usize,
+    ) -> EditStart {
+        self.breaks.restart(piece_bytes(bytes_max, of.key.bytes));
+        op::begin_edit(&mut self.bytes, of.db, of.key.bytes, of.kind as u8, origin)
+    }
+
+    /// Ends an EDIT, which becomes several if its edits are long.
+    #[inline]
+    pub(crate) fn end_edit(&mut self, of: EditOf<'_>, start: EditStart, bytes_max: usize) {
+        if self.breaks.places().is_empty() {
+            op::end_edit(&mut self.bytes, start);
+            self.end_op(bytes_max);
+        } else {
+            self.end_edit_in_pieces(of, start, bytes_max);
+        }
+    }
+
+    #[cold]
+    fn end_edit_in_pieces(&mut self, of: EditOf<'_>, start: EditStart, bytes_max: usize) {
+        let breaks = std::mem::take(&mut self.breaks);
+        let first = breaks.places()[0];
+        let rest = self.bytes.split_off(first);
+        op::end_edit(&mut self.bytes, start);
+        self.end_op(bytes_max);
+        let ends = breaks.places()[1..].iter().map(|place| place - first).chain([rest.len()]);
+        let mut begin = 0;
+        for end in ends {
+            self.go_on(of.key.partition);
+            let (db, kind) = (of.db, of.kind as u8);
+            let start = op::begin_edit(&mut self.bytes, db, of.key.bytes, kind, Origin::Existing);
+            self.bytes.extend_from_slice(&rest[begin..end]);
+            op::end_edit(&mut self.bytes, start);
+            self.end_op(bytes_max);
+            begin = end;
+        }
+    }
+
+    /// Bytes of the ChangeSet so far.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// The ChangeSet of a command that puts one string and does nothing else; to be cleared then.
@@ -178,6 +305,16 @@ impl Changes {
 }
 
 impl Txn<'_> {
+    /// Whether the log takes `bytes` more together with what has been changed already.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(crate) fn check_room(&self, bytes: usize) -> Result<(), TooLarge> {
+        let bytes_max = self.engine.options.change_set_bytes_max;
+        let fits = self.changes.len().saturating_add(bytes) <= bytes_max;
+        if fits { Ok(()) } else { Err(TooLarge { bytes_max }) }
+    }
+
     /// Adds records that concern every partition, a shard's worth each. All are held.
     pub(crate) fn log_everywhere(&mut self, ops: &[Op<'_>]) {
         let changes = &mut *self.changes;

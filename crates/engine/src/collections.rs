@@ -5,6 +5,7 @@
 //! ([`basalt_value::Edits`]): straight into the thread's ChangeSet, as one EDIT a call, however many
 //! elements it touches. A collection that has become empty is removed and logged as a DELETE instead.
 
+use crate::changes::{EditOf, TooLarge};
 use crate::events::EventClass;
 use crate::key::Key;
 use crate::txn::Txn;
@@ -14,7 +15,7 @@ use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::Found;
 use basalt_keyspace::table::bucket::DIRTY;
-use basalt_value::{Collection, Edits, Limits, Value};
+use basalt_value::{Collection, Edits, Limits, Value, ValueRef};
 
 /// The key holds a value of another kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -101,18 +102,20 @@ impl Txn<'_> {
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Option<R> {
         let (db, gated) = (self.session.db, self.gated);
+        let record_bytes_max = self.engine.options.record_bytes_max;
+        let of = EditOf { db, key, kind: C::KIND };
         let database = &mut self.locked.partition_mut(key.partition).databases[usize::from(db)];
         let changes = &mut *self.changes;
         let before = changes.mark();
         changes.begin_op(key, gated);
-        let start =
-            op::begin_edit(&mut changes.bytes, db, key.bytes, C::KIND as u8, Origin::Existing);
+        let start = changes.begin_edit(of, Origin::Existing, record_bytes_max);
         let touched = database.spread.touched_of(key.hash, key.bytes);
         let (result, is_empty, expires_earlier) =
             database.table.edit_collection(found, |value| {
                 let collection = C::of_mut(value)?;
                 let next_ms = collection.next_expiry_ms();
-                let mut edits = Edits::to(&mut changes.bytes).noting(touched);
+                let edits = Edits::to(&mut changes.bytes).noting(touched);
+                let mut edits = edits.breaking(&mut changes.breaks);
                 let result = change(collection, &mut edits);
                 let is_empty = collection.is_empty() && !C::STAYS_WHEN_EMPTY;
                 Some((result, is_empty, collection.next_expiry_ms() < next_ms))
@@ -126,7 +129,7 @@ impl Txn<'_> {
             self.delete(key);
             return Some(result);
         }
-        op::end_edit(&mut changes.bytes, start);
+        changes.end_edit(of, start, record_bytes_max);
         database.table.mark(found, DIRTY);
         database.table.touch(found, access_at(self.session.now_ms));
         self.note(key, Event::Changed);
@@ -146,15 +149,19 @@ impl Txn<'_> {
         self.delete(key);
         let before = self.changes.mark();
         self.changes.begin_op(key, self.gated);
-        let out = &mut self.changes.bytes;
-        let start = op::begin_edit(out, db, key.bytes, C::KIND as u8, Origin::New);
+        let record_bytes_max = self.engine.options.record_bytes_max;
+        let of = EditOf { db, key, kind: C::KIND };
+        let changes = &mut *self.changes;
+        let start = changes.begin_edit(of, Origin::New, record_bytes_max);
         let mut collection = C::new();
-        let result = change(&mut collection, &mut Edits::to(out));
-        if op::is_empty_edit(out, start) || collection.is_empty() && !C::STAYS_WHEN_EMPTY {
-            self.changes.reset(before);
+        let mut edits = Edits::to(&mut changes.bytes).breaking(&mut changes.breaks);
+        let result = change(&mut collection, &mut edits);
+        let is_nothing = op::is_empty_edit(&changes.bytes, start);
+        if is_nothing || collection.is_empty() && !C::STAYS_WHEN_EMPTY {
+            changes.reset(before);
             return result;
         }
-        op::end_edit(out, start);
+        changes.end_edit(of, start, record_bytes_max);
         self.store_value(key, collection.into_value(), 0);
         self.note(key, Event::Made);
         self.notify(EventClass::New, "new", key);
@@ -163,31 +170,81 @@ impl Txn<'_> {
 
     /// Puts a collection under a key, whatever was there. An empty one removes the key, unless its kind
     /// stays when empty.
-    pub fn put_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
+    ///
+    /// # Errors
+    /// It is too large for the log; nothing has changed.
+    pub fn put_value(
+        &mut self,
+        key: &Key<'_>,
+        value: Value,
+        expire_ms: u64,
+    ) -> Result<(), TooLarge> {
         if value.is_gone() {
             self.delete(key);
-            return;
+            return Ok(());
         }
-        let mut bytes = Vec::new();
-        value.as_ref().encode(&mut bytes);
-        let (db, kind) = (self.session.db, value.kind() as u8);
-        let origin = self.store_value(key, value, expire_ms);
-        let put = PutValue { db, key: key.bytes, kind, expire_ms, origin, value: &bytes };
-        self.log(key, Op::PutValue(put));
+        self.check_room(value.as_ref().heap_bytes())?;
+        self.put_collection(key, value, expire_ms);
+        Ok(())
+    }
+
+    /// Puts a collection that is not empty and not too large under a key.
+    pub(crate) fn put_collection(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
+        let origin = self.origin(key);
+        self.changes.begin_op(key, self.gated);
+        self.log_value(key, value.as_ref(), expire_ms, origin);
+        self.store_value(key, value, expire_ms);
+        self.note(key, Event::Made);
         if origin == Origin::New {
             self.notify(EventClass::New, "new", key);
         }
     }
 
-    fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) -> Origin {
+    /// Whether a key that is put now is a new one.
+    fn origin(&mut self, key: &Key<'_>) -> Origin {
+        let table = &self.database(key).table;
+        let found = table.find(key.hash, key.bytes);
+        let exists = found.is_some_and(|found| !table.entry(found).is_tombstone());
+        if exists { Origin::Existing } else { Origin::New }
+    }
+
+    /// Writes that the key holds this collection: as a whole, or as the edits that make it if it is large.
+    fn log_value(&mut self, key: &Key<'_>, value: ValueRef<'_>, expire_ms: u64, origin: Origin) {
+        let (db, kind) = (self.session.db, value.kind());
+        let record_bytes_max = self.engine.options.record_bytes_max;
+        if value.heap_bytes() <= record_bytes_max {
+            let mut bytes = Vec::new();
+            value.encode(&mut bytes);
+            if bytes.len() <= record_bytes_max {
+                let kind = kind as u8;
+                let put = PutValue { db, key: key.bytes, kind, expire_ms, origin, value: &bytes };
+                return self.encode(Op::PutValue(put));
+            }
+        }
+        if origin == Origin::Existing {
+            self.encode(Op::Delete { db, key: key.bytes });
+        }
+        self.changes.go_on(key.partition);
+        let of = EditOf { db, key, kind };
+        let changes = &mut *self.changes;
+        let start = changes.begin_edit(of, Origin::New, record_bytes_max);
+        let mut edits = Edits::to(&mut changes.bytes).breaking(&mut changes.breaks);
+        value.write_as_edits(&mut edits);
+        changes.end_edit(of, start, record_bytes_max);
+        if expire_ms != 0 {
+            self.changes.go_on(key.partition);
+            self.encode(Op::Expire { db, key: key.bytes, expire_ms });
+        }
+    }
+
+    fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
         let access = access_at(self.session.now_ms);
         let next_ms = value.as_ref().next_expiry_ms();
         let value = NewValue::Collection(value);
-        let origin = self.store(key, Content { key: key.bytes, value, expire_ms, access });
+        self.store(key, Content { key: key.bytes, value, expire_ms, access });
         if next_ms != u64::MAX {
             self.note_field_expiry(key);
         }
-        origin
     }
 
     /// Takes the collection out of a key, which is deleted next.

@@ -23,6 +23,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+/// A record of the log: as much as the journal's buffers hold before they refuse more.
+const RECORD_BYTES_MAX: usize = 64 << 20;
+
+/// What is changed at once stands in memory twice until it is written: in the buffer of the command, and
+/// in that of the log.
+const CHANGE_SET_BYTES_MAX: usize = 4 << 30;
+
 /// What does not change while the engine runs.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -39,6 +46,12 @@ pub struct Options {
     /// Bytes of a collection above which each of its elements has a row of its own in the cold tier
     /// (`collection-row-max`).
     pub collection_row_bytes_max: usize,
+    /// Bytes of a record of the log from which a command's changes go on in another record of the same
+    /// append.
+    pub record_bytes_max: usize,
+    /// Bytes of changes above which a transaction, a script, or a command that puts whole values under
+    /// keys is told that it changes too much at once.
+    pub change_set_bytes_max: usize,
     /// Bytes of rows that a checkpoint gathers before it gives them to the cold tier and trims the log. Less means
     /// more files there; more means a longer log.
     pub ingest_bytes: u64,
@@ -56,6 +69,8 @@ impl Default for Options {
             hash_seed: 1,
             limits: Limits::default(),
             collection_row_bytes_max: 64 << 10,
+            record_bytes_max: RECORD_BYTES_MAX,
+            change_set_bytes_max: CHANGE_SET_BYTES_MAX,
             ingest_bytes: 64 << 20,
             accept_data_loss: false,
         }

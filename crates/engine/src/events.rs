@@ -10,6 +10,7 @@
 //! Events of one key from two threads may be published in another order than that of the changes: the
 //! locks that order those are gone by then.
 
+use crate::changes::TooLarge;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Ticket;
@@ -171,7 +172,15 @@ impl Txn<'_> {
 
     /// Puts the result of a command under a key, whatever was there, and says so; an empty one removes
     /// what was there.
-    pub fn put_result(&mut self, key: &Key<'_>, result: Value, name: &'static str) {
+    ///
+    /// # Errors
+    /// It is too large for the log; nothing has changed.
+    pub fn put_result(
+        &mut self,
+        key: &Key<'_>,
+        result: Value,
+        name: &'static str,
+    ) -> Result<(), TooLarge> {
         let class = match result.kind() {
             Kind::List => EventClass::List,
             Kind::Set => EventClass::Set,
@@ -180,11 +189,12 @@ impl Txn<'_> {
             Kind::Stream => EventClass::Stream,
         };
         if !result.is_gone() {
-            self.put_value(key, result, 0);
+            self.put_value(key, result, 0)?;
             self.notify(class, name, key);
         } else if self.delete(key) {
             self.notify(EventClass::Generic, "del", key);
         }
+        Ok(())
     }
 
     /// Removes a key whose time has come, and says so; says whether there was one.

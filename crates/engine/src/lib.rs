@@ -49,7 +49,7 @@ pub use basalt_keyspace::table::Seen;
 pub use basalt_keyspace::waiters::{Service, Waiter};
 pub use belonging::{LogBeginning, Misfit};
 pub use census::{Census, DatabaseTotals, MemoryTotals};
-pub use changes::{Ask, Changes};
+pub use changes::{Ask, Changes, TooLarge};
 pub use checkpoint::{CheckpointError, CheckpointStats};
 pub use collections::{Absent, WrongType};
 pub use engine::{Engine, EngineError, Options};

@@ -12,7 +12,7 @@
 //! ChangeSet, in the order in which they were made, as records for whole shards.
 
 use crate::census::DatabaseTotals;
-use crate::changes::Changes;
+use crate::changes::{Changes, TooLarge};
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::{Gate, Ticket};
@@ -180,6 +180,16 @@ impl<'e> Transaction<'e> {
     /// Read access for one command.
     pub fn view(&mut self, session: Session) -> View<'_> {
         View::within(self.engine, self.locked.lend(), session, self.company)
+    }
+
+    /// Write access for one command, if the log takes more than what has been changed already.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn write(&mut self, session: Session) -> Result<Txn<'_>, TooLarge> {
+        let txn = self.txn(session);
+        txn.check_room(0)?;
+        Ok(txn)
     }
 
     /// Write access for one command. Its changes are kept for [`Transaction::commit`].

@@ -1,6 +1,6 @@
 //! Putting what is under one key under another, also of another database: RENAME, COPY, MOVE.
 
-use crate::changes::Ask;
+use crate::changes::{Ask, TooLarge};
 use crate::events::EventClass;
 use crate::key::Key;
 use crate::txn::{Company, PutOptions, Txn};
@@ -45,8 +45,12 @@ impl Txn<'_> {
 
     /// Puts what is under `from`, its expiry included, at a destination, whatever was there; says
     /// whether there was anything under `from`. A value that stands apart is shared, not copied.
-    pub fn copy(&mut self, from: &Key<'_>, to: Destination<'_>) -> bool {
-        let Some(object) = self.get(from) else { return false };
+    ///
+    /// # Errors
+    /// It is too large for the log; nothing has changed.
+    pub fn copy(&mut self, from: &Key<'_>, to: Destination<'_>) -> Result<bool, TooLarge> {
+        let Some(object) = self.get(from) else { return Ok(false) };
+        self.check_room(logged_bytes(object.value()))?;
         let options = PutOptions { expire_ms: object.expire_ms(), form: object.form() };
         let value = Copied::of(object.value(), &self.engine.limits());
         let selected = std::mem::replace(&mut self.session.db, to.db);
@@ -54,34 +58,38 @@ impl Txn<'_> {
         match value {
             Copied::Bytes(bytes) => self.put(to.key, &bytes, options),
             Copied::Shared(shared) => self.put_shared(to.key, shared, options),
-            Copied::Collection(value) => self.put_value(to.key, value, options.expire_ms),
+            Copied::Collection(value) => self.put_collection(to.key, value, options.expire_ms),
         }
         if replaces {
             // For Redis this is a deletion, of which it says nothing, and a new key.
             self.notify(EventClass::New, "new", to.key);
         }
         self.session.db = selected;
-        true
+        Ok(true)
     }
 
     /// Moves what is under `from`, its expiry included, to a destination, whatever was there; says
     /// whether there was anything under `from`. In memory a collection is moved, not copied; the log
     /// has it whole.
-    pub fn rename(&mut self, from: &Key<'_>, to: Destination<'_>) -> bool {
-        let Some(object) = self.get(from) else { return false };
+    ///
+    /// # Errors
+    /// It is too large for the log; nothing has changed.
+    pub fn rename(&mut self, from: &Key<'_>, to: Destination<'_>) -> Result<bool, TooLarge> {
+        let Some(object) = self.get(from) else { return Ok(false) };
         if object.collection().is_none() {
-            return self.copy(from, to) && self.delete(from);
+            return Ok(self.copy(from, to)? && self.delete(from));
         }
+        self.check_room(logged_bytes(object.value()))?;
         let expire_ms = object.expire_ms();
-        let Some(value) = self.take_value(from) else { return false };
+        let Some(value) = self.take_value(from) else { return Ok(false) };
         let selected = std::mem::replace(&mut self.session.db, to.db);
         let replaces = self.make_way(to.key);
-        self.put_value(to.key, value, expire_ms);
+        self.put_collection(to.key, value, expire_ms);
         if replaces {
             self.notify(EventClass::New, "new", to.key);
         }
         self.session.db = selected;
-        self.delete(from)
+        Ok(self.delete(from))
     }
 
     /// Says of a key that is about to be replaced that its time had come, if so, and whether there is
@@ -104,6 +112,14 @@ impl Txn<'_> {
         if origin == Origin::New {
             self.notify(EventClass::New, "new", key);
         }
+    }
+}
+
+/// About how much the log takes for a value.
+fn logged_bytes(value: EntryValue<'_>) -> usize {
+    match value {
+        EntryValue::String(string) => string.bytes().len(),
+        EntryValue::Collection(value) => value.heap_bytes(),
     }
 }
 

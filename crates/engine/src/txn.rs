@@ -227,6 +227,7 @@ impl<'e> Txn<'e> {
         let put = Put { db, key: key.bytes, value, expire_ms, origin, form };
         self.changes.begin_op(key, self.gated);
         put.encode(&mut self.changes.bytes);
+        self.changes.end_op(self.engine.options.record_bytes_max);
         self.note(key, Event::Made);
         if origin == Origin::New {
             self.notify(EventClass::New, "new", key);
@@ -324,8 +325,14 @@ impl<'e> Txn<'e> {
     #[inline]
     fn log_event(&mut self, key: &Key<'_>, op: Op<'_>, event: Event) {
         self.changes.begin_op(key, self.gated);
-        op.encode(&mut self.changes.bytes);
+        self.encode(op);
         self.note(key, event);
+    }
+
+    /// Writes the op that was begun.
+    pub(crate) fn encode(&mut self, op: Op<'_>) {
+        op.encode(&mut self.changes.bytes);
+        self.changes.end_op(self.engine.options.record_bytes_max);
     }
 
     /// Something has happened to the key, and is in the ChangeSet.

@@ -125,7 +125,7 @@ pub(crate) fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
         Action::Edit(edit, absent) => edit.change(txn, key, *absent),
         Action::PutValue(edits, expire_ms) => {
             let terms = Terms { now_ms: txn.now_ms(), limits: txn.limits() };
-            txn.put_value(key, edit::built(edits, &terms), *expire_ms);
+            txn.put_value(key, edit::built(edits, &terms), *expire_ms).expect("it is small");
         }
     }
 }

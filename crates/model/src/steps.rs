@@ -151,6 +151,7 @@ impl Driver<'_> {
                 Transfer::Rename => txn.rename(&keys[0], destination),
                 Transfer::Copy | Transfer::CopyAndDelete => txn.copy(&keys[0], destination),
             };
+            let is_there = is_there.expect("it is small");
             if is_there && how == Transfer::CopyAndDelete {
                 txn.delete(&keys[0]);
             }

@@ -258,7 +258,7 @@ impl Runner<'_> {
                 read_within(self.worker, view, (command, run), &args, reply).map(|()| Flow::Done)
             }
             Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
-                let mut txn = transaction.txn(key_session);
+                let mut txn = transaction.write(key_session)?;
                 run(&mut txn, &args, reply).map(|()| Flow::Done)
             }
             Run::Session(_) => self.run_for_session(step, Some(transaction.lend()), reply),

@@ -4,4 +4,4 @@ mod differential;
 mod field_expiry;
 mod payloads;
 mod spread;
-mod templates;
+pub mod templates;

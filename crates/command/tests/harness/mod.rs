@@ -46,6 +46,21 @@ pub struct TestServer {
     inbox: Arc<Inbox>,
     background: Option<Background>,
     closed: bool,
+    bounds: LogBounds,
+}
+
+/// How much of the log a request may take.
+#[derive(Clone, Copy)]
+pub struct LogBounds {
+    pub record_bytes_max: usize,
+    pub change_set_bytes_max: usize,
+}
+
+impl Default for LogBounds {
+    fn default() -> LogBounds {
+        let Options { record_bytes_max, change_set_bytes_max, .. } = Options::default();
+        LogBounds { record_bytes_max, change_set_bytes_max }
+    }
 }
 
 /// A string as the engine has it.
@@ -92,22 +107,43 @@ impl Wake for NoWake {
 impl TestServer {
     /// An empty server.
     pub fn new() -> TestServer {
+        TestServer::with_bounds(LogBounds::default())
+    }
+
+    /// An empty server with another bound on what it logs at once.
+    pub fn with_bounds(bounds: LogBounds) -> TestServer {
         let clock = Arc::new(ManualClock::at_unix_ms(START_MS));
-        TestServer::open(clock, Arc::new(MemoryDisk::new()), &[])
+        TestServer::open(clock, Arc::new(MemoryDisk::new()), &[], bounds)
     }
 
     /// The server after a crash: the cold tier as checkpoints left it, and the log replayed.
     pub fn reopen(&self) -> TestServer {
-        TestServer::open(Arc::clone(&self.clock), Arc::clone(&self.disk), &self.log.records())
+        TestServer::open(
+            Arc::clone(&self.clock),
+            Arc::clone(&self.disk),
+            &self.log.records(),
+            self.bounds,
+        )
     }
 
-    fn open(clock: Arc<ManualClock>, disk: Arc<MemoryDisk>, records: &[Record]) -> TestServer {
+    fn open(
+        clock: Arc<ManualClock>,
+        disk: Arc<MemoryDisk>,
+        records: &[Record],
+        bounds: LogBounds,
+    ) -> TestServer {
         let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
         let mut log = None;
         // Another one in each life: collections are found in either form, and change it.
         let collection_row_bytes_max = [64 << 10, 200, 1_500][records.len() % 3];
         let engine = Engine::open(
-            Options { databases: 16, collection_row_bytes_max, ..Options::default() },
+            Options {
+                databases: 16,
+                collection_row_bytes_max,
+                record_bytes_max: bounds.record_bytes_max,
+                change_set_bytes_max: bounds.change_set_bytes_max,
+                ..Options::default()
+            },
             Arc::new(tier) as Arc<dyn ColdTier>,
             Arc::clone(&clock) as Arc<dyn Clock>,
             |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {
@@ -137,6 +173,7 @@ impl TestServer {
             inbox,
             background: Some(background),
             closed: false,
+            bounds,
         }
     }
 
@@ -154,6 +191,7 @@ impl TestServer {
             inbox,
             background: None,
             closed: false,
+            bounds: self.bounds,
         }
     }
 

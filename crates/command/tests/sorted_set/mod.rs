@@ -2,4 +2,4 @@
 
 mod differential;
 mod places;
-mod random_commands;
+pub mod random_commands;

@@ -1,5 +1,5 @@
 //! The stream family: against a real Redis, and through crashes.
 
 mod differential;
-mod random_commands;
+pub mod random_commands;
 mod replay;

@@ -11,7 +11,7 @@ use basalt_env::{Random, SimDisk};
 use basalt_journal::{Acknowledge, FsyncPolicy, Group, Journal, Options, Seq, StreamId};
 
 use crate::model::{Model, Op};
-use crate::support::{DIR, options};
+use crate::support::{DIR, open, options};
 
 const STREAMS: u64 = 4;
 const LIVES: u64 = 6;
@@ -225,4 +225,44 @@ fn a_journal_that_acknowledges_before_the_sync_is_caught() {
         Options { acknowledge: Acknowledge::BeforeSyncForCrashTest, ..options(FsyncPolicy::Never) };
     let caught = (0..50).filter(|seed| run_history(*seed, lying.clone()).is_err()).count();
     assert!(caught > 25, "only {caught} of 50 lying histories were caught");
+}
+
+/// Whether what is appended is on disk before the power fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Synced {
+    Yes,
+    No,
+}
+
+#[test]
+fn an_atomic_append_larger_than_buffers_and_segment_survives_whole_or_not_at_all() {
+    const RECORDS: u16 = 60;
+    for seed in 0..40 {
+        let synced = if seed % 2 == 0 { Synced::Yes } else { Synced::No };
+        let disk = SimDisk::new();
+        let options = options(FsyncPolicy::EverySecond);
+        let (journal, _) = open(&disk, options.clone()).expect("a new journal");
+        let record = vec![7; options.segment_bytes as usize / 4];
+        journal.append(StreamId(0), &[b"before"]);
+        journal.sync().expect("a healthy disk");
+        let streams = 0..RECORDS;
+        let records: Vec<(StreamId, &[u8])> =
+            streams.map(|number| (StreamId(number % STREAMS as u16), &record[..])).collect();
+        let group = journal.append_atomically(&records, &mut Vec::new());
+        match synced {
+            Synced::Yes => drop(journal.sync().expect("a healthy disk")),
+            Synced::No => {
+                while journal.written() < group {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        disk.crash(seed);
+        drop(journal);
+        let (_journal, heard) = open(&disk, options).expect("a torn tail is cut");
+        let found = heard.0.iter().filter(|(_, _, bytes)| *bytes == record).count();
+        assert!(heard.0.iter().any(|(_, _, bytes)| bytes == b"before"), "seed {seed}");
+        assert!(found == 0 || found == usize::from(RECORDS), "seed {seed}: {found} records");
+        assert!(found > 0 || synced == Synced::No, "seed {seed}: synced records are gone");
+    }
 }

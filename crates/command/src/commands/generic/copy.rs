@@ -98,7 +98,7 @@ fn copy(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     if to.db != txn.db() && txn.must_wait_for(to) {
         return Ok(());
     }
-    let copied = (options.replace || !txn.exists_at(to)) && txn.copy(from, to);
+    let copied = (options.replace || !txn.exists_at(to)) && txn.copy(from, to)?;
     if copied {
         txn.notify_at(EventClass::Generic, "copy_to", to);
     } else if txn.get(from).is_none() {
@@ -117,7 +117,7 @@ fn move_key(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     if txn.must_wait_for(to) {
         return Ok(());
     }
-    let moved = !txn.exists_at(to) && txn.rename(key, to);
+    let moved = !txn.exists_at(to) && txn.rename(key, to)?;
     if moved {
         txn.notify(EventClass::Generic, "move_from", key);
         txn.notify_at(EventClass::Generic, "move_to", to);

@@ -167,7 +167,7 @@ fn restore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
             Restored::String(string) => {
                 txn.put(key, &string, PutOptions { expire_ms, form: RESTORED_FORM });
             }
-            Restored::Collection(value) => txn.put_value(key, value, expire_ms),
+            Restored::Collection(value) => txn.put_value(key, value, expire_ms)?,
         }
     }
     reply.ok();

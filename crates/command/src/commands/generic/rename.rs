@@ -60,16 +60,17 @@ fn rename(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         return Err(CommandError::NO_SUCH_KEY);
     }
     if from.bytes != to.key.bytes {
-        move_name(txn, from, to);
+        move_name(txn, from, to)?;
     }
     reply.ok();
     Ok(())
 }
 
-fn move_name(txn: &mut Txn<'_>, from: &Key<'_>, to: Destination<'_>) {
-    txn.rename(from, to);
+fn move_name(txn: &mut Txn<'_>, from: &Key<'_>, to: Destination<'_>) -> CommandResult {
+    txn.rename(from, to)?;
     txn.notify(EventClass::Generic, "rename_from", from);
     txn.notify(EventClass::Generic, "rename_to", to.key);
+    Ok(())
 }
 
 fn renamenx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
@@ -79,7 +80,7 @@ fn renamenx(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     }
     let renamed = !txn.exists_at(to);
     if renamed {
-        move_name(txn, from, to);
+        move_name(txn, from, to)?;
     }
     reply.integer(renamed.into());
     Ok(())

@@ -158,7 +158,7 @@ fn sort(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         Sorted::Chosen(chosen) => chosen,
     };
     if request.stores {
-        store(&request, txn, args.key(1), &chosen, reply);
+        store(&request, txn, args.key(1), &chosen, reply)?;
     } else {
         answer(&request, Keys::Write(txn), &chosen, reply);
     }
@@ -258,17 +258,19 @@ fn store(
     to: &Key<'_>,
     chosen: &Elements,
     reply: &mut Reply<'_>,
-) {
+) -> CommandResult {
     let limits = txn.limits();
     let mut list = List::new();
     visit_results(request, Keys::Write(txn), chosen, |result| {
         list.push(Side::Right, result.unwrap_or_default(), &limits, &mut Edits::none());
     });
-    reply.integer(list.len() as i64);
+    let len = list.len() as i64;
     if !list.is_empty() {
-        txn.put_value(to, list.into_value(), 0);
+        txn.put_value(to, list.into_value(), 0)?;
         txn.notify(EventClass::List, "sortstore", to);
     } else if txn.delete(to) {
         txn.notify(EventClass::Generic, "del", to);
     }
+    reply.integer(len);
+    Ok(())
 }

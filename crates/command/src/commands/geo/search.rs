@@ -117,9 +117,10 @@ fn run_write(
         };
         (key_of(args, word)?, request.stored(&found, stored, &txn.limits()))
     };
-    reply.integer(result.len() as i64);
+    let len = result.len() as i64;
     let event = if args.is(0, "GEOSEARCHSTORE") { "geosearchstore" } else { "georadiusstore" };
-    txn.put_result(destination, result.into_value(), event);
+    txn.put_result(destination, result.into_value(), event)?;
+    reply.integer(len);
     Ok(())
 }
 

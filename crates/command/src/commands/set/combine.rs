@@ -246,8 +246,9 @@ fn store(
         result.add_item(item, &limits);
         true
     });
-    reply.integer(result.len() as i64);
-    txn.put_result(to, result.into_value(), combination.stored());
+    let len = result.len() as i64;
+    txn.put_result(to, result.into_value(), combination.stored())?;
+    reply.integer(len);
     Ok(())
 }
 

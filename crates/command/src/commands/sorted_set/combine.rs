@@ -162,8 +162,9 @@ fn run_store(
         SortedSet::from_sorted(&elements, &txn.limits())
     };
     txn.notify_missing(&args.keys()[1..]);
-    reply.integer(set.len() as i64);
-    txn.put_result(args.key(0), set.into_value(), call.operation.stored());
+    let len = set.len() as i64;
+    txn.put_result(args.key(0), set.into_value(), call.operation.stored())?;
+    reply.integer(len);
     Ok(())
 }
 

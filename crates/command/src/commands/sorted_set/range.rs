@@ -98,7 +98,8 @@ fn zrangestore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Com
             stored.set(&member, &limits, &mut Edits::none(), |_| Some(element.score));
         }
     }
-    reply.integer(stored.len() as i64);
-    txn.put_result(args.key(0), stored.into_value(), "zrangestore");
+    let len = stored.len() as i64;
+    txn.put_result(args.key(0), stored.into_value(), "zrangestore")?;
+    reply.integer(len);
     Ok(())
 }

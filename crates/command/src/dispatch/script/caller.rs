@@ -29,6 +29,7 @@ use std::sync::Arc;
 const UNKNOWN: Denied = denied("ERR Unknown Redis command called from script");
 const WRONG_ARITY: Denied = denied("ERR Wrong number of args calling Redis command from script");
 const NOT_ALLOWED: Denied = denied("ERR This Redis command is not allowed from script");
+const LONG_WORD: Denied = denied("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 const READ_ONLY: Denied = denied("ERR Write commands are not allowed from read-only scripts.");
 const BEYOND_KEYS: Denied = denied(
     "ERR the script has changed something and then used a key that it was not called with. It is not \
@@ -141,6 +142,11 @@ impl<'a, 't> Caller<'a, 't> {
         if !call.accepts_words(args.len()) {
             return Err(WRONG_ARITY);
         }
+        // As of a request: what is logged of one word must fit one record, what is kept of it one row.
+        let word_bytes_max = self.worker.settings.network.bulk_bytes_max;
+        if (0..args.len()).any(|index| args.word(index).len() > word_bytes_max) {
+            return Err(LONG_WORD);
+        }
         let is_foreign = when(&self.server.commands, command) == When::Late
             && !HARMLESS.contains(&command.spec.name)
             && published_kind(command).is_none();
@@ -241,7 +247,7 @@ impl<'a, 't> Caller<'a, 't> {
                 read_within(self.worker, view, (command, run), args, reply).map(|()| Flow::Done)
             }
             Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
-                let mut txn = self.transaction.txn(key_session);
+                let mut txn = self.transaction.write(key_session)?;
                 run(&mut txn, args, reply).map(|()| Flow::Done)
             }
             Run::Session(run) => {

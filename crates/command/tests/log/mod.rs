@@ -1,0 +1,3 @@
+//! What commands write to the log: how large its records are, and that they suffice.
+
+mod records;
