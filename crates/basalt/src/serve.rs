@@ -10,8 +10,8 @@ use crate::banner;
 use crate::host::{Process, fsync_policy};
 use crate::logging;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::commands::Commands;
 use basalt_command::server::{Server, Shutdown};
+use basalt_command::table::commands;
 use basalt_config::{ColdTierKind, Loaded, Settings};
 use basalt_engine::{
     Background, Engine, JournalLog, Options, RecoveryError, RecoveryStats, Trimming, WarmUp,
@@ -250,7 +250,7 @@ fn new_server(
     host: Process,
     threads: usize,
 ) -> Server {
-    let commands = Commands::new();
+    let commands = commands();
     let count = commands.table.all().len();
     let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
     Server::new(Arc::clone(engine), config, commands, counters, Box::new(host))

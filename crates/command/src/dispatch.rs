@@ -7,7 +7,6 @@
 
 mod batch;
 mod claims;
-mod context;
 pub(crate) mod events;
 mod exec;
 mod execute;
@@ -22,6 +21,5 @@ mod worker;
 
 pub use crate::silence::finish_wait;
 pub use batch::{Batch, BatchClients, Halt, Origin, Running, ShortWays};
-pub use context::Context;
-pub(crate) use prepare::{Ahead, Prepared};
+pub(crate) use prepare::Prepared;
 pub use worker::Worker;

@@ -1,20 +1,23 @@
 //! bytes ▸ resp ▸ \[command\] ▸ engine ▸ log ▸ cold
 //!
-//! What each command does, and the one way in which every command runs. It owns the command table
-//! with a function beside each spec ([`commands`]), the state of a connection that commands see
+//! What each command does, and the one way in which every command runs. It owns the commands, a
+//! function beside each spec ([`commands`], listed in [`table`]), the state of a connection that they see
 //! ([`session`]), what all connections share ([`server`]) and the dispatch
 //! ([`dispatch`]: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply). It must never know sockets,
-//! files or how the engine stores a key. Its one invariant: a command's signature is its permission;
-//! what gets a `&View` cannot change data, and what changes data is logged. Read `dispatch.rs` next,
-//! then a small family such as `commands/strings/counter.rs`.
+//! files or how the engine stores a key. Its one invariant: a command's signature is its permission
+//! ([`entry::Run`]); what gets a `&View` cannot change data, and what changes data is logged. Read
+//! `dispatch.rs` next, then a small family such as `commands/strings/counter.rs`.
 
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod call;
 pub mod clients;
 pub mod commands;
+pub mod context;
 pub mod dispatch;
 mod draws;
+pub mod entry;
 pub mod error;
 mod limits;
 pub mod pauses;
@@ -27,6 +30,7 @@ pub mod scripts;
 pub mod server;
 pub mod session;
 mod silence;
+pub mod table;
 mod transaction;
 mod unknown;
 mod unusual;

@@ -1,6 +1,6 @@
 //! The reference page of all commands, made of their specs.
 
-use crate::commands::Commands;
+use crate::call::Commands;
 use basalt_spec::{Command, Group, Subcommands};
 use std::fmt::Write;
 

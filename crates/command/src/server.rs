@@ -1,7 +1,7 @@
 //! What all connections share.
 
+use crate::call::Commands;
 use crate::clients::Clients;
-use crate::commands::Commands;
 use crate::dispatch::events::Announcer;
 use crate::pauses::Pauses;
 use crate::push::PubSub;

@@ -1,7 +1,7 @@
 //! The errors for names that are no commands.
 
 use crate::args::Args;
-use crate::commands::Commands;
+use crate::call::Commands;
 use crate::error::CommandError;
 
 /// Bytes that are shown of a name, and of all arguments together.

@@ -7,10 +7,10 @@ mod field_operation;
 mod one;
 mod position;
 
-use super::Entry;
 use super::number::parse_i64;
 use super::strings::bytes;
 use crate::args::Args;
+use crate::entry::Entry;
 use crate::error::CommandError;
 use basalt_engine::Object;
 use basalt_value::bits::Unit;

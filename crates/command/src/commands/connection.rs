@@ -10,7 +10,7 @@ mod client_pause;
 mod client_switches;
 mod hello;
 
-use super::Entry;
+use crate::entry::Entry;
 use basalt_spec::{Flag, Flags};
 
 /// Of what a client says about its connection itself: allowed at any time and before it has said who it is.

@@ -18,7 +18,7 @@ mod ttl;
 
 pub(crate) use object::{RAW, encoding};
 
-use super::Entry;
+use crate::entry::Entry;
 use basalt_engine::Object;
 
 pub(crate) use scan::parse_cursor;

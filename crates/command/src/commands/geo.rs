@@ -9,7 +9,7 @@ mod places;
 mod reply;
 mod search;
 
-use super::Entry;
+use crate::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[

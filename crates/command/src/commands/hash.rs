@@ -12,8 +12,8 @@ mod set;
 mod set_expiring;
 mod ttl;
 
-use super::Entry;
 use super::item::reply_item;
+use crate::entry::Entry;
 use basalt_engine::Txn;
 use basalt_resp::Reply;
 use basalt_value::hash::{Field, Terms};

@@ -1,7 +1,7 @@
 //! HELP of containers, made of the specs of their subcommands.
 
 use crate::args::Args;
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
 
@@ -28,4 +28,10 @@ pub fn help_lines(args: &Args<'_>, lines: &[impl AsRef<str>], reply: &mut Reply<
     lines.iter().for_each(|line| reply.simple(line.as_ref().trim_end()));
     reply.simple("HELP");
     reply.simple("    Prints this help.");
+}
+
+/// What a container does when it is called with a subcommand that it does not have; without one the
+/// arity has already refused it.
+pub fn container(_: &mut Context<'_>, args: &Args<'_>, _: &mut Reply<'_>) -> SessionResult {
+    Err(crate::unknown::unknown_subcommand(args))
 }

@@ -6,8 +6,8 @@ mod debug;
 mod merge;
 mod self_test;
 
-use super::Entry;
 use super::strings::bytes;
+use crate::entry::Entry;
 use crate::error::CommandError;
 use basalt_change::op::StringForm;
 use basalt_engine::{Key, Object, PutOptions, Txn};

@@ -7,10 +7,10 @@ mod push;
 mod read;
 mod transfer;
 
-use super::Entry;
 use super::item::reply_item;
 use super::number::{count, integer};
 use crate::args::Args;
+use crate::entry::Entry;
 use crate::error::CommandError;
 use basalt_value::list::Side;
 

@@ -5,7 +5,7 @@ mod publish;
 mod subscribe;
 mod unsubscribe;
 
-use super::Entry;
+use crate::entry::Entry;
 use basalt_pubsub::Kind;
 use basalt_spec::{Command, Flag, Flags};
 

@@ -5,7 +5,7 @@ mod eval;
 mod function;
 mod script;
 
-use super::Entry;
+use crate::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[

@@ -11,7 +11,7 @@ mod shutdown;
 mod slowlog;
 mod time;
 
-use super::Entry;
+use crate::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[

@@ -6,8 +6,8 @@ mod random;
 mod read;
 mod scan;
 
-use super::Entry;
 use super::item::reply_item;
+use crate::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[

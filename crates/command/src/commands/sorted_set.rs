@@ -16,7 +16,7 @@ mod score;
 
 pub(crate) use add::{Conditions, set_scores};
 
-use super::Entry;
+use crate::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[

@@ -17,8 +17,8 @@ mod read_group;
 mod set_id;
 mod trim;
 
-use super::Entry;
 use super::item::reply_item;
+use crate::entry::Entry;
 use crate::error::CommandError;
 use basalt_engine::{Absent, EventClass, Key, Txn, WrongType};
 use basalt_resp::Reply;

@@ -11,8 +11,8 @@ mod range;
 mod set;
 mod set_shorthand;
 
-use super::Entry;
 use super::generic::{RAW, encoding};
+use crate::entry::Entry;
 use crate::error::CommandError;
 use basalt_engine::{Key, Object, Txn};
 use basalt_keyspace::entry::StringValue;

@@ -3,7 +3,7 @@
 mod multi;
 mod watch;
 
-use super::Entry;
+use crate::entry::Entry;
 use basalt_spec::{Flag, Flags};
 
 /// Of all commands of the family but EXEC.

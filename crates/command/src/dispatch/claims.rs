@@ -3,7 +3,8 @@
 use super::keys::add_keys;
 use super::{Prepared, script};
 use crate::args::Args;
-use crate::commands::{Commands, Run};
+use crate::call::Commands;
+use crate::entry::Run;
 use crate::server::Server;
 use crate::transaction::Queue;
 use basalt_engine::{Claims, Key};
@@ -141,10 +142,11 @@ pub(super) fn when(commands: &Commands, command: &Command) -> When {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::commands;
 
     #[test]
     fn every_command_that_names_a_database_is_known() {
-        let commands = Commands::new();
+        let commands = commands();
         let names_database = |command: &&Command| {
             let words: Vec<&str> =
                 command.spec.synopsis.split(|c: char| !c.is_ascii_alphanumeric()).collect();

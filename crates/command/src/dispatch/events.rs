@@ -6,7 +6,7 @@
 use super::Worker;
 use super::execute::Request;
 use super::keys::{key_session, several_keys};
-use crate::commands::Run;
+use crate::entry::Run;
 use crate::push::{Outbox, PubSub, Push};
 use crate::server::Server;
 use crate::session::Session;

@@ -11,9 +11,10 @@
 use super::claims::{Plan, Step, When};
 use super::execute::{fail, note_slow_call};
 use super::keys::key_session;
-use super::{Context, Worker, events, script};
+use super::{Worker, events, script};
 use crate::args::Args;
-use crate::commands::Run;
+use crate::context::Context;
+use crate::entry::Run;
 use crate::error::{CommandError, CommandResult};
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};

@@ -4,10 +4,12 @@
 use super::keys::{Stop, read, write};
 use super::prepare::{Incoming, Prepared};
 use super::queue::Held;
-use super::{Context, Worker, events, exec, queue, script};
+use super::{Worker, events, exec, queue, script};
 use crate::args::Args;
+use crate::call::Call;
 use crate::commands::pubsub::is_allowed_in_resp2;
-use crate::commands::{Call, Run, SessionFn};
+use crate::context::Context;
+use crate::entry::{Run, SessionFn};
 use crate::error::CommandError;
 use crate::redact::redact;
 use crate::server::Server;

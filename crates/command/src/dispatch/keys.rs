@@ -5,7 +5,7 @@ use super::execute::Request;
 use super::{Worker, reach};
 use crate::args::Args;
 use crate::clients::ClientHandle;
-use crate::commands::{Run, WriteFn};
+use crate::entry::{Run, WriteFn};
 use crate::error::CommandError;
 use crate::session::{Session, Waiting};
 use crate::wait::Wait;

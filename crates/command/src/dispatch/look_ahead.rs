@@ -5,7 +5,8 @@
 //! next, for all commands; then, for those on an element of a large collection, [`Step`] by step the way
 //! to the element. Commands in a row on one key share a look at it.
 
-use super::prepare::{Ahead, Incoming};
+use super::prepare::Incoming;
+use crate::call::Ahead;
 use crate::draws;
 use basalt_engine::{Engine, Key};
 use basalt_value::Kind;

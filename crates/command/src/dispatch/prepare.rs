@@ -1,13 +1,12 @@
 //! HOT PATH
 //! What is found out about a request before the batch runs.
 
-use crate::commands::Commands;
+use crate::call::{Ahead, Commands};
 use crate::server::Server;
 use basalt_change::place::PartitionId;
 use basalt_engine::{Engine, Seen};
 use basalt_resp::{Arg, Front};
 use basalt_spec::{CommandId, Found};
-use basalt_value::sorted_set::Direction;
 use std::ops::Range;
 
 /// A request whose command has been found.
@@ -39,23 +38,6 @@ pub(super) struct Incoming<'a> {
     pub(super) buffer: &'a [u8],
     /// Its words.
     pub(super) words: &'a [Arg],
-}
-
-/// What of a collection a command will touch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Ahead {
-    /// It works on no collection.
-    #[default]
-    Nothing,
-    /// The collection under the key that is this word.
-    Collection { key: u8 },
-    /// The same, and in it the element that is this word; if options stand before it, another word,
-    /// which is looked for in vain.
-    Element { key: u8, element: u8 },
-    /// The collection and, if no word follows, the element that [`crate::draws::draw`] chooses.
-    Random { key: u8 },
-    /// The collection and, if no word follows, its first element in this direction, which goes.
-    End { key: u8, direction: Direction },
 }
 
 /// What a thread found out last: pipelines repeat themselves, and comparing a name is a fifth of finding

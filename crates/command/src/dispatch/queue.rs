@@ -4,7 +4,7 @@ use super::execute::Request;
 use super::keys::several_keys;
 use super::{Prepared, Worker};
 use crate::args::Args;
-use crate::commands::Run;
+use crate::entry::Run;
 use crate::error::CommandError;
 use crate::pauses::Writes;
 use crate::server::Server;

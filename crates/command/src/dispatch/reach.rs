@@ -11,7 +11,7 @@
 use super::Worker;
 use super::execute::Request;
 use super::keys::{Obstacle, Stop, key_session, several_keys};
-use crate::commands::Run;
+use crate::entry::Run;
 use crate::session::Session;
 use crate::wait::Wait;
 use basalt_engine::{Changes, Claims, Transaction};

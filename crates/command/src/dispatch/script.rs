@@ -18,7 +18,7 @@ use self::invocation::Invocation;
 use super::execute::Request;
 use super::{Worker, events};
 use crate::args::Args;
-use crate::commands::ScriptCall;
+use crate::entry::ScriptCall;
 use crate::error::CommandError;
 use crate::push::Push;
 use crate::scripts::Patience;

@@ -12,7 +12,7 @@ use super::execute::fail;
 use super::keys::key_session;
 use super::prepare::Incoming;
 use crate::args::Args;
-use crate::commands::{PUT_WORDS, Run};
+use crate::entry::{PUT_WORDS, Run};
 use crate::error::CommandResult;
 use crate::server::Server;
 use crate::session::{Replies, Session};

@@ -1,7 +1,7 @@
 //! Every example of every command, run.
 
 use crate::harness::TestServer;
-use basalt_command::commands::Commands;
+use basalt_command::table;
 use basalt_resp::Value;
 use basalt_spec::Found;
 use basalt_spec::example::{self, Expected};
@@ -11,7 +11,7 @@ const NOT_YET: &[&str] = &["select"];
 
 #[test]
 fn every_example_answers_what_it_says() {
-    let commands = Commands::new();
+    let commands = table::commands();
     let mut failures = Vec::new();
     for command in commands.table.all() {
         let mut server = TestServer::new();

@@ -8,12 +8,12 @@ pub mod redis;
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::clients::{NewClient, Unblocking, Wake};
-use basalt_command::commands::Commands;
 use basalt_command::dispatch::{
     self, Batch, BatchClients, Halt, Origin, Running, ShortWays, Worker,
 };
 use basalt_command::server::Server;
 use basalt_command::session::Session;
+use basalt_command::table;
 use basalt_command::wait::{Afterwards, Wait};
 use basalt_config::{Config, SetOrigin};
 use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
@@ -370,7 +370,7 @@ impl Drop for TestServer {
 }
 
 fn server(engine: Arc<Engine>) -> Server {
-    let commands = Commands::new();
+    let commands = table::commands();
     let counters = vec![Arc::new(ThreadCounters::new(commands.table.all().len()))];
     let host = Box::new(host::TestHost::default());
     let mut server = Server::new(engine, Arc::new(Config::default()), commands, counters, host);

@@ -1,14 +1,14 @@
 //! The reference page of all commands is what the table says.
 
-use basalt_command::commands::Commands;
 use basalt_command::reference::reference_markdown;
+use basalt_command::table::commands;
 use std::path::Path;
 
 /// `UPDATE_REFERENCE=1 cargo test -p basalt-command reference` writes the page anew.
 #[test]
 fn the_reference_page_is_current() {
     let path = Path::new("../../docs/reference/commands.md");
-    let page = reference_markdown(&Commands::new());
+    let page = reference_markdown(&commands());
     if std::env::var_os("UPDATE_REFERENCE").is_some() {
         std::fs::write(path, &page).expect("the page can be written");
     }

@@ -2,7 +2,7 @@
 
 use basalt_command::args::Args;
 use basalt_command::commands::timeout::seconds;
-use basalt_command::commands::{Entry, Run};
+use basalt_command::entry::{Entry, Run};
 use basalt_command::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Object, PutOptions, Service, Txn, View, WaitAnswer};
 use basalt_resp::Reply;

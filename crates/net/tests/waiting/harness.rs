@@ -2,8 +2,8 @@
 
 use crate::commands::COMMANDS;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
-use basalt_command::commands::Commands;
 use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
+use basalt_command::table::commands_and;
 use basalt_config::{Config, Settings};
 use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
@@ -100,7 +100,7 @@ impl TestServer {
         let path = dir.path().join("socket");
         let engine = engine(policy);
         let background = Background::start(&engine, WarmUp::No).expect("threads");
-        let commands = Commands::with(COMMANDS);
+        let commands = commands_and(COMMANDS);
         let count = commands.table.all().len();
         let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let config = Arc::new(Config::default());

@@ -2,8 +2,8 @@
 //! debugger, a sanitizer or a profiler to look at.
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::commands::Commands;
 use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
+use basalt_command::table;
 use basalt_config::{Config, Settings};
 use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
@@ -110,7 +110,7 @@ impl InProcess {
         config.adjust("enable-debug-command", "yes").expect("an option of Redis");
         let engine = open_engine(&config.settings(), place);
         let background = Background::start(&engine, WarmUp::No).expect("threads");
-        let commands = Commands::default();
+        let commands = table::commands();
         let count = commands.table.all().len();
         let counters = (0..THREADS).map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let mut network = config.settings().network.clone();

@@ -2,7 +2,7 @@
 
 use super::bytes_or_none;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
 use basalt_engine::{EventClass, PutOptions, Txn};

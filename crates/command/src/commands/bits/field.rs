@@ -4,7 +4,7 @@ use super::bytes_or_none;
 use super::field_operation::{Action, Operation, parse};
 use crate::args::Args;
 use crate::commands::strings::make_raw;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Key, Txn, View};
 use basalt_resp::Reply;

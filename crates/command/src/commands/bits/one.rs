@@ -5,7 +5,7 @@ use super::{bit_offset, bytes_or_none};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::commands::strings::make_raw;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Point, Txn};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::{bytes_or_none, unit};
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::Reply;

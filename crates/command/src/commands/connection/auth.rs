@@ -2,8 +2,8 @@
 
 use super::ALWAYS_ALLOWED;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;

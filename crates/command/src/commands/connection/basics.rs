@@ -3,8 +3,8 @@
 use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, Replies, SessionResult};
 use basalt_engine::Touch;

@@ -1,9 +1,9 @@
 //! CLIENT with its small subcommands.
 
 use crate::args::Args;
-use crate::commands::help::help;
-use crate::commands::{Entry, Run, container};
-use crate::dispatch::Context;
+use crate::commands::help::{container, help};
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands};

@@ -1,10 +1,11 @@
 //! CLIENT LIST and CLIENT INFO.
 
 use crate::args::Args;
+use crate::call::Commands;
 use crate::clients::{ClientHandle, ClientType};
 use crate::commands::number::parse_i64;
-use crate::commands::{Commands, Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;

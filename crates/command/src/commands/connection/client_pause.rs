@@ -3,8 +3,8 @@
 use crate::args::Args;
 use crate::clients::Unblocking;
 use crate::commands::number::{integer, parse_i64};
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::pauses::Paused;
 use crate::session::{Flow, SessionResult};

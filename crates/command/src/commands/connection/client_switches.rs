@@ -1,8 +1,8 @@
 //! CLIENT REPLY, NO-EVICT and NO-TOUCH.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, Replies, SessionResult};
 use basalt_engine::Touch;

@@ -3,8 +3,8 @@
 use super::{ALWAYS_ALLOWED, auth, client_names};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::server::REDIS_VERSION;
 use crate::session::{Flow, SessionResult};

@@ -1,7 +1,7 @@
 //! DEL and UNLINK: the same here, because big values are always freed in the background.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;

@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::commands::number::{integer, parse_i64};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use crate::payload::{self, RESTORED_FORM, Restored};
 use basalt_engine::{PutOptions, Txn, View};

@@ -1,7 +1,7 @@
 //! EXISTS, TOUCH and TYPE: whether keys are there, and as what.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::View;
 use basalt_resp::Reply;

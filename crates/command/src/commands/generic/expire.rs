@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range, is_past};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;

@@ -2,8 +2,9 @@
 
 use super::database;
 use crate::args::Args;
-use crate::commands::{Entry, Run, number};
-use crate::dispatch::Context;
+use crate::commands::number;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;

@@ -2,8 +2,8 @@
 
 use super::names::Names;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
 use basalt_engine::{Cursor, NotResident, WalkLimits};

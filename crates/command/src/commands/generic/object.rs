@@ -1,7 +1,9 @@
 //! OBJECT: what a value is made of and how it is used.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run, container, help, number};
+use crate::commands::help::{container, help};
+use crate::commands::number;
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
 use basalt_engine::{Object, View};
@@ -128,7 +130,7 @@ pub(super) const OBJECT_HELP: Entry = Entry {
         examples: &["OBJECT HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help::help),
+    run: Run::Session(help),
 };
 
 fn encoding_of(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -1,7 +1,7 @@
 //! RENAME and RENAMENX.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Destination, EventClass, Key, Txn};
 use basalt_resp::Reply;

@@ -3,8 +3,9 @@
 use super::keys::wait_for;
 use super::names::Names;
 use crate::args::Args;
-use crate::commands::{Entry, Run, number};
-use crate::dispatch::Context;
+use crate::commands::number;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_engine::{Cursor, Object, WalkLimits};

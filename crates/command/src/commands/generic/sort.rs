@@ -18,7 +18,7 @@ mod pattern;
 mod request;
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Key, Object, Txn, View};
 use basalt_resp::Reply;

@@ -1,7 +1,7 @@
 //! TTL, PTTL, EXPIRETIME and PEXPIRETIME: when a key will go.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::View;
 use basalt_resp::Reply;

@@ -4,7 +4,7 @@ use super::hash::{Cell, STEP_MAX};
 use super::places::point;
 use crate::args::Args;
 use crate::commands::sorted_set::{Conditions, set_scores};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::Txn;
 use basalt_resp::Reply;

@@ -5,7 +5,7 @@ use super::hash::Cell;
 use super::places::place;
 use super::reply;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::fields_option::{self, NOT_ABOVE_ZERO, NOT_POSITIVE};
 use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, is_past};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 
 use super::{reply_item, reply_value};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Point, View};
 use basalt_resp::Reply;

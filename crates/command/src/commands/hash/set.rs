@@ -3,7 +3,7 @@
 
 use super::terms;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::fields_option::{self, NOT_POSITIVE};
 use crate::args::Args;
 use crate::commands::expire_time::{Base, ExpireTime, Unit};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::View;
 use basalt_resp::Reply;

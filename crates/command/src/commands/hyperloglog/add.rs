@@ -5,7 +5,7 @@ use super::{hll, sparse_bytes_max, store};
 use crate::args::Args;
 use crate::commands::generic::{RAW, encoding};
 use crate::commands::strings::make_raw;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;

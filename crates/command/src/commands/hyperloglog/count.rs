@@ -10,7 +10,7 @@ use super::hll;
 use crate::args::Args;
 use crate::commands::generic::{RAW, encoding};
 use crate::commands::strings::make_raw;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Point, Txn};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::{hll, store};
 use crate::args::Args;
 use crate::commands::strings::make_raw;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::Txn;
 use basalt_resp::Reply;

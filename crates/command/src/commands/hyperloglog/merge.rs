@@ -2,7 +2,7 @@
 
 use super::{hll, sparse_bytes_max, store};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;

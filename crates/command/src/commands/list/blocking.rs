@@ -3,7 +3,8 @@
 use super::pop::{PopMany, pop_from};
 use super::transfer::Ends;
 use crate::args::Args;
-use crate::commands::{Entry, Run, timeout};
+use crate::commands::timeout;
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;

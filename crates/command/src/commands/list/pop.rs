@@ -4,7 +4,7 @@
 use super::{count, popped, reply_item, side};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;

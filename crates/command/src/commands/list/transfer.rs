@@ -2,7 +2,7 @@
 
 use super::{popped, pushed, reply_item, side};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;

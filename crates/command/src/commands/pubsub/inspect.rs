@@ -1,9 +1,9 @@
 //! PUBSUB: who has subscribed to what.
 
 use crate::args::Args;
-use crate::commands::help::help;
-use crate::commands::{Entry, Run, container};
-use crate::dispatch::Context;
+use crate::commands::help::{container, help};
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;
 use basalt_pubsub::Kind;

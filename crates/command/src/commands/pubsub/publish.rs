@@ -2,8 +2,8 @@
 //! PUBLISH and SPUBLISH.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::push::Push;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;

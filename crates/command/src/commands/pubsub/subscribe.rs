@@ -2,8 +2,8 @@
 
 use super::{SUBSCRIBING, Verb, confirmation, count_told};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::session::{Flow, SessionResult};
 use basalt_pubsub::{Kind, Subscriptions};
 use basalt_resp::Reply;

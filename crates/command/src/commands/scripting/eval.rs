@@ -1,6 +1,6 @@
 //! EVAL, EVALSHA and their variants that only read.
 
-use crate::commands::{Entry, Named, Permit, Run, ScriptCall};
+use crate::entry::{Entry, Named, Permit, Run, ScriptCall};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
 const WRITES: Flags = Flags::of(&[

@@ -2,9 +2,9 @@
 //! client libraries ask for it before anything else.
 
 use crate::args::Args;
-use crate::commands::help::help;
-use crate::commands::{Entry, Run, container};
-use crate::dispatch::Context;
+use crate::commands::help::{container, help};
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;

@@ -2,9 +2,10 @@
 
 use super::function::has_valid_mode;
 use crate::args::Args;
-use crate::commands::help::help;
-use crate::commands::{Entry, Run, container};
-use crate::dispatch::{Context, script};
+use crate::commands::help::{container, help};
+use crate::context::Context;
+use crate::dispatch::script;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;

@@ -3,8 +3,8 @@
 use super::node;
 use crate::args::Args;
 use crate::commands::help::help;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;

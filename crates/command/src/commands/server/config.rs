@@ -1,9 +1,9 @@
 //! CONFIG.
 
 use crate::args::Args;
-use crate::commands::help::help;
-use crate::commands::{Entry, Run, container};
-use crate::dispatch::Context;
+use crate::commands::help::{container, help};
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::limits::limits;
 use crate::session::{Flow, SessionResult};

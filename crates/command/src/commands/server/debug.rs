@@ -6,8 +6,8 @@ mod protocol;
 
 use crate::args::Args;
 use crate::commands::help::help_lines;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;

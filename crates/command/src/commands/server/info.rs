@@ -11,8 +11,8 @@ mod stats;
 
 use crate::args::Args;
 use crate::clients::ClientHandle;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::server::Server;
 use crate::session::{Flow, SessionResult};
 use basalt_config::Settings;

@@ -2,8 +2,8 @@
 //! log, and afterwards it is also in the cold tier and the log is short.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;

@@ -1,8 +1,8 @@
 //! SHUTDOWN.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::server::Shutdown;
 use crate::session::{Flow, SessionResult};

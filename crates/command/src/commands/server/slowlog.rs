@@ -1,10 +1,11 @@
 //! SLOWLOG.
 
 use crate::args::Args;
+use crate::commands::help::container;
 use crate::commands::help::help;
 use crate::commands::number::parse_i64;
-use crate::commands::{Entry, Run, container};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;

@@ -1,8 +1,8 @@
 //! TIME.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::entry::{Entry, Run};
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group};

@@ -2,7 +2,7 @@
 //! SADD, SREM and SMOVE.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;

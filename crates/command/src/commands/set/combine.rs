@@ -3,7 +3,7 @@
 use super::reply_item;
 use crate::args::Args;
 use crate::commands::number::parse_i64;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Txn, View, WrongType};
 use basalt_resp::Reply;

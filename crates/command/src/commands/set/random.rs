@@ -4,8 +4,8 @@
 use super::reply_item;
 use crate::args::Args;
 use crate::commands::number::{count, integer};
-use crate::commands::{Entry, Run};
 use crate::draws;
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn, View};
 use basalt_env::random::{self, Random};

@@ -3,7 +3,7 @@
 
 use crate::args::Args;
 use crate::commands::double::double;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;

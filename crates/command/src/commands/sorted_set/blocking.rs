@@ -5,7 +5,7 @@ use super::remove::take_ranks;
 use super::reply;
 use crate::args::Args;
 use crate::commands::timeout::seconds;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;

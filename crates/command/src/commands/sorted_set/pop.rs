@@ -4,7 +4,7 @@ use super::remove::take_ranks;
 use super::reply::{self, Scores};
 use crate::args::Args;
 use crate::commands::number::{count, parse_i64};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;

@@ -8,7 +8,7 @@ pub(super) use older::{ZRANGEBYLEX, ZRANGEBYSCORE, ZREVRANGE, ZREVRANGEBYLEX, ZR
 
 use super::reply;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 
 use super::bounds::{lex_bounds, score_bounds};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Point, View};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::bounds::{RankBounds, lex_bounds, score_bounds};
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;

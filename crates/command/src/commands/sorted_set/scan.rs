@@ -3,7 +3,7 @@
 use super::reply;
 use crate::args::Args;
 use crate::commands::collection_scan::{ScanOptions, cursor};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::{Protocol, Reply};

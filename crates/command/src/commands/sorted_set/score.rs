@@ -2,7 +2,7 @@
 //! ZSCORE, ZMSCORE and ZCARD.
 
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::Point;
 use basalt_resp::Reply;

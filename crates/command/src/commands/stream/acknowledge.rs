@@ -2,7 +2,7 @@
 
 use super::ids;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Absent, Txn};
 use basalt_resp::Reply;

@@ -5,7 +5,7 @@ use super::ids::{self, NewId};
 use super::trim::{IdArgument, Options};
 use super::{notify, reply_id};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, Txn};
 use basalt_resp::Reply;

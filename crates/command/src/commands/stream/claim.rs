@@ -3,7 +3,7 @@
 use super::{edit_as, ids, no_key_or_group, reply_entry, reply_id};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::Txn;
 use basalt_resp::Reply;

@@ -2,8 +2,9 @@
 
 use super::{edit_as, ids, no_group, notify};
 use crate::args::Args;
+use crate::commands::help::{container, help};
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run, container, help};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use crate::unknown::wrong_subcommand;
 use basalt_engine::{Absent, Key, Txn};
@@ -119,7 +120,7 @@ pub(super) const XGROUP_HELP: Entry = Entry {
         examples: &["XGROUP HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help::help),
+    run: Run::Session(help),
 };
 
 pub(super) const XGROUP_SETID: Entry = Entry {

@@ -2,7 +2,8 @@
 
 use super::{info_full, no_group, reply_entry, reply_id};
 use crate::args::Args;
-use crate::commands::{Entry, Run, container, help};
+use crate::commands::help::{container, help};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::Reply;
@@ -78,7 +79,7 @@ pub(super) const XINFO_HELP: Entry = Entry {
         examples: &["XINFO HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help::help),
+    run: Run::Session(help),
 };
 
 pub(super) const XINFO_STREAM: Entry = Entry {

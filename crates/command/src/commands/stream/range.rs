@@ -4,7 +4,7 @@
 use super::{ids, reply_entries};
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::View;
 use basalt_resp::Reply;

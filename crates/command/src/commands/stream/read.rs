@@ -4,7 +4,7 @@
 use super::read_args::{Patience, ReadArgs, Reading};
 use super::{ids, reply_entries};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, View, WaitAnswer, WrongType};
 use basalt_resp::{Deferred, Protocol, Reply};

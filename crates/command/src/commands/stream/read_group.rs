@@ -5,7 +5,7 @@ use super::read::{begin_stream, end_streams};
 use super::read_args::{Patience, ReadArgs, Reading};
 use super::{edit_as, ids, limit, reply_entry, reply_id};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;

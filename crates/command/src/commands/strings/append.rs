@@ -3,7 +3,7 @@
 use super::{bytes, check_length};
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;

@@ -4,7 +4,7 @@
 use super::bytes;
 use crate::args::Args;
 use crate::commands::number::{integer, parse_i64};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::bytes;
 use crate::args::Args;
 use crate::commands::long_double::LongDouble;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 
 use super::reply_object;
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::Point;
 use basalt_resp::Reply;

@@ -3,7 +3,7 @@
 use super::reply_object;
 use crate::args::Args;
 use crate::commands::expire_time::{self, ExpireTime};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;

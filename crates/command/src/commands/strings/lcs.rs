@@ -7,7 +7,7 @@
 use super::bytes;
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, View};
 use basalt_resp::Reply;

@@ -6,7 +6,7 @@
 
 use super::{reply_string, string};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Key, PutOptions, Txn, View};
 use basalt_resp::Reply;

@@ -4,7 +4,7 @@
 use super::reply_object;
 use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range, is_past};
-use crate::commands::{Entry, PUT_WORDS, Run};
+use crate::entry::{Entry, PUT_WORDS, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Key, Object, PutOptions, Txn};
 use basalt_resp::Reply;

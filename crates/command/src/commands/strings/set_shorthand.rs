@@ -3,7 +3,7 @@
 use super::reply_object;
 use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range};
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;

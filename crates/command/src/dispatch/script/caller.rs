@@ -7,12 +7,14 @@
 use super::Publication;
 use super::invocation::Invocation;
 use crate::args::Args;
-use crate::commands::{Call, Run};
+use crate::call::Call;
+use crate::context::Context;
+use crate::dispatch::Worker;
 use crate::dispatch::claims::{NAMING_DATABASES, Wants, When, wants, when};
 use crate::dispatch::exec::read_within;
 use crate::dispatch::execute::fail;
 use crate::dispatch::keys::{add_keys, key_session};
-use crate::dispatch::{Context, Worker};
+use crate::entry::Run;
 use crate::error::CommandError;
 use crate::push::Push;
 use crate::scripts::Running;

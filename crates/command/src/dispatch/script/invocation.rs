@@ -3,8 +3,8 @@
 use super::load;
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::commands::{Named, Permit, ScriptCall};
 use crate::dispatch::Worker;
+use crate::entry::{Named, Permit, ScriptCall};
 use crate::error::CommandError;
 use crate::server::Server;
 use basalt_engine::{Claims, Engine};

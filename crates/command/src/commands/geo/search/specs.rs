@@ -3,7 +3,7 @@
 use super::options::Call;
 use super::{run_read, run_write};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;

@@ -5,7 +5,7 @@
 //! an adversary, and is not meant to.
 
 use crate::args::Args;
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;

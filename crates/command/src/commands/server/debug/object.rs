@@ -4,7 +4,7 @@ use super::digest::look_at_keys;
 use crate::args::Args;
 use crate::commands::generic::encoding;
 use crate::commands::number::parse_i64;
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::session::SessionResult;
 use basalt_engine::Object;

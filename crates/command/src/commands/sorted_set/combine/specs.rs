@@ -3,7 +3,7 @@
 use super::options::{Call, Form};
 use super::{Operation, run_count, run_reply, run_store};
 use crate::args::Args;
-use crate::commands::{Entry, Run};
+use crate::entry::{Entry, Run};
 use crate::error::CommandResult;
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;

@@ -1,0 +1,143 @@
+//! The table of commands as the dispatch sees it: names and specs, and per command what each call of it
+//! asks for, worked out once.
+
+use crate::entry::{Entry, Run};
+use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag, Group};
+use basalt_value::sorted_set::Direction;
+
+/// The table with its functions.
+pub struct Commands {
+    /// Names, arities, keys, documents.
+    pub table: CommandTable,
+    calls: Vec<Call>,
+}
+
+/// What every call of a command needs of it: one small entry in one dense array. The rest is in the
+/// table, whose entries take several cache lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    /// What it does.
+    pub(crate) run: Run,
+    arity: i16,
+    /// The word that is its first key, 0 if it has none.
+    pub(crate) first_key: u16,
+    /// The word that is its only key, whatever the call; 0 if it has none or may have several.
+    pub(crate) only_key: u16,
+    /// With so many words a command that may have several keys has one; 0 for those that cannot tell so.
+    pub(crate) words_of_one_key: u16,
+    /// It runs before a client has said who it is.
+    pub(crate) for_anybody: bool,
+    /// It is refused when memory is full.
+    pub(crate) takes_memory: bool,
+    /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
+    /// share of its batch's time.
+    pub(crate) shares_time: bool,
+    /// What of a collection is fetched ahead.
+    pub(crate) ahead: Ahead,
+}
+
+impl Call {
+    fn new(entry: &Entry, command: &Command) -> Call {
+        let range = command.key_range;
+        let is_alone = range.first == range.last && !command.flags.has(Flag::Movablekeys);
+        let first_key = range.first.max(0) as u16;
+        let may_have_several = first_key > 0 && range.last < 0;
+        let has_plain_range = may_have_several && !command.flags.has(Flag::Movablekeys);
+        Call {
+            run: entry.run,
+            arity: command.arity,
+            first_key,
+            only_key: if is_alone { first_key } else { 0 },
+            words_of_one_key: match has_plain_range {
+                true => (range.first + range.step - 1 - range.last) as u16,
+                false => 0,
+            },
+            for_anybody: command.flags.has(Flag::NoAuth),
+            takes_memory: command.flags.has(Flag::Denyoom),
+            shares_time: shares_time(entry),
+            ahead: ahead(&entry.spec, first_key),
+        }
+    }
+
+    /// Whether a call of `words` words (name included) has as many as the command takes.
+    #[inline]
+    pub(crate) fn accepts_words(&self, words: usize) -> bool {
+        let required = usize::from(self.arity.unsigned_abs());
+        words == required || self.arity < 0 && words > required
+    }
+}
+
+/// What of a collection a command will touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Ahead {
+    /// It works on no collection.
+    #[default]
+    Nothing,
+    /// The collection under the key that is this word.
+    Collection { key: u8 },
+    /// The same, and in it the element that is this word; if options stand before it, another word,
+    /// which is looked for in vain.
+    Element { key: u8, element: u8 },
+    /// The collection and, if no word follows, the element that [`crate::draws::draw`] chooses.
+    Random { key: u8 },
+    /// The collection and, if no word follows, its first element in this direction, which goes.
+    End { key: u8, direction: Direction },
+}
+
+impl Commands {
+    /// Builds the table of these commands.
+    ///
+    /// # Panics
+    /// If a spec is wrong: that is a mistake in the table's source, and its tests find it.
+    pub fn of(entries: impl IntoIterator<Item = &'static Entry>) -> Commands {
+        let entries: Vec<&'static Entry> = entries.into_iter().collect();
+        let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
+            .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
+        let calls =
+            entries.iter().zip(table.all()).map(|(entry, command)| Call::new(entry, command));
+        Commands { calls: calls.collect(), table }
+    }
+
+    /// What every call of a command needs of it.
+    #[inline]
+    pub(crate) fn call(&self, id: CommandId) -> &Call {
+        &self.calls[id.index()]
+    }
+}
+
+/// Constant work on its keys. A session command may well wait or walk.
+fn shares_time(entry: &Entry) -> bool {
+    let spec = &entry.spec;
+    let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
+    constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
+}
+
+/// What of a collection a command will touch, by its synopsis: the word behind its first key, options
+/// left out, that is called a member or a field.
+fn ahead(spec: &CommandSpec, first_key: u16) -> Ahead {
+    let is_collection = matches!(
+        spec.group,
+        Group::List | Group::Set | Group::SortedSet | Group::Hash | Group::Stream | Group::Geo
+    );
+    let (true, Ok(key @ 1..)) = (is_collection, u8::try_from(first_key)) else {
+        return Ahead::Nothing;
+    };
+    match spec.name {
+        "spop" | "srandmember" => return Ahead::Random { key },
+        "zpopmin" => return Ahead::End { key, direction: Direction::Forward },
+        "zpopmax" => return Ahead::End { key, direction: Direction::Backward },
+        _ => {}
+    }
+    let mut depth = 0;
+    let mut words = 1;
+    for word in spec.synopsis.split(' ') {
+        let outside = depth == 0 && !word.starts_with(['[', '<']);
+        depth += word.matches(['[', '<']).count();
+        depth -= word.matches([']', '>']).count();
+        if outside && matches!(word, "member" | "field") {
+            return Ahead::Element { key, element: words };
+        }
+        words += u8::from(outside);
+    }
+    Ahead::Collection { key }
+}
