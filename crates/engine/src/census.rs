@@ -63,10 +63,10 @@ impl Engine {
         let mut totals = DatabaseTotals::default();
         for id in PartitionId::all() {
             self.look(held, id, |partition| {
-                let database = &partition.databases[usize::from(db)];
+                let database = partition.database(db);
                 totals.keys += database.keys();
-                totals.expires += database.table.counts().expiring as u64;
-                totals.keys_cold_only += database.keys_cold_only;
+                totals.expires += database.table().counts().expiring as u64;
+                totals.keys_cold_only += database.keys_cold_only();
             });
         }
         totals
@@ -82,13 +82,13 @@ impl Engine {
             let locked = self.keyspace.lock(id);
             let partition = locked.partition(id);
             census.keys_dirty += partition.dirty() as u64;
-            for (totals, database) in census.databases.iter_mut().zip(&partition.databases) {
-                let counts = database.table.counts();
+            for (totals, database) in census.databases.iter_mut().zip(partition.databases()) {
+                let counts = database.table().counts();
                 totals.keys += database.keys();
                 totals.expires += counts.expiring as u64;
-                totals.keys_cold_only += database.keys_cold_only;
+                totals.keys_cold_only += database.keys_cold_only();
                 memory.entry_bytes += counts.entry_bytes as u64;
-                memory.large_bytes += database.table.large_bytes() as u64;
+                memory.large_bytes += database.table().large_bytes() as u64;
                 memory.apart_bytes += counts.apart_bytes as u64;
                 memory.index_bytes += counts.index_bytes as u64;
             }

@@ -361,7 +361,7 @@ impl Txn<'_> {
     #[inline]
     fn append_one(&mut self, partition: PartitionId) -> Option<Ticket> {
         let (seq, ticket) = self.engine.log().append(partition.shard(), &self.changes.bytes);
-        self.locked.partition_mut(partition).last_seq = seq;
+        self.locked.partition_mut(partition).advance(seq);
         self.finish(ticket)
     }
 
@@ -380,9 +380,9 @@ impl Txn<'_> {
         let ticket = self.engine.log().append_atomically(&records, &mut changes.positions);
         for (&(owner, _), &seq) in changes.records.iter().zip(&changes.positions) {
             match owner {
-                Owner::Partition(id) => self.locked.partition_mut(id).last_seq = seq,
+                Owner::Partition(id) => self.locked.partition_mut(id).advance(seq),
                 Owner::Shard(shard) => {
-                    shard.partitions().for_each(|id| self.locked.partition_mut(id).last_seq = seq);
+                    shard.partitions().for_each(|id| self.locked.partition_mut(id).advance(seq));
                 }
             }
         }

@@ -36,7 +36,6 @@ use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::partition::Partition;
-use basalt_keyspace::table::bucket::DIRTY;
 use basalt_stdx::lock_rank::{RankedGuard, RankedMutex};
 use floors::Floors;
 use parking_lot::{Condvar, Mutex};
@@ -304,10 +303,7 @@ impl Engine {
         rows.make_room(self.keyspace.glance(id, Partition::dirty).unwrap_or(0));
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        // Also when nothing is dirty: a key that came and went is in the log, of which the next trim
-        // may leave the second half, and the mark must be past that.
-        if partition.last_seq == partition.marked_seq && !partition.mark_stale {
-            debug_assert_eq!(partition.dirty(), 0, "what is dirty was logged after the mark");
+        if !partition.is_to_be_copied() {
             return Collected::Nothing;
         }
         let start = Instant::now();
@@ -317,12 +313,7 @@ impl Engine {
         };
         rows.copy(id, partition, terms);
         Engine::gather_at_once(partition, rows, holding);
-        for database in &mut partition.databases {
-            database.has_rows |= database.table.counts().dirty > 0;
-            database.table.mark_all_clean();
-        }
-        partition.mark_stale = false;
-        partition.marked_seq = partition.last_seq;
+        partition.note_copied();
         drop(locked);
         self.checkpointing.note_lock(start.elapsed());
         Collected::Rows
@@ -361,47 +352,13 @@ impl Engine {
     fn after_commit(&self, id: PartitionId, dead: &Dead) {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        // Others have come in behind them since; nobody else takes any out.
-        debug_assert!(partition.dead_generations.starts_with(&dead.generations));
-        partition.dead_generations.drain(..dead.generations.len());
-        let mut cleared = false;
-        for database in &mut partition.databases {
-            database.spread.arrive();
-            let dead =
-                dead.spread.iter().find(|(generation, _)| *generation == database.generation);
-            if let Some((_, ids)) = dead {
-                database.spread.forget_dead(ids.len());
-            }
-            if database.table.counts().tombstones == 0 {
-                continue;
-            }
-            let mut keys = Vec::new();
-            database.table.walk(0, |entry, flags| {
-                if entry.is_tombstone() && flags & DIRTY == 0 {
-                    keys.push(entry.key().to_vec());
-                }
-            });
-            for key in keys {
-                let hash = self.keyspace.hasher().hash(&key);
-                if let Some(found) = database.table.find(hash, &key) {
-                    database.table.remove(hash, found);
-                    cleared = true;
-                }
-            }
-        }
-        // Who read one of these rows before the ingest must not bring it back to life.
-        partition.cold_version += u64::from(cleared);
+        let dead_ids = |generation| dead.ids_of(generation);
+        partition.note_arrived(&dead.generations, dead_ids, self.keyspace.hasher());
     }
 
     fn mark_dirty_again(&self, partitions: &[(PartitionId, Dead)]) {
         for &(id, _) in partitions {
-            let mut locked = self.keyspace.lock(id);
-            let partition = locked.partition_mut(id);
-            partition.mark_stale = true;
-            for database in &mut partition.databases {
-                database.table.mark_cold_dirty();
-                database.spread.give_up_in_flight();
-            }
+            self.keyspace.lock(id).partition_mut(id).note_lost();
         }
     }
 

@@ -11,10 +11,10 @@ use crate::key::Key;
 use crate::txn::Txn;
 use crate::view::{Object, View, access_at};
 use basalt_change::op::{self, Op, Origin, PutValue};
+use basalt_keyspace::database::Edited;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::Found;
-use basalt_keyspace::table::bucket::DIRTY;
 use basalt_value::{Collection, Edits, Limits, Value, ValueRef};
 
 /// The key holds a value of another kind.
@@ -29,6 +29,18 @@ pub enum Absent {
     Create,
     /// Nothing is changed.
     Skip,
+}
+
+/// What has become of a collection that was changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Unchanged,
+    /// It is empty: its key goes.
+    Emptied,
+    Changed {
+        /// A field of it expires earlier than any did before.
+        expires_earlier: bool,
+    },
 }
 
 impl<'a> Object<'a> {
@@ -104,37 +116,41 @@ impl Txn<'_> {
         let (db, gated) = (self.session.db, self.gated);
         let record_bytes_max = self.engine.options.record_bytes_max;
         let of = EditOf { db, key, kind: C::KIND };
-        let database = &mut self.locked.partition_mut(key.partition).databases[usize::from(db)];
+        let access = access_at(self.session.now_ms);
+        let database = self.locked.partition_mut(key.partition).database_mut(db);
         let changes = &mut *self.changes;
         let before = changes.mark();
         changes.begin_op(key, gated);
         let start = changes.begin_edit(of, Origin::Existing, record_bytes_max);
-        let touched = database.spread.touched_of(key.hash, key.bytes);
-        let (result, is_empty, expires_earlier) =
-            database.table.edit_collection(found, |value| {
+        let (result, fate) =
+            database.edit_collection(key.hash, key.bytes, found, access, |value, touched| {
                 let collection = C::of_mut(value)?;
-                let next_ms = collection.next_expiry_ms();
+                let before_ms = collection.next_expiry_ms();
                 let edits = Edits::to(&mut changes.bytes).noting(touched);
                 let mut edits = edits.breaking(&mut changes.breaks);
                 let result = change(collection, &mut edits);
-                let is_empty = collection.is_empty() && !C::STAYS_WHEN_EMPTY;
-                Some((result, is_empty, collection.next_expiry_ms() < next_ms))
-            })??;
-        if op::is_empty_edit(&changes.bytes, start) {
+                if op::is_empty_edit(&changes.bytes, start) {
+                    return Some(((result, Fate::Unchanged), Edited::Nothing));
+                }
+                if collection.is_empty() && !C::STAYS_WHEN_EMPTY {
+                    return Some(((result, Fate::Emptied), Edited::Nothing));
+                }
+                let after_ms = collection.next_expiry_ms();
+                let earlier_field_ms = if after_ms < before_ms { after_ms } else { u64::MAX };
+                let fate = Fate::Changed { expires_earlier: after_ms < before_ms };
+                Some(((result, fate), Edited::Changed { earlier_field_ms }))
+            })?;
+        let Fate::Changed { expires_earlier } = fate else {
             changes.reset(before);
+            if fate == Fate::Emptied {
+                self.delete(key);
+            }
             return Some(result);
-        }
-        if is_empty {
-            changes.reset(before);
-            self.delete(key);
-            return Some(result);
-        }
+        };
         changes.end_edit(of, start, record_bytes_max);
-        database.table.mark(found, DIRTY);
-        database.table.touch(found, access_at(self.session.now_ms));
         self.note(key, Event::Changed);
         if expires_earlier {
-            self.note_field_expiry(key);
+            self.engine.note_expiring(db);
         }
         Some(result)
     }
@@ -202,7 +218,7 @@ impl Txn<'_> {
 
     /// Whether a key that is put now is a new one.
     fn origin(&mut self, key: &Key<'_>) -> Origin {
-        let table = &self.database(key).table;
+        let table = self.database(key).table();
         let found = table.find(key.hash, key.bytes);
         let exists = found.is_some_and(|found| !table.entry(found).is_tombstone());
         if exists { Origin::Existing } else { Origin::New }
@@ -243,14 +259,14 @@ impl Txn<'_> {
         let value = NewValue::Collection(value);
         self.store(key, Content { key: key.bytes, value, expire_ms, access });
         if next_ms != u64::MAX {
-            self.note_field_expiry(key);
+            self.engine.note_expiring(self.session.db);
         }
     }
 
     /// Takes the collection out of a key, which is deleted next.
     pub(crate) fn take_value(&mut self, key: &Key<'_>) -> Option<Value> {
         let database = self.database(key);
-        let found = database.table.find(key.hash, key.bytes)?;
-        database.table.take_collection(found)
+        let found = database.table().find(key.hash, key.bytes)?;
+        database.take_collection(found)
     }
 }

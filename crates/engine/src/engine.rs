@@ -14,8 +14,9 @@ use crate::rows::LoadError;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
-use basalt_keyspace::partition::{Database, Partition};
+use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Seen;
 use basalt_stdx::lock_rank::RankedMutex;
 use basalt_value::{Limits, ValueRef};
@@ -360,7 +361,7 @@ impl Engine {
     fn note_all_expiring(&self) {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
-            for (db, database) in (0..).zip(&locked.partition(id).databases) {
+            for (db, database) in (0..).zip(locked.partition(id).databases()) {
                 if database.may_expire() {
                     self.note_expiring(db);
                 }

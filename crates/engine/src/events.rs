@@ -211,7 +211,7 @@ impl Txn<'_> {
 impl Engine {
     /// Whether a key is in memory and its time has come, so that it counts as absent.
     pub fn is_due(&self, locked: &Locked<'_>, db: u8, now_ms: u64, key: &Key<'_>) -> bool {
-        let table = &locked.partition(key.partition).databases[usize::from(db)].table;
+        let table = locked.partition(key.partition).database(db).table();
         let Some(found) = table.find(key.hash, key.bytes) else { return false };
         let entry = table.entry(found);
         !entry.is_tombstone() && entry.expire_ms() != 0 && entry.expire_ms() <= now_ms

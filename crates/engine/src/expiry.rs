@@ -12,7 +12,7 @@ use crate::key::Key;
 use crate::txn::Txn;
 use crate::view::Session;
 use basalt_change::place::PartitionId;
-use basalt_keyspace::table::bucket::EXPIRING;
+use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -21,27 +21,17 @@ use std::time::{Duration, Instant};
 const KEYS_A_LOCK: usize = 200;
 /// Buckets that are looked at under one lock: at most about 100 µs, if all of their entries expire.
 const BUCKETS_A_LOCK: usize = 256;
-const BUCKETS_A_STEP: usize = 8;
 /// A partition is not walked again before this many milliseconds, whatever is due.
 const PAUSE_MS: u64 = 200;
+const LIMITS: RoundLimits =
+    RoundLimits { keys: KEYS_A_LOCK, buckets: BUCKETS_A_LOCK, pause_ms: PAUSE_MS };
 
 /// Where the cycle goes on.
 #[derive(Default)]
 pub(crate) struct ExpiryCycle {
     next: usize,
-    /// What is being looked through in the next partition.
-    round: Option<Round>,
     changes: Changes,
     due: Vec<Vec<u8>>,
-}
-
-/// One database's share of a partition being looked through.
-struct Round {
-    db: u8,
-    /// The hash where it goes on.
-    from: u64,
-    /// The earliest expiry seen that is not due.
-    earliest_ms: u64,
 }
 
 impl ExpiryCycle {
@@ -66,8 +56,7 @@ impl ExpiryCycle {
         let now_ms = engine.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
-        let begun = self.round.as_ref().map_or(0, |round| round.db);
-        for db in (begun..engine.options.databases).filter(|&db| engine.may_expire(db)) {
+        for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
             while self.expire_some(engine, id, db, now_ms, goes_on) {
                 if !goes_on() || engine.log().admit().is_err() {
                     return;
@@ -88,45 +77,18 @@ impl ExpiryCycle {
         goes_on: &dyn Fn() -> bool,
     ) -> bool {
         if engine.log().admit().is_err() {
-            return self.round.is_some();
+            return false;
         }
         let mut locked = engine.keyspace.lock(id);
         if !goes_on() {
-            return self.round.is_some();
+            return true;
         }
-        let database = &mut locked.partition_mut(id).databases[usize::from(db)];
-        let mut round = match self.round.take() {
-            Some(round) => round,
-            None if database.next_expiry_ms > now_ms => return false,
-            None => {
-                // From here on it is what others set while this round lasts.
-                database.next_expiry_ms = u64::MAX;
-                Round { db, from: 0, earliest_ms: u64::MAX }
-            }
-        };
         let due = &mut self.due;
         due.clear();
-        let mut next = Some(round.from);
-        let mut buckets = 0;
-        while let Some(from) = next
-            && due.len() < KEYS_A_LOCK
-            && buckets < BUCKETS_A_LOCK
-        {
-            next = database.table.scan_flagged(from, BUCKETS_A_STEP, EXPIRING, |entry| {
-                if entry.expire_ms() > now_ms {
-                    round.earliest_ms = round.earliest_ms.min(entry.expire_ms());
-                } else {
-                    due.push(entry.key().to_vec());
-                }
-            });
-            buckets += BUCKETS_A_STEP;
-        }
-        match next {
-            Some(from) => self.round = Some(Round { from, ..round }),
-            None => database.next_expiry_ms = database.next_expiry_ms.min(round.bound(now_ms)),
-        }
+        let database = locked.partition_mut(id).database_mut(db);
+        let goes_on = database.go_on_with_round(now_ms, LIMITS, due);
         if due.is_empty() {
-            return next.is_some();
+            return goes_on;
         }
         let session = Session::background(db, now_ms);
         let sink = engine.event_sink.get();
@@ -144,17 +106,7 @@ impl ExpiryCycle {
             sink.publish(self.changes.events(), ticket);
         }
         engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
-        next.is_some()
-    }
-}
-
-impl Round {
-    /// When the database is looked through again, as far as this round knows.
-    fn bound(&self, now_ms: u64) -> u64 {
-        match self.earliest_ms {
-            u64::MAX => u64::MAX,
-            earliest_ms => earliest_ms.max(now_ms + PAUSE_MS),
-        }
+        goes_on
     }
 }
 
@@ -167,5 +119,70 @@ impl Engine {
             cycle.expire_next(self, &|| true);
         }
         self.expire_due_fields();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Gate;
+    use crate::testing::{engine, put};
+    use std::cell::Cell;
+
+    /// Keys of one partition: more than are removed under three locks.
+    const KEYS: u64 = 4 * KEYS_A_LOCK as u64;
+
+    fn go_round(cycle: &mut ExpiryCycle, engine: &Engine, goes_on: &dyn Fn() -> bool) {
+        for _ in 0..PartitionId::all().len() {
+            cycle.expire_next(engine, goes_on);
+        }
+    }
+
+    #[test]
+    fn keys_expire_though_their_database_is_exchanged_while_it_is_looked_through() {
+        let (engine, clock) = engine();
+        for number in 0..KEYS {
+            put(&engine, format!("{{tag}}{number}").as_bytes(), 5);
+        }
+        // One that is not due yet, which the round sees.
+        put(&engine, b"{tag}later", 1_000);
+        clock.advance_ms(10);
+        let mut cycle = ExpiryCycle::default();
+        let left = Cell::new(1_000);
+        while engine.totals(0).keys == KEYS + 1 {
+            left.set(2);
+            cycle.expire_next(&engine, &|| left.replace(left.get() - 1) > 1);
+        }
+        let keys = engine.totals(0).keys;
+        assert!(keys > 1, "a round is under way: {keys} keys");
+        engine.swap(0, 1, &mut Gate::default());
+        go_round(&mut cycle, &engine, &|| true);
+        clock.advance_ms(PAUSE_MS);
+        go_round(&mut cycle, &engine, &|| true);
+        assert_eq!((engine.totals(0).keys, engine.totals(1).keys), (0, 1));
+        clock.advance_ms(1_000);
+        go_round(&mut cycle, &engine, &|| true);
+        assert_eq!(engine.totals(1).keys, 0);
+    }
+
+    /// A cycle that has gone, as that of DEBUG RELOAD goes, leaves its round to the next one.
+    #[test]
+    fn a_round_goes_on_though_its_cycle_has_gone() {
+        let (engine, clock) = engine();
+        for number in 0..KEYS {
+            put(&engine, format!("{{tag}}{number}").as_bytes(), 5);
+        }
+        clock.advance_ms(10);
+        while engine.totals(0).keys == KEYS {
+            let left = Cell::new(2);
+            let mut cycle = ExpiryCycle {
+                next: usize::from(engine.key(b"{tag}").partition.number()),
+                ..Default::default()
+            };
+            cycle.expire_next(&engine, &|| left.replace(left.get() - 1) > 1);
+        }
+        assert!(engine.totals(0).keys > 0, "a round is under way");
+        go_round(&mut ExpiryCycle::default(), &engine, &|| true);
+        assert_eq!(engine.totals(0).keys, 0);
     }
 }

@@ -12,8 +12,8 @@ use crate::key::Key;
 use crate::txn::Txn;
 use crate::view::Session;
 use basalt_change::place::PartitionId;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;
-use basalt_keyspace::partition::Database;
 use basalt_value::{Collection, Hash};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -75,13 +75,13 @@ impl FieldExpiryCycle {
         if !goes_on() {
             return true;
         }
-        let database = &mut locked.partition_mut(id).databases[usize::from(db)];
-        if database.field_expiries.next_ms() > now_ms || engine.log().admit().is_err() {
+        let database = locked.partition_mut(id).database_mut(db);
+        if database.next_field_expiry_ms() > now_ms || engine.log().admit().is_err() {
             return false;
         }
         self.due.clear();
         for _ in 0..HASHES_A_LOCK {
-            let Some(key_hash) = database.field_expiries.take_due(now_ms) else { break };
+            let Some(key_hash) = database.take_due_field(now_ms) else { break };
             find_due(database, key_hash, now_ms, &mut self.due);
         }
         self.due.sort_unstable();
@@ -107,7 +107,7 @@ fn find_due(database: &Database, key_hash: u64, now_ms: u64, due: &mut Vec<Vec<u
         entry.collection().is_some_and(|value| value.next_expiry_ms() <= now_ms)
     };
     // The bucket may show neighbours, too: if they are due, so much the better.
-    database.table.scan(key_hash, 1, |entry| {
+    database.table().scan(key_hash, 1, |entry| {
         if is_due(&entry) {
             due.push(entry.key().to_vec());
         }
@@ -134,7 +134,7 @@ impl Txn<'_> {
     /// The hash under a key, be it that all of its fields have expired.
     fn stored_hash(&self, key: &Key<'_>) -> Option<&Hash> {
         let partition = self.locked.partition(key.partition);
-        let table = &partition.databases[usize::from(self.session.db)].table;
+        let table = partition.database(self.session.db).table();
         Hash::of(table.entry(table.find(key.hash, key.bytes)?).collection()?)
     }
 
@@ -143,7 +143,7 @@ impl Txn<'_> {
         let next_ms = self.stored_hash(key).map_or(u64::MAX, Collection::next_expiry_ms);
         if next_ms != u64::MAX {
             self.engine.note_expiring(self.session.db);
-            self.database(key).field_expiries.note(next_ms, key.hash);
+            self.database(key).note_field_expiry(next_ms, key.hash);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::view::Session;
 use crate::watch::seen;
 use basalt_change::op::Op;
 use basalt_change::place::PartitionId;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{Called, Seen};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
@@ -100,7 +101,7 @@ fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called)
         Op::FlushDb { db, .. } => interest.note_replaced(db, |_, _| Seen::Absent, called),
         Op::SwapDb { db, other } => {
             for (db, replacement) in [(db, other), (other, db)] {
-                let replacement = &partition.databases[usize::from(replacement)];
+                let replacement = partition.database(replacement);
                 let now = |hash, key: &[u8]| seen(replacement, hash, key, now_ms);
                 interest.note_replaced(db, now, called);
             }
@@ -110,27 +111,16 @@ fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called)
     partition.interest = (!interest.is_empty()).then_some(interest);
 }
 
-/// Applies a flush or a swap to one partition; gives back the database that was flushed.
+/// Applies a flush or a swap to one partition; returns the database that was flushed.
 pub(crate) fn apply(
-    partition: &mut basalt_keyspace::partition::Partition,
+    partition: &mut Partition,
     op: Op<'_>,
-    empty: &dyn Fn(u64) -> basalt_keyspace::partition::Database,
-) -> Option<basalt_keyspace::partition::Database> {
-    partition.mark_stale = true;
+    empty: &dyn Fn(u64) -> Database,
+) -> Option<Database> {
     match op {
-        Op::FlushDb { db, generation } => {
-            let database = partition.databases.numbered_mut(usize::from(db))?;
-            // What no checkpoint has written need not be deleted.
-            if database.has_rows {
-                partition.dead_generations.push(database.generation);
-            }
-            Some(std::mem::replace(database, empty(generation)))
-        }
+        Op::FlushDb { db, generation } => partition.flush(db, empty(generation)),
         Op::SwapDb { db, other } => {
-            let (db, other) = (usize::from(db), usize::from(other));
-            if db < partition.databases.len() && other < partition.databases.len() {
-                partition.databases.swap(db, other);
-            }
+            partition.swap(db, other);
             None
         }
         _ => None,
@@ -140,35 +130,11 @@ pub(crate) fn apply(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Options;
-    use crate::journal_log::{JournalLog, Trimming};
-    use crate::log::CommitLog;
-    use crate::recovery::RecoveryError;
-    use basalt_cold::{MemoryDisk, MemoryTier, Residency};
-    use basalt_env::{SimDisk, clock::ManualClock};
-    use basalt_journal::FsyncPolicy;
-    use std::path::Path;
-    use std::sync::Arc;
-
-    fn engine() -> Engine {
-        let tier =
-            MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
-        let options =
-            Options { databases: 2, checkpoint_log_bytes: u64::MAX, ..Default::default() };
-        let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
-        let clock = Arc::new(ManualClock::at_unix_ms(1));
-        Engine::open(options, Arc::new(tier), clock, |floor, replay| {
-            let (disk, dir) = (Arc::new(SimDisk::new()), Path::new("/journal"));
-            let trimming = Trimming::AfterCheckpoint;
-            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
-            Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
-        })
-        .expect("an empty engine opens")
-    }
+    use crate::testing::{engine, put};
 
     #[test]
     fn flushes_and_swaps_do_not_gather_what_is_acknowledged() {
-        let engine = engine();
+        let (engine, _) = engine();
         for _ in 0..20 {
             engine.flush(0..2, &mut Gate::default());
             engine.swap(0, 1, &mut Gate::default());
@@ -180,27 +146,18 @@ mod tests {
         }
     }
 
-    fn put(engine: &Engine, key: &[u8]) -> Option<crate::log::Ticket> {
-        let key = engine.key(key);
-        let mut changes = Changes::default();
-        let session = Session::background(0, 1);
-        let mut txn = Txn::new(engine, engine.lock(&[key]), session, &mut changes);
-        txn.put(&key, b"value", crate::txn::PutOptions::whole(0));
-        txn.commit()
-    }
-
     #[test]
     fn changes_that_wait_under_one_hash_tag_are_bounded_and_reads_let_go_of_them() {
-        let engine = engine();
+        let (engine, _) = engine();
         let key = engine.key(b"{tag}0");
         let waiting =
             || engine.keyspace.lock(key.partition).partition(key.partition).unacknowledged_count();
         for turn in 0..10_000 {
-            put(&engine, format!("{{tag}}{}", turn % 10).as_bytes());
+            put(&engine, format!("{{tag}}{}", turn % 10).as_bytes(), 0);
         }
         assert!(waiting() <= 20, "{} changes of ten keys wait", waiting());
         for number in 0..10_000 {
-            put(&engine, format!("{{tag}}{number}").as_bytes());
+            put(&engine, format!("{{tag}}{number}").as_bytes(), 0);
         }
         assert!(waiting() <= 4096, "{} changes wait", waiting());
         engine.log().sync().expect("a healthy disk");

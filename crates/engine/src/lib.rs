@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod apply;
 mod belonging;
 mod census;
 mod changes;
@@ -34,6 +35,8 @@ mod replay_batch;
 mod retire;
 mod rows;
 mod splice;
+#[cfg(test)]
+mod testing;
 mod threads;
 mod transaction;
 mod transfer;
@@ -44,6 +47,7 @@ mod waiting;
 mod walk;
 mod watch;
 
+pub use apply::ApplyError;
 pub use basalt_keyspace::interest::WatchMark;
 pub use basalt_keyspace::table::Seen;
 pub use basalt_keyspace::waiters::{Service, Waiter};

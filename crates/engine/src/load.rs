@@ -39,7 +39,7 @@ impl Engine {
         let (generation, cold_version) = {
             let locked = self.keyspace.lock(id);
             let partition = locked.partition(id);
-            (partition.databases[usize::from(db)].generation, partition.cold_version)
+            (partition.database(db).generation(), partition.cold_version())
         };
         let (mut from, mut to) = (Vec::new(), Vec::new());
         row::object_key(id, generation, b"", &mut from);
@@ -98,14 +98,16 @@ impl Engine {
         }
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        let database = &mut partition.databases[usize::from(db)];
-        if database.generation != generation || partition.cold_version != cold_version {
+        if partition.database(db).generation() != generation
+            || partition.cold_version() != cold_version
+        {
             return Ok(false);
         }
+        let database = partition.database_mut(db);
         for (bytes, row) in rows {
             let key = Key { bytes, hash: self.keyspace.hasher().hash(bytes), partition: id };
-            if database.table.find(key.hash, key.bytes).is_none() {
-                row.install(database, key.hash, key.bytes);
+            if database.table().find(key.hash, key.bytes).is_none() {
+                database.adopt_row(key.hash, key.bytes, row.into_row());
             }
         }
         if database.may_expire() {
@@ -117,7 +119,7 @@ impl Engine {
     fn is_resident(&self, db: u8, id: PartitionId, bytes: &[u8]) -> bool {
         let hash = self.keyspace.hasher().hash(bytes);
         let locked = self.keyspace.lock(id);
-        locked.partition(id).databases[usize::from(db)].table.find(hash, bytes).is_some()
+        locked.partition(id).database(db).table().find(hash, bytes).is_some()
     }
 
     /// Rows that were read of this generation, and elements after them, still belong together. Else a row of the
@@ -125,25 +127,26 @@ impl Engine {
     fn is_current(&self, db: u8, id: PartitionId, generation: u64, cold_version: u64) -> bool {
         let locked = self.keyspace.lock(id);
         let partition = locked.partition(id);
-        partition.cold_version == cold_version
-            && partition.databases[usize::from(db)].generation == generation
+        partition.cold_version() == cold_version
+            && partition.database(db).generation() == generation
     }
 
     /// Every row has been seen: what is not resident now does not exist.
     fn finish_load(&self, db: u8, id: PartitionId, generation: u64, cold_version: u64) {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        let database = &mut partition.databases[usize::from(db)];
-        if database.generation == generation
-            && partition.cold_version == cold_version
-            && database.keys_cold_only != 0
+        if partition.database(db).generation() != generation
+            || partition.cold_version() != cold_version
         {
+            return;
+        }
+        let keys = partition.database_mut(db).finish_load();
+        if keys != 0 {
             tracing::error!(
                 partition = id.number(),
-                keys = database.keys_cold_only,
+                keys,
                 "the cold tier has fewer rows than its mark says; the count is corrected"
             );
-            database.keys_cold_only = 0;
         }
     }
 }

@@ -8,11 +8,9 @@
 use crate::engine::{Engine, EngineError};
 use crate::key::Key;
 use crate::rows::{BadRow, LoadError, LoadedRow, Source};
-use basalt_change::op::Origin;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::Probe;
-use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_observe::log_limit::LogLimit;
@@ -57,7 +55,7 @@ impl Engine {
     #[inline(always)]
     pub fn missing(&self, locked: &mut Locked<'_>, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
         for key in keys {
-            if !locked.partition(key.partition).databases[usize::from(db)].is_complete() {
+            if !locked.partition(key.partition).database(db).is_complete() {
                 return self.missing_slow(locked, db, keys);
             }
         }
@@ -69,14 +67,14 @@ impl Engine {
         let mut misses = Vec::new();
         for key in keys {
             let partition = locked.partition_mut(key.partition);
-            let database = &partition.databases[usize::from(db)];
-            if database.is_complete() || database.table.find(key.hash, key.bytes).is_some() {
+            let database = partition.database(db);
+            if database.is_complete() || database.table().find(key.hash, key.bytes).is_some() {
                 continue;
             }
-            let generation = database.generation;
+            let generation = database.generation();
             let mut row_key = Vec::new();
             row::object_key(key.partition, generation, key.bytes, &mut row_key);
-            let cold_version = partition.cold_version;
+            let cold_version = partition.cold_version();
             let miss = Miss { partition: key.partition, db, cold_version, hash: key.hash, row_key };
             match self.cold.probe(&miss.row_key) {
                 Probe::Absent => {}
@@ -112,7 +110,7 @@ impl Engine {
 
     /// Whether a database's share of a partition is wholly in memory.
     pub fn is_complete(&self, db: u8, id: PartitionId) -> bool {
-        self.keyspace.lock(id).partition(id).databases[usize::from(db)].is_complete()
+        self.keyspace.lock(id).partition(id).database(db).is_complete()
     }
 
     fn enqueue(&self, job: Job) {
@@ -170,7 +168,7 @@ impl Engine {
             let mut locked = self.keyspace.lock(miss.partition);
             let partition = locked.partition_mut(miss.partition);
             install(partition, miss, row);
-            if partition.databases[usize::from(miss.db)].may_expire() {
+            if partition.database(miss.db).may_expire() {
                 self.note_expiring(miss.db);
             }
         }
@@ -200,8 +198,7 @@ impl Engine {
         if !row.is_spread() {
             return Ok(());
         }
-        let changes =
-            self.keyspace.lock(id).partition(id).databases[usize::from(db)].spread.deferred(key);
+        let changes = self.keyspace.lock(id).partition(id).database(db).spread().deferred(key);
         changes.map_or(Ok(()), |changes| row.catch_up(&changes, &self.limits()))
     }
 
@@ -221,12 +218,12 @@ impl Engine {
         let locked = self.keyspace.lock(id);
         let partition = locked.partition(id);
         let mut misses = Vec::new();
-        for (db, database) in (0u8..).zip(partition.databases.iter()) {
-            for key in database.spread.deferred_keys() {
+        for (db, database) in (0u8..).zip(partition.databases()) {
+            for key in database.spread().deferred_keys() {
                 let mut row_key = Vec::new();
-                row::object_key(id, database.generation, key, &mut row_key);
+                row::object_key(id, database.generation(), key, &mut row_key);
                 let (hash, cold_version) =
-                    (self.keyspace.hasher().hash(key), partition.cold_version);
+                    (self.keyspace.hasher().hash(key), partition.cold_version());
                 misses.push(Miss { partition: id, db, cold_version, hash, row_key });
             }
         }
@@ -242,40 +239,27 @@ impl Engine {
     fn is_out_of_date(&self, miss: &Miss) -> bool {
         let locked = self.keyspace.lock(miss.partition);
         let partition = locked.partition(miss.partition);
-        let database = &partition.databases[usize::from(miss.db)];
+        let database = partition.database(miss.db);
         let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return false };
-        partition.cold_version != miss.cold_version
-            || database.generation != generation
-            || database.table.find(miss.hash, key).is_some()
+        partition.cold_version() != miss.cold_version
+            || database.generation() != generation
+            || database.table().find(miss.hash, key).is_some()
     }
 }
 
 /// Makes what was read resident, unless the key has changed since.
 fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>) {
-    if partition.cold_version != miss.cold_version {
+    if partition.cold_version() != miss.cold_version {
         return; // The command will ask again.
     }
-    let database = &mut partition.databases[usize::from(miss.db)];
+    let database = partition.database_mut(miss.db);
     let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return };
-    if database.generation != generation || database.table.find(miss.hash, key).is_some() {
+    if database.generation() != generation || database.table().find(miss.hash, key).is_some() {
         return;
     }
     match row {
-        Some(row) => row.install(database, miss.hash, key),
-        None => {
-            // The filter was wrong. A clean tombstone says so, until the next checkpoint clears it.
-            let content = Content {
-                key,
-                value: NewValue::Tombstone,
-                expire_ms: 0,
-                access: Default::default(),
-            };
-            database.table.insert(miss.hash, content, 0);
-        }
+        Some(row) => database.adopt_row(miss.hash, key, row.into_row()),
+        // The filter was wrong.
+        None => database.adopt_absence(miss.hash, key),
     }
-}
-
-/// Whether a replayed put adds a key.
-pub(crate) fn adds_key(origin: Origin) -> bool {
-    origin == Origin::New
 }

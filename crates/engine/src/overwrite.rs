@@ -32,20 +32,20 @@ impl Engine {
         let content =
             Content { key: key.bytes, value: NewValue::Bytes(value, form), expire_ms: 0, access };
         self.keyspace.with_mut(key.partition, |partition| {
-            let database = &mut partition.databases[usize::from(db)];
-            let Some(found) = database.table.find_again(seen, key.hash, key.bytes) else {
+            let interest = partition.interest.is_some();
+            let database = partition.database_mut(db);
+            let Some(found) = database.table().find_again(seen, key.hash, key.bytes) else {
                 return false;
             };
-            if partition.interest.is_some() || !database.table.overwrite(found, &content) {
+            if interest || !database.overwrite(found, &content) {
                 return false;
             }
-            database.spread.forget(key.hash, key.bytes);
             let origin = Origin::Existing;
             let put = Put { db, key: key.bytes, value, expire_ms: 0, origin, form };
             let record = changes.only_put(key.partition, &put);
             // The ticket is for replies that wait.
             let (seq, _) = self.log().append(key.partition.shard(), record);
-            partition.last_seq = seq;
+            partition.advance(seq);
             changes.clear();
             true
         })

@@ -68,10 +68,10 @@ impl Engine {
         read: impl FnOnce(&Point<'_>) -> R,
     ) -> Option<R> {
         self.keyspace.with(key.partition, |partition| {
-            let database = &partition.databases[usize::from(session.db)];
+            let database = partition.database(session.db);
             let Session { now_ms, touch, .. } = *session;
-            let found = database.table.find_again(seen, key.hash, key.bytes);
-            let object = used(&database.table, found, now_ms, touch);
+            let found = database.table().find_again(seen, key.hash, key.bytes);
+            let object = used(database.table(), found, now_ms, touch);
             let is_known = object.is_some() || database.is_complete();
             is_known.then(|| read(&Point { object, session }))
         })

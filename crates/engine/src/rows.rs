@@ -4,12 +4,10 @@ use basalt_change::element::{self, ElementsOf, RowSet};
 use basalt_change::place::PartitionId;
 use basalt_change::row::{ObjectRow, RowError, RowKind, SpreadHead};
 use basalt_cold::{ColdError, ColdTier};
+use basalt_keyspace::database::{Row, RowState};
 use basalt_keyspace::deferred::Change;
-use basalt_keyspace::entry::{Content, NewValue};
-use basalt_keyspace::partition::Database;
-use basalt_keyspace::spread::SpreadKey;
-use basalt_keyspace::table::bucket::{COLD, DIRTY};
-use basalt_value::{DecodeError, Kind, Limits, Touched, Value, spread};
+use basalt_keyspace::entry::NewValue;
+use basalt_value::{DecodeError, Kind, Limits, Value, spread};
 use std::ops::ControlFlow;
 
 /// A row that makes no sense.
@@ -69,19 +67,7 @@ pub(crate) struct Source<'a> {
 
 /// A row, ready to become an entry. Made without a lock: decoding a large collection takes its time.
 pub(crate) struct LoadedRow<'a> {
-    expire_ms: u64,
-    value: NewValue<'a>,
-    /// The id of a spread collection.
-    spread_id: Option<u64>,
-    /// Whether it is still what the rows say.
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    AsOnDisk,
-    /// Changes that waited for it have been made.
-    CaughtUp,
+    row: Row<'a>,
 }
 
 impl<'a> LoadedRow<'a> {
@@ -95,8 +81,8 @@ impl<'a> LoadedRow<'a> {
             }
             RowKind::Spread(_) => return Ok(None),
         };
-        let (expire_ms, state) = (row.expire_ms, State::AsOnDisk);
-        Ok(Some(LoadedRow { expire_ms, value, spread_id: None, state }))
+        let (expire_ms, state) = (row.expire_ms, RowState::AsOnDisk);
+        Ok(Some(LoadedRow { row: Row { value, expire_ms, spread_id: None, state } }))
     }
 
     /// Reads an object's row, and the elements' if there are any.
@@ -115,20 +101,20 @@ impl<'a> LoadedRow<'a> {
         let of = ElementsOf { partition, generation, id: head.id };
         let value = read_elements(of, kind(number)?, head, source)?;
         let value = NewValue::Collection(value);
-        let (expire_ms, spread_id, state) = (row.expire_ms, Some(head.id), State::AsOnDisk);
-        Ok(LoadedRow { expire_ms, value, spread_id, state })
+        let (expire_ms, spread_id, state) = (row.expire_ms, Some(head.id), RowState::AsOnDisk);
+        Ok(LoadedRow { row: Row { value, expire_ms, spread_id, state } })
     }
 
     /// Its elements have rows of their own: changes may wait for it.
     pub(crate) fn is_spread(&self) -> bool {
-        self.spread_id.is_some()
+        self.row.spread_id.is_some()
     }
 
     /// Makes the changes that waited for it to be read.
     pub(crate) fn catch_up(&mut self, changes: &[Change], limits: &Limits) -> Result<(), BadRow> {
         for change in changes {
-            match (change, &mut self.value) {
-                (Change::Expire(expire_ms), _) => self.expire_ms = *expire_ms,
+            match (change, &mut self.row.value) {
+                (Change::Expire(expire_ms), _) => self.row.expire_ms = *expire_ms,
                 (Change::Edit { kind, edits }, NewValue::Collection(value))
                     if Kind::from_number(*kind) == Some(value.as_ref().kind()) =>
                 {
@@ -137,42 +123,13 @@ impl<'a> LoadedRow<'a> {
                 (Change::Edit { .. }, _) => return Err(OF_ANOTHER_KIND.into()),
             }
         }
-        self.state = State::CaughtUp;
+        self.row.state = RowState::CaughtUp;
         Ok(())
     }
 
-    /// Makes it resident under a key that is not.
-    pub(crate) fn install(self, database: &mut Database, hash: u64, key: &[u8]) {
-        let LoadedRow { expire_ms, value, spread_id, state } = self;
-        debug_assert!(
-            state == State::CaughtUp || database.spread.deferred(key).is_none(),
-            "changes wait for it"
-        );
-        if expire_ms != 0 {
-            database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
-        }
-        if let NewValue::Collection(value) = &value {
-            let value = value.as_ref();
-            database.field_expiries.note(value.next_expiry_ms(), hash);
-            if let Some(id) = spread_id {
-                let touched = Touched::new(value.keeping());
-                let spread = SpreadKey { hash, key: key.into(), id, touched, in_flight: false };
-                database.spread.take_from_cold();
-                database.spread.insert(spread);
-            }
-        }
-        let content = Content { key, value, expire_ms, access: Default::default() };
-        let flags = match state {
-            State::AsOnDisk => COLD,
-            State::CaughtUp => {
-                // Nobody has noted which elements they change: the next checkpoint writes all, once.
-                database.spread.forget(hash, key);
-                database.spread.forget_deferred(key);
-                COLD | DIRTY
-            }
-        };
-        database.table.insert(hash, content, flags);
-        database.keys_cold_only = database.keys_cold_only.saturating_sub(1);
+    /// What becomes of it in memory.
+    pub(crate) fn into_row(self) -> Row<'a> {
+        self.row
     }
 }
 

@@ -91,8 +91,8 @@ impl<'e> Transaction<'e> {
             return Ok(());
         }
         let is_incomplete = |id: &PartitionId| {
-            let databases = &self.locked.partition(*id).databases;
-            claims.databases.clone().any(|db| !databases[usize::from(db)].is_complete())
+            let partition = self.locked.partition(*id);
+            claims.databases.clone().any(|db| !partition.database(db).is_complete())
         };
         let incomplete: Vec<PartitionId> = PartitionId::all().filter(is_incomplete).collect();
         if incomplete.is_empty() { Ok(()) } else { Err(Unready::Partitions(incomplete)) }
@@ -139,7 +139,7 @@ impl<'e> Transaction<'e> {
     pub fn reach_everything(&mut self, db: u8) -> bool {
         let is_here = |id: PartitionId| {
             let locked = &self.locked;
-            locked.holds(id) && locked.partition(id).databases[usize::from(db)].is_complete()
+            locked.holds(id) && locked.partition(id).database(db).is_complete()
         };
         let reaches = PartitionId::all().all(is_here);
         self.company = if reaches { Company::Everything } else { Company::Transaction };

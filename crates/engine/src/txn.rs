@@ -10,12 +10,12 @@ use crate::log::{Gate, Gating};
 use crate::miss::Missing;
 use crate::view::{Attempt, Object, Session, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
-use basalt_keyspace::entry::{Content, NewValue, StringValue};
+use basalt_keyspace::database::{Before, Database};
+use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::{Event, Place};
 use basalt_keyspace::keyspace::Locked;
-use basalt_keyspace::partition::{Database, Partition};
+use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Found;
-use basalt_keyspace::table::bucket::{COLD, DIRTY};
 
 /// Values up to this size are logged whole when only their expiry changes: recovery then needs no
 /// read of the cold tier to apply it.
@@ -55,8 +55,8 @@ impl Spot<'_, '_> {
     #[inline(always)]
     pub fn object(&self) -> Option<Object<'_>> {
         let Txn { locked, session, .. } = &*self.txn;
-        let database = &locked.partition(self.key.partition).databases[usize::from(session.db)];
-        let entry = database.table.entry(self.found?);
+        let database = locked.partition(self.key.partition).database(session.db);
+        let entry = database.table().entry(self.found?);
         if entry.is_tombstone() { None } else { live(entry, session.now_ms) }
     }
 
@@ -161,8 +161,8 @@ impl<'e> Txn<'e> {
 
     #[inline(always)]
     pub(crate) fn database(&mut self, key: &Key<'_>) -> &mut Database {
-        let db = usize::from(self.session.db);
-        &mut self.partition(key).databases[db]
+        let db = self.session.db;
+        self.partition(key).database_mut(db)
     }
 
     /// The live object under a key.
@@ -175,9 +175,9 @@ impl<'e> Txn<'e> {
     // Inlined always: see `Table::find`.
     #[inline(always)]
     pub(crate) fn find_live(&self, db: u8, key: &Key<'_>) -> Option<(Found, Object<'_>)> {
-        let database = &self.locked.partition(key.partition).databases[usize::from(db)];
-        let found = database.table.find(key.hash, key.bytes)?;
-        let entry = database.table.entry(found);
+        let table = self.locked.partition(key.partition).database(db).table();
+        let found = table.find(key.hash, key.bytes)?;
+        let entry = table.entry(found);
         if entry.is_tombstone() {
             return None;
         }
@@ -191,8 +191,8 @@ impl<'e> Txn<'e> {
 
     /// Brings the buckets, then the entries of some keys into the cache.
     pub fn prefetch(&self, keys: &[Key<'_>]) {
-        let db = usize::from(self.session.db);
-        let table = |key: &Key<'_>| &self.locked.partition(key.partition).databases[db].table;
+        let db = self.session.db;
+        let table = |key: &Key<'_>| self.locked.partition(key.partition).database(db).table();
         keys.iter().for_each(|key| table(key).prefetch_bucket(key.hash));
         for key in keys {
             table(key).prefetch_entry(key.hash);
@@ -203,14 +203,14 @@ impl<'e> Txn<'e> {
     // Never inlined: all that is inlined into it makes it large, and one copy serves many commands.
     #[inline(never)]
     pub fn put(&mut self, key: &Key<'_>, value: &[u8], options: PutOptions) {
-        let found = self.database(key).table.find(key.hash, key.bytes);
+        let found = self.database(key).table().find(key.hash, key.bytes);
         self.put_at(key, found, value, options);
     }
 
     /// Looks for a key that is to be replaced.
     #[inline]
     pub fn spot<'t>(&'t mut self, key: &'t Key<'t>) -> Spot<'t, 'e> {
-        let found = self.database(key).table.find(key.hash, key.bytes);
+        let found = self.database(key).table().find(key.hash, key.bytes);
         Spot { txn: self, key, found }
     }
 
@@ -236,35 +236,21 @@ impl<'e> Txn<'e> {
 
     /// Puts an entry into memory, whatever was there; says whether it replaced a key.
     pub(crate) fn store(&mut self, key: &Key<'_>, content: Content<'_>) -> Origin {
-        let found = self.database(key).table.find(key.hash, key.bytes);
+        let found = self.database(key).table().find(key.hash, key.bytes);
         self.store_at(key, found, content)
     }
 
-    /// The same for a key that has been looked for. For a string that is overwritten in place
-    /// [`Engine::overwrite`] does what this does, and nothing else: what comes in here may have to come in there.
+    /// Puts an entry into memory under a key that has been looked for.
     #[inline(always)]
     fn store_at(&mut self, key: &Key<'_>, found: Option<Found>, content: Content<'_>) -> Origin {
         let (engine, db) = (self.engine, self.session.db);
-        let database = self.database(key);
         if content.expire_ms != 0 {
-            database.next_expiry_ms = database.next_expiry_ms.min(content.expire_ms);
             engine.note_expiring(db);
         }
-        let mut origin = Origin::New;
-        match found {
-            Some(found) => {
-                if !database.table.entry(found).is_tombstone() {
-                    origin = Origin::Existing;
-                }
-                database.spread.forget(key.hash, key.bytes);
-                if !database.table.overwrite(found, &content) {
-                    engine.retire(&mut database.table, found);
-                    database.table.replace(found, content, found.flags() & COLD | DIRTY);
-                }
-            }
-            None => database.table.insert(key.hash, content, DIRTY),
+        match self.database(key).put(key.hash, found, content, &engine.retired) {
+            Before::Key => Origin::Existing,
+            Before::Nothing => Origin::New,
         }
-        origin
     }
 
     /// Removes a key; says whether it was there. A key that has expired counts as not there.
@@ -272,13 +258,10 @@ impl<'e> Txn<'e> {
         let was_live = self.get(key).is_some();
         let engine = self.engine;
         let database = self.database(key);
-        let Some(found) = database.table.find(key.hash, key.bytes) else { return false };
-        let entry = database.table.entry(found);
-        if entry.is_tombstone() {
+        let Some(found) = database.table().find(key.hash, key.bytes) else { return false };
+        if !database.remove(key.hash, key.bytes, found, &engine.retired) {
             return false;
         }
-        engine.retire(&mut database.table, found);
-        remove(database, key, found);
         let event = if was_live { Event::Deleted } else { Event::ExpiredRemoved };
         self.log_event(key, Op::Delete { db: self.session.db, key: key.bytes }, event);
         was_live
@@ -298,7 +281,7 @@ impl<'e> Txn<'e> {
             return true;
         }
         let access = access_at(self.session.now_ms);
-        set_entry_expiry(self.database(key), key, expire_ms, access);
+        self.database(key).set_expiry(key.hash, key.bytes, expire_ms, access);
         if expire_ms != 0 {
             self.engine.note_expiring(self.session.db);
         }
@@ -310,8 +293,8 @@ impl<'e> Txn<'e> {
     pub fn touch(&mut self, key: &Key<'_>) {
         let access = access_at(self.session.now_ms);
         let database = self.database(key);
-        if let Some(found) = database.table.find(key.hash, key.bytes) {
-            database.table.touch(found, access);
+        if let Some(found) = database.table().find(key.hash, key.bytes) {
+            database.touch(found, access);
         }
     }
 
@@ -364,60 +347,5 @@ impl<'e> Txn<'e> {
     /// The engine, for what is not about keys.
     pub fn engine(&self) -> &'e Engine {
         self.engine
-    }
-}
-
-/// Takes a live entry out, leaving a tombstone if the cold tier may have a row for the key.
-pub(crate) fn remove(database: &mut Database, key: &Key<'_>, found: Found) {
-    database.spread.forget(key.hash, key.bytes);
-    if found.has(COLD) {
-        let content = Content {
-            key: key.bytes,
-            value: NewValue::Tombstone,
-            expire_ms: 0,
-            access: Default::default(),
-        };
-        database.table.replace(found, content, COLD | DIRTY);
-    } else {
-        database.table.remove(key.hash, found);
-    }
-}
-
-/// Changes the expiry of a resident key.
-pub(crate) fn set_entry_expiry(
-    database: &mut Database,
-    key: &Key<'_>,
-    expire_ms: u64,
-    access: basalt_keyspace::entry::Access,
-) {
-    let Some(found) = database.table.find(key.hash, key.bytes) else { return };
-    if expire_ms != 0 {
-        database.next_expiry_ms = database.next_expiry_ms.min(expire_ms);
-    }
-    if database.table.overwrite_expiry(found, expire_ms) {
-        return;
-    }
-    let entry = database.table.entry(found);
-    let form = entry.form();
-    let flags = found.flags() & COLD | DIRTY;
-    match entry.string() {
-        Some(StringValue::Shared(shared)) => {
-            let value = NewValue::Shared(shared.to_arc(), form);
-            let content = Content { key: key.bytes, value, expire_ms, access };
-            database.table.replace(found, content, flags);
-        }
-        Some(StringValue::Inline(bytes)) => {
-            let copy = bytes.to_vec();
-            let value = NewValue::Bytes(&copy, form);
-            let content = Content { key: key.bytes, value, expire_ms, access };
-            database.table.replace(found, content, flags);
-        }
-        None => {
-            if let Some(value) = database.table.take_collection(found) {
-                let value = NewValue::Collection(value);
-                let content = Content { key: key.bytes, value, expire_ms, access };
-                database.table.replace(found, content, flags);
-            }
-        }
     }
 }

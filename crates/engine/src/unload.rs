@@ -6,7 +6,6 @@
 
 use crate::engine::Engine;
 use basalt_change::place::PartitionId;
-use basalt_keyspace::partition::Database;
 
 /// How much was forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,24 +36,10 @@ impl Engine {
     fn unload_partition(&self, id: PartitionId) -> bool {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
-        let has_more = |database: &Database| {
-            !database.spread.dead().is_empty() || database.spread.deferred_keys().next().is_some()
-        };
-        if partition.dirty() > 0 || partition.mark_stale || partition.databases.iter().any(has_more)
-        {
+        if !partition.can_be_unloaded() {
             return false;
         }
-        let mut old = Vec::with_capacity(partition.databases.len());
-        for database in &mut partition.databases {
-            let keys = database.keys();
-            let mut empty = self.keyspace.empty_database(database.generation);
-            empty.keys_cold_only = keys;
-            empty.has_rows = database.has_rows;
-            empty.spread.set_cold_only(database.spread.len());
-            old.push(std::mem::replace(database, empty));
-        }
-        // Who has read a row that was changed since in memory would now find no entry in its way.
-        partition.cold_version += 1;
+        let mut old = partition.unload(|generation| self.keyspace.empty_database(generation));
         drop(locked);
         self.flushed.lock().append(&mut old);
         true

@@ -9,9 +9,9 @@ use crate::miss::Missing;
 use crate::txn::Company;
 use crate::waiting::Behind;
 use basalt_change::op::StringForm;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
-use basalt_keyspace::partition::Database;
 use basalt_keyspace::table::{Found, Lookup, Table};
 use basalt_value::ValueRef;
 use std::cell::Cell;
@@ -232,14 +232,14 @@ impl<'e> View<'e> {
 
     #[inline(always)]
     fn database(&self, key: &Key<'_>) -> &Database {
-        &self.locked.partition(key.partition).databases[usize::from(self.session.db)]
+        self.locked.partition(key.partition).database(self.session.db)
     }
 
     /// The object under a key, counted as a hit or a miss and as a use of the key.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
         let (now_ms, touch) = (self.session.now_ms, self.session.touch);
-        let object = look_up(&self.database(key).table, key, now_ms, touch);
+        let object = look_up(self.database(key).table(), key, now_ms, touch);
         let counter = if object.is_some() { &self.hits } else { &self.misses };
         counter.set(counter.get() + 1);
         object
@@ -248,7 +248,7 @@ impl<'e> View<'e> {
     /// The object under a key, without leaving a trace.
     #[inline]
     pub fn peek(&self, key: &Key<'_>) -> Option<Object<'_>> {
-        match self.database(key).table.lookup(key.hash, key.bytes) {
+        match self.database(key).table().lookup(key.hash, key.bytes) {
             Lookup::Live(entry) => live(entry, self.session.now_ms),
             Lookup::Tombstone | Lookup::Unknown => None,
         }
@@ -266,7 +266,7 @@ impl<'e> View<'e> {
     /// Notes a use of a key, whatever the session says of that; says whether there is a key.
     pub fn touch(&self, key: &Key<'_>) -> bool {
         let is_there = self.inspect(key).is_some();
-        let table = &self.database(key).table;
+        let table = self.database(key).table();
         if is_there && let Some(found) = table.find(key.hash, key.bytes) {
             table.touch(found, access_at(self.session.now_ms));
         }
@@ -277,10 +277,10 @@ impl<'e> View<'e> {
     /// them.
     pub fn prefetch(&self, keys: &[Key<'_>]) {
         for key in keys {
-            self.database(key).table.prefetch_bucket(key.hash);
+            self.database(key).table().prefetch_bucket(key.hash);
         }
         for key in keys {
-            self.database(key).table.prefetch_entry(key.hash);
+            self.database(key).table().prefetch_entry(key.hash);
         }
     }
 

@@ -282,12 +282,14 @@ fn leave(
 ) {
     for WaitPlace { partition, place, key } in places {
         let partition = locked.partition_mut(*partition);
-        let Some(interest) = &mut partition.interest else { continue };
-        let database = &partition.databases[usize::from(place.db)];
-        let rest = match seen(database, place.hash, key, now_ms) {
+        if partition.interest.is_none() {
+            continue;
+        }
+        let rest = match seen(partition.database(place.db), place.hash, key, now_ms) {
             Seen::Live => Rest::Something,
             Seen::Expired | Seen::Absent => Rest::Nothing,
         };
+        let Some(interest) = &mut partition.interest else { continue };
         interest.leave(*place, client, rest, called);
         if interest.is_empty() {
             partition.interest = None;

@@ -135,9 +135,9 @@ impl Engine {
         loop {
             let id = at.partition();
             let visited = self.look(held, id, |partition| {
-                let database = &partition.databases[usize::from(walk.db)];
+                let database = partition.database(walk.db);
                 database.is_complete().then(|| {
-                    visit_some(&database.table, at.hash(), &mut left, |entry| {
+                    visit_some(database.table(), at.hash(), &mut left, |entry| {
                         if let Some(object) = live(entry, walk.now_ms) {
                             visit(entry.key(), object);
                         }
@@ -176,7 +176,7 @@ impl Engine {
     ) -> Result<Option<Vec<u8>>, NotResident> {
         let Some(id) = self.random_partition(held, walk.db, random)? else { return Ok(None) };
         let picked = self.look(held, id, |partition| {
-            let table = &partition.databases[usize::from(walk.db)].table;
+            let table = partition.database(walk.db).table();
             (0..PICKS_MAX)
                 .map_while(|_| table.random(random.next_u64()))
                 .find(|entry| live(*entry, walk.now_ms).is_some())
@@ -200,8 +200,8 @@ impl Engine {
         let mut incomplete = None;
         for id in PartitionId::all() {
             self.look(held, id, |partition| {
-                let database = &partition.databases[usize::from(db)];
-                let keys = database.table.counts().live as u64;
+                let database = partition.database(db);
+                let keys = database.table().counts().live as u64;
                 keys_so_far += keys;
                 if random.below(keys_so_far) < keys {
                     chosen = Some(id);

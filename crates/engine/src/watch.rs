@@ -18,9 +18,9 @@ use crate::engine::Engine;
 use crate::key::Key;
 use crate::view::live;
 use basalt_change::place::PartitionId;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{Place, Seen, Watch, WatchMark};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
-use basalt_keyspace::partition::Database;
 use basalt_keyspace::table::Lookup;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -73,10 +73,10 @@ impl Engine {
             return;
         }
         let partition = locked.partition_mut(key.partition);
-        let database = &partition.databases[usize::from(db)];
+        let database = partition.database(db);
         let seen = seen(database, key.hash, key.bytes, now_ms);
         if seen == Seen::Live
-            && let Lookup::Live(entry) = database.table.lookup(key.hash, key.bytes)
+            && let Lookup::Live(entry) = database.table().lookup(key.hash, key.bytes)
         {
             if entry.expire_ms() != 0 {
                 watching.expires_ms = watching.expires_ms.min(entry.expire_ms());
@@ -130,7 +130,7 @@ fn unwatch(locked: &mut Locked<'_>, watching: &Watching, id: PartitionId, place:
 /// What a database has under a key. What only the cold tier could tell counts as live: a
 /// transaction rather fails without need than runs without right.
 pub(crate) fn seen(database: &Database, hash: u64, key: &[u8], now_ms: u64) -> Seen {
-    match database.table.lookup(hash, key) {
+    match database.table().lookup(hash, key) {
         Lookup::Live(entry) if live(entry, now_ms).is_some() => Seen::Live,
         Lookup::Live(_) => Seen::Expired,
         Lookup::Tombstone => Seen::Absent,

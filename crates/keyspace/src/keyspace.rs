@@ -11,9 +11,9 @@
 //! them and prefetches it, and [`Keyspace::prefetch_entry`], which has the lock, puts them right. A hint is
 //! never followed, so one that is out of date costs a useless prefetch and nothing else.
 
+use crate::database::Database;
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
-use crate::partition::Database;
 use crate::partition::{Databases, FIRST_DATABASE_AT, OwnLines, Partition};
 use crate::table::Seen;
 use crate::table::segment::SegmentRef;
@@ -46,8 +46,14 @@ struct Cell {
     hints: [AtomicU64; HINTS],
     partition: UnsafeCell<Partition>,
     /// For an odd number of lines, see below.
-    _spare: [u64; 8],
+    _spare: [u64; SPARE],
 }
+
+/// Words of a cache line if that makes their number odd.
+const SPARE: usize = {
+    let lines = (64 - FIRST_DATABASE_AT + size_of::<Partition>()).div_ceil(64);
+    if lines.is_multiple_of(2) { 8 } else { 0 }
+};
 
 /// An odd number of cache lines, so that the locks, and the heads of the first databases, spread
 /// over all sets of a cache.
@@ -70,7 +76,7 @@ impl Cell {
             lock: ShortLock::new(),
             hints: Default::default(),
             partition: UnsafeCell::new(partition),
-            _spare: [0; 8],
+            _spare: [0; SPARE],
         }
     }
 
@@ -116,7 +122,7 @@ impl Keyspace {
             unreachable!("as many cells were made as there are partitions");
         };
         let more_databases =
-            partitions.iter_mut().map(|cell| cell.partition.get_mut().databases.more()).collect();
+            partitions.iter_mut().map(|cell| cell.partition.get_mut().databases().more()).collect();
         Keyspace { partitions, more_databases, pool, hasher }
     }
 
@@ -127,7 +133,7 @@ impl Keyspace {
         let cell = &self.partitions[partition.index()];
         if db == 0 {
             // SAFETY: the place lies within the cell; its address is taken and nothing is read.
-            let databases = unsafe { &raw const (*cell.partition.get()).databases };
+            let databases = unsafe { Partition::databases_of(cell.partition.get()) };
             prefetch(Databases::first_of(databases).cast());
         } else {
             let more = self.more_databases[partition.index()];
@@ -145,7 +151,7 @@ impl Keyspace {
     #[inline]
     pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> Seen {
         let seen = self.glance(partition, |held| {
-            let table = &held.databases.numbered(usize::from(db))?.table;
+            let table = held.databases().numbered(usize::from(db))?.table();
             let segment = table.segment(hash);
             let bits = segment.map_or(0, SegmentRef::bits);
             let hint = self.partitions[partition.index()].hint(db, hash);
@@ -169,7 +175,7 @@ impl Keyspace {
         look: impl FnOnce(ValueRef<'_>) -> R,
     ) -> Option<R> {
         self.glance(partition, |held| {
-            let table = &held.databases.numbered(usize::from(db))?.table;
+            let table = held.databases().numbered(usize::from(db))?.table();
             let found = table.find(hash, key)?;
             table.entry(found).collection().map(look)
         })?
@@ -405,10 +411,10 @@ mod tests {
         let [one, other] = [1, 2].map(|number| PartitionId::new(number).unwrap());
         let mut held = keyspace.lock(one);
         let mut lent = held.lend();
-        lent.lend().partition_mut(one).last_seq = 7;
+        lent.lend().partition_mut(one).advance(7);
         drop(lent);
         assert!(keyspace.glance(one, |_| ()).is_none());
-        assert_eq!(held.partition(one).last_seq, 7);
+        assert_eq!(held.partition(one).last_seq(), 7);
         drop(held);
         assert!(keyspace.glance(one, |_| ()).is_some() && keyspace.glance(other, |_| ()).is_some());
     }

@@ -3,9 +3,9 @@
 //! The memory tier: every resident key, in 1024 partitions, each behind its own short lock. It owns
 //! the hash tables, the entries and the pages they live in, and which of them the cold tier has not
 //! seen yet. It must never know commands, replies, sockets or files. Its one invariant: a
-//! [`partition::Database`] is read or changed only through a [`keyspace::Locked`] that holds its
-//! partition's lock, and that lock is never held across a system call. Read `table.rs` next, then
-//! `docs/concurrency.md`.
+//! [`database::Database`] is read or changed only through a [`keyspace::Locked`] that holds its
+//! partition's lock, and that lock is never held across a system call. Read `database.rs` and `table.rs`
+//! next, then `docs/concurrency.md`.
 //!
 //! This crate is on the short list of crates that may use `unsafe`. JUSTIFICATION: entries of one
 //! allocation with the key and value inline, behind tagged 48-bit references in cache-line buckets,
@@ -13,6 +13,7 @@
 //! five times slower per pipelined GET and 70% larger. The unsafe code is confined to `memory`,
 //! `entry`, `table` and `keyspace`, and the model tests here run under Miri.
 
+pub mod database;
 pub mod deferred;
 pub mod entry;
 pub mod field_expiries;
@@ -21,6 +22,7 @@ pub mod interest;
 pub mod keyspace;
 pub mod memory;
 pub mod partition;
+pub mod retire;
 pub mod spread;
 pub mod table;
 pub mod unacknowledged;

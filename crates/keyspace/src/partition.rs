@@ -1,12 +1,10 @@
 //! HOT PATH
 //! What one partition's lock covers.
 
-use crate::field_expiries::FieldExpiries;
+use crate::database::{Database, Stored};
 use crate::hash::KeyHasher;
 use crate::interest::Interest;
 use crate::memory::pages::PagePool;
-use crate::spread::SpreadKeys;
-use crate::table::Table;
 use crate::unacknowledged::Unacknowledged;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -34,24 +32,42 @@ impl Guard {
 pub struct Partition {
     guard: Guard,
     /// Position of the partition's latest change in its shard's stream.
-    pub last_seq: u64,
+    last_seq: u64,
     /// Used only when the log gates replies.
     unacknowledged: Unacknowledged,
     /// By database number.
-    pub databases: Databases,
+    databases: Databases,
     /// Position that the mark in the cold tier has, or that a checkpoint under way gives it.
-    pub marked_seq: u64,
-    /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it
-    /// saw: who read a row before and finds another number now must read again.
-    pub cold_version: u64,
+    marked_seq: u64,
+    cold_version: u64,
     /// The mark in the cold tier is out of date even if no entry is dirty.
-    pub mark_stale: bool,
+    mark_stale: bool,
     /// Generations whose rows in the cold tier are garbage.
-    pub dead_generations: Vec<u64>,
+    dead_generations: Vec<u64>,
     /// The id of the next collection that is spread.
-    pub next_spread_id: u64,
+    next_spread_id: u64,
     /// Who wants to know of changes; nearly always nobody.
     pub interest: Option<Box<Interest>>,
+}
+
+/// What a checkpoint copies of a partition.
+pub struct ToCopy<'a> {
+    /// The databases: [`Database::to_copy`].
+    pub databases: &'a mut Databases,
+    /// The id of the next collection that is spread, which the checkpoint gives out.
+    pub next_spread_id: &'a mut u64,
+    /// Generations whose rows are to be deleted.
+    pub dead_generations: &'a [u64],
+}
+
+/// What a mark of the cold tier says of a partition.
+pub struct StoredPartition<'a> {
+    /// Up to which position of its shard's stream its rows go.
+    pub applied: u64,
+    /// The id of the next collection that is spread.
+    pub next_spread_id: u64,
+    /// Its databases, as many as are configured.
+    pub databases: &'a mut dyn Iterator<Item = Stored>,
 }
 
 /// Where the first database begins in a partition: what stands before it and the lock fill one cache line.
@@ -72,27 +88,6 @@ pub struct Databases {
 #[repr(align(64))]
 pub struct OwnLines(Database);
 
-/// One database's share of a partition.
-///
-/// On cache lines of its own, what a lookup reads in the first: `FIRST_DATABASE_AT` and `OwnLines` see to it.
-#[repr(C)]
-pub struct Database {
-    /// Keys that exist in the cold tier only.
-    pub keys_cold_only: u64,
-    /// The generation under which its rows stand in the cold tier.
-    pub generation: u64,
-    /// A lower bound of the earliest expiry of a resident key, in unix milliseconds.
-    pub next_expiry_ms: u64,
-    /// The cold tier may have rows of this generation.
-    pub has_rows: bool,
-    /// Keys whose elements have rows of their own.
-    pub spread: SpreadKeys,
-    /// The resident keys, and tombstones.
-    pub table: Table,
-    /// Which of the resident hashes have fields that expire.
-    pub field_expiries: FieldExpiries,
-}
-
 impl Partition {
     /// An empty partition; database `n` has generation `n`.
     pub fn new(databases: usize, pool: &Arc<PagePool>, hasher: &Arc<KeyHasher>) -> Partition {
@@ -112,6 +107,155 @@ impl Partition {
             next_spread_id: 0,
             interest: None,
         }
+    }
+
+    /// Where the databases of a partition stand.
+    ///
+    /// # Safety
+    /// The partition is there; nothing of it is read.
+    #[inline(always)]
+    pub(crate) unsafe fn databases_of(partition: *const Partition) -> *const Databases {
+        // SAFETY: the place lies within the partition, says the caller.
+        unsafe { &raw const (*partition).databases }
+    }
+
+    /// By database number.
+    #[inline(always)]
+    pub fn databases(&self) -> &Databases {
+        &self.databases
+    }
+
+    /// A database.
+    ///
+    /// # Panics
+    /// If there is none of this number.
+    #[inline(always)]
+    pub fn database(&self, number: u8) -> &Database {
+        &self.databases[usize::from(number)]
+    }
+
+    /// A database, to be changed.
+    ///
+    /// # Panics
+    /// If there is none of this number.
+    #[inline(always)]
+    pub fn database_mut(&mut self, number: u8) -> &mut Database {
+        &mut self.databases[usize::from(number)]
+    }
+
+    /// Position of the partition's latest change in its shard's stream.
+    #[inline]
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// The log has the partition's latest change at this position, which is higher than all before.
+    #[inline(always)]
+    pub fn advance(&mut self, seq: u64) {
+        debug_assert!(seq > self.last_seq, "position {seq} after {}", self.last_seq);
+        self.last_seq = seq;
+    }
+
+    /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it saw: a reader that
+    /// finds another number now must read again.
+    #[inline]
+    pub fn cold_version(&self) -> u64 {
+        self.cold_version
+    }
+
+    /// An empty partition becomes what its mark in the cold tier says.
+    pub fn restore(&mut self, stored: StoredPartition<'_>) {
+        self.last_seq = stored.applied;
+        self.marked_seq = stored.applied;
+        self.next_spread_id = stored.next_spread_id;
+        self.databases.iter_mut().zip(stored.databases).for_each(|(d, stored)| d.restore(stored));
+    }
+
+    /// Empties a database: puts `empty`, which has a generation of its own, in its place. Returns the old one, if
+    /// there is one of this number.
+    pub fn flush(&mut self, number: u8, empty: Database) -> Option<Database> {
+        self.mark_stale = true;
+        let database = self.databases.numbered_mut(usize::from(number))?;
+        // What no checkpoint has written need not be deleted.
+        if database.has_rows() {
+            self.dead_generations.push(database.generation());
+        }
+        Some(std::mem::replace(database, empty))
+    }
+
+    /// Exchanges two databases, if there are both.
+    pub fn swap(&mut self, one: u8, other: u8) {
+        let (one, other) = (usize::from(one), usize::from(other));
+        if one.max(other) < self.databases.len() {
+            self.mark_stale = true;
+            self.databases.swap(one, other);
+        }
+    }
+
+    /// A checkpoint has something to write. Also when nothing is dirty: a key that came and went is in the log,
+    /// of which the next trim may leave the second half, and the mark must be past that.
+    pub fn is_to_be_copied(&self) -> bool {
+        let is_to_be = self.last_seq != self.marked_seq || self.mark_stale;
+        debug_assert!(is_to_be || self.dirty() == 0, "what is dirty was logged after the mark");
+        is_to_be
+    }
+
+    /// What a checkpoint copies, before [`Partition::note_copied`].
+    pub fn to_copy(&mut self) -> ToCopy<'_> {
+        ToCopy {
+            databases: &mut self.databases,
+            next_spread_id: &mut self.next_spread_id,
+            dead_generations: &self.dead_generations,
+        }
+    }
+
+    /// All that was to be copied has been, and is on its way to the cold tier.
+    pub fn note_copied(&mut self) {
+        self.databases.iter_mut().for_each(Database::note_copied);
+        self.mark_stale = false;
+        self.marked_seq = self.last_seq;
+    }
+
+    /// The cold tier has what was copied, and has got rid of the rows of these generations, and of as many of the
+    /// ids that `dead_ids` returns for a generation.
+    pub fn note_arrived(
+        &mut self,
+        dead_generations: &[u64],
+        dead_ids: impl Fn(u64) -> usize,
+        hasher: &KeyHasher,
+    ) {
+        // Others have come in behind them since; nobody else takes any out.
+        debug_assert!(self.dead_generations.starts_with(dead_generations));
+        self.dead_generations.drain(..dead_generations.len());
+        let mut cleared = false;
+        for database in self.databases.iter_mut() {
+            cleared |= database.note_arrived(dead_ids(database.generation()), hasher);
+        }
+        // A slow reader of one of these rows must not bring it back to life.
+        self.cold_version += u64::from(cleared);
+    }
+
+    /// What was copied does not arrive: it is to be copied again.
+    pub fn note_lost(&mut self) {
+        self.mark_stale = true;
+        self.databases.iter_mut().for_each(Database::note_lost);
+    }
+
+    /// Has everything that the cold tier has, and nothing else: it can leave memory.
+    pub fn can_be_unloaded(&self) -> bool {
+        !self.mark_stale && !self.databases.iter().any(Database::has_unwritten)
+    }
+
+    /// Leaves memory; `empty` makes a database of a generation. Returns the old databases.
+    ///
+    /// # Panics
+    /// If something is not in the cold tier.
+    pub fn unload(&mut self, empty: impl Fn(u64) -> Database) -> Vec<Database> {
+        assert!(self.can_be_unloaded(), "what is forgotten is in the cold tier");
+        // A slow reader of a row that has changed since in memory would now find no entry in its way.
+        self.cold_version += 1;
+        let databases = self.databases.iter_mut();
+        databases.map(|database| database.unload_to(empty(database.generation()))).collect()
     }
 
     /// What stands in the way of a command.
@@ -156,13 +300,13 @@ impl Partition {
 
     /// Entries that the next checkpoint has to write.
     pub fn dirty(&self) -> usize {
-        self.databases.iter().map(|database| database.table.counts().dirty).sum()
+        self.databases.iter().map(|database| database.table().counts().dirty).sum()
     }
 
     /// Elements of spread collections that the next checkpoint has to write, and perhaps some that have not changed
     /// in the end.
     pub fn touched(&self) -> usize {
-        self.databases.iter().map(|database| database.spread.touched()).sum()
+        self.databases.iter().map(|database| database.spread().touched()).sum()
     }
 }
 
@@ -262,37 +406,5 @@ impl IndexMut<usize> for Databases {
     #[inline]
     fn index_mut(&mut self, number: usize) -> &mut Database {
         if number == 0 { &mut self.first } else { &mut self.more[number - 1].0 }
-    }
-}
-
-impl Database {
-    /// An empty database of this generation.
-    pub fn new(generation: u64, pool: &Arc<PagePool>, hasher: &Arc<KeyHasher>) -> Database {
-        Database {
-            table: Table::new(Arc::clone(pool), Arc::clone(hasher)),
-            generation,
-            keys_cold_only: 0,
-            has_rows: false,
-            spread: SpreadKeys::default(),
-            next_expiry_ms: u64::MAX,
-            field_expiries: FieldExpiries::default(),
-        }
-    }
-
-    /// Number of keys, resident or not.
-    #[inline]
-    pub fn keys(&self) -> u64 {
-        self.table.counts().live as u64 + self.keys_cold_only
-    }
-
-    /// A resident key may expire, or a field of one.
-    pub fn may_expire(&self) -> bool {
-        self.next_expiry_ms != u64::MAX || !self.field_expiries.is_empty()
-    }
-
-    /// Every key is resident: what the table does not know does not exist.
-    #[inline]
-    pub fn is_complete(&self) -> bool {
-        self.keys_cold_only == 0
     }
 }

@@ -82,6 +82,11 @@ impl SpreadKeys {
         self.0.as_mut()?.resident.find_mut(hash, |spread| *spread.key == *key)
     }
 
+    /// Those that are resident.
+    pub fn resident(&self) -> impl Iterator<Item = &SpreadKey> {
+        self.0.iter().flat_map(|keys| &keys.resident)
+    }
+
     /// Notes a resident key.
     pub fn insert(&mut self, spread: SpreadKey) {
         let keys = self.0.get_or_insert_default();

@@ -9,7 +9,7 @@ use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHea
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::entry::{Entry, EntryValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
-use basalt_keyspace::partition::{Database, Partition};
+use basalt_keyspace::partition::{Partition, ToCopy};
 use basalt_keyspace::table::bucket::DIRTY;
 use std::ops::Range;
 use std::sync::Arc;
@@ -90,16 +90,16 @@ impl Rows {
 
     /// Copies what is dirty. The elements of spread collections are still to be gathered.
     pub(super) fn copy(&mut self, id: PartitionId, partition: &mut Partition, terms: Terms<'_>) {
-        self.mark = Mark { applied: partition.last_seq, ..Mark::default() };
+        self.mark = Mark { applied: partition.last_seq(), ..Mark::default() };
         self.dead = Dead::default();
-        let Partition { databases, next_spread_id, dead_generations, .. } = partition;
+        let ToCopy { databases, next_spread_id, dead_generations } = partition.to_copy();
         for (number, database) in databases.iter_mut().enumerate() {
-            let keys = database.keys();
-            let Database { table, spread, generation, .. } = database;
-            let at = At { id, number, generation: *generation };
+            let (keys, generation) = (database.keys(), database.generation());
+            let (table, spread) = database.to_copy();
+            let at = At { id, number, generation };
             table.walk(DIRTY, |entry, _| {
                 let key_start = self.keys.len();
-                row::object_key(id, *generation, entry.key(), &mut self.keys);
+                row::object_key(id, generation, entry.key(), &mut self.keys);
                 let key = key_start..self.keys.len();
                 let form = match entry.value() {
                     Some(EntryValue::Collection(value)) => {
@@ -113,15 +113,15 @@ impl Rows {
                 };
                 self.index.push(RowAt { key, value });
             });
-            let mark = DatabaseMark { generation: *generation, keys, spread: spread.len() };
+            let mark = DatabaseMark { generation, keys, spread: spread.len() };
             self.mark.databases.push(mark);
             if !spread.dead().is_empty() {
-                self.dead.spread.push((*generation, spread.dead().to_vec()));
+                self.dead.spread.push((generation, spread.dead().to_vec()));
             }
         }
         self.mark.next_id = *next_spread_id;
         self.dead.has_elements = *next_spread_id > 0;
-        self.dead.generations.clone_from(dead_generations);
+        self.dead.generations = dead_generations.to_vec();
     }
 
     fn copy_whole(&mut self, entry: Entry<'_>) -> RowValue {
@@ -215,6 +215,12 @@ impl Rows {
 }
 
 impl Dead {
+    /// How many ids of a generation there are.
+    pub(super) fn ids_of(&self, generation: u64) -> usize {
+        let of = self.spread.iter().find(|(of, _)| *of == generation);
+        of.map_or(0, |(_, ids)| ids.len())
+    }
+
     fn write(
         &self,
         id: PartitionId,

@@ -114,13 +114,15 @@ impl Spreading {
         count: usize,
         rows: &mut ElementRows,
     ) -> Result<bool, Gone> {
-        let database = partition.databases.numbered_mut(self.database).ok_or(Gone)?;
-        if database.generation != self.of.generation {
+        let databases = partition.to_copy().databases;
+        let database = databases.numbered_mut(self.database).ok_or(Gone)?;
+        if database.generation() != self.of.generation {
             return Err(Gone);
         }
-        let spread = database.spread.resident_mut(self.hash, &self.key).ok_or(Gone)?;
-        let found = database.table.find(self.hash, &self.key).ok_or(Gone)?;
-        let value = database.table.entry(found).collection().ok_or(Gone)?;
+        let (table, spread) = database.to_copy();
+        let spread = spread.resident_mut(self.hash, &self.key).ok_or(Gone)?;
+        let found = table.find(self.hash, &self.key).ok_or(Gone)?;
+        let value = table.entry(found).collection().ok_or(Gone)?;
         if spread.id != self.of.id || !spread.in_flight || !value.can_spread() {
             return Err(Gone);
         }

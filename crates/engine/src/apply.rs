@@ -1,0 +1,273 @@
+//! Applying changes of a log to memory: what recovery does at start, and whatever else builds memory from a log.
+//!
+//! [`Apply::op`] is the one place that knows what each op does to a partition. What is applied becomes resident and
+//! dirty, as if a command had just done it. EXPIRE, SPLICE, REPLACE and EDIT need the value that they change; if it is
+//! not resident, it is read from the cold tier there and then, unless it is a collection whose elements have
+//! rows of their own: its changes wait until somebody reads it (`basalt_keyspace::deferred`).
+//!
+//! How a database changes, it knows itself (`basalt_keyspace::database`): here is what a log adds to that, that a key
+//! need not be resident.
+
+use crate::key::Key;
+use crate::rows::{self, BadRow, LoadedRow};
+use basalt_change::op::{Edit, Op, Origin, Put, PutValue, Replace};
+use basalt_change::place::PartitionId;
+use basalt_change::row;
+use basalt_cold::{ColdError, ColdTier};
+use basalt_keyspace::database::{Database, Known};
+use basalt_keyspace::deferred::Change;
+use basalt_keyspace::entry::{Access, Content, NewValue};
+use basalt_keyspace::hash::KeyHasher;
+use basalt_keyspace::keyspace::Keyspace;
+use basalt_keyspace::partition::Partition;
+use basalt_keyspace::retire::Retire;
+use basalt_value::{Kind, Limits, Value};
+
+const UNKNOWN_KIND: basalt_value::DecodeError =
+    basalt_value::DecodeError::Corrupt("a kind of collection that this version does not know");
+
+/// Why a change of a log cannot be applied.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The cold tier could not be read.
+    #[error("{0}")]
+    Cold(#[from] ColdError),
+    /// A row of the cold tier makes no sense.
+    #[error("a row of partition {partition} cannot be read: {error}")]
+    Row {
+        /// Where.
+        partition: u16,
+        /// What is wrong.
+        error: BadRow,
+    },
+    /// A collection of the cold tier or of the log makes no sense.
+    #[error("a collection in partition {partition} cannot be read: {error}")]
+    Value {
+        /// Where.
+        partition: u16,
+        /// What is wrong.
+        error: basalt_value::DecodeError,
+    },
+    /// The data was written with more databases than are configured.
+    #[error(
+        "the data has {found} databases but only {configured} are configured; raise `databases`"
+    )]
+    Databases {
+        /// On disk.
+        found: usize,
+        /// In the configuration.
+        configured: usize,
+    },
+}
+
+/// Where a key is that a change builds upon, if it is anywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Residence {
+    Memory,
+    /// Its collection is spread, and its changes wait until somebody reads it.
+    Disk,
+}
+
+/// What changes of a log are applied to, and with.
+#[derive(Clone, Copy)]
+pub(crate) struct Apply<'a, R> {
+    pub(crate) keyspace: &'a Keyspace,
+    pub(crate) cold: &'a dyn ColdTier,
+    pub(crate) limits: Limits,
+    /// Takes big values that have gone.
+    pub(crate) retired: R,
+}
+
+impl<R: Retire> Apply<'_, R> {
+    fn hasher(&self) -> &KeyHasher {
+        self.keyspace.hasher()
+    }
+
+    /// Applies one change to a partition. Returns the databases that were emptied, whose memory takes long to free.
+    pub(crate) fn op(
+        &self,
+        id: PartitionId,
+        partition: &mut Partition,
+        op: Op<'_>,
+    ) -> Result<Option<Database>, ApplyError> {
+        check_databases(partition, op)?;
+        let key = |bytes| Key { bytes, hash: self.hasher().hash(bytes), partition: id };
+        match op {
+            Op::Put(put) => self.put(partition.database_mut(put.db), &key(put.key), &put)?,
+            Op::Delete { db, key: bytes } => {
+                let (key, database) = (key(bytes), partition.database_mut(db));
+                self.bury_elements(database, &key)?;
+                database.apply_remove(key.hash, key.bytes, &self.retired);
+            }
+            Op::Expire { db, key: bytes, expire_ms } => {
+                let (key, database) = (key(bytes), partition.database_mut(db));
+                match self.make_resident(database, &key)? {
+                    Residence::Memory => {
+                        database.set_expiry(key.hash, bytes, expire_ms, Access::default());
+                    }
+                    Residence::Disk => database.defer(bytes, Change::Expire(expire_ms)),
+                }
+            }
+            Op::Splice { db, key: bytes, offset, bytes: new } => {
+                let (key, database) = (key(bytes), partition.database_mut(db));
+                self.make_resident(database, &key)?;
+                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+                if let Some(found) = database.table().find(key.hash, bytes) {
+                    database.splice(bytes, found, offset, new, Access::default());
+                }
+            }
+            Op::Replace(replace) => {
+                let (key, database) = (key(replace.key), partition.database_mut(replace.db));
+                self.make_resident(database, &key)?;
+                replace_range(database, &key, &replace);
+            }
+            Op::Edit(edit) => self.edit(partition.database_mut(edit.db), &key(edit.key), &edit)?,
+            Op::PutValue(put) => {
+                self.put_value(partition.database_mut(put.db), &key(put.key), &put)?;
+            }
+            Op::FlushDb { .. } | Op::SwapDb { .. } => {
+                let empty = |generation| self.keyspace.empty_database(generation);
+                return Ok(crate::flush::apply(partition, op, &empty));
+            }
+        }
+        Ok(None)
+    }
+
+    fn put(&self, database: &mut Database, key: &Key<'_>, put: &Put<'_>) -> Result<(), ApplyError> {
+        self.bury_elements(database, key)?;
+        let value = NewValue::string(put.value, put.form);
+        self.store(database, key, value, put.expire_ms, put.origin);
+        Ok(())
+    }
+
+    fn put_value(
+        &self,
+        database: &mut Database,
+        key: &Key<'_>,
+        put: &PutValue<'_>,
+    ) -> Result<(), ApplyError> {
+        let error = |error| ApplyError::Value { partition: key.partition.number(), error };
+        let kind = Kind::from_number(put.kind).ok_or(error(UNKNOWN_KIND))?;
+        let value = Value::decode(kind, put.value, &self.limits).map_err(error)?;
+        self.bury_elements(database, key)?;
+        self.store(database, key, NewValue::Collection(value), put.expire_ms, put.origin);
+        Ok(())
+    }
+
+    fn store(
+        &self,
+        database: &mut Database,
+        key: &Key<'_>,
+        value: NewValue<'_>,
+        expire_ms: u64,
+        origin: Origin,
+    ) {
+        let content = Content { key: key.bytes, value, expire_ms, access: Access::default() };
+        let known = match origin {
+            Origin::New => Known::New,
+            Origin::Existing => Known::Existing,
+        };
+        database.apply_put(key.hash, content, known, &self.retired);
+    }
+
+    fn edit(
+        &self,
+        database: &mut Database,
+        key: &Key<'_>,
+        edit: &Edit<'_>,
+    ) -> Result<(), ApplyError> {
+        let error = |error| ApplyError::Value { partition: key.partition.number(), error };
+        let kind = Kind::from_number(edit.kind).ok_or(error(UNKNOWN_KIND))?;
+        if edit.origin == Origin::New {
+            let mut value = Value::new(kind);
+            value.as_mut().apply(edit.edits, &self.limits).map_err(error)?;
+            self.store(database, key, NewValue::Collection(value), 0, edit.origin);
+            return Ok(());
+        }
+        match self.make_resident(database, key)? {
+            Residence::Memory => {
+                let (hash, bytes) = (key.hash, key.bytes);
+                database.apply_edits(hash, bytes, kind, edit.edits, &self.limits).map_err(error)
+            }
+            Residence::Disk => {
+                let change = Change::Edit { kind: edit.kind, edits: edit.edits.into() };
+                database.defer(key.bytes, change);
+                Ok(())
+            }
+        }
+    }
+
+    /// A key that is about to be replaced or removed without having been read: if its collection is spread, its
+    /// elements go, too.
+    fn bury_elements(&self, database: &mut Database, key: &Key<'_>) -> Result<(), ApplyError> {
+        if database.spread().cold_only() == 0
+            || database.table().find(key.hash, key.bytes).is_some()
+        {
+            return Ok(());
+        }
+        let row_key = object_key(database, key);
+        if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
+            let error = |error| ApplyError::Row { partition: key.partition.number(), error };
+            if let Some(id) = rows::spread_id(&row).map_err(error)? {
+                database.bury_unread(key.bytes, id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a key that a change builds upon, if it is not resident; but not if its collection is spread, for that
+    /// would take as long as it is large.
+    fn make_resident(
+        &self,
+        database: &mut Database,
+        key: &Key<'_>,
+    ) -> Result<Residence, ApplyError> {
+        if database.table().find(key.hash, key.bytes).is_some() {
+            return Ok(Residence::Memory);
+        }
+        if database.spread().deferred(key.bytes).is_some() {
+            return Ok(Residence::Disk);
+        }
+        let row_key = object_key(database, key);
+        if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
+            let error = |error| ApplyError::Row { partition: key.partition.number(), error };
+            match LoadedRow::decode(&row, &self.limits).map_err(error)? {
+                Some(row) => database.adopt_row(key.hash, key.bytes, row.into_row()),
+                None => return Ok(Residence::Disk),
+            }
+        }
+        Ok(Residence::Memory)
+    }
+}
+
+/// There are all databases that a change names.
+fn check_databases(partition: &Partition, op: Op<'_>) -> Result<(), ApplyError> {
+    let db = match op {
+        Op::Put(Put { db, .. })
+        | Op::Delete { db, .. }
+        | Op::Expire { db, .. }
+        | Op::Splice { db, .. }
+        | Op::Replace(Replace { db, .. })
+        | Op::Edit(Edit { db, .. })
+        | Op::PutValue(PutValue { db, .. })
+        | Op::FlushDb { db, .. } => db,
+        Op::SwapDb { db, other } => db.max(other),
+    };
+    let (found, configured) = (usize::from(db) + 1, partition.databases().len());
+    if found > configured { Err(ApplyError::Databases { found, configured }) } else { Ok(()) }
+}
+
+fn replace_range(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>) {
+    if let Some(found) = database.table().find(key.hash, key.bytes) {
+        let start = usize::try_from(replace.offset).unwrap_or(usize::MAX);
+        let removed = usize::try_from(replace.removed).unwrap_or(usize::MAX);
+        let range = start..start.saturating_add(removed);
+        database.replace_range(key.bytes, found, range, replace.bytes, Access::default());
+    }
+}
+
+fn object_key(database: &Database, key: &Key<'_>) -> Vec<u8> {
+    let mut row_key = Vec::new();
+    row::object_key(key.partition, database.generation(), key.bytes, &mut row_key);
+    row_key
+}

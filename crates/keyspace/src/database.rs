@@ -1,0 +1,403 @@
+//! HOT PATH
+//! One database's share of a partition, which keeps its own rules.
+//!
+//! Whatever changes a database goes through a method of it, and each method keeps all of these:
+//!
+//! 1. *The lower bound.* No resident key expires before [`Database::next_expiry_ms`] unless a round looks for it
+//!    (`database/expiry.rs`), and each resident hash with a field that expires has a note of it.
+//! 2. *Spread collections.* A key is among the spread ones only while it holds the collection whose elements
+//!    have these rows: who puts something else there, or takes it away, forgets it before.
+//! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or as cold, never
+//!    as both. A key leaves the cold count when an entry for it comes.
+//! 4. *Flags.* An entry that the cold tier has not seen is DIRTY. COLD, that a row may exist, stays with the key: a
+//!    key with it leaves a tombstone.
+//! 5. *Big values* are shown to [`Retire`] before their entry is destroyed.
+//! 6. *Complete.* What a complete database does not hold does not exist. It is set by what has proved it, a new
+//!    database or a finished load, and cleared when something leaves memory.
+//!
+//! `database/tests.rs` compares all this with plain maps after each of many random operations.
+
+mod checkpoint;
+mod edit;
+mod expiry;
+#[cfg(test)]
+mod tests;
+
+pub use edit::{Edited, inside};
+pub use expiry::RoundLimits;
+
+use crate::deferred::Change;
+use crate::entry::{Access, Content, NewValue, StringValue};
+use crate::field_expiries::FieldExpiries;
+use crate::hash::KeyHasher;
+use crate::memory::pages::PagePool;
+use crate::retire::{Retire, retire};
+use crate::spread::{SpreadKey, SpreadKeys};
+use crate::table::bucket::{COLD, DIRTY};
+use crate::table::{Found, Table};
+use basalt_value::{Touched, Value};
+use expiry::Round;
+use std::sync::Arc;
+
+/// One database's share of a partition. See the head of this file.
+///
+/// On cache lines of its own, what a lookup reads in the first: `FIRST_DATABASE_AT` and `OwnLines` see to it.
+#[repr(C)]
+pub struct Database {
+    /// Keys that exist in the cold tier only.
+    keys_cold_only: u64,
+    /// The generation under which its rows stand in the cold tier.
+    generation: u64,
+    /// A lower bound of the earliest expiry of a resident key, in unix milliseconds.
+    next_expiry_ms: u64,
+    is_complete: bool,
+    /// The cold tier may have rows of this generation.
+    has_rows: bool,
+    spread: SpreadKeys,
+    table: Table,
+    field_expiries: FieldExpiries,
+    /// The round under way that looks for keys that have expired.
+    round: Option<Round>,
+}
+
+/// What a put has found under its key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Before {
+    /// A key, perhaps one whose time had come.
+    Key,
+    /// Nothing.
+    Nothing,
+}
+
+/// What a log says of a key that is put, for a memory that need not hold it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    /// It is new.
+    New,
+    /// It replaces one that is here or in the cold tier.
+    Existing,
+}
+
+/// A row of the cold tier, to become an entry.
+pub struct Row<'a> {
+    /// The value.
+    pub value: NewValue<'a>,
+    /// Unix time in milliseconds, 0 for none.
+    pub expire_ms: u64,
+    /// The id of a collection whose elements have rows of their own.
+    pub spread_id: Option<u64>,
+    /// Whether it is still what the rows say.
+    pub state: RowState,
+}
+
+/// Whether what has been read is still what the rows say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowState {
+    /// It is.
+    AsOnDisk,
+    /// Changes that waited for it have been made.
+    CaughtUp,
+}
+
+/// What a mark of the cold tier says of a database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stored {
+    /// The generation of its rows.
+    pub generation: u64,
+    /// Keys.
+    pub keys: u64,
+    /// Keys whose collections are spread.
+    pub spread: u64,
+}
+
+impl Database {
+    /// An empty database of this generation.
+    pub fn new(generation: u64, pool: &Arc<PagePool>, hasher: &Arc<KeyHasher>) -> Database {
+        Database {
+            table: Table::new(Arc::clone(pool), Arc::clone(hasher)),
+            generation,
+            keys_cold_only: 0,
+            is_complete: true,
+            has_rows: false,
+            spread: SpreadKeys::default(),
+            next_expiry_ms: u64::MAX,
+            field_expiries: FieldExpiries::default(),
+            round: None,
+        }
+    }
+
+    /// The resident keys, and tombstones.
+    #[inline(always)]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Which keys hold spread collections.
+    #[inline]
+    pub fn spread(&self) -> &SpreadKeys {
+        &self.spread
+    }
+
+    /// The generation under which its rows stand in the cold tier.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Number of keys, resident or not.
+    #[inline]
+    pub fn keys(&self) -> u64 {
+        self.table.counts().live as u64 + self.keys_cold_only
+    }
+
+    /// Keys that exist in the cold tier only.
+    #[inline]
+    pub fn keys_cold_only(&self) -> u64 {
+        self.keys_cold_only
+    }
+
+    /// The cold tier may have rows of its generation.
+    pub fn has_rows(&self) -> bool {
+        self.has_rows
+    }
+
+    /// What the table does not know does not exist.
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Puts something under a key that has been looked for in [`Database::table`], whatever was there. `None` for
+    /// `found`: there is no such key, in the cold tier neither.
+    // Inlined always: see `Table::find`.
+    #[inline(always)]
+    pub fn put(
+        &mut self,
+        hash: u64,
+        found: Option<Found>,
+        content: Content<'_>,
+        retired: &impl Retire,
+    ) -> Before {
+        self.note_expiries(hash, content.expire_ms, &content.value);
+        let Some(found) = found else {
+            self.table.insert(hash, content, DIRTY);
+            return Before::Nothing;
+        };
+        let before = match self.table.entry(found).is_tombstone() {
+            true => Before::Nothing,
+            false => Before::Key,
+        };
+        self.spread.forget(hash, content.key);
+        if !self.table.overwrite(found, &content) {
+            retire(&mut self.table, found, retired);
+            self.table.replace(found, content, found.flags() & COLD | DIRTY);
+        }
+        before
+    }
+
+    /// Puts a string in the place of the one found, if it fits and neither expires; returns false, having
+    /// changed nothing, if not. This is [`Database::put`] where nothing is to be noted or forgotten: a string
+    /// is not spread.
+    #[inline(always)]
+    pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
+        content.expire_ms == 0 && self.table.overwrite(found, content)
+    }
+
+    /// Puts something under a key that need not be resident, as a log says.
+    pub fn apply_put(
+        &mut self,
+        hash: u64,
+        content: Content<'_>,
+        known: Known,
+        retired: &impl Retire,
+    ) {
+        let found = self.table.find(hash, content.key);
+        if found.is_some() || known == Known::New {
+            self.put(hash, found, content, retired);
+            return;
+        }
+        self.note_expiries(hash, content.expire_ms, &content.value);
+        self.table.insert(hash, content, COLD | DIRTY);
+        self.take_from_cold();
+    }
+
+    /// Removes the key found; returns false if there is a tombstone.
+    pub fn remove(&mut self, hash: u64, key: &[u8], found: Found, retired: &impl Retire) -> bool {
+        if self.table.entry(found).is_tombstone() {
+            return false;
+        }
+        self.spread.forget(hash, key);
+        retire(&mut self.table, found, retired);
+        if found.has(COLD) {
+            self.table.replace(found, tombstone(key), COLD | DIRTY);
+        } else {
+            self.table.remove(hash, found);
+        }
+        true
+    }
+
+    /// Removes a key that exists but need not be resident, as a log says.
+    pub fn apply_remove(&mut self, hash: u64, key: &[u8], retired: &impl Retire) {
+        match self.table.find(hash, key) {
+            Some(found) => drop(self.remove(hash, key, found, retired)),
+            None => {
+                self.table.insert(hash, tombstone(key), COLD | DIRTY);
+                self.take_from_cold();
+            }
+        }
+    }
+
+    /// Takes the collection out of a key, which is removed next.
+    pub fn take_collection(&mut self, found: Found) -> Option<Value> {
+        self.table.take_collection(found)
+    }
+
+    /// Changes when a resident key expires, 0 for never; returns false if there is none.
+    pub fn set_expiry(&mut self, hash: u64, key: &[u8], expire_ms: u64, access: Access) -> bool {
+        let Some(found) = self.table.find(hash, key) else { return false };
+        if self.table.entry(found).is_tombstone() {
+            return false;
+        }
+        if expire_ms != 0 {
+            self.next_expiry_ms = self.next_expiry_ms.min(expire_ms);
+        }
+        if self.table.overwrite_expiry(found, expire_ms) {
+            return true;
+        }
+        let entry = self.table.entry(found);
+        let form = entry.form();
+        let flags = found.flags() & COLD | DIRTY;
+        let copy: Vec<u8>;
+        let value = match entry.string() {
+            Some(StringValue::Shared(shared)) => NewValue::Shared(shared.to_arc(), form),
+            Some(StringValue::Inline(bytes)) => {
+                copy = bytes.to_vec();
+                NewValue::Bytes(&copy, form)
+            }
+            None => {
+                let Some(value) = self.table.take_collection(found) else { return false };
+                NewValue::Collection(value)
+            }
+        };
+        self.table.replace(found, Content { key, value, expire_ms, access }, flags);
+        true
+    }
+
+    /// Notes a use of the key found.
+    #[inline]
+    pub fn touch(&self, found: Found, access: Access) {
+        self.table.touch(found, access);
+    }
+
+    /// Makes a row of the cold tier resident under a key that has no entry.
+    pub fn adopt_row(&mut self, hash: u64, key: &[u8], row: Row<'_>) {
+        let Row { expire_ms, value, spread_id, state } = row;
+        debug_assert!(
+            state == RowState::CaughtUp || self.spread.deferred(key).is_none(),
+            "changes wait for it"
+        );
+        debug_assert!(self.keys_cold_only > 0, "a row was read of a key that is not counted");
+        self.note_expiries(hash, expire_ms, &value);
+        if let NewValue::Collection(value) = &value
+            && let Some(id) = spread_id
+        {
+            let touched = Touched::new(value.as_ref().keeping());
+            self.spread.take_from_cold();
+            self.spread.insert(SpreadKey { hash, key: key.into(), id, touched, in_flight: false });
+        }
+        let flags = match state {
+            RowState::AsOnDisk => COLD,
+            RowState::CaughtUp => {
+                // Nobody has noted which elements they change: the next checkpoint writes all, once.
+                self.spread.forget(hash, key);
+                self.spread.forget_deferred(key);
+                COLD | DIRTY
+            }
+        };
+        self.table.insert(
+            hash,
+            Content { key, value, expire_ms, access: Access::default() },
+            flags,
+        );
+        self.take_from_cold();
+    }
+
+    /// Notes, until the next checkpoint, that the cold tier has been searched for a key without an entry and has
+    /// no row of it.
+    pub fn adopt_absence(&mut self, hash: u64, key: &[u8]) {
+        self.table.insert(hash, tombstone(key), 0);
+    }
+
+    /// A key that exists in the cold tier only changes when it is read.
+    pub fn defer(&mut self, key: &[u8], change: Change) {
+        self.spread.defer(key, change);
+    }
+
+    /// A collection with rows of this id that nobody has read is about to go, or to be replaced.
+    pub fn bury_unread(&mut self, key: &[u8], id: u64) {
+        self.spread.take_from_cold();
+        self.spread.bury(id);
+        self.spread.forget_deferred(key);
+    }
+
+    /// Every row of the cold tier has been seen: what has no entry does not exist. Returns how many keys were
+    /// counted as cold all the same: the cold tier has fewer rows than its mark says.
+    pub fn finish_load(&mut self) -> u64 {
+        self.is_complete = true;
+        self.spread.set_cold_only(0);
+        std::mem::take(&mut self.keys_cold_only)
+    }
+
+    /// An empty database becomes what a mark of the cold tier says.
+    pub fn restore(&mut self, stored: Stored) {
+        debug_assert_eq!(self.keys(), 0, "only an empty database is restored");
+        self.generation = stored.generation;
+        self.keys_cold_only = stored.keys;
+        self.has_rows = stored.keys > 0;
+        self.is_complete = stored.keys == 0;
+        self.spread.set_cold_only(stored.spread);
+    }
+
+    /// Has changes that are not in the cold tier, or rows there that are to be deleted.
+    pub fn has_unwritten(&self) -> bool {
+        self.table.counts().dirty > 0
+            || !self.spread.dead().is_empty()
+            || self.spread.deferred_keys().next().is_some()
+    }
+
+    /// Leaves memory: gives everything to `empty`, which takes its place, as if it had been read from its mark.
+    ///
+    /// # Panics
+    /// If it has changes that the cold tier lacks.
+    pub fn unload_to(&mut self, mut empty: Database) -> Database {
+        assert!(!self.has_unwritten(), "what is forgotten is in the cold tier");
+        empty.restore(Stored {
+            generation: self.generation,
+            keys: self.keys(),
+            spread: self.spread.len(),
+        });
+        empty.has_rows = self.has_rows;
+        empty.is_complete = self.is_complete && empty.keys_cold_only == 0;
+        std::mem::replace(self, empty)
+    }
+
+    /// A key that was in the cold tier only has an entry now, says a log. A log that has lost its beginning may say so
+    /// of a key that is not counted.
+    fn take_from_cold(&mut self) {
+        self.keys_cold_only = self.keys_cold_only.saturating_sub(1);
+    }
+
+    #[inline(always)]
+    fn note_expiries(&mut self, hash: u64, expire_ms: u64, value: &NewValue<'_>) {
+        if expire_ms != 0 {
+            self.next_expiry_ms = self.next_expiry_ms.min(expire_ms);
+        }
+        if let NewValue::Collection(value) = value {
+            self.field_expiries.note(value.as_ref().next_expiry_ms(), hash);
+        }
+    }
+}
+
+fn tombstone(key: &[u8]) -> Content<'_> {
+    Content { key, value: NewValue::Tombstone, expire_ms: 0, access: Access::default() }
+}

@@ -1,0 +1,498 @@
+//! A database against plain maps, with random operations: all rules are checked after each.
+
+use super::*;
+use crate::entry::{Entry, EntryValue};
+use crate::retire::{Big, FreeAtOnce};
+use basalt_change::op::StringForm;
+use basalt_value::hash::Field;
+use basalt_value::item::Item;
+use basalt_value::{Collection, Edits, Hash, Limits, Set};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+const KEYS: u64 = 24;
+const STEPS: usize = if cfg!(miri) { 40 } else { 1_500 };
+/// Members from which a set is spread.
+const SPREAD_MIN: usize = 4;
+const LIMITS: RoundLimits = RoundLimits { keys: 3, buckets: 1, pause_ms: 5 };
+
+/// What is under a key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Thing {
+    value: Plain,
+    expire_ms: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Plain {
+    String(Vec<u8>),
+    Set(BTreeSet<u8>),
+    /// With one field, which expires then.
+    Hash(u64),
+}
+
+/// A row of the cold tier.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct ColdRow {
+    thing: Thing,
+    spread_id: Option<u64>,
+}
+
+type Rows = BTreeMap<Vec<u8>, ColdRow>;
+
+/// A checkpoint between its copy and its end.
+struct UnderWay {
+    rows: Rows,
+    elements: BTreeSet<u64>,
+    dead: usize,
+}
+
+struct World {
+    pool: Arc<PagePool>,
+    hasher: Arc<KeyHasher>,
+    database: Database,
+    /// What a client sees.
+    truth: BTreeMap<Vec<u8>, Thing>,
+    /// What the cold tier has.
+    rows: Rows,
+    /// Ids that have rows of elements there.
+    elements: BTreeSet<u64>,
+    under_way: Option<UnderWay>,
+    next_id: u64,
+    now_ms: u64,
+    random: u64,
+}
+
+impl Plain {
+    fn to_value(&self) -> NewValue<'_> {
+        match self {
+            Plain::String(bytes) => NewValue::string(bytes, StringForm::Whole),
+            Plain::Set(members) => {
+                let mut set = Set::new();
+                for member in members {
+                    set.add(&[*member], &Limits::default(), &mut Edits::none());
+                }
+                NewValue::Collection(set.into_value())
+            }
+            Plain::Hash(field_ms) => {
+                let mut hash = Hash::new();
+                let (name, value) = (Item::of(b"f"), Item::of(b"v"));
+                hash.put(Field { name, value, expire_ms: *field_ms }, &Limits::default());
+                NewValue::Collection(hash.into_value())
+            }
+        }
+    }
+}
+
+fn thing_of(entry: Entry<'_>) -> Option<Thing> {
+    let value = match entry.value()? {
+        EntryValue::String(string) => Plain::String(string.bytes().to_vec()),
+        EntryValue::Collection(value) => match Set::of(value) {
+            Some(set) => {
+                let member = |item: Item<'_>| item.spell(&mut Default::default())[0];
+                Plain::Set(set.iter().map(member).collect())
+            }
+            None => Plain::Hash(value.next_expiry_ms()),
+        },
+    };
+    Some(Thing { value, expire_ms: entry.expire_ms() })
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let (pool, hasher) = (Arc::new(PagePool::default()), Arc::new(KeyHasher::new(seed)));
+        let database = Database::new(0, &pool, &hasher);
+        World {
+            pool,
+            hasher,
+            database,
+            truth: BTreeMap::new(),
+            rows: Rows::new(),
+            elements: BTreeSet::new(),
+            under_way: None,
+            next_id: 1,
+            now_ms: 1_000,
+            random: seed,
+        }
+    }
+
+    fn random(&mut self, below: u64) -> u64 {
+        let next = self.random.wrapping_mul(6_364_136_223_846_793_005);
+        self.random = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) % below
+    }
+
+    fn key(&mut self) -> Vec<u8> {
+        format!("key{}", self.random(KEYS)).into_bytes()
+    }
+
+    fn thing(&mut self) -> Thing {
+        let expire_ms = if self.random(3) == 0 { self.now_ms + self.random(40) } else { 0 };
+        let value = match self.random(6) {
+            0 => Plain::String(vec![7; 3_000]),
+            1 | 2 => {
+                let (first, count) = (self.random(200) as u8, self.random(8) as u8);
+                Plain::Set((first..=first + count).collect())
+            }
+            3 => Plain::Hash(self.now_ms + self.random(100)),
+            _ => Plain::String(vec![1; self.random(40) as usize]),
+        };
+        Thing { value, expire_ms }
+    }
+
+    fn found(&self, key: &[u8]) -> Option<Found> {
+        self.database.table.find(self.hasher.hash(key), key)
+    }
+
+    /// As before a command: the key is in memory, or known to be absent.
+    fn fetch(&mut self, key: &[u8]) {
+        if self.database.is_complete() || self.found(key).is_some() {
+            return;
+        }
+        let hash = self.hasher.hash(key);
+        match self.rows.get(key) {
+            Some(ColdRow { thing, spread_id }) => {
+                let (expire_ms, spread_id) = (thing.expire_ms, *spread_id);
+                let value = thing.value.to_value();
+                let row = Row { value, expire_ms, spread_id, state: RowState::AsOnDisk };
+                self.database.adopt_row(hash, key, row);
+            }
+            None => self.database.adopt_absence(hash, key),
+        }
+    }
+
+    fn step(&mut self) {
+        let (key, access) = (self.key(), Access::default());
+        let hash = self.hasher.hash(&key);
+        let (kind, retired) = (self.random(22), FreeAtOnce);
+        match kind {
+            0..=4 => {
+                let thing = self.thing();
+                let (value, expire_ms) = (thing.value.to_value(), thing.expire_ms);
+                let content = Content { key: &key, value, expire_ms, access };
+                if kind < 3 {
+                    self.fetch(&key);
+                    let found = self.found(&key);
+                    let before = self.database.put(hash, found, content, &retired);
+                    assert_eq!(before == Before::Key, self.truth.contains_key(&key));
+                } else {
+                    let is_known = self.truth.contains_key(&key);
+                    let known = if is_known { Known::Existing } else { Known::New };
+                    self.bury_unread(&key);
+                    self.database.apply_put(hash, content, known, &retired);
+                }
+                self.truth.insert(key, thing);
+            }
+            5 | 6 => {
+                self.fetch(&key);
+                let found = self.found(&key);
+                let removed =
+                    found.is_some_and(|found| self.database.remove(hash, &key, found, &retired));
+                assert_eq!(removed, self.truth.remove(&key).is_some());
+            }
+            7 | 8 if self.truth.remove(&key).is_some() => {
+                self.bury_unread(&key);
+                self.database.apply_remove(hash, &key, &retired);
+            }
+            9 | 10 => {
+                self.fetch(&key);
+                let expire_ms = self.thing().expire_ms;
+                let was_there = self.database.set_expiry(hash, &key, expire_ms, access);
+                let thing = self.truth.get_mut(&key);
+                assert_eq!(was_there, thing.is_some());
+                thing.into_iter().for_each(|thing| thing.expire_ms = expire_ms);
+            }
+            11 | 12 => self.edit(&key),
+            13 => self.fetch(&key),
+            14 | 15 => self.begin_checkpoint(),
+            16 | 17 => self.end_checkpoint(kind == 16),
+            18 => self.unload(),
+            19 => {
+                (0..KEYS).for_each(|n| self.fetch(format!("key{n}").as_bytes()));
+                assert_eq!(self.database.finish_load(), 0);
+            }
+            _ => self.expire(),
+        }
+    }
+
+    /// As before a key is replaced that need not be in memory.
+    fn bury_unread(&mut self, key: &[u8]) {
+        if self.found(key).is_none()
+            && let Some(ColdRow { spread_id: Some(id), .. }) = self.rows.get(key)
+        {
+            self.database.bury_unread(key, *id);
+        }
+    }
+
+    fn edit(&mut self, key: &[u8]) {
+        self.fetch(key);
+        let (hash, access, number) = (self.hasher.hash(key), Access::default(), self.random(250));
+        let Some(found) = self.found(key) else { return };
+        match self.truth.get_mut(key).map(|thing| &mut thing.value) {
+            Some(Plain::Set(members)) => {
+                let member = [number as u8];
+                let is_new = members.insert(member[0]);
+                let added =
+                    self.database.edit_collection(hash, key, found, access, |value, touched| {
+                        let mut edits = Edits::none().noting(touched);
+                        let set = Set::of_mut(value)?;
+                        let added = set.add(&member, &Limits::default(), &mut edits);
+                        let changed = Edited::Changed { earlier_field_ms: u64::MAX };
+                        Some((added, if added { changed } else { Edited::Nothing }))
+                    });
+                assert_eq!(added, Some(is_new));
+            }
+            Some(Plain::String(bytes)) => {
+                let offset = number as usize % (bytes.len() + 2);
+                bytes.resize(bytes.len().max(offset + 1), 0);
+                bytes[offset] = 9;
+                self.database.splice(key, found, offset, &[9], access);
+            }
+            Some(Plain::Hash(_)) | None => {}
+        }
+    }
+
+    fn begin_checkpoint(&mut self) {
+        if self.under_way.is_some() {
+            return;
+        }
+        let (mut rows, mut elements) = (self.rows.clone(), self.elements.clone());
+        let (table, spread) = self.database.to_copy();
+        for id in spread.dead() {
+            elements.remove(id);
+        }
+        let dead = spread.dead().len();
+        table.walk(DIRTY, |entry, _| {
+            let (hash, key) = (self.hasher.hash(entry.key()), entry.key().to_vec());
+            let Some(thing) = thing_of(entry) else { return drop(rows.remove(&key)) };
+            let is_large =
+                matches!(&thing.value, Plain::Set(members) if members.len() >= SPREAD_MIN);
+            let mut spread_id = None;
+            if let Some(existing) = spread.resident_mut(hash, &key)
+                && is_large
+            {
+                existing.in_flight = true;
+                spread_id = Some(existing.id);
+            } else if is_large {
+                spread_id = Some(self.next_id);
+                let touched = Touched::default();
+                let (key, id) = (key.clone().into(), self.next_id);
+                spread.insert(SpreadKey { hash, key, id, touched, in_flight: true });
+                self.next_id += 1;
+            } else {
+                spread.forget(hash, &key);
+            }
+            elements.extend(spread_id);
+            rows.insert(key, ColdRow { thing, spread_id });
+        });
+        self.database.note_copied();
+        self.under_way = Some(UnderWay { rows, elements, dead });
+    }
+
+    fn end_checkpoint(&mut self, arrives: bool) {
+        let Some(under_way) = self.under_way.take() else { return };
+        if arrives {
+            (self.rows, self.elements) = (under_way.rows, under_way.elements);
+            self.database.note_arrived(under_way.dead, &self.hasher);
+        } else {
+            self.database.note_lost();
+        }
+    }
+
+    fn unload(&mut self) {
+        while self.under_way.is_some() || self.database.has_unwritten() {
+            self.begin_checkpoint();
+            self.end_checkpoint(true);
+        }
+        let empty = Database::new(0, &self.pool, &self.hasher);
+        let old = self.database.unload_to(empty);
+        assert!(!old.has_unwritten());
+    }
+
+    fn expire(&mut self) {
+        self.now_ms += self.random(10);
+        let mut due = Vec::new();
+        self.database.go_on_with_round(self.now_ms, LIMITS, &mut due);
+        for key in due {
+            let (hash, found) = (self.hasher.hash(&key), self.found(&key).expect("it is there"));
+            assert!(self.truth.remove(&key).is_some_and(|thing| thing.expire_ms <= self.now_ms));
+            assert!(self.database.remove(hash, &key, found, &FreeAtOnce));
+        }
+        while self.database.take_due_field(self.now_ms).is_some() {}
+        // Those whose fields were due are looked at: their next field, which here is the same, is noted.
+        let mut due = Vec::new();
+        self.database.table.walk(0, |entry, _| {
+            let field_ms = entry.collection().map_or(u64::MAX, |value| value.next_expiry_ms());
+            due.push((field_ms, self.hasher.hash(entry.key())));
+        });
+        due.into_iter().for_each(|(ms, hash)| self.database.note_field_expiry(ms, hash));
+    }
+
+    /// Which rule is broken, if one is.
+    fn broken(&self) -> Option<String> {
+        let mut broken = self.broken_entries();
+        let database = &self.database;
+        let is_cold = |key: &&Vec<u8>| self.found(key).is_none();
+        let cold: Vec<&ColdRow> =
+            self.rows.iter().filter(|(key, _)| is_cold(key)).map(|(_, row)| row).collect();
+        let spread = cold.iter().filter(|row| row.spread_id.is_some()).count() as u64;
+        let ids = cold.iter().filter_map(|row| row.spread_id);
+        let mut known: BTreeSet<u64> = ids.chain(database.spread.dead().iter().copied()).collect();
+        known.extend(database.spread.resident().map(|spread| spread.id));
+        let rules = [
+            (database.keys_cold_only == cold.len() as u64, "the count of cold keys"),
+            (database.spread.cold_only() == spread, "the count of cold spread keys"),
+            (database.keys() == self.truth.len() as u64, "the count of keys"),
+            (!database.is_complete || cold.is_empty(), "complete without a cold key"),
+            (self.elements.is_subset(&known), "rows of elements that nothing knows"),
+        ];
+        for (holds, rule) in rules {
+            if !holds {
+                broken.push(rule.to_owned());
+            }
+        }
+        (!broken.is_empty()).then(|| broken.join("; "))
+    }
+
+    fn broken_entries(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        let database = &self.database;
+        let mut check = |holds: bool, what: &str, key: &[u8]| {
+            if !holds {
+                broken.push(format!("{}: {what}", String::from_utf8_lossy(key)));
+            }
+        };
+        let (mut seen, mut dirty) = (BTreeSet::new(), 0);
+        database.table.walk(0, |entry, flags| {
+            let key = entry.key();
+            let thing = thing_of(entry);
+            check(thing.as_ref() == self.truth.get(key), "what a client sees", key);
+            let copied = self.under_way.as_ref().map_or(&self.rows, |under_way| &under_way.rows);
+            let row = copied.get(key).map(|row| &row.thing);
+            check(
+                flags & DIRTY != 0 || row == thing.as_ref(),
+                "clean and not in the cold tier",
+                key,
+            );
+            let may_have_row = self.rows.contains_key(key) || copied.contains_key(key);
+            check(flags & COLD != 0 || !may_have_row, "a row without COLD", key);
+            let expire_ms = if entry.expire_ms() == 0 { u64::MAX } else { entry.expire_ms() };
+            // A round that has just ended puts the next one off.
+            let latest_ms = expire_ms.max(self.now_ms + LIMITS.pause_ms);
+            check(database.next_expiry_ms() <= latest_ms, "expires before the bound", key);
+            if let Some(value) = entry.collection() {
+                let noted_ms = database.next_field_expiry_ms();
+                check(noted_ms <= value.next_expiry_ms(), "a field expires before all notes", key);
+            }
+            dirty += usize::from(flags & DIRTY != 0);
+            seen.insert(key.to_vec());
+        });
+        check(dirty == database.table.counts().dirty, "the count of dirty entries", b"all");
+        for (key, thing) in self.truth.iter().filter(|(key, _)| !seen.contains(*key)) {
+            let row = self.rows.get(key).map(|row| &row.thing);
+            check(row == Some(thing), "gone from memory and not in the cold tier", key);
+        }
+        for spread in database.spread.resident() {
+            let value = self.truth.get(&*spread.key).map(|thing| &thing.value);
+            check(matches!(value, Some(Plain::Set(_))), "spread and no collection", &spread.key);
+        }
+        broken
+    }
+}
+
+#[test]
+fn each_operation_keeps_all_rules() {
+    for seed in 0..if cfg!(miri) { 2 } else { 6 } {
+        let mut world = World::new(seed);
+        for step in 0..STEPS {
+            world.step();
+            assert_eq!(world.broken(), None, "seed {seed}, step {step}");
+        }
+    }
+}
+
+type Break = fn(&mut World);
+
+/// Each rule, broken by hand, is noticed.
+#[test]
+fn a_broken_rule_is_noticed() {
+    let breaks: [(&str, Break); 7] = [
+        ("before the bound", |world| {
+            (world.database.next_expiry_ms, world.database.round) = (u64::MAX, None);
+        }),
+        ("before all notes", |world| world.database.field_expiries = FieldExpiries::default()),
+        ("count of cold keys", |world| world.database.keys_cold_only += 1),
+        ("complete", |world| world.database.is_complete = true),
+        ("clean and not", |world| world.database.table.mark_all_clean()),
+        ("that nothing knows", |world| drop(std::mem::take(&mut world.database.spread))),
+        ("spread and no collection", |world| {
+            let (hash, key) = (world.hasher.hash(b"gone"), Box::from(*b"gone"));
+            let touched = Touched::default();
+            world.database.spread.insert(SpreadKey { hash, key, id: 0, touched, in_flight: false });
+        }),
+    ];
+    for (rule, break_it) in breaks {
+        let noticed = (0..40).any(|seed| {
+            let mut world = World::new(seed);
+            (0..200 + seed).for_each(|_| world.step());
+            assert_eq!(world.broken(), None);
+            break_it(&mut world);
+            world.broken().is_some_and(|broken| broken.contains(rule))
+        });
+        assert!(noticed, "nothing was noticed of: {rule}");
+    }
+}
+
+/// Counts what it gets.
+struct Counting<'a>(&'a Cell<(usize, usize)>);
+
+impl Retire for Counting<'_> {
+    fn retire(&self, value: Big, bytes: usize) {
+        let (strings, collections) = self.0.get();
+        assert!(bytes >= crate::retire::RETIRED_COLLECTION_BYTES_MIN);
+        self.0.set(match value {
+            Big::String(_) => (strings + 1, collections),
+            Big::Collection(_) => (strings, collections + 1),
+        });
+    }
+}
+
+#[test]
+fn big_values_are_retired_however_they_go() {
+    let mut world = World::new(1);
+    let (key, hash, access) = (b"k", world.hasher.hash(b"k"), Access::default());
+    let count = Cell::new((0, 0));
+    let retired = Counting(&count);
+    let big = || NewValue::string(&[0; crate::retire::RETIRED_BYTES_MIN], StringForm::Whole);
+    let large_set = || {
+        let mut set = Set::new();
+        for number in 0..20_000u32 {
+            set.add(format!("member {number}").as_bytes(), &Limits::default(), &mut Edits::none());
+        }
+        NewValue::Collection(set.into_value())
+    };
+    let values: [&dyn Fn() -> NewValue<'static>; 2] = [&big, &large_set];
+    for value in values {
+        let content = |value| Content { key, value, expire_ms: 0, access };
+        let small = || NewValue::Bytes(b"v", StringForm::Whole);
+        // Replaced, removed, and both as a log says.
+        for way in 0..4 {
+            let found = world.found(key);
+            world.database.put(hash, found, content(value()), &retired);
+            let found = world.found(key).expect("it was put");
+            match way {
+                0 => drop(world.database.put(hash, Some(found), content(small()), &retired)),
+                1 => drop(world.database.remove(hash, key, found, &retired)),
+                2 => world.database.apply_put(hash, content(small()), Known::Existing, &retired),
+                _ => world.database.apply_remove(hash, key, &retired),
+            }
+        }
+    }
+    assert_eq!(count.get(), (4, 4));
+    // Another owner frees it.
+    let shared = Arc::new(vec![0; crate::retire::RETIRED_BYTES_MIN]);
+    let value = NewValue::Shared(Arc::clone(&shared), StringForm::Whole);
+    world.database.put(hash, None, Content { key, value, expire_ms: 0, access }, &retired);
+    world.database.apply_remove(hash, key, &retired);
+    assert_eq!(count.get(), (4, 4));
+}
