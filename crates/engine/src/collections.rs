@@ -43,6 +43,13 @@ enum Fate {
     },
 }
 
+/// Who hears of a change: of those who watch the key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Everybody,
+    Nobody,
+}
+
 impl<'a> Object<'a> {
     /// The collection of this type.
     ///
@@ -99,9 +106,35 @@ impl Txn<'_> {
         absent: Absent,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Result<Option<R>, WrongType> {
+        self.edit_telling(key, absent, Told::Everybody, change)
+    }
+
+    /// Changes something that hangs on a collection but is no part of its content, the groups of a stream:
+    /// those who watch the key are not told. Apart from that [`Txn::edit`].
+    ///
+    /// # Errors
+    /// Something else is under the key; `change` has not been called.
+    #[inline]
+    pub fn edit_aside<C: Collection, R>(
+        &mut self,
+        key: &Key<'_>,
+        absent: Absent,
+        change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
+    ) -> Result<Option<R>, WrongType> {
+        self.edit_telling(key, absent, Told::Nobody, change)
+    }
+
+    #[inline]
+    fn edit_telling<C: Collection, R>(
+        &mut self,
+        key: &Key<'_>,
+        absent: Absent,
+        told: Told,
+        change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
+    ) -> Result<Option<R>, WrongType> {
         match self.find_live(self.session.db, key) {
             Some((_, object)) if object.collection().and_then(C::of).is_none() => Err(WrongType),
-            Some((found, _)) => Ok(self.edit_existing(key, found, change)),
+            Some((found, _)) => Ok(self.edit_existing(key, found, told, change)),
             None if absent == Absent::Skip => Ok(None),
             None => Ok(Some(self.create(key, change))),
         }
@@ -111,6 +144,7 @@ impl Txn<'_> {
         &mut self,
         key: &Key<'_>,
         found: Found,
+        told: Told,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Option<R> {
         let (db, gated) = (self.session.db, self.gated);
@@ -148,7 +182,9 @@ impl Txn<'_> {
             return Some(result);
         };
         changes.end_edit(of, start, record_bytes_max);
-        self.note(key, Event::Changed);
+        if told == Told::Everybody {
+            self.note(key, Event::Changed);
+        }
         if expires_earlier {
             self.engine.note_expiring(db);
         }

@@ -217,6 +217,22 @@ impl<'e> Txn<'e> {
     // Inlined always, as `store_at`: see `Table::find`.
     #[inline(always)]
     fn put_at(&mut self, key: &Key<'_>, found: Option<Found>, value: &[u8], options: PutOptions) {
+        let origin = self.put_untold(key, found, value, options);
+        self.note(key, Event::Made);
+        if origin == Origin::New {
+            self.notify(EventClass::New, "new", key);
+        }
+    }
+
+    /// Puts a string and logs it; nobody is told.
+    #[inline(always)]
+    fn put_untold(
+        &mut self,
+        key: &Key<'_>,
+        found: Option<Found>,
+        value: &[u8],
+        options: PutOptions,
+    ) -> Origin {
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
         let content =
@@ -228,9 +244,20 @@ impl<'e> Txn<'e> {
         self.changes.begin_op(key, self.gated);
         put.encode(&mut self.changes.bytes);
         self.changes.end_op(self.engine.options.record_bytes_max);
-        self.note(key, Event::Made);
-        if origin == Origin::New {
-            self.notify(EventClass::New, "new", key);
+        origin
+    }
+
+    /// Gives a string the form that editing leaves ([`StringForm::Edited`]). Its bytes stay, so nobody who
+    /// watches the key is told. A string of more than [`WHOLE_BYTES_MAX`] has that form already.
+    pub fn reform(&mut self, key: &Key<'_>) {
+        let Some((found, object)) = self.find_live(self.session.db, key) else { return };
+        let (Some(value), expire_ms) = (object.string(), object.expire_ms()) else { return };
+        let len = value.bytes().len();
+        let mut copy = [0; WHOLE_BYTES_MAX];
+        if len <= WHOLE_BYTES_MAX {
+            copy[..len].copy_from_slice(value.bytes());
+            let options = PutOptions { expire_ms, form: StringForm::Edited };
+            self.put_untold(key, Some(found), &copy[..len], options);
         }
     }
 

@@ -70,7 +70,7 @@ fn edit_as<R>(
     let is_there = |stream: &Stream| {
         stream.group(reader.group).is_some_and(|group| group.consumer(reader.consumer).is_some())
     };
-    let edited = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+    let edited = txn.edit_aside::<Stream, _>(key, Absent::Skip, |stream, edits| {
         let was_there = is_there(stream);
         let result = change(stream, edits);
         (result, !was_there && is_there(stream))

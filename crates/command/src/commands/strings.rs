@@ -64,7 +64,7 @@ pub(crate) fn bytes(object: Object<'_>) -> Result<&[u8], CommandError> {
 #[inline]
 pub(super) fn make_raw(txn: &mut Txn<'_>, key: &Key<'_>) {
     if txn.get(key).is_some_and(|object| encoding(object) != RAW) {
-        txn.splice(key, 0, &[]);
+        txn.reform(key);
     }
 }
 

@@ -238,3 +238,158 @@ fn exec_that_fails_by_its_own_fault_ends_the_watch_too() {
     assert!(matches!(server.line("EXEC"), Value::Error(text) if text.starts_with(b"EXECABORT")));
     assert!(!is_aborted(&transaction(&mut server, &["PING"])));
 }
+
+/// What is there before an event on a collection or on bits: keys and how they are made.
+const COLLECTIONS: &[&str] = &[
+    "SET bits abc",
+    "SET n 5",
+    "RPUSH l a b c",
+    "SADD s a b c",
+    "ZADD z 1 a 2 b",
+    "HSET h f v g w",
+    "PFADD p a b",
+    "XADD x 1-0 f v",
+    "XADD x 2-0 f v",
+    "XADD x 3-0 f v",
+    "XGROUP CREATE x g 0",
+    "XGROUP CREATE x other 0",
+    "XREADGROUP GROUP g c COUNT 2 STREAMS x >",
+    "XADD empty 1-0 f v",
+    "XDEL empty 1-0",
+    "GEOADD geo 1 1 a",
+];
+
+/// A key, and a command that may be a change of it: Redis says which of them are.
+const ON_COLLECTIONS: &[(&str, &str)] = &[
+    ("bits", "SETBIT bits 0 0"),
+    ("bits", "SETBIT bits 0 1"),
+    ("bits", "SETBIT bits 100 0"),
+    ("bits", "BITFIELD bits SET u8 0 97"),
+    ("bits", "BITFIELD bits SET u8 0 98"),
+    ("bits", "BITFIELD bits SET u8 80 0"),
+    ("bits", "BITFIELD bits INCRBY u8 0 0"),
+    ("bits", "BITFIELD bits INCRBY u8 0 1"),
+    ("bits", "BITFIELD bits OVERFLOW FAIL INCRBY u8 0 255"),
+    ("bits", "BITFIELD bits GET u8 0"),
+    ("bits", "SETRANGE bits 0 abc"),
+    ("bits", "SETRANGE bits 0 "),
+    ("bits", "APPEND bits "),
+    ("bits", "GETSET bits abc"),
+    ("bits", "BITOP AND bits none none2"),
+    ("none", "BITOP AND none none2 none3"),
+    ("none", "SETBIT none 0 0"),
+    ("none", "BITFIELD none SET u8 0 0"),
+    ("none", "BITFIELD none GET u8 0"),
+    ("n", "INCRBY n 0"),
+    ("n", "INCRBYFLOAT n 0"),
+    ("l", "LTRIM l 0 -1"),
+    ("l", "LTRIM l 1 -1"),
+    ("l", "LSET l 0 a"),
+    ("l", "LSET l 0 z"),
+    ("l", "LREM l 0 nothing"),
+    ("l", "LREM l 0 a"),
+    ("l", "LINSERT l BEFORE nothing x"),
+    ("l", "LINSERT l BEFORE a x"),
+    ("l", "LPUSHX none x"),
+    ("none", "LPUSHX none x"),
+    ("l", "LPOP l 0"),
+    ("l", "LMOVE l l LEFT LEFT"),
+    ("l", "LMOVE none l LEFT LEFT"),
+    ("l", "SORT l ALPHA STORE l"),
+    ("none", "SORT none STORE none"),
+    ("l", "SORT none STORE l"),
+    ("s", "SADD s a"),
+    ("s", "SADD s d"),
+    ("s", "SREM s nothing"),
+    ("s", "SREM s a"),
+    ("s", "SPOP s 0"),
+    ("s", "SMOVE s s a"),
+    ("s", "SMOVE s none nothing"),
+    ("s", "SINTERSTORE s none none"),
+    ("s", "SUNIONSTORE s s"),
+    ("none", "SUNIONSTORE none none"),
+    ("z", "ZADD z 1 a"),
+    ("z", "ZADD z 2 a"),
+    ("z", "ZADD z NX 2 a"),
+    ("z", "ZADD z XX GT 0 a"),
+    ("z", "ZINCRBY z 0 a"),
+    ("z", "ZREM z nothing"),
+    ("z", "ZREMRANGEBYSCORE z 5 6"),
+    ("z", "ZPOPMIN z 0"),
+    ("z", "ZUNIONSTORE z 1 none"),
+    ("z", "ZRANGESTORE z none 0 -1"),
+    ("none", "ZRANGESTORE none none 0 -1"),
+    ("h", "HSET h f v"),
+    ("h", "HSETNX h f x"),
+    ("h", "HDEL h nothing"),
+    ("h", "HDEL h f"),
+    ("h", "HINCRBY h new 0"),
+    ("p", "PFADD p a"),
+    ("p", "PFADD p"),
+    ("p", "PFADD p c"),
+    ("p", "PFMERGE p p"),
+    ("p", "PFCOUNT p"),
+    ("none", "PFADD none"),
+    ("geo", "GEOADD geo 1 1 a"),
+    ("x", "XADD x * f v"),
+    ("x", "XADD x NOMKSTREAM 1-0 f v"),
+    ("x", "XDEL x 9-0"),
+    ("x", "XDEL x 1-0"),
+    ("x", "XTRIM x MAXLEN 10"),
+    ("x", "XTRIM x MAXLEN 1"),
+    ("x", "XSETID x 9-0"),
+    ("x", "XACK x g 1-0"),
+    ("x", "XACK x g 9-0"),
+    ("x", "XREADGROUP GROUP g c STREAMS x >"),
+    ("x", "XREADGROUP GROUP g new STREAMS x >"),
+    ("x", "XREADGROUP GROUP g c STREAMS x 0"),
+    ("x", "XREADGROUP GROUP g c NOACK STREAMS x >"),
+    ("x", "XGROUP CREATE x h 0"),
+    ("none", "XGROUP CREATE none h 0 MKSTREAM"),
+    ("x", "XGROUP SETID x g 0"),
+    ("x", "XGROUP CREATECONSUMER x g new"),
+    ("x", "XGROUP DELCONSUMER x g c"),
+    ("x", "XGROUP DESTROY x g"),
+    ("x", "XCLAIM x g other 0 1-0"),
+    ("x", "XCLAIM x g other 0 1-0 JUSTID"),
+    ("x", "XAUTOCLAIM x g other 0 0"),
+    ("empty", "XSETID empty 5-0"),
+    ("n", "EXPIRE n 100 XX"),
+    ("n", "EXPIRE n 100 NX"),
+    ("n", "GETEX n PERSIST"),
+    ("n", "SET n 5 XX KEEPTTL"),
+    ("n", "SET n 6 NX GET"),
+    ("n", "OBJECT FREQ n"),
+];
+
+/// What Redis takes for a change though the key is as it was. Here it is none, which no client can tell
+/// from the transaction having come before it.
+const CHANGES_OF_NOTHING_IN_REDIS: &[&str] = &["LTRIM l 0 -1", "HSET h f v"];
+
+#[test]
+fn commands_that_change_nothing_of_a_watched_key_are_those_of_redis() {
+    let Some(mut redis) = Redis::start() else { return };
+    let mut server = TestServer::new();
+    let mut differences = Vec::new();
+    for &(key, event) in ON_COLLECTIONS {
+        let changed = |run: &mut dyn FnMut(&str) -> Value| {
+            run("FLUSHALL");
+            COLLECTIONS.iter().for_each(|line| drop(run(line)));
+            run(&format!("WATCH {key}"));
+            run(event);
+            run("MULTI");
+            run("PING");
+            is_aborted(&run("EXEC"))
+        };
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let ours = changed(&mut |line| server.run(&words(line)));
+        let theirs = changed(&mut |line| {
+            let words = words(line);
+            redis.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        });
+        if ours != theirs && !CHANGES_OF_NOTHING_IN_REDIS.contains(&event) {
+            differences.push(format!("{event}: a change of {key}: {ours}, in Redis {theirs}"));
+        }
+    }
+    assert!(differences.is_empty(), "\n{}", differences.join("\n"));
+}

@@ -66,47 +66,55 @@ fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     let operations = parse(args, txn.value_bytes_max())?;
     let key = args.key(0);
     let len = bytes_or_none(txn.get(key))?.len();
+    let mut is_changed = false;
     match operations.iter().filter_map(Operation::bytes_written_to).max() {
         // Even if none of them fits: Redis makes room first.
         Some(written_to) if written_to > len => {
             txn.splice(key, written_to - 1, &[0]);
+            is_changed = true;
         }
         Some(_) => make_raw(txn, key),
         None => txn.notify_missing(args.keys()),
     }
     reply.array(operations.len());
     for operation in &operations {
-        match run(txn, key, operation)? {
+        let Outcome { answer, wrote } = run(txn, key, operation)?;
+        is_changed |= wrote;
+        match answer {
             Some(value) => reply.integer(value),
             None => reply.null(),
         }
     }
-    if operations.iter().any(|operation| operation.bytes_written_to().is_some()) {
+    if is_changed {
         txn.notify(EventClass::String, "setbit", key);
     }
     Ok(())
 }
 
-/// Gives what the operation answers: `None` if the new value did not fit and is not stored.
-fn run(
-    txn: &mut Txn<'_>,
-    key: &Key<'_>,
-    operation: &Operation,
-) -> Result<Option<i64>, CommandError> {
+/// What came of one operation.
+struct Outcome {
+    /// What it answers: `None` if the new value did not fit and is not stored.
+    answer: Option<i64>,
+    /// It has changed the field.
+    wrote: bool,
+}
+
+fn run(txn: &mut Txn<'_>, key: &Key<'_>, operation: &Operation) -> Result<Outcome, CommandError> {
     let Operation { field, offset, action } = *operation;
     let bytes = bytes_or_none(txn.get(key))?;
     let old = field.read(bytes, offset);
     let new = match action {
-        Action::Get => return Ok(Some(old)),
+        Action::Get => return Ok(Outcome { answer: Some(old), wrote: false }),
         Action::Set(value, overflow) => field.fit(value, overflow),
         Action::Add(increment, overflow) => field.add(old, increment, overflow),
     };
-    let Some(new) = new else { return Ok(None) };
+    let Some(new) = new else { return Ok(Outcome { answer: None, wrote: false }) };
     if new != old {
         let patch = field.write(bytes, offset, new);
         txn.splice(key, patch.at(), patch.bytes());
     }
-    Ok(Some(if matches!(action, Action::Set(..)) { old } else { new }))
+    let answer = Some(if matches!(action, Action::Set(..)) { old } else { new });
+    Ok(Outcome { answer, wrote: new != old })
 }
 
 fn bitfield_ro(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

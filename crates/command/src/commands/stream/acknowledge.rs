@@ -40,7 +40,7 @@ fn xack(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         return Ok(());
     }
     let mut ids = args.from(3).map(ids::id).collect::<Result<Vec<_>, _>>()?;
-    txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+    txn.edit_aside::<Stream, _>(key, Absent::Skip, |stream, edits| {
         stream.acknowledge(group, &mut ids, edits);
     })?;
     reply.integer(ids.len() as i64);

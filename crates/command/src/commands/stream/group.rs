@@ -167,7 +167,7 @@ fn create(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         id => ids::id(id)?,
     };
     let at = GroupPlace { last_id, entries_read: options.entries_read };
-    let created = txn.edit::<Stream, _>(key, options.absent, |stream, edits| {
+    let created = txn.edit_aside::<Stream, _>(key, options.absent, |stream, edits| {
         stream.create_group(name, at, edits)
     })?;
     if created != Some(true) {
@@ -190,7 +190,9 @@ fn set_id(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         id => ids::id_or_bound(id)?,
     };
     let at = GroupPlace { last_id, entries_read: options.entries_read };
-    txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| stream.set_group(name, at, edits))?;
+    txn.edit_aside::<Stream, _>(key, Absent::Skip, |stream, edits| {
+        stream.set_group(name, at, edits)
+    })?;
     notify(txn, "xgroup-setid", key);
     reply.ok();
     Ok(())
@@ -220,7 +222,7 @@ fn parse(args: &Args<'_>) -> Result<Options, CommandError> {
 
 fn destroy(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let key = args.key(0);
-    let destroyed = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+    let destroyed = txn.edit_aside::<Stream, _>(key, Absent::Skip, |stream, edits| {
         stream.destroy_group(args.word(3), edits)
     })?;
     let destroyed = destroyed.ok_or(KEY_REQUIRED)?;
@@ -245,7 +247,7 @@ fn create_consumer(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) ->
 fn delete_consumer(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let (key, group, consumer) = (args.key(0), args.word(3), args.word(4));
     stream_with_group(txn, key, group)?;
-    let pending = txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| {
+    let pending = txn.edit_aside::<Stream, _>(key, Absent::Skip, |stream, edits| {
         stream.delete_consumer(group, consumer, edits)
     })?;
     let pending = pending.flatten();

@@ -64,7 +64,7 @@ fn xsetid(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     };
     let entries_added = options.entries_added.unwrap_or(before.entries_added);
     let marks = Marks { last_id, max_deleted_id, entries_added };
-    txn.edit::<Stream, _>(key, Absent::Skip, |stream, edits| stream.set_marks(marks, edits))?;
+    txn.edit_aside::<Stream, _>(key, Absent::Skip, |stream, edits| stream.set_marks(marks, edits))?;
     notify(txn, "xsetid", key);
     reply.ok();
     Ok(())
