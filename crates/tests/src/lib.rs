@@ -14,6 +14,7 @@ pub mod client;
 pub mod compat;
 pub mod crash;
 pub mod descriptors;
+pub mod faulty_disk;
 pub mod hostile;
 pub mod random;
 pub mod server;

@@ -120,7 +120,11 @@ impl Launch {
         }
     }
 
-    fn try_start(&self) -> io::Result<Server> {
+    /// Starts the server once and waits until it answers.
+    ///
+    /// # Errors
+    /// It does not start; its log is in the error.
+    pub fn try_start(&self) -> io::Result<Server> {
         let mut server = self.spawn()?;
         server.wait_ready()?;
         Ok(server)

@@ -100,8 +100,9 @@ struct Written {
     surprises: Vec<String>,
 }
 
-/// Runs all rounds in one data folder.
-pub fn run(plan: &Plan, dir: &Path) -> Outcome {
+/// Runs all rounds in one data folder. `after_kill` is called when the server has gone, with a number of its own each
+/// time: for what else a crash does.
+pub fn run(plan: &Plan, dir: &Path, after_kill: &dyn Fn(u64)) -> Outcome {
     let mut random = Random::new(plan.seed);
     let mut outcome = Outcome::default();
     let mut writers: Vec<Writer> = (0..plan.writers as usize)
@@ -117,8 +118,10 @@ pub fn run(plan: &Plan, dir: &Path) -> Outcome {
         let moment = 1 + random.below(plan.acknowledged_max);
         let (written, _) = kill_amid(plan, &mut server, moment, writers, Writer::write);
         drop(server);
+        after_kill(random.next_u64());
         while random.below(3) == 0 {
             launching(plan, dir).start_and_kill(Duration::from_micros(random.below(START_US_MAX)));
+            after_kill(random.next_u64());
             outcome.killed_starts += 1;
         }
         server = launch(plan, dir);

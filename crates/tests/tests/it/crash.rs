@@ -18,7 +18,7 @@ const EVERYSEC: &[(&str, &str)] = &[("appendonly", "yes"), ("appendfsync", "ever
 /// Under `everysec` a second may be lost; a machine under load may be late by as much again.
 const EVERYSEC_AGE_MAX: Duration = Duration::from_secs(2);
 
-fn plan(placement: Placement, options: &[(&str, &str)]) -> Plan {
+pub(crate) fn plan(placement: Placement, options: &[(&str, &str)]) -> Plan {
     let rounds = std::env::var("BASALT_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     Plan {
@@ -160,7 +160,7 @@ fn set_keys(mut connection: Connection, writer: usize) -> u64 {
 }
 
 /// Checkpoints are small, so that kills fall into them, and large collections have rows of their own.
-const BUSY_WITH_CHECKPOINTS: &[(&str, &str)] = &[
+pub(crate) const BUSY_WITH_CHECKPOINTS: &[(&str, &str)] = &[
     ("appendonly", "yes"),
     ("appendfsync", "always"),
     ("checkpoint-log-size", "1mb"),
@@ -169,7 +169,7 @@ const BUSY_WITH_CHECKPOINTS: &[(&str, &str)] = &[
 
 fn run_mixed(plan: &Plan) -> mixed::Outcome {
     let dir = tempfile::tempdir().expect("a temporary folder can be made");
-    let outcome = mixed::run(plan, dir.path());
+    let outcome = mixed::run(plan, dir.path(), &|_| {});
     eprintln!(
         "mixed: {} rounds, {} starts killed, {} steps acknowledged, {} violations (BASALT_SEED={})",
         plan.rounds,

@@ -9,6 +9,7 @@
 mod clients;
 mod compat;
 mod crash;
+mod disk;
 mod hostile;
 mod in_process;
 mod limits;
