@@ -5,6 +5,7 @@
 //! brings in what of a collection it will touch; `short.rs` runs those that are alike and ask little, and
 //! `execute.rs` the others, one by one.
 
+mod admission;
 mod batch;
 mod claims;
 pub(crate) mod events;

@@ -286,7 +286,7 @@ impl Engine {
     /// Adds to `gate` what a reply that read this key has to wait for, where the partition may have changes
     /// that the log has not acknowledged.
     #[inline(never)]
-    fn gate_read(&self, partition: &mut Partition, key: &Key<'_>, gate: &mut Gate) {
+    pub(crate) fn gate_read(&self, partition: &mut Partition, key: &Key<'_>, gate: &mut Gate) {
         let is_acknowledged =
             |position| self.log.is_acknowledged(self.ticket(key.partition, position));
         partition.forget_acknowledged(is_acknowledged);

@@ -8,6 +8,7 @@
 use crate::changes::Changes;
 use crate::engine::Engine;
 use crate::key::Key;
+use crate::log::{Gating, Ticket};
 use crate::view::{Session, access_at};
 use basalt_change::op::{Origin, Put, StringForm};
 use basalt_keyspace::entry::{Content, NewValue};
@@ -15,8 +16,9 @@ use basalt_keyspace::table::Seen;
 
 impl Engine {
     /// Puts a string without expiry under a key that has one already, if it fits the same place and
-    /// nobody wants to know; says whether it did. If not, nothing has happened, and [`Txn::put`](crate::Txn::put) can do
-    /// it. It looks first where the entry was seen. `changes` is empty, and replies do not wait for the log.
+    /// nobody wants to know; returns the ticket that the reply waits for if replies do. If it does not fit,
+    /// nothing has happened, and [`Txn::put`](crate::Txn::put) can do it. It looks first where the entry was
+    /// seen. `changes` is empty.
     #[inline(always)]
     pub fn overwrite(
         &self,
@@ -24,8 +26,9 @@ impl Engine {
         seen: Seen,
         value: &[u8],
         session: &Session,
+        gating: Gating,
         changes: &mut Changes,
-    ) -> bool {
+    ) -> Option<Ticket> {
         debug_assert!(changes.is_empty());
         let (db, form) = (session.db, StringForm::Whole);
         let access = access_at(session.now_ms);
@@ -34,20 +37,20 @@ impl Engine {
         self.keyspace.with_mut(key.partition, |partition| {
             let interest = partition.interest.is_some();
             let database = partition.database_mut(db);
-            let Some(found) = database.table().find_again(seen, key.hash, key.bytes) else {
-                return false;
-            };
+            let found = database.table().find_again(seen, key.hash, key.bytes)?;
             if interest || !database.overwrite(found, &content) {
-                return false;
+                return None;
             }
             let origin = Origin::Existing;
             let put = Put { db, key: key.bytes, value, expire_ms: 0, origin, form };
             let record = changes.only_put(key.partition, &put);
-            // The ticket is for replies that wait.
-            let (seq, _) = self.log().append(key.partition.shard(), record);
+            let (seq, ticket) = self.log().append(key.partition.shard(), record);
             partition.advance(seq);
             changes.clear();
-            true
+            if gating == Gating::On {
+                self.note_unacknowledged(key.partition, partition, key.hash, ticket);
+            }
+            Some(ticket)
         })
     }
 }

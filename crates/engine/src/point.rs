@@ -9,6 +9,7 @@
 use crate::collections::WrongType;
 use crate::engine::Engine;
 use crate::key::Key;
+use crate::log::Gate;
 use crate::view::{Object, Session, View, used};
 use basalt_keyspace::table::Seen;
 use basalt_value::Collection;
@@ -58,16 +59,21 @@ impl View<'_> {
 
 impl Engine {
     /// Reads a key, which counts as a use of it; looks first where its entry was seen. `None`, and nothing has
-    /// been read, if it may have to be fetched first: that takes a [`View`].
+    /// been read, if it may have to be fetched first: that takes a [`View`]. Has `gate` wait for what a crash
+    /// could still take back of it.
     #[inline(always)]
     pub fn read_point<R>(
         &self,
         key: &Key<'_>,
         seen: Seen,
         session: &Session,
+        gate: &mut Gate,
         read: impl FnOnce(&Point<'_>) -> R,
     ) -> Option<R> {
-        self.keyspace.with(key.partition, |partition| {
+        self.keyspace.with_mut(key.partition, |partition| {
+            if !partition.guard().is_clear() {
+                self.gate_read(partition, key, gate);
+            }
             let database = partition.database(session.db);
             let Session { now_ms, touch, .. } = *session;
             let found = database.table().find_again(seen, key.hash, key.bytes);

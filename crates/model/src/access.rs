@@ -68,13 +68,15 @@ impl World<'_> {
         Err(Violation::new("keys are fetched again and again"))
     }
 
-    /// Overwrites a string in place, if that can be and no reply waits for the log; says whether it did.
-    pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> bool {
+    /// Overwrites a string in place; `None` if that cannot be, else the ticket of the reply, if it waits for the
+    /// log.
+    pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> Option<Option<Ticket>> {
         let engine = self.engine();
         let (key, mut changes) = (engine.key(key), Changes::default());
         let seen = engine.prefetch_entry(db, key.hash, key.partition);
-        engine.gating() == Gating::Off
-            && engine.overwrite(&key, seen, value, &self.session(db), &mut changes)
+        let (session, gating) = (self.session(db), engine.gating());
+        let ticket = engine.overwrite(&key, seen, value, &session, gating, &mut changes)?;
+        Some((gating == Gating::On).then_some(ticket))
     }
 
     /// Reads a key, fetching it first.
@@ -96,10 +98,12 @@ impl World<'_> {
                     if engine.missing(&mut locked, db, &keys).is_some() {
                         continue;
                     }
-                    let view = View::new(engine, locked, self.session(db));
+                    let mut view = View::new(engine, locked, self.session(db));
+                    let mut gate = Gate::default();
+                    view.gate_reads(&keys, &mut gate);
                     let value = view.get(&keys[0]).map(value_of);
                     drop(view);
-                    return self.check_point(db, &keys[0], seen, value);
+                    return self.check_point((db, &keys[0]), seen, value, gate);
                 }
             }
         }
@@ -109,16 +113,22 @@ impl World<'_> {
     /// The shorter way to the same value, which may say that it does not know.
     fn check_point(
         &self,
-        db: u8,
-        key: &Key<'_>,
+        (db, key): (u8, &Key<'_>),
         seen: Seen,
         value: Option<Value>,
+        mut gate: Gate,
     ) -> Result<Option<Value>, Violation> {
-        let session = self.session(db);
-        let point =
-            self.engine().read_point(key, seen, &session, |point| point.object().map(value_of));
+        let (engine, session) = (self.engine(), self.session(db));
+        let mut point_gate = Gate::default();
+        let point = engine
+            .read_point(key, seen, &session, &mut point_gate, |point| point.object().map(value_of));
+        // What the log has acknowledged between the two counts for neither; nobody else changes keys meanwhile.
+        let (is_open, point_is_open) = (gate.poll(engine.log()), point_gate.poll(engine.log()));
         match point {
             Some(other) if other != value => Err(Violation::new("a point and a view differ")),
+            Some(_) if !is_open && point_is_open => {
+                Err(Violation::new("a point does not wait for what a view waits for"))
+            }
             _ => Ok(value),
         }
     }

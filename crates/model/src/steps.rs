@@ -97,10 +97,15 @@ impl Driver<'_> {
     }
 
     /// As a server does with a SET: first it tries whether the string can be overwritten.
-    fn overwrites(&self, db: u8, keys: &[Vec<u8>], actions: &[(usize, Action)]) -> bool {
+    fn overwrites(
+        &self,
+        db: u8,
+        keys: &[Vec<u8>],
+        actions: &[(usize, Action)],
+    ) -> Option<Option<Ticket>> {
         let [(index, Action::Put { value, expire_ms: 0, form: StringForm::Whole })] = actions
         else {
-            return false;
+            return None;
         };
         self.world.overwrite(db, &keys[*index], value)
     }
@@ -115,12 +120,11 @@ impl Driver<'_> {
             return Ok(());
         }
         let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        let ticket = if self.overwrites(db, keys, &actions) {
-            None
-        } else {
-            self.world.write(db, &slices, |txn, keys| {
+        let ticket = match self.overwrites(db, keys, &actions) {
+            Some(ticket) => ticket,
+            None => self.world.write(db, &slices, |txn, keys| {
                 actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
-            })?
+            })?,
         };
         let mut draft = Draft::new(&self.state, self.world.now_ms());
         actions.iter().for_each(|(index, action)| draft.act(db, &keys[*index], action));

@@ -12,10 +12,11 @@
 //! ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
 
 use super::Worker;
+use super::admission::Admission;
 use super::execute::execute;
 use super::look_ahead::LookAhead;
 use super::prepare::{Incoming, Last, Prepared, Preparing};
-use super::short::{is_plain, run_shortly};
+use super::short::run_shortly;
 use crate::server::Server;
 use crate::session::{Flow, Session};
 use crate::wait::Wait;
@@ -266,11 +267,11 @@ impl Batch {
         mut requests: &[Request],
     ) -> Option<Halt> {
         let words = self.words.as_slice();
-        let mut is_plain = self.short_ways == ShortWays::Open && is_plain(worker, session);
+        let mut admission = Admission::of(server, worker, session);
         while let Some(request) = requests.first() {
-            if is_plain {
+            if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
                 let incoming = requests.iter().map(|request| request.incoming(bytes, words));
-                let ran = run_shortly(server, worker, session, incoming, out);
+                let ran = run_shortly(server, worker, session, admission, incoming, out);
                 if let Some(last) = requests[..ran].last() {
                     *consumed = last.end;
                     requests = &requests[ran..];
@@ -278,7 +279,7 @@ impl Batch {
                 }
             }
             let incoming = request.incoming(bytes, words);
-            match execute(server, worker, session, incoming, &mut is_plain, out) {
+            match execute(server, worker, session, incoming, &mut admission, out) {
                 Flow::Done => *consumed = request.end,
                 Flow::Close => {
                     *consumed = request.end;

@@ -1,6 +1,7 @@
 //! HOT PATH
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
+use super::admission::Admission;
 use super::keys::{Stop, read, write};
 use super::prepare::{Incoming, Prepared};
 use super::queue::Held;
@@ -13,7 +14,7 @@ use crate::entry::{Run, SessionFn};
 use crate::error::CommandError;
 use crate::redact::redact;
 use crate::server::Server;
-use crate::session::{Flow, Replies, Session, SessionResult};
+use crate::session::{Flow, Session, SessionResult};
 use crate::silence;
 use crate::unknown::unknown;
 use crate::unusual;
@@ -21,7 +22,7 @@ use crate::wait::{Afterwards, Wait};
 use crate::web_guard::is_http;
 use basalt_engine::Key;
 use basalt_observe::slow_log;
-use basalt_resp::{Arg, Output, Protocol, Reply};
+use basalt_resp::{Arg, Output, Reply};
 use basalt_spec::{Command, CommandId, Flag};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,22 +54,24 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Runs one request and writes its reply to `out`. `plain` says whether [`super::short::is_plain`] holds; it is cleared
-/// by what may end that.
+/// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and renewed
+/// after what may change that.
 pub(super) fn execute(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
     request: Incoming<'_>,
-    plain: &mut bool,
+    admission: &mut Admission,
     out: &mut Output,
 ) -> Flow {
-    if session.replies == Replies::On {
-        return run_and_reply(server, worker, session, request, plain, out);
+    if !admission.has(Admission::SILENT) {
+        return run_and_reply(server, worker, session, request, admission, out);
     }
-    silence::execute(worker, session, out, |worker, session, out| {
-        run_and_reply(server, worker, session, request, &mut false, out)
-    })
+    let flow = silence::execute(worker, session, out, |worker, session, out| {
+        run_and_reply(server, worker, session, request, admission, out)
+    });
+    *admission = Admission::of(server, worker, session);
+    flow
 }
 
 fn run_and_reply(
@@ -76,7 +79,7 @@ fn run_and_reply(
     worker: &mut Worker,
     session: &mut Session,
     Incoming { prepared, buffer, words }: Incoming<'_>,
-    plain: &mut bool,
+    admission: &mut Admission,
     out: &mut Output,
 ) -> Flow {
     let mut reply = Reply::new(out, session.protocol);
@@ -91,8 +94,11 @@ fn run_and_reply(
     };
     let call = server.commands.call(id);
     let request = Request { server, id, call, buffer, words, prepared };
-    if let Err(error) = admit(&request, worker, session) {
-        return refuse(server, worker, session, Some(id), error, &mut reply);
+    if let Err(error) = admit(&request, *admission) {
+        let flow = refuse(server, worker, session, Some(id), error, &mut reply);
+        // An EXEC that is refused ends the transaction.
+        *admission = Admission::of(server, worker, session);
+        return flow;
     }
     if unusual::any()
         && let Some(held) = queue::hold(&request, session)
@@ -104,7 +110,7 @@ fn run_and_reply(
             }
         };
     }
-    if session.is_queueing()
+    if admission.has(Admission::QUEUEING)
         && let Some(flow) = enqueue(&request, worker, session, &mut reply)
     {
         return flow;
@@ -112,7 +118,7 @@ fn run_and_reply(
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(Instant::now);
-    let listening = !worker.changes.event_classes().is_empty();
+    let listening = admission.has(Admission::LISTENING);
     if listening && events::must_wait(&request, worker, session) {
         return Flow::Wait(Wait::Subscribers);
     }
@@ -122,13 +128,13 @@ fn run_and_reply(
             write(&request, worker, session, run, &mut reply)
         }
         Run::Session(run) => {
-            *plain = false;
             let result = run_session(&request, worker, session, run, &mut reply);
+            *admission = Admission::of(server, worker, session);
             return finish(&request, worker, session, result, start, &mut reply);
         }
         Run::Exec | Run::Script(_) => {
-            *plain = false;
             let result = run_several(&request, worker, session, &mut reply);
+            *admission = Admission::of(server, worker, session);
             return finish(&request, worker, session, result, start, &mut reply);
         }
     };
@@ -267,20 +273,20 @@ fn runs_again(flow: &Flow) -> bool {
     matches!(flow, Flow::Wait(wait) if wait.afterwards() == Afterwards::RunAgain)
 }
 
-/// Whether the command may run at all: arity, authentication, memory, the log.
+/// Whether the command may run at all: arity, authentication, memory.
 #[inline(always)]
-fn admit(request: &Request<'_>, worker: &Worker, session: &Session) -> Result<(), CommandError> {
+fn admit(request: &Request<'_>, admission: Admission) -> Result<(), CommandError> {
     let call = request.call;
     if !call.accepts_words(request.words.len()) {
         return Err(CommandError::wrong_arity(request.command().spec.name));
     }
-    if !call.for_anybody && !session.is_admitted(&worker.settings) {
+    if !call.for_anybody && admission.has(Admission::UNAUTHENTICATED) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
     }
-    if call.takes_memory && request.server.is_out_of_memory(&worker.settings) {
+    if call.takes_memory && admission.has(Admission::OUT_OF_MEMORY) {
         return Err(CommandError::OUT_OF_MEMORY);
     }
-    if session.is_subscribed() && session.protocol == Protocol::Resp2 {
+    if admission.has(Admission::SUBSCRIBED) {
         return admit_subscriber(request.command());
     }
     Ok(())

@@ -105,12 +105,10 @@ pub(super) fn write(
     run: WriteFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    if !worker.log_admits {
-        match request.server.engine.log().admit() {
-            Ok(()) => worker.log_admits = true,
-            Err(_) if request.command().flags.has(Flag::Readonly) => {}
-            Err(refusal) => return refused(&refusal),
-        }
+    match worker.admit_changes(request.server) {
+        Ok(()) => {}
+        Err(_) if request.command().flags.has(Flag::Readonly) => {}
+        Err(refusal) => return refused(&refusal),
     }
     if let Some(keys) = only_key(request) {
         request.server.engine.log().prefetch(keys[0].partition.shard());

@@ -2,12 +2,15 @@
 //! The short way of commands that a look at one key, or overwriting its string, is enough for.
 //!
 //! Most of what is asked before a command runs holds for all requests of a client until one of them
-//! changes it: whether it is admitted, queues, wants replies, whether somebody listens for events. A batch
-//! asks once for each client ([`is_plain`]). The rest holds for all requests with the same command and as many
-//! words: how it runs, whether it has its arity, how it is counted. That is asked once for as many of
-//! them as follow one another ([`run_shortly`]).
+//! changes it: a batch asks once for each client ([`Admission`]). The rest holds for all requests with the
+//! same command and as many words: how it runs, whether it has its arity, how it is counted. That is asked
+//! once for as many of them as follow one another ([`run_shortly`]).
+//!
+//! Whether replies wait for the log does not matter: a look at a key that has an unacknowledged change, and
+//! a change, take their ticket along.
 
 use super::Worker;
+use super::admission::Admission;
 use super::execute::fail;
 use super::keys::key_session;
 use super::prepare::Incoming;
@@ -15,33 +18,23 @@ use crate::args::Args;
 use crate::entry::{PUT_WORDS, Run};
 use crate::error::CommandResult;
 use crate::server::Server;
-use crate::session::{Replies, Session};
+use crate::session::Session;
 use crate::unusual;
-use basalt_engine::{Key, Point};
-use basalt_resp::{Output, Protocol, Reply};
+use basalt_engine::{Gating, Key, Point};
+use basalt_resp::{Output, Reply};
 use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
 
-/// Nothing about the client or the settings asks for a closer look at its commands. Commands on keys leave
-/// it so.
-#[inline]
-pub(super) fn is_plain(worker: &Worker, session: &Session) -> bool {
-    worker.is_plain()
-        && session.replies == Replies::On
-        && !session.is_queueing()
-        && session.waiting.is_none()
-        && session.is_admitted(&worker.settings)
-        && !(session.is_subscribed() && session.protocol == Protocol::Resp2)
-}
-
-/// Runs requests of a client that [`is_plain`], from the first on, for as long as they repeat its command and what
-/// is under their one key is enough for them and can be had at once; gives their count. With the next one
-/// nothing has happened, and [`super::execute::execute`] goes on with it, as it would have done with these.
+/// Runs requests of a client to which the short ways are open, from the first on, for as long as they repeat its
+/// command and what is under their one key is enough for them and can be had at once; returns their count. With
+/// the next one nothing has happened, and [`super::execute::execute`] goes on with it, as it would have done with
+/// these.
 #[inline(always)]
 pub(super) fn run_shortly<'a>(
     server: &Server,
     worker: &mut Worker,
-    session: &Session,
+    session: &mut Session,
+    admission: Admission,
     requests: impl Iterator<Item = Incoming<'a>> + Clone,
     out: &mut Output,
 ) -> usize {
@@ -55,7 +48,9 @@ pub(super) fn run_shortly<'a>(
     let ran = match call.run {
         Run::Point(run) => short.look(requests, |point, args, reply| Some(run(point, args, reply))),
         Run::Attempt(attempt, _) => short.look(requests, attempt),
-        Run::Put(_) if words == PUT_WORDS => short.overwrite(requests),
+        Run::Put(_) if words == PUT_WORDS && !admission.has(Admission::OUT_OF_MEMORY) => {
+            short.overwrite(requests)
+        }
         _ => return 0,
     };
     if ran > 0 {
@@ -86,7 +81,7 @@ fn key_of<'a>(
 struct Short<'a> {
     server: &'a Server,
     worker: &'a mut Worker,
-    session: &'a Session,
+    session: &'a mut Session,
     id: CommandId,
     words: usize,
     out: &'a mut Output,
@@ -108,7 +103,8 @@ impl Short<'_> {
             let keys = [key];
             let args = Args::new(request.buffer, request.words).with_keys(&keys);
             let seen = request.prepared.seen;
-            let read = self.server.engine.read_point(&keys[0], seen, &key_session, |point| {
+            let gate = &mut self.session.gate;
+            let read = self.server.engine.read_point(&keys[0], seen, &key_session, gate, |point| {
                 let result = run(point, &args, &mut reply)?;
                 Some((result, point.object().is_some()))
             });
@@ -123,11 +119,10 @@ impl Short<'_> {
         ran as usize
     }
 
-    /// Overwrites the string under the key of each request, for as long as it is one. The first change of
-    /// a batch goes the long way, which asks the log whether it takes any.
+    /// Overwrites the string under the key of each request, for as long as it is one.
     #[inline(never)]
     fn overwrite<'a>(&mut self, requests: impl Iterator<Item = Incoming<'a>>) -> usize {
-        if !self.worker.log_admits || self.server.is_out_of_memory(&self.worker.settings) {
+        if self.worker.admit_changes(self.server).is_err() {
             return 0;
         }
         let engine = &self.server.engine;
@@ -137,14 +132,14 @@ impl Short<'_> {
             let Some(key) = key_of(request, self.id, self.words) else { break };
             engine.log().prefetch(key.partition.shard());
             let value = request.words[2].of(request.buffer);
-            if !engine.overwrite(
-                &key,
-                request.prepared.seen,
-                value,
-                &key_session,
-                &mut self.worker.changes,
-            ) {
+            let seen = request.prepared.seen;
+            let (gating, changes) = (self.worker.gating, &mut self.worker.changes);
+            let Some(ticket) = engine.overwrite(&key, seen, value, &key_session, gating, changes)
+            else {
                 break;
+            };
+            if gating == Gating::On {
+                self.session.gate.add(ticket);
             }
             Reply::new(self.out, self.session.protocol).ok();
             ran += 1;

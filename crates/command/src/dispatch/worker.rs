@@ -5,7 +5,7 @@ use crate::push::Outbox;
 use crate::server::Server;
 use crate::session::Session;
 use basalt_config::Settings;
-use basalt_engine::{Changes, EventClasses, Gating};
+use basalt_engine::{Changes, EventClasses, Gating, Refusal};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Leaving, Left};
 use basalt_resp::Output;
@@ -41,7 +41,7 @@ pub struct Worker {
     pub(super) gating: Gating,
     /// The log has said in this batch that it takes changes. A batch is little against what it
     /// buffers, so it is not asked before every command.
-    pub(super) log_admits: bool,
+    log_admits: bool,
     tally: Tally,
 }
 
@@ -120,13 +120,17 @@ impl Worker {
         self.tally.calls += calls;
     }
 
-    /// Nothing asks for a closer look at each command: no reply waits for the log, nobody listens for
-    /// events, and commands that share their time are not timed.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.gating == Gating::Off
-            && !self.times_every_command
-            && self.changes.event_classes().is_empty()
+    /// Asks the log whether it takes changes, unless it has said so in this batch.
+    ///
+    /// # Errors
+    /// It takes none.
+    #[inline(always)]
+    pub(super) fn admit_changes(&mut self, server: &Server) -> Result<(), Refusal> {
+        if !self.log_admits {
+            server.engine.log().admit()?;
+            self.log_admits = true;
+        }
+        Ok(())
     }
 
     /// Counts keys that a command found and did not find.

@@ -13,11 +13,20 @@ use basalt_resp::encode_request;
 const BATCHES_A_ROUND: u64 = 50;
 const ROUNDS: u64 = 12;
 
-/// Whether replies wait for the log.
+/// What the log does, that of the server whose short ways are open first.
+type Logs = [LogMode; 2];
+
+const LOGS_ANSWER: Logs = [LogMode::Answers; 2];
+const LOGS_HOLD_REPLIES: Logs = [LogMode::HoldsReplies; 2];
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Log {
-    AnswersAtOnce,
+enum LogMode {
+    /// Replies do not wait for it.
+    Answers,
+    /// Replies wait for it.
     HoldsReplies,
+    /// Replies wait for it, but it acknowledges everything at once: a lie, for canaries.
+    Lies,
 }
 
 #[test]
@@ -26,9 +35,18 @@ fn the_short_ways_answer_and_log_as_the_long_way_does() {
     let batches = batches.map(|count| count.parse::<u64>().expect("a number of batches"));
     let rounds = batches.map_or(ROUNDS, |count| count.div_ceil(BATCHES_A_ROUND));
     for round in 0..rounds {
-        let log = if round % 2 == 0 { Log::AnswersAtOnce } else { Log::HoldsReplies };
-        compare(round, log);
+        let logs = if round % 2 == 0 { LOGS_ANSWER } else { LOGS_HOLD_REPLIES };
+        if let Err(difference) = compare(round, logs) {
+            panic!("{difference}");
+        }
     }
+}
+
+/// Canary: a server whose replies do not wait where the other's do is told apart from it.
+#[test]
+fn a_reply_that_does_not_wait_is_noticed() {
+    let difference = compare(1, [LogMode::Lies, LogMode::HoldsReplies]);
+    assert!(difference.is_err_and(|text| text.starts_with("replies wait for")));
 }
 
 /// One of the two servers.
@@ -39,12 +57,14 @@ struct Side {
 }
 
 impl Side {
-    fn new(short_ways: ShortWays, log: Log) -> Side {
+    fn new(short_ways: ShortWays, log: LogMode) -> Side {
         let mut server = TestServer::new();
         // Else LCS of long strings takes most of the time.
         server.configure("proto-max-bulk-len", "1048576");
-        if log == Log::HoldsReplies {
-            server.log.stop_acknowledging();
+        match log {
+            LogMode::Answers => {}
+            LogMode::HoldsReplies => server.log.stop_acknowledging(),
+            LogMode::Lies => server.log.acknowledge_early(),
         }
         server.set_short_ways(short_ways);
         let mut other = server.another_connection();
@@ -53,10 +73,11 @@ impl Side {
     }
 }
 
-fn compare(seed: u64, log: Log) {
+/// Returns what differs.
+fn compare(seed: u64, logs: Logs) -> Result<(), String> {
     let mut batches = Batches::new(seed, START_MS);
-    let mut short = Side::new(ShortWays::Open, log);
-    let mut long = Side::new(ShortWays::Closed, log);
+    let mut short = Side::new(ShortWays::Open, logs[0]);
+    let mut long = Side::new(ShortWays::Closed, logs[1]);
     for number in 0..BATCHES_A_ROUND {
         let pause_ms = batches.pause_ms();
         let interlude = batches.one_in(3).then(|| batches.interlude());
@@ -85,13 +106,25 @@ fn compare(seed: u64, log: Log) {
         };
         let replies = short.server.run_bytes(input.clone(), together);
         let expected = long.server.run_bytes(input, 1);
-        let at = replies.iter().zip(&expected).position(|(one, other)| one != other);
-        assert!(replies == expected, "replies differ at {at:?}: {}", what());
-        assert!(short.server.log.take_records() == long.server.log.take_records(), "{}", what());
-        assert_eq!(short.server.session.gate, long.server.session.gate, "{}", what());
-        assert_eq!(short.server.messages(), long.server.messages(), "{}", what());
+        let difference = if replies != expected {
+            let at = replies.iter().zip(&expected).position(|(one, other)| one != other);
+            format!("replies differ at {at:?}")
+        } else if short.server.log.take_records() != long.server.log.take_records() {
+            "records of the log differ".to_owned()
+        } else if short.server.session.gate != long.server.session.gate {
+            let gates = [&short, &long].map(|side| format!("{:?}", side.server.session.gate));
+            format!("replies wait for {gates:?}")
+        } else if short.server.messages() != long.server.messages() {
+            "messages differ".to_owned()
+        } else {
+            String::new()
+        };
+        if !difference.is_empty() {
+            return Err(format!("{difference}: {}", what()));
+        }
         if short.server.is_closed() {
-            return;
+            break;
         }
     }
+    Ok(())
 }

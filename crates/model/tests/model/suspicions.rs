@@ -2,7 +2,9 @@
 
 use basalt_change::place::{PartitionId, Slot};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_engine::{Engine, EventClasses, EventSink, Gate, KeyEvent, PutOptions, Ticket};
+use basalt_engine::{
+    Engine, EventClasses, EventSink, Gate, KeyEvent, PutOptions, Seen, Session, Ticket,
+};
 use basalt_env::clock::ManualClock;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::{Fetching, wait_for};
@@ -679,8 +681,16 @@ fn a_checkpoint_is_committed_after_the_log_is_synced() {
 #[test]
 fn reads_of_unacknowledged_changes_wait() {
     type Work = fn(&World<'_>);
-    let cases: [(Work, bool); 4] = [
+    let cases: [(Work, bool); 5] = [
         (|world| put(world, KEY, b"new"), false),
+        (
+            |world| {
+                let ticket =
+                    world.overwrite(0, KEY, b"new").expect("it fits where the old one was");
+                assert!(ticket.is_some(), "the reply to the change itself waits, too");
+            },
+            false,
+        ),
         (|world| delete(world, KEY), false),
         (|world| flush(world, 0), true),
         (|world| world.engine().swap(0, 1, &mut Gate::default()), true),
@@ -697,6 +707,9 @@ fn reads_of_unacknowledged_changes_wait() {
                 let keys = [engine.key(key)];
                 let mut gate = Gate::default();
                 engine.gate_reads(&mut engine.lock(&keys), &keys, &mut gate);
+                let (session, mut of_point) = (Session::background(0, 0), Gate::default());
+                engine.read_point(&keys[0], Seen::default(), &session, &mut of_point, |_| ());
+                assert_eq!(of_point, gate, "a look at the key alone waits for the same");
                 gate
             };
             assert!(!gate(KEY).is_open(), "what was changed is not on disk");
