@@ -164,7 +164,7 @@ fn a_journal_that_is_gone_is_missed() {
         }
         world.disk.remove(&Path::new(JOURNAL).join("clean-end")).expect("it is there");
         assert_refused(world, &["there is no journal in /journal"]);
-        assert_eq!(segments(world), [PathBuf::new(); 0], "none is begun");
+        assert!(segments(world).is_empty(), "none is begun");
         assert_eq!(accept(world), all("a"));
     });
 }
