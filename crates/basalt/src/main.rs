@@ -9,6 +9,7 @@
 mod banner;
 mod host;
 mod logging;
+mod reserve;
 mod serve;
 
 use basalt_config::Invocation;

@@ -9,7 +9,8 @@
 use crate::banner;
 use crate::host::{Process, fsync_policy};
 use crate::logging;
-use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
+use crate::reserve::Reserve;
+use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::server::{Server, Shutdown};
 use basalt_command::table::commands;
 use basalt_config::{ColdTierKind, Loaded, Settings};
@@ -30,6 +31,8 @@ use std::time::{Duration, Instant};
 
 /// How often memory and rates are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+/// How many samples lie between two looks at the space on the disk: a second.
+const SAMPLES_A_LOOK: u64 = 10;
 /// More would have the log wait for longer, see `engine/src/checkpoint/floors.rs`.
 const INGEST_BYTES_MAX: u64 = 64 << 20;
 
@@ -71,7 +74,7 @@ pub enum ServeError {
     Recovery(#[from] RecoveryError),
     /// The cold tier cannot be opened.
     #[error("cannot open the data: {0}")]
-    Cold(#[from] basalt_cold::ColdError),
+    Cold(#[from] ColdError),
     /// The system refused something.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -98,9 +101,14 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let listening = Arc::new(Listening::open(&settings.network)?);
 
     let opening = Instant::now();
-    let cold = open_cold(&settings, dir)?;
+    let mut reserve = match settings.persistence.cold_tier {
+        ColdTierKind::RocksDb => Reserve::open(dir),
+        ColdTierKind::Memory => Reserve::none(),
+    };
+    let cold = open_cold_patiently(&settings, dir, &mut reserve)?;
     let cold_opened_in = opening.elapsed();
     let (engine, journal) = open_engine(&settings, dir, cold)?;
+    journal.set_on_reserve(reserve.is_released());
     let opened_in = opening.elapsed();
     log_phases(engine.recovery(), cold_opened_in);
     let engine = Arc::new(engine);
@@ -110,7 +118,12 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let (shutdown, shutdowns) = channel();
     watch_signals(shutdown.clone())?;
     let threads = settings.network.io_threads;
-    let host = Process { journal, log_level, shutdown, listening: Arc::clone(&listening) };
+    let host = Process {
+        journal: Arc::clone(&journal),
+        log_level,
+        shutdown,
+        listening: Arc::clone(&listening),
+    };
     let server = Arc::new(new_server(&engine, config, host, threads));
     let net = NetThreads::start(&server)?;
     let acceptor = Acceptor::start(&listening, &server, &net)?;
@@ -121,7 +134,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     show(&banner::text(&start), &settings);
     tracing::info!(port = listening.tcp_port(), "ready to accept connections");
 
-    let how = wait(&server, &shutdowns);
+    let how = wait(&server, &journal, &shutdowns, reserve);
     tracing::info!(?how, "shutting down");
     acceptor.stop();
     net.stop();
@@ -145,6 +158,20 @@ fn lock_directory(dir: &Path) -> Result<DirectoryLock, ServeError> {
         io::ErrorKind::WouldBlock => ServeError::DirectoryInUse { dir: shown() },
         _ => directory(error),
     })
+}
+
+/// Opens the cold tier. If the disk is too full for that, the reserve is given up for it.
+fn open_cold_patiently(
+    settings: &Settings,
+    dir: &Path,
+    reserve: &mut Reserve,
+) -> Result<Arc<dyn ColdTier>, ServeError> {
+    match open_cold(settings, dir) {
+        Err(ServeError::Cold(ColdError::NoSpace { .. })) if reserve.release() => {
+            open_cold(settings, dir)
+        }
+        opened => opened,
+    }
 }
 
 fn open_cold(settings: &Settings, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
@@ -257,14 +284,23 @@ fn new_server(
 }
 
 /// Waits for the end, sampling meanwhile.
-fn wait(server: &Server, shutdowns: &Receiver<Shutdown>) -> Shutdown {
-    loop {
+fn wait(
+    server: &Server,
+    journal: &JournalLog,
+    shutdowns: &Receiver<Shutdown>,
+    mut reserve: Reserve,
+) -> Shutdown {
+    for sample in 1.. {
+        if sample % SAMPLES_A_LOOK == 0 {
+            reserve.look(&server.engine, journal);
+        }
         match shutdowns.recv_timeout(SAMPLE_EVERY) {
             Ok(how) => return how,
             Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
             Err(RecvTimeoutError::Timeout) => server.sample(),
         }
     }
+    Shutdown::Normal
 }
 
 /// Everybody has gone: saves what is to be saved and closes the files.

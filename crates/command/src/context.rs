@@ -126,7 +126,7 @@ impl Context<'_> {
         if self.transaction.is_some() {
             return Ok(None); // It was asked before the first command.
         }
-        match self.server.engine.log().admit() {
+        match self.server.engine.log().admit_removal() {
             Ok(()) => Ok(None),
             Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
             Err(refusal) => Err(CommandError::log_refused(&refusal)),

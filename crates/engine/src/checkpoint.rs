@@ -89,6 +89,8 @@ pub struct CheckpointStats {
     pub last_ms: u64,
     /// Why the last one failed, if it did.
     pub last_error: Option<String>,
+    /// The last one failed because the disk has no room.
+    pub is_out_of_space: bool,
     /// How long the last complete one took.
     pub last_duration: Duration,
     /// Rows that the last complete one wrote.
@@ -198,10 +200,15 @@ impl Engine {
                 stats.completed += 1;
                 stats.last_ms = self.clock.unix_ms();
                 stats.last_error = None;
+                stats.is_out_of_space = false;
                 stats.last_duration = start.elapsed();
                 stats.last_rows = *rows;
             }
-            Err(error) => stats.last_error = Some(error.to_string()),
+            Err(error) => {
+                stats.last_error = Some(error.to_string());
+                stats.is_out_of_space =
+                    matches!(error, CheckpointError::Cold(ColdError::NoSpace { .. }));
+            }
         }
         result.map(|_| ())
     }

@@ -58,7 +58,7 @@ impl ExpiryCycle {
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
         for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
             while self.expire_some(engine, id, db, now_ms, goes_on) {
-                if !goes_on() || engine.log().admit().is_err() {
+                if !goes_on() || engine.log().admit_removal().is_err() {
                     return;
                 }
             }
@@ -76,7 +76,7 @@ impl ExpiryCycle {
         now_ms: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> bool {
-        if engine.log().admit().is_err() {
+        if engine.log().admit_removal().is_err() {
             return false;
         }
         let mut locked = engine.keyspace.lock(id);

@@ -76,7 +76,7 @@ impl FieldExpiryCycle {
             return true;
         }
         let database = locked.partition_mut(id).database_mut(db);
-        if database.next_field_expiry_ms() > now_ms || engine.log().admit().is_err() {
+        if database.next_field_expiry_ms() > now_ms || engine.log().admit_removal().is_err() {
             return false;
         }
         self.due.clear();

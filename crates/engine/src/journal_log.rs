@@ -48,6 +48,11 @@ impl JournalLog {
         self.journal.health()
     }
 
+    /// See [`Journal::set_on_reserve`].
+    pub fn set_on_reserve(&self, on_reserve: bool) {
+        self.journal.set_on_reserve(on_reserve);
+    }
+
     #[inline]
     fn ticket(&self, group: u64) -> Ticket {
         if self.gates_replies() {
@@ -101,6 +106,10 @@ impl CommitLog for JournalLog {
     #[inline]
     fn admit(&self) -> Result<(), Refusal> {
         if self.journal.accepting() { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    fn admit_removal(&self) -> Result<(), Refusal> {
+        if self.journal.accepting_removals() { Ok(()) } else { Err(self.refusal()) }
     }
 
     fn kick(&self) {

@@ -130,6 +130,15 @@ pub trait CommitLog: Send + Sync {
     /// Whether a change may be appended now.
     fn admit(&self) -> Result<(), Refusal>;
 
+    /// As [`CommitLog::admit`], for a record that is short and makes data smaller: a full disk takes such records for
+    /// as long as it can, since nothing else makes room.
+    ///
+    /// # Errors
+    /// Why not now.
+    fn admit_removal(&self) -> Result<(), Refusal> {
+        self.admit()
+    }
+
     /// A thread has appended all that it had at hand and is about to wait.
     fn kick(&self);
 

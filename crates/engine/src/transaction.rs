@@ -169,7 +169,7 @@ impl<'e> Transaction<'e> {
         }
         let (engine, locked) = (self.engine, &self.locked);
         let is_due = |key| engine.is_due(locked, session.db, session.now_ms, key);
-        if !keys.iter().any(is_due) || engine.log().admit().is_err() {
+        if !keys.iter().any(is_due) || engine.log().admit_removal().is_err() {
             return;
         }
         let mut txn = self.txn(session);

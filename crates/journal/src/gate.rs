@@ -15,6 +15,8 @@ pub(crate) enum Closed {
     Failed = 8,
     /// The log is long, see [`crate::pace`].
     Paced = 16,
+    /// Space that was kept back is in use, see [`crate::Journal::set_on_reserve`].
+    OnReserve = 32,
 }
 
 /// The set of reasons that hold now.
@@ -30,12 +32,21 @@ impl Gate {
         self.0.load(Ordering::Relaxed) == 0
     }
 
+    /// Whether records are welcome that are short and make data smaller: what is left of the current segment is for
+    /// them.
+    pub(crate) fn is_open_for_removals(&self) -> bool {
+        let removals_pass = Closed::NoNextSegment as u8 | Closed::OnReserve as u8;
+        self.0.load(Ordering::Relaxed) & !removals_pass == 0
+    }
+
     pub(crate) fn has(&self, reason: Closed) -> bool {
         self.0.load(Ordering::Relaxed) & reason as u8 != 0
     }
 
     pub(crate) fn disk_is_full(&self) -> bool {
-        self.has(Closed::NoNextSegment) || self.has(Closed::NoSpaceToWrite)
+        [Closed::NoNextSegment, Closed::NoSpaceToWrite, Closed::OnReserve]
+            .into_iter()
+            .any(|reason| self.has(reason))
     }
 
     /// Adds a reason; true if it is new.

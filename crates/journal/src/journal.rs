@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use crate::cache_padded::CachePadded;
 use crate::error::{JournalError, OpenError};
 use crate::frames::Replay;
+use crate::gate::Closed;
 use crate::housekeeper::run_housekeeper;
 use crate::options::{FsyncPolicy, HARD_STATE_BYTES_MAX, Options};
 use crate::recovery::recover;
@@ -280,6 +281,22 @@ impl Journal {
     #[inline]
     pub fn accepting(&self) -> bool {
         self.shared.front.gate.is_open()
+    }
+
+    /// Whether the journal takes records that are short and make data smaller: as [`Journal::accepting`], and also
+    /// when the disk has no room for the next segment, as long as the current one has.
+    pub fn accepting_removals(&self) -> bool {
+        self.shared.front.gate.is_open_for_removals()
+    }
+
+    /// Refuses all other records, as a full disk does, or ends that. For callers that keep space back and have
+    /// given it up, so that what is stored can get smaller.
+    pub fn set_on_reserve(&self, on_reserve: bool) {
+        if on_reserve {
+            self.shared.close_gate(Closed::OnReserve);
+        } else {
+            self.shared.open_gate(Closed::OnReserve);
+        }
     }
 
     /// Bytes of log that a recovery would read now; trimming makes it smaller.

@@ -45,7 +45,7 @@ fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session
     let (keys, now_ms) = (several_keys(request), worker.now_ms);
     let locked = engine.lock(&keys);
     let is_due = |key| engine.is_due(&locked, session.db, now_ms, key);
-    if !keys.iter().any(is_due) || engine.log().admit().is_err() {
+    if !keys.iter().any(is_due) || engine.log().admit_removal().is_err() {
         return;
     }
     let key_session = key_session(worker, session);

@@ -108,6 +108,7 @@ pub(super) fn write(
     match worker.admit_changes(request.server) {
         Ok(()) => {}
         Err(_) if request.command().flags.has(Flag::Readonly) => {}
+        Err(Refusal::DiskFull) if may_make_room(request) => {}
         Err(refusal) => return refused(&refusal),
     }
     if let Some(keys) = only_key(request) {
@@ -115,6 +116,13 @@ pub(super) fn write(
         return write_keys(request, worker, session, &keys, run, reply);
     }
     write_several(request, worker, session, run, reply)
+}
+
+/// While the disk is full, what runs when memory is full runs, too: deleting and expiry, which alone make room.
+#[cold]
+fn may_make_room(request: &Request<'_>) -> bool {
+    let log = request.server.engine.log();
+    !request.command().flags.has(Flag::Denyoom) && log.admit_removal().is_ok()
 }
 
 #[inline(never)]

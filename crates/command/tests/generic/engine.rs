@@ -132,13 +132,45 @@ fn replies_about_one_key_wait_for_its_change_alone() {
 fn a_log_that_refuses_changes_refuses_flushes() {
     let mut server = TestServer::new();
     server.line("SET k v");
-    server.log.refuse(Some(Refusal::DiskFull));
+    server.log.refuse(Some(Refusal::Failed("no disk".to_owned())));
     for line in ["FLUSHALL", "FLUSHDB ASYNC", "SWAPDB 0 1"] {
         let Value::Error(text) = server.line(line) else { panic!("{line}") };
         assert!(text.starts_with(b"MISCONF"), "{line}");
     }
     server.log.refuse(None);
     assert_eq!(server.line("DBSIZE"), Value::Integer(1));
+}
+
+#[test]
+fn what_frees_space_goes_on_while_the_disk_is_full() {
+    let mut server = TestServer::new();
+    for line in ["MSET a 1 b 2 c 3 d 4", "RPUSH list x y", "HSET hash f v", "SET due v PX 100"] {
+        server.line(line);
+    }
+    server.log.refuse(Some(Refusal::DiskFull));
+    for line in ["SET a 2", "APPEND a x", "RPUSH list z", "SETEX b 10 v", "INCR a", "COPY a z"] {
+        let Value::Error(text) = server.line(line) else { panic!("{line}") };
+        assert!(text.starts_with(b"MISCONF"), "{line}");
+    }
+    for (line, reply) in [
+        ("DEL a", 1),
+        ("UNLINK b", 1),
+        ("PEXPIRE c 100", 1),
+        ("PERSIST c", 1),
+        ("LREM list 0 x", 1),
+        ("HDEL hash f", 1),
+        ("DBSIZE", 4),
+    ] {
+        assert_eq!(server.line(line), Value::Integer(reply), "{line}");
+    }
+    server.clock.advance_ms(200);
+    let start = Instant::now();
+    while server.server.engine.expired_keys() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(120), "nothing expires");
+        std::thread::yield_now();
+    }
+    assert_eq!(server.line("FLUSHALL"), Value::Simple(b"OK".to_vec()));
+    assert_eq!(server.line("DBSIZE"), Value::Integer(0));
 }
 
 #[test]

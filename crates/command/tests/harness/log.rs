@@ -151,6 +151,10 @@ impl CommitLog for MemoryLog {
         self.refusal.lock().clone().map_or(Ok(()), Err)
     }
 
+    fn admit_removal(&self) -> Result<(), Refusal> {
+        self.refusal.lock().clone().filter(|why| *why != Refusal::DiskFull).map_or(Ok(()), Err)
+    }
+
     fn kick(&self) {}
 
     fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}

@@ -174,3 +174,30 @@ fn a_trim_that_fails_leaves_the_log_whole_and_can_be_repeated() {
     names.retain(|name| name.ends_with(".log"));
     assert!(names.len() <= 2, "the current and the prepared file: {names:?}");
 }
+
+#[test]
+fn on_a_full_disk_there_is_room_for_removals() {
+    let disk = SimDisk::new();
+    let (journal, _) = open_ok(&disk, FsyncPolicy::Always);
+    let news = News::of(&journal);
+    fill_disk(&disk, &journal);
+    // Into the file that was ready; there is no other.
+    fill_segments(&journal, 2);
+    news.wait_until(|| !journal.accepting());
+    assert_eq!(journal.health(), Health::DiskFull);
+    assert!(journal.accepting_removals(), "the segment that has been begun has room");
+    journal.wait_durable(fill(&journal, 0, 1, 50)).expect("there is room");
+    // Until it has none.
+    while journal.accepting_removals() {
+        fill(&journal, 0, 1, 1_000);
+        journal.kick();
+        std::thread::yield_now();
+    }
+    disk.limit_capacity(None);
+    news.wait_until(|| journal.accepting());
+    journal.set_on_reserve(true);
+    assert_eq!((journal.accepting(), journal.accepting_removals()), (false, true));
+    assert_eq!(journal.health(), Health::DiskFull);
+    journal.set_on_reserve(false);
+    assert!(journal.accepting());
+}

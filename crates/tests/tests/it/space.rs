@@ -137,9 +137,12 @@ fn fill_and_recover(fsync: &str) {
     for index in 0..100 {
         assert_eq!(write(&mut connection, index), Value::Simple(b"OK".to_vec()));
     }
+    connection.run("SET spare value").expect("a reply");
     let ballast = disk.fill();
     let mut count = write_until_full(&mut connection, 100);
     assert_kept(&mut connection, count);
+    let removed = connection.run("DEL spare").expect("a reply");
+    assert_eq!(removed, Value::Integer(1), "what makes room is accepted");
     let ping = server.connect().run("PING").expect("a reply");
     assert_eq!(ping, Value::Simple(b"PONG".to_vec()));
 
