@@ -20,6 +20,7 @@
 use crate::memory::slab::{Slab, cell_bytes};
 use basalt_change::op::StringForm;
 use basalt_value::{Kind, Value, ValueMut, ValueRef};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -391,16 +392,31 @@ impl SharedMut<'_> {
     /// Changes the bytes: in place if nobody else holds them, else in a copy.
     pub fn edit(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
         let slot = self.ptr.cast::<*const Vec<u8>>(); // Aligned: it is the entry's word.
-        // SAFETY: the field holds a pointer from `Arc::into_raw`; it is taken out, changed and put
-        // back. `change` cannot unwind past this in a way that leaves the entry alive: the release
-        // profile aborts, and in tests a panic under a partition lock ends the test.
+        // SAFETY: the field holds a pointer from `Arc::into_raw`; it is taken out, changed and put back, even
+        // if `change` unwinds.
         unsafe {
-            let mut shared = Arc::from_raw(slot.read());
-            change(Arc::make_mut(&mut shared));
-            slot.write(Arc::into_raw(shared));
+            let shared = ManuallyDrop::new(Arc::from_raw(slot.read()));
+            let mut taken = TakenOut { slot, shared };
+            change(Arc::make_mut(&mut taken.shared));
+            drop(taken);
             let kind = self.entry.entry().kind();
             self.entry.0.as_ptr().write(kind | EDITED);
         }
+    }
+}
+
+/// A shared value that has been taken out of its entry and is put back when this goes.
+struct TakenOut {
+    /// Where it stood.
+    slot: *mut *const Vec<u8>,
+    shared: ManuallyDrop<Arc<Vec<u8>>>,
+}
+
+impl Drop for TakenOut {
+    fn drop(&mut self) {
+        // SAFETY: the place is in the entry that the value was taken out of, which is alive and borrowed mutably; the
+        // value is taken once.
+        unsafe { self.slot.write(Arc::into_raw(ManuallyDrop::take(&mut self.shared))) };
     }
 }
 

@@ -80,6 +80,33 @@ impl Cell {
         }
     }
 
+    /// Takes the lock.
+    ///
+    /// # Panics
+    /// If a panic may have left the partition half-changed.
+    #[inline(always)]
+    fn lock(&self, unwinding: Unwinding) {
+        self.lock.lock();
+        if unwinding.minds() {
+            // SAFETY: the lock is held, and no other reference is alive.
+            let is_poisoned = unsafe { &*self.partition.get() }.is_poisoned();
+            if is_poisoned {
+                self.lock.unlock();
+                panic!("a panic has left this partition half-changed");
+            }
+        }
+    }
+
+    /// Lets go of the lock, which the caller holds.
+    #[inline(always)]
+    fn unlock(&self, unwinding: Unwinding) {
+        if unwinding.has_begun() {
+            // SAFETY: the caller holds the lock, and its reference is gone.
+            unsafe { &mut *self.partition.get() }.poison();
+        }
+        self.lock.unlock();
+    }
+
     /// The hint for a hash in a database: by the leading bits, which choose among the segments of
     /// a table that has several.
     #[inline]
@@ -101,6 +128,7 @@ const RANK: Rank = Rank(2);
 pub struct Locked<'a> {
     cells: &'a [Cell; PARTITIONS],
     held: Held<'a>,
+    unwinding: Unwinding,
     _rank: lock_rank::Held,
 }
 
@@ -202,8 +230,9 @@ impl Keyspace {
     pub fn lock(&self, partition: PartitionId) -> Locked<'_> {
         let number = u32::from(partition.number());
         let rank = lock_rank::Held::before_waiting(RANK, number, number);
-        self.partitions[partition.index()].lock.lock();
-        Locked { cells: &self.partitions, held: Held::One(partition), _rank: rank }
+        let unwinding = Unwinding::now();
+        self.partitions[partition.index()].lock(unwinding);
+        Locked { cells: &self.partitions, held: Held::One(partition), unwinding, _rank: rank }
     }
 
     /// Looks at one partition under its lock.
@@ -223,8 +252,9 @@ impl Keyspace {
         let number = u32::from(partition.number());
         let _rank = lock_rank::Held::before_waiting(RANK, number, number);
         let cell = &self.partitions[partition.index()];
-        cell.lock.lock();
-        let _unlock = Unlock(&cell.lock);
+        let unwinding = Unwinding::now();
+        cell.lock(unwinding);
+        let _unlock = Unlock { cell, unwinding };
         // SAFETY: its lock is held until `_unlock` goes, so this is the only reference, and it is gone
         // before.
         change(unsafe { &mut *cell.partition.get() })
@@ -242,28 +272,66 @@ impl Keyspace {
         }
         let number = u32::from(partition.number());
         let rank = lock_rank::Held::without_waiting(RANK, number, number);
-        let locked = Locked { cells: &self.partitions, held: Held::One(partition), _rank: rank };
+        let (held, unwinding) = (Held::One(partition), Unwinding::now());
+        let locked = Locked { cells: &self.partitions, held, unwinding, _rank: rank };
         Some(look(locked.partition(partition)))
     }
 
     /// Locks several partitions.
     pub fn lock_many(&self, partitions: &PartitionSet) -> Locked<'_> {
         let rank = partitions.rank();
+        let unwinding = Unwinding::now();
         for partition in partitions.iter() {
-            self.partitions[partition.index()].lock.lock();
+            self.partitions[partition.index()].lock(unwinding);
         }
         let held = Held::Many(Box::new(*partitions));
-        Locked { cells: &self.partitions, held, _rank: rank }
+        Locked { cells: &self.partitions, held, unwinding, _rank: rank }
     }
 }
 
 /// Lets go of a lock at the end of a block.
-struct Unlock<'a>(&'a ShortLock);
+struct Unlock<'a> {
+    cell: &'a Cell,
+    unwinding: Unwinding,
+}
 
 impl Drop for Unlock<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.unlock();
+        self.cell.unlock(self.unwinding);
+    }
+}
+
+/// Whether a thread was unwinding when it took a lock. The release profile aborts at a panic, and this is nothing; where
+/// panics unwind, a partition that a panic may have left half-changed is never used again.
+#[derive(Clone, Copy)]
+struct Unwinding(#[cfg(panic = "unwind")] bool);
+
+impl Unwinding {
+    #[inline(always)]
+    fn now() -> Unwinding {
+        Unwinding(
+            #[cfg(panic = "unwind")]
+            std::thread::panicking(),
+        )
+    }
+
+    /// It has begun since.
+    #[inline(always)]
+    fn has_begun(self) -> bool {
+        #[cfg(panic = "unwind")]
+        return !self.0 && std::thread::panicking();
+        #[cfg(not(panic = "unwind"))]
+        false
+    }
+
+    /// A thread that is unwinding looks at what it finds: a second panic would hide the first.
+    #[inline(always)]
+    fn minds(self) -> bool {
+        #[cfg(panic = "unwind")]
+        return !self.0;
+        #[cfg(not(panic = "unwind"))]
+        false
     }
 }
 
@@ -293,8 +361,8 @@ impl Locked<'_> {
     /// The same partitions for a while, without letting go of them after it: each command of a
     /// transaction gets what the transaction holds.
     pub fn lend(&mut self) -> Locked<'_> {
-        let held = Held::Lent(&self.held);
-        Locked { cells: self.cells, held, _rank: lock_rank::Held::nothing() }
+        let (held, unwinding) = (Held::Lent(&self.held), self.unwinding);
+        Locked { cells: self.cells, held, unwinding, _rank: lock_rank::Held::nothing() }
     }
 
     /// Whether a partition is held.
@@ -329,17 +397,17 @@ impl Drop for Locked<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         match &self.held {
-            Held::One(one) => self.cells[one.index()].lock.unlock(),
-            held => release(self.cells, held),
+            Held::One(one) => self.cells[one.index()].unlock(self.unwinding),
+            held => release(self.cells, held, self.unwinding),
         }
     }
 }
 
 /// Lets go of what is more or less than one partition.
 #[cold]
-fn release(cells: &[Cell], held: &Held<'_>) {
+fn release(cells: &[Cell], held: &Held<'_>, unwinding: Unwinding) {
     if let Held::Many(many) = held {
-        many.iter().for_each(|partition| cells[partition.index()].lock.unlock());
+        many.iter().for_each(|partition| cells[partition.index()].unlock(unwinding));
     }
 }
 
@@ -417,6 +485,33 @@ mod tests {
         assert_eq!(held.partition(one).last_seq(), 7);
         drop(held);
         assert!(keyspace.glance(one, |_| ()).is_some() && keyspace.glance(other, |_| ()).is_some());
+    }
+
+    /// Only a panic under the lock poisons, and only what the thread held.
+    #[test]
+    fn what_a_panic_leaves_half_changed_is_not_used_again() {
+        let keyspace = Keyspace::new(1, 1);
+        let id = |number| PartitionId::new(number).unwrap();
+        let panics =
+            |work: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
+        assert!(panics(&|| panic!("without a lock")));
+        assert!(panics(&|| {
+            let mut held = keyspace.lock(id(1));
+            held.partition_mut(id(1)).advance(7);
+            panic!("under a lock");
+        }));
+        assert!(panics(&|| keyspace.with_mut(id(2), |_| panic!("under another lock"))));
+        let mut both = PartitionSet::EMPTY;
+        [3, 4].into_iter().for_each(|number| both.insert(id(number)));
+        assert!(panics(&|| {
+            let _held = keyspace.lock_many(&both);
+            panic!("under several locks");
+        }));
+        for number in 1..=4 {
+            assert!(panics(&|| drop(keyspace.lock(id(number)))), "partition {number}");
+            assert!(panics(&|| keyspace.with(id(number), |_| ())), "partition {number}");
+        }
+        assert!(!panics(&|| drop(keyspace.lock(id(5)))));
     }
 
     #[test]

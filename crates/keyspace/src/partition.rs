@@ -16,6 +16,8 @@ pub struct Guard(u8);
 impl Guard {
     /// The log may not have acknowledged all changes.
     const HAS_UNACKNOWLEDGED: u8 = 1;
+    /// A panic may have left the partition half-changed; only where panics unwind.
+    const POISONED: u8 = 2;
 
     /// Nothing stands in the way: what a command sees is acknowledged.
     #[inline(always)]
@@ -117,6 +119,14 @@ impl Partition {
     pub(crate) unsafe fn databases_of(partition: *const Partition) -> *const Databases {
         // SAFETY: the place lies within the partition, says the caller.
         unsafe { &raw const (*partition).databases }
+    }
+
+    pub(crate) fn poison(&mut self) {
+        self.guard.0 |= Guard::POISONED;
+    }
+
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.guard.0 & Guard::POISONED != 0
     }
 
     /// By database number.

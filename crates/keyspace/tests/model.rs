@@ -72,6 +72,37 @@ fn the_largest_segment_splits_early_if_chance_wants_it() {
     }
 }
 
+/// A place is good until something comes, goes or is replaced, and only in its own table.
+#[test]
+#[cfg(debug_assertions)]
+fn a_place_is_not_used_after_a_change() {
+    let find = |table: &Table, key: &[u8]| table.find(hash(key), key).expect("it is there");
+    let changes: [fn(&mut Table); 4] = [
+        |table| put(table, b"new", b"v", 0),
+        |table| remove(table, b"other"),
+        |table| put(table, b"other", &[0; 100], 0),
+        |table| table.mark_all_clean(),
+    ];
+    for change in changes {
+        let mut table = table();
+        put(&mut table, b"key", b"v", 0);
+        put(&mut table, b"other", b"v", 0);
+        let found = find(&table, b"key");
+        put(&mut table, b"key", b"w", 0); // In place.
+        table.mark(found, COLD);
+        assert_eq!(table.entry(found).key(), b"key");
+        change(&mut table);
+        let uses_it = std::panic::AssertUnwindSafe(|| table.entry(found).key().len());
+        assert!(std::panic::catch_unwind(uses_it).is_err());
+    }
+    let (mut one, mut other) = (table(), table());
+    put(&mut one, b"key", b"v", 0);
+    put(&mut other, b"key", b"v", 0);
+    let found = find(&one, b"key");
+    let uses_it = std::panic::AssertUnwindSafe(|| other.entry(found).key().len());
+    assert!(std::panic::catch_unwind(uses_it).is_err());
+}
+
 /// A scan from start to end, in steps, while `between` changes the table.
 fn scan(
     table: &mut Table,

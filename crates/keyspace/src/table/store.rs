@@ -29,6 +29,7 @@ pub struct Table {
     pub(super) counts: Counts,
     slab: Slab,
     pub(super) directory: Vec<SegmentRef>,
+    pub(super) version: Version,
 }
 
 /// What the table holds.
@@ -50,9 +51,11 @@ pub struct Counts {
     pub index_bytes: usize,
 }
 
-/// Where an entry stands. Valid until the table changes.
+/// Where an entry stands. Valid until an entry comes to the table, goes or is replaced: debug builds assert it at each
+/// use.
 #[derive(Clone, Copy)]
 pub struct Found {
+    version: Version,
     segment: SegmentRef,
     bucket: usize,
     index: usize,
@@ -83,6 +86,29 @@ pub enum Lookup<'a> {
     Unknown,
 }
 
+/// In debug builds a number that each table gets anew, from all numbers that no table has had, when an entry comes,
+/// goes or is replaced. In others nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Version(#[cfg(debug_assertions)] u64);
+
+impl Version {
+    #[inline(always)]
+    pub(super) fn next() -> Version {
+        #[cfg(debug_assertions)]
+        static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        // Relaxed: only that it differs counts.
+        Version(
+            #[cfg(debug_assertions)]
+            LAST.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+        )
+    }
+
+    #[inline(always)]
+    fn check(self, found: Version) {
+        debug_assert_eq!(self, found, "a place was used after the table had changed");
+    }
+}
+
 impl Found {
     /// The flags of the entry's reference.
     #[inline]
@@ -111,6 +137,7 @@ impl Table {
             hasher,
             slab: Slab::new(pool),
             counts: Counts::default(),
+            version: Version::next(),
         }
     }
 
@@ -229,6 +256,7 @@ impl Table {
         let is_there = unsafe { &*segment.bucket(bucket) }.holds(index, tag(hash), slot);
         // SAFETY: the table refers to that entry, so it is alive, and does not change.
         (is_there && unsafe { slot.entry().entry() }.has_key(key)).then_some(Found {
+            version: self.version,
             segment,
             bucket,
             index,
@@ -251,10 +279,29 @@ impl Table {
         // SAFETY: the table is borrowed, so its segments are alive and unchanged.
         let bucket = unsafe { &*segment.bucket(home) };
         match find_in(bucket, hash, key) {
-            Some((index, slot)) => Some(Found { segment, bucket: home, index, slot }),
-            None if bucket.is_passed() => find_further(segment, hash, key),
+            Some((index, slot)) => {
+                Some(Found { version: self.version, segment, bucket: home, index, slot })
+            }
+            None if bucket.is_passed() => self.find_further(segment, hash, key),
             None => None,
         }
+    }
+
+    /// Finds the entry of a key behind its home bucket.
+    #[inline(never)]
+    fn find_further(&self, segment: SegmentRef, hash: u64, key: &[u8]) -> Option<Found> {
+        let home = segment.home(hash);
+        for number in home + 1..segment.reach(home) {
+            // SAFETY: the table is borrowed, so its segments are alive and unchanged.
+            let bucket = unsafe { &*segment.bucket(number) };
+            if let Some((index, slot)) = find_in(bucket, hash, key) {
+                return Some(Found { version: self.version, segment, bucket: number, index, slot });
+            }
+            if !bucket.is_passed() {
+                return None;
+            }
+        }
+        None
     }
 
     /// What the table knows of a key.
@@ -272,6 +319,7 @@ impl Table {
     /// The entry at a place.
     #[inline]
     pub fn entry(&self, found: Found) -> Entry<'_> {
+        self.version.check(found.version);
         // SAFETY: `found` is from this table since its last change, so the entry is alive, and it
         // cannot change while the table is borrowed.
         unsafe { found.slot.entry().entry() }
@@ -280,6 +328,7 @@ impl Table {
     /// Notes an access to the entry at a place.
     #[inline]
     pub fn touch(&self, found: Found, access: Access) {
+        self.version.check(found.version);
         // SAFETY: the entry is alive. The access field is written although the table is only
         // borrowed: it lies outside of every reference that `Entry` gives out, and the partition's
         // lock, without which there is no `&Table`, keeps other threads away.
@@ -289,6 +338,7 @@ impl Table {
     /// Changes the expiry in place if the entry has room for it; says whether it did. Marks the
     /// entry dirty.
     pub fn overwrite_expiry(&mut self, found: Found, expire_ms: u64) -> bool {
+        self.version.check(found.version);
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
         let done = unsafe { found.slot.entry().overwrite_expiry(expire_ms) };
         if done {
@@ -303,6 +353,7 @@ impl Table {
         let entry = EntryPtr::create(&mut self.slab, content);
         let slot = Slot::new(entry, flags | expiring);
         self.count_in(slot);
+        self.version = Version::next();
         while !self.place(hash, slot) {
             self.grow(hash);
         }
@@ -310,20 +361,24 @@ impl Table {
 
     /// Puts another entry for the same key in the place of the one found.
     pub fn replace(&mut self, found: Found, content: Content<'_>, flags: u64) {
+        self.version.check(found.version);
         let expiring = if content.expire_ms != 0 { EXPIRING } else { 0 };
         let entry = EntryPtr::create(&mut self.slab, content);
         let slot = Slot::new(entry, flags | expiring);
-        self.count_out(found.slot);
+        let old = self.slot(found);
+        self.count_out(old);
         self.count_in(slot);
         self.write(found, slot);
+        self.version = Version::next();
         // SAFETY: the table no longer refers to the old entry, and it came from this slab.
-        unsafe { found.slot.entry().destroy(&mut self.slab) };
+        unsafe { old.entry().destroy(&mut self.slab) };
     }
 
     /// Overwrites a string in place if it fits; says whether it did. Marks the entry dirty.
     // Inlined always: see `find`.
     #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
+        self.version.check(found.version);
         let crate::entry::NewValue::Bytes(bytes, form) = &content.value else { return false };
         let has_expiry = found.slot.has(EXPIRING);
         if has_expiry != (content.expire_ms != 0) {
@@ -345,6 +400,7 @@ impl Table {
 
     /// Changes a shared value in place. Marks the entry dirty.
     pub fn edit_shared(&mut self, found: Found, change: impl FnOnce(&mut Vec<u8>)) {
+        self.version.check(found.version);
         self.counts.apart_bytes -= self.entry(found).apart_bytes();
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries; the caller found
         // the value to be shared.
@@ -371,6 +427,7 @@ impl Table {
 
     /// Takes a collection out and leaves an empty one in its place; `None` if the entry is none.
     pub fn take_collection(&mut self, found: Found) -> Option<Value> {
+        self.version.check(found.version);
         self.counts.apart_bytes -= self.entry(found).apart_bytes();
         // SAFETY: as above.
         let value = unsafe { found.slot.entry().take_collection() };
@@ -384,6 +441,7 @@ impl Table {
     /// If the entry has no such value.
     #[inline]
     pub fn edit_inline(&mut self, found: Found, change: impl FnOnce(&mut [u8])) {
+        self.version.check(found.version);
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries, and `change`
         // cannot keep what it is lent.
         change(unsafe { found.slot.entry().inline_mut() });
@@ -393,17 +451,23 @@ impl Table {
     /// Sets flags of the entry's reference.
     #[inline]
     pub fn mark(&mut self, found: Found, flags: u64) {
+        self.version.check(found.version);
         if !found.slot.has(flags) {
-            if flags & DIRTY != 0 && !found.slot.has(DIRTY) {
+            // Marked since it was found, perhaps.
+            let slot = self.slot(found);
+            if flags & DIRTY != 0 && !slot.has(DIRTY) {
                 self.counts.dirty += 1;
             }
-            self.write(found, found.slot.with(flags));
+            self.write(found, slot.with(flags));
         }
     }
 
     /// Takes the entry out.
     pub fn remove(&mut self, hash: u64, found: Found) {
-        self.count_out(found.slot);
+        self.version.check(found.version);
+        let old = self.slot(found);
+        self.count_out(old);
+        self.version = Version::next();
         let home = found.segment.home(hash);
         for number in home..found.bucket {
             // SAFETY: the table is borrowed mutably; the buckets are alive.
@@ -413,9 +477,16 @@ impl Table {
         unsafe {
             (*found.segment.bucket(found.bucket)).clear(found.index);
             (*found.segment.head()).used -= 1;
-            found.slot.entry().destroy(&mut self.slab);
+            old.entry().destroy(&mut self.slab);
         }
         self.shrink(hash);
+    }
+
+    /// The reference at a place, with the flags that it has now.
+    #[inline]
+    fn slot(&self, found: Found) -> Slot {
+        // SAFETY: `found` is from this table since its last change; the table is borrowed.
+        unsafe { (*found.segment.bucket(found.bucket)).slot(found.index) }
     }
 
     #[inline]
@@ -472,23 +543,6 @@ fn find_in(bucket: &Bucket, hash: u64, key: &[u8]) -> Option<(usize, Slot)> {
         // does not change.
         if unsafe { slot.entry().entry() }.has_key(key) {
             return Some((index, slot));
-        }
-    }
-    None
-}
-
-/// Finds the entry of a key behind its home bucket.
-#[inline(never)]
-fn find_further(segment: SegmentRef, hash: u64, key: &[u8]) -> Option<Found> {
-    let home = segment.home(hash);
-    for number in home + 1..segment.reach(home) {
-        // SAFETY: the caller has borrowed the table of this segment.
-        let bucket = unsafe { &*segment.bucket(number) };
-        if let Some((index, slot)) = find_in(bucket, hash, key) {
-            return Some(Found { segment, bucket: number, index, slot });
-        }
-        if !bucket.is_passed() {
-            return None;
         }
     }
     None
