@@ -1,8 +1,8 @@
 //! The table of commands as the dispatch sees it: names and specs, and per command what each call of it
 //! asks for, worked out once.
 
-use crate::entry::{Entry, Run};
-use basalt_spec::{Command, CommandId, CommandSpec, CommandTable, Flag, Group};
+use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
+use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
 use basalt_value::sorted_set::Direction;
 
 /// The table with its functions.
@@ -10,6 +10,7 @@ pub struct Commands {
     /// Names, arities, keys, documents.
     pub table: CommandTable,
     calls: Vec<Call>,
+    traits: Vec<&'static Traits>,
 }
 
 /// What every call of a command needs of it: one small entry in one dense array. The rest is in the
@@ -18,6 +19,8 @@ pub struct Commands {
 pub(crate) struct Call {
     /// What it does.
     pub(crate) run: Run,
+    /// What is tried before that.
+    pub(crate) shortcut: Option<Shortcut>,
     arity: i16,
     /// The word that is its first key, 0 if it has none.
     pub(crate) first_key: u16,
@@ -45,6 +48,7 @@ impl Call {
         let has_plain_range = may_have_several && !command.flags.has(Flag::Movablekeys);
         Call {
             run: entry.run,
+            shortcut: entry.shortcut,
             arity: command.arity,
             first_key,
             only_key: if is_alone { first_key } else { 0 },
@@ -55,7 +59,7 @@ impl Call {
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
-            ahead: ahead(&entry.spec, first_key),
+            ahead: ahead(entry, first_key),
         }
     }
 
@@ -88,14 +92,25 @@ impl Commands {
     /// Builds the table of these commands.
     ///
     /// # Panics
-    /// If a spec is wrong: that is a mistake in the table's source, and its tests find it.
+    /// If a spec is wrong, or if an entry but one has no function: that is a mistake in the table's source,
+    /// and its tests find it.
     pub fn of(entries: impl IntoIterator<Item = &'static Entry>) -> Commands {
         let entries: Vec<&'static Entry> = entries.into_iter().collect();
         let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
             .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
         let calls =
             entries.iter().zip(table.all()).map(|(entry, command)| Call::new(entry, command));
-        Commands { calls: calls.collect(), table }
+        let calls: Vec<Call> = calls.collect();
+        let count = calls.iter().filter(|call| matches!(call.run, Run::Exec)).count();
+        assert!(count <= 1, "{count} entries are EXEC: some do not say what they run");
+        let traits = entries.iter().map(|entry| &entry.traits).collect();
+        Commands { calls, table, traits }
+    }
+
+    /// What a command's entry says for the dispatch.
+    #[inline]
+    pub(crate) fn traits(&self, id: CommandId) -> &'static Traits {
+        self.traits[id.index()]
     }
 
     /// What every call of a command needs of it.
@@ -112,9 +127,10 @@ fn shares_time(entry: &Entry) -> bool {
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
 }
 
-/// What of a collection a command will touch, by its synopsis: the word behind its first key, options
-/// left out, that is called a member or a field.
-fn ahead(spec: &CommandSpec, first_key: u16) -> Ahead {
+/// What of a collection a command will touch: what its entry says that it takes, or, by its synopsis, the
+/// word behind its first key, options left out, that is called a member or a field.
+fn ahead(entry: &Entry, first_key: u16) -> Ahead {
+    let spec = &entry.spec;
     let is_collection = matches!(
         spec.group,
         Group::List | Group::Set | Group::SortedSet | Group::Hash | Group::Stream | Group::Geo
@@ -122,11 +138,11 @@ fn ahead(spec: &CommandSpec, first_key: u16) -> Ahead {
     let (true, Ok(key @ 1..)) = (is_collection, u8::try_from(first_key)) else {
         return Ahead::Nothing;
     };
-    match spec.name {
-        "spop" | "srandmember" => return Ahead::Random { key },
-        "zpopmin" => return Ahead::End { key, direction: Direction::Forward },
-        "zpopmax" => return Ahead::End { key, direction: Direction::Backward },
-        _ => {}
+    match entry.traits.takes {
+        Some(Taken::Random) => return Ahead::Random { key },
+        Some(Taken::First) => return Ahead::End { key, direction: Direction::Forward },
+        Some(Taken::Last) => return Ahead::End { key, direction: Direction::Backward },
+        None => {}
     }
     let mut depth = 0;
     let mut words = 1;

@@ -1,5 +1,6 @@
 //! Keeps passwords out of the slow log.
 
+use crate::entry::Secrets;
 use basalt_config::OptionId;
 
 /// What stands in a secret's place.
@@ -8,19 +9,19 @@ const REDACTED: &[u8] = b"(redacted)";
 /// The words of a call, secrets replaced.
 #[cold]
 pub(crate) fn redact<'a>(
-    full_name: &str,
+    secrets: Secrets,
     words: impl ExactSizeIterator<Item = &'a [u8]>,
 ) -> Vec<&'a [u8]> {
     let mut words: Vec<&[u8]> = words.collect();
-    match full_name {
-        "auth" => words[1..].fill(REDACTED),
-        "hello" => {
+    match secrets {
+        Secrets::AllWords => words[1..].fill(REDACTED),
+        Secrets::AfterAuth => {
             let is_auth = |word: &&[u8]| word.eq_ignore_ascii_case(b"auth");
             if let Some(at) = words.iter().position(is_auth) {
                 words.iter_mut().skip(at + 1).take(2).for_each(|word| *word = REDACTED);
             }
         }
-        "config|set" => {
+        Secrets::OptionValues => {
             for pair in words[2..].chunks_mut(2) {
                 if let [name, value] = pair
                     && is_secret(name)
@@ -29,7 +30,7 @@ pub(crate) fn redact<'a>(
                 }
             }
         }
-        _ => {}
+        Secrets::None => {}
     }
     words
 }
@@ -41,24 +42,24 @@ fn is_secret(option: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::redact;
+    use super::*;
 
     #[test]
     fn passwords_are_replaced_and_nothing_else() {
-        let of = |name, line: &str| {
+        let of = |secrets, line: &str| {
             let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
-            String::from_utf8(redact(name, words.into_iter()).join(&b' ')).expect("text")
+            String::from_utf8(redact(secrets, words.into_iter()).join(&b' ')).expect("text")
         };
-        assert_eq!(of("auth", "AUTH secret"), "AUTH (redacted)");
-        assert_eq!(of("auth", "AUTH me secret"), "AUTH (redacted) (redacted)");
+        assert_eq!(of(Secrets::AllWords, "AUTH secret"), "AUTH (redacted)");
+        assert_eq!(of(Secrets::AllWords, "AUTH me secret"), "AUTH (redacted) (redacted)");
         assert_eq!(
-            of("hello", "HELLO 3 auth me secret SETNAME x"),
+            of(Secrets::AfterAuth, "HELLO 3 auth me secret SETNAME x"),
             "HELLO 3 auth (redacted) (redacted) SETNAME x"
         );
         assert_eq!(
-            of("config|set", "CONFIG SET maxmemory 1 RequirePass secret"),
+            of(Secrets::OptionValues, "CONFIG SET maxmemory 1 RequirePass secret"),
             "CONFIG SET maxmemory 1 RequirePass (redacted)"
         );
-        assert_eq!(of("set", "SET auth secret"), "SET auth secret");
+        assert_eq!(of(Secrets::None, "SET auth secret"), "SET auth secret");
     }
 }

@@ -37,7 +37,7 @@ pub fn commands_and(more: &'static [Entry]) -> Commands {
 mod tests {
     use super::*;
     use crate::call::Ahead;
-    use crate::entry::Run;
+    use crate::entry::{Run, Shortcut};
     use basalt_spec::{Flag, Found};
     use basalt_value::sorted_set::Direction;
 
@@ -47,15 +47,19 @@ mod tests {
         for command in commands.table.all() {
             let call = commands.call(command.id);
             let name = command.spec.name;
-            match call.run {
-                Run::Point(_) => assert_eq!(call.only_key, 1, "{name}"),
-                Run::Attempt(..) => assert_eq!(call.first_key, 1, "{name}"),
-                Run::Put(_) => {
+            match (call.run, call.shortcut) {
+                (Run::Point(_), None) => assert_eq!(call.only_key, 1, "{name}"),
+                (Run::Point(_), Some(_)) => panic!("{name} is short by itself"),
+                (Run::Write(_), Some(Shortcut::Attempt(_))) => {
+                    assert_eq!(call.first_key, 1, "{name}")
+                }
+                (Run::Write(_), Some(Shortcut::Overwrite)) => {
                     // It is let through without being timed.
                     assert!(call.only_key == 1 && call.shares_time, "{name}");
                     continue;
                 }
-                _ => continue,
+                (_, Some(_)) => panic!("{name} writes nothing"),
+                (_, None) => continue,
             }
             // It is let through without being timed, asked for memory, or written to the log.
             assert!(call.shares_time && !call.takes_memory, "{name}");

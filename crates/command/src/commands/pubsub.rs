@@ -7,7 +7,7 @@ mod unsubscribe;
 
 use crate::entry::Entry;
 use basalt_pubsub::Kind;
-use basalt_spec::{Command, Flag, Flags};
+use basalt_spec::{Flag, Flags};
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[
@@ -30,14 +30,6 @@ pub const COMMANDS: &[Entry] = &[
 
 /// What subscribing and its end are.
 const SUBSCRIBING: Flags = Flags::of(&[Flag::Pubsub, Flag::Noscript, Flag::Loading, Flag::Stale]);
-
-/// Whether a subscriber that speaks RESP2 may run a command: there, a reply could not be told from a
-/// message.
-pub(crate) fn is_allowed_in_resp2(command: &Command) -> bool {
-    const OTHERS: &[&str] = &["ping", "quit", "reset"];
-    let name = command.spec.name;
-    name.ends_with("subscribe") || OTHERS.contains(&name)
-}
 
 /// The first word of a confirmation.
 fn confirmation(kind: Kind, verb: Verb) -> &'static [u8] {

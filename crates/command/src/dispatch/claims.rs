@@ -11,9 +11,6 @@ use basalt_engine::{Claims, Key};
 use basalt_spec::{BeginSearch, Command, CommandId, Flag, Group, KeyFlag, KeySpec};
 use std::ops::Range;
 
-/// Commands whose arguments name a database: with one of them, keys are looked for in all.
-pub(super) const NAMING_DATABASES: [&str; 4] = ["copy", "move", "select", "swapdb"];
-
 /// A transaction about to run.
 pub(super) struct Plan<'q> {
     /// What all commands touch.
@@ -88,7 +85,7 @@ impl<'q> Plan<'q> {
         args: Args<'_>,
         databases: u8,
     ) {
-        if NAMING_DATABASES.contains(&command.spec.name) {
+        if commands.traits(command.id).names_databases {
             self.claims.databases = 0..databases;
         }
         let wants = wants(commands, command, args);
@@ -145,7 +142,7 @@ mod tests {
     use crate::table::commands;
 
     #[test]
-    fn every_command_that_names_a_database_is_known() {
+    fn every_command_that_names_a_database_says_so() {
         let commands = commands();
         let names_database = |command: &&Command| {
             let words: Vec<&str> =
@@ -158,8 +155,8 @@ mod tests {
             .iter()
             .filter(names_database)
             .filter(|command| when(&commands, command) == When::InTurn)
+            .filter(|command| !commands.traits(command.id).names_databases)
             .map(|command| command.spec.name)
-            .filter(|name| !NAMING_DATABASES.contains(name))
             .collect();
         assert!(found.is_empty(), "{found:?} name a database");
     }

@@ -13,7 +13,6 @@ use crate::session::Session;
 use basalt_config::Config;
 use basalt_engine::{EventClass, EventClasses, EventSink, Gate, Key, KeyEvent, Ticket, Txn, View};
 use basalt_pubsub::{Kind, WhenFull};
-use basalt_spec::Command;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -26,13 +25,11 @@ use std::sync::Arc;
 pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mut Session) -> bool {
     match request.call.run {
         Run::Session(_) => return false,
-        Run::Write(_) | Run::Put(_) | Run::Attempt(..) | Run::Exec | Run::Script(_)
-            if request.server.pubsub.is_congested() =>
-        {
+        Run::Write(_) | Run::Exec | Run::Script(_) if request.server.pubsub.is_congested() => {
             return true;
         }
         Run::Exec | Run::Script(_) => return false,
-        Run::Write(_) | Run::Put(_) | Run::Attempt(..) | Run::Read(_) | Run::Point(_) => {}
+        Run::Write(_) | Run::Read(_) | Run::Point(_) => {}
     }
     expire_keys(request, worker, session);
     // From here on a miss is this command's.
@@ -67,15 +64,9 @@ pub(super) fn announce(request: &Request<'_>, worker: &mut Worker, session: &Ses
     publish(request.server, worker, session);
 }
 
-/// Whether a key that this reading command does not find is announced. What asks about the server's own view of
-/// a key is no use of it.
-pub(super) fn announces_misses(command: &Command) -> bool {
-    !command.spec.name.starts_with("object|")
-}
-
 /// Notes which keys a read command has looked for in vain. Each of its keys is looked up once.
 fn note_misses(request: &Request<'_>, worker: &mut Worker, session: &Session) {
-    if !announces_misses(request.command()) {
+    if request.traits().inspects_keys {
         return;
     }
     let engine = &*request.server.engine;

@@ -14,7 +14,7 @@ use super::keys::key_session;
 use super::{Worker, events, script};
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::Run;
+use crate::entry::{Run, Traits};
 use crate::error::{CommandError, CommandResult};
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
@@ -22,7 +22,6 @@ use crate::transaction::Queue;
 use crate::wait::Wait;
 use basalt_engine::{Key, Refusal, Session as KeySession, Transaction, Watching};
 use basalt_resp::{Output, Reply};
-use basalt_spec::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -254,11 +253,11 @@ impl Runner<'_> {
         transaction.expire(keys, key_session);
         match self.server.commands.call(step.id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
-                let command = self.server.commands.table.command(step.id);
+                let traits = self.server.commands.traits(step.id);
                 let view = (&mut *transaction, key_session);
-                read_within(self.worker, view, (command, run), &args, reply).map(|()| Flow::Done)
+                read_within(self.worker, view, (traits, run), &args, reply).map(|()| Flow::Done)
             }
-            Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
+            Run::Write(run) => {
                 let mut txn = transaction.write(key_session)?;
                 run(&mut txn, &args, reply).map(|()| Flow::Done)
             }
@@ -313,7 +312,7 @@ fn speaks(replies: Replies) -> bool {
 pub(super) fn read_within(
     worker: &mut Worker,
     (transaction, key_session): (&mut Transaction<'_>, KeySession),
-    (command, run): (&Command, Run),
+    (traits, run): (&Traits, Run),
     args: &Args<'_>,
     reply: &mut Reply<'_>,
 ) -> CommandResult {
@@ -322,7 +321,7 @@ pub(super) fn read_within(
     let (hits, misses) = view.hits_and_misses();
     drop(view);
     worker.count_lookups((hits, misses));
-    if misses > 0 && events::announces_misses(command) {
+    if misses > 0 && !traits.inspects_keys {
         transaction.txn(key_session).notify_missing(args.keys());
     }
     result

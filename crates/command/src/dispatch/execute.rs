@@ -8,9 +8,8 @@ use super::queue::Held;
 use super::{Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::call::Call;
-use crate::commands::pubsub::is_allowed_in_resp2;
 use crate::context::Context;
-use crate::entry::{Run, SessionFn};
+use crate::entry::{Run, SessionFn, Traits};
 use crate::error::CommandError;
 use crate::redact::redact;
 use crate::server::Server;
@@ -46,6 +45,11 @@ impl<'a> Request<'a> {
         'a: 'k,
     {
         Args::new(self.buffer, self.words).with_keys(keys)
+    }
+
+    /// What its command's entry says for the dispatch.
+    pub(super) fn traits(&self) -> &'a Traits {
+        self.server.commands.traits(self.id)
     }
 
     /// All that there is to know about its command.
@@ -124,9 +128,7 @@ fn run_and_reply(
     }
     let obstacle = match call.run {
         run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),
-        Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
-            write(&request, worker, session, run, &mut reply)
-        }
+        Run::Write(run) => write(&request, worker, session, run, &mut reply),
         Run::Session(run) => {
             let result = run_session(&request, worker, session, run, &mut reply);
             *admission = Admission::of(server, worker, session);
@@ -176,7 +178,7 @@ fn enqueue(
     reply: &mut Reply<'_>,
 ) -> Option<Flow> {
     let command = request.command();
-    if queue::runs_at_once(command) {
+    if request.traits().runs_in_multi {
         return None;
     }
     let Request { server, prepared, .. } = request;
@@ -287,18 +289,18 @@ fn admit(request: &Request<'_>, admission: Admission) -> Result<(), CommandError
         return Err(CommandError::OUT_OF_MEMORY);
     }
     if admission.has(Admission::SUBSCRIBED) {
-        return admit_subscriber(request.command());
+        return admit_subscriber(request);
     }
     Ok(())
 }
 
 /// In RESP2 a reply could not be told from a message.
 #[cold]
-fn admit_subscriber(command: &Command) -> Result<(), CommandError> {
-    if is_allowed_in_resp2(command) {
+fn admit_subscriber(request: &Request<'_>) -> Result<(), CommandError> {
+    if request.traits().is_for_subscribers {
         return Ok(());
     }
-    Err(CommandError::for_subscribers_only(command.spec.name))
+    Err(CommandError::for_subscribers_only(request.command().spec.name))
 }
 
 /// A command that is not run, and not queued either: the transaction that it was to be part of will
@@ -352,7 +354,9 @@ pub(super) fn note_slow_call(
         id: 0,
         unix_s: worker.now_ms / 1000,
         duration_us,
-        arguments: slow_log::shorten(redact(spec.name, args.from(0)).into_iter()),
+        arguments: slow_log::shorten(
+            redact(server.commands.traits(id).secrets, args.from(0)).into_iter(),
+        ),
         client_address: session.client.address.clone(),
         client_name: session.client.names.lock().name.clone(),
     };

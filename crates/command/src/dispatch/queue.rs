@@ -15,14 +15,6 @@ use basalt_change::place::PartitionId;
 use basalt_engine::Refusal;
 use basalt_spec::{Command, CommandId, Flag};
 
-/// Commands that are not queued.
-const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "reset", "quit"];
-/// Whether a command is not queued.
-#[cold]
-pub(super) fn runs_at_once(command: &Command) -> bool {
-    AT_ONCE.contains(&command.spec.name)
-}
-
 /// Queues a command that has been admitted. A client whose queue grows beyond
 /// `client-query-buffer-limit` is disconnected, as by the bytes of a single request.
 ///
@@ -69,9 +61,6 @@ pub(super) enum Held {
     BehindScript,
 }
 
-/// Commands that lock partitions without naming keys.
-const LOCKING: [&str; 2] = ["debug", "info"];
-
 /// What keeps a command from running now, if something does.
 #[cold]
 pub(super) fn hold(request: &Request<'_>, session: &Session) -> Option<Held> {
@@ -84,7 +73,7 @@ pub(super) fn hold(request: &Request<'_>, session: &Session) -> Option<Held> {
     if let Some(time) = server.pauses.hold(&session.client, writes) {
         return Some(Held::Until(Wait::Pause(time)));
     }
-    let is_queued = session.is_queueing() && !runs_at_once(command);
+    let is_queued = session.is_queueing() && !request.traits().runs_in_multi;
     (!is_queued && is_behind_script(request, command)).then_some(Held::BehindScript)
 }
 
@@ -94,14 +83,14 @@ fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
         return false;
     }
     match request.call.run {
-        Run::Read(_) | Run::Point(_) | Run::Write(_) | Run::Put(_) | Run::Attempt(..) => {
+        Run::Read(_) | Run::Point(_) | Run::Write(_) => {
             let partitions: Vec<PartitionId> =
                 several_keys(request).iter().map(|key| key.partition).collect();
             scripts.holds_one_of(&partitions)
         }
         Run::Session(_) => {
             let walks = command.flags.has(Flag::Readonly) || command.flags.has(Flag::Write);
-            walks || LOCKING.contains(&command.spec.name)
+            walks || request.traits().locks_partitions
         }
         Run::Exec | Run::Script(_) => true,
     }

@@ -91,7 +91,7 @@ impl Reach<'_, '_> {
                 }
                 (result, names)
             }
-            Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
+            Run::Write(run) => {
                 let mut txn = transaction.txn(key_session);
                 (run(&mut txn, &args, reply), txn.take_reach())
             }

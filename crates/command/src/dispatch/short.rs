@@ -15,7 +15,7 @@ use super::execute::fail;
 use super::keys::key_session;
 use super::prepare::Incoming;
 use crate::args::Args;
-use crate::entry::{PUT_WORDS, Run};
+use crate::entry::{OVERWRITE_WORDS, Run, Shortcut};
 use crate::error::CommandResult;
 use crate::server::Server;
 use crate::session::Session;
@@ -45,10 +45,14 @@ pub(super) fn run_shortly<'a>(
         return 0;
     }
     let mut short = Short { server, worker, session, id, words, out };
-    let ran = match call.run {
-        Run::Point(run) => short.look(requests, |point, args, reply| Some(run(point, args, reply))),
-        Run::Attempt(attempt, _) => short.look(requests, attempt),
-        Run::Put(_) if words == PUT_WORDS && !admission.has(Admission::OUT_OF_MEMORY) => {
+    let ran = match (call.run, call.shortcut) {
+        (Run::Point(run), _) => {
+            short.look(requests, |point, args, reply| Some(run(point, args, reply)))
+        }
+        (_, Some(Shortcut::Attempt(attempt))) => short.look(requests, attempt),
+        (_, Some(Shortcut::Overwrite))
+            if words == OVERWRITE_WORDS && !admission.has(Admission::OUT_OF_MEMORY) =>
+        {
             short.overwrite(requests)
         }
         _ => return 0,

@@ -22,6 +22,7 @@ const TAKE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(take),
+    ..Entry::DEFAULT
 };
 
 /// Shows the value of a key once it is another than the given one, as XREAD does; an error if the key
@@ -36,6 +37,7 @@ const FOLLOW: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(follow),
+    ..Entry::DEFAULT
 };
 
 /// Adds one unit to a key that holds that many, as RPUSH adds an element. TAKE takes all.
@@ -49,6 +51,7 @@ const ADD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(add),
+    ..Entry::DEFAULT
 };
 
 fn take(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

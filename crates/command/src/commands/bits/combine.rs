@@ -36,6 +36,7 @@ pub(super) const BITOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bitop),
+    ..Entry::DEFAULT
 };
 
 fn bitop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -38,6 +38,7 @@ pub(super) const BITCOUNT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(bitcount),
+    ..Entry::DEFAULT
 };
 
 fn bitcount(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

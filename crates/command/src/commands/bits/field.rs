@@ -40,6 +40,7 @@ pub(super) const BITFIELD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bitfield),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BITFIELD_RO: Entry = Entry {
@@ -60,6 +61,7 @@ pub(super) const BITFIELD_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(bitfield_ro),
+    ..Entry::DEFAULT
 };
 
 fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

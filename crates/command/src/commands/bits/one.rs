@@ -34,6 +34,7 @@ pub(super) const SETBIT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(setbit),
+    ..Entry::DEFAULT
 };
 
 pub(super) const GETBIT: Entry = Entry {
@@ -55,6 +56,7 @@ pub(super) const GETBIT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(getbit),
+    ..Entry::DEFAULT
 };
 
 fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

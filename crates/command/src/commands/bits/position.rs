@@ -42,6 +42,7 @@ pub(super) const BITPOS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(bitpos),
+    ..Entry::DEFAULT
 };
 
 const NOWHERE: i64 = -1;

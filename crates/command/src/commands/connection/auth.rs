@@ -3,7 +3,7 @@
 use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Secrets, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
@@ -25,6 +25,8 @@ pub(super) const AUTH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(auth),
+    traits: Traits { secrets: Secrets::AllWords, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 /// The only user.

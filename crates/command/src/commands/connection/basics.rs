@@ -4,7 +4,7 @@ use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::commands::number::integer;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, Replies, SessionResult};
 use basalt_engine::Touch;
@@ -26,6 +26,8 @@ pub(super) const PING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(ping),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 pub(super) const ECHO: Entry = Entry {
     spec: CommandSpec {
@@ -40,6 +42,7 @@ pub(super) const ECHO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(echo),
+    ..Entry::DEFAULT
 };
 pub(super) const SELECT: Entry = Entry {
     spec: CommandSpec {
@@ -58,6 +61,8 @@ pub(super) const SELECT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(select),
+    traits: Traits { names_databases: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 pub(super) const QUIT: Entry = Entry {
     spec: CommandSpec {
@@ -72,6 +77,8 @@ pub(super) const QUIT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(quit),
+    traits: Traits { runs_in_multi: true, is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 pub(super) const RESET: Entry = Entry {
     spec: CommandSpec {
@@ -90,6 +97,8 @@ pub(super) const RESET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reset),
+    traits: Traits { runs_in_multi: true, is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn ping(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -23,6 +23,7 @@ pub(super) const CLIENT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_ID: Entry = Entry {
     spec: CommandSpec {
@@ -36,6 +37,7 @@ pub(super) const CLIENT_ID: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(id),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_HELP: Entry = Entry {
     spec: CommandSpec {
@@ -49,6 +51,7 @@ pub(super) const CLIENT_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 pub(super) const CLIENT_GETREDIR: Entry = Entry {
@@ -64,6 +67,7 @@ pub(super) const CLIENT_GETREDIR: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get_redirection),
+    ..Entry::DEFAULT
 };
 
 fn id(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

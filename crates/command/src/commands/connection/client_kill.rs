@@ -46,6 +46,7 @@ pub(super) const CLIENT_KILL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(kill),
+    ..Entry::DEFAULT
 };
 
 /// Which connections are to be closed: those that fit everything that is given.

@@ -27,6 +27,7 @@ pub(super) const CLIENT_INFO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(info),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_LIST: Entry = Entry {
     spec: CommandSpec {
@@ -56,6 +57,7 @@ pub(super) const CLIENT_LIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(list),
+    ..Entry::DEFAULT
 };
 
 fn info(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

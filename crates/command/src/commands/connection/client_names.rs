@@ -25,6 +25,7 @@ pub(super) const CLIENT_SETNAME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(set),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_GETNAME: Entry = Entry {
     spec: CommandSpec {
@@ -42,6 +43,7 @@ pub(super) const CLIENT_GETNAME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_SETINFO: Entry = Entry {
     spec: CommandSpec {
@@ -62,6 +64,7 @@ pub(super) const CLIENT_SETINFO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(set_info),
+    ..Entry::DEFAULT
 };
 
 fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

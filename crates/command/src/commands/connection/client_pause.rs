@@ -37,6 +37,7 @@ pub(super) const CLIENT_PAUSE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(pause),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_UNPAUSE: Entry = Entry {
     spec: CommandSpec {
@@ -50,6 +51,7 @@ pub(super) const CLIENT_UNPAUSE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unpause),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_UNBLOCK: Entry = Entry {
     spec: CommandSpec {
@@ -69,6 +71,7 @@ pub(super) const CLIENT_UNBLOCK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unblock),
+    ..Entry::DEFAULT
 };
 
 fn pause(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -23,6 +23,7 @@ pub(super) const CLIENT_REPLY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reply_mode),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_NO_EVICT: Entry = Entry {
     spec: CommandSpec {
@@ -41,6 +42,7 @@ pub(super) const CLIENT_NO_EVICT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(no_evict),
+    ..Entry::DEFAULT
 };
 pub(super) const CLIENT_NO_TOUCH: Entry = Entry {
     spec: CommandSpec {
@@ -59,6 +61,7 @@ pub(super) const CLIENT_NO_TOUCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(no_touch),
+    ..Entry::DEFAULT
 };
 
 /// OFF and SKIP are not answered, and what OFF switched off, SKIP leaves off.

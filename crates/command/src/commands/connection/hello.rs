@@ -4,7 +4,7 @@ use super::{ALWAYS_ALLOWED, auth, client_names};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Secrets, Traits};
 use crate::error::CommandError;
 use crate::server::REDIS_VERSION;
 use crate::session::{Flow, SessionResult};
@@ -32,6 +32,8 @@ pub(super) const HELLO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(hello),
+    traits: Traits { secrets: Secrets::AfterAuth, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 const NOT_AUTHENTICATED: CommandError = CommandError::fixed(

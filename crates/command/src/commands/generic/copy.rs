@@ -2,7 +2,7 @@
 
 use super::database;
 use crate::args::Args;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Destination, EventClass, Txn};
 use basalt_resp::Reply;
@@ -36,6 +36,8 @@ pub(super) const COPY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(copy),
+    traits: Traits { names_databases: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const MOVE: Entry = Entry {
@@ -60,6 +62,8 @@ pub(super) const MOVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(move_key),
+    traits: Traits { names_databases: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 /// What stands behind COPY's keys.

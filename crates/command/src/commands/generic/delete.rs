@@ -26,6 +26,7 @@ pub(super) const DEL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(delete),
+    ..Entry::DEFAULT
 };
 
 pub(super) const UNLINK: Entry = Entry {
@@ -43,6 +44,7 @@ pub(super) const UNLINK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(delete),
+    ..Entry::DEFAULT
 };
 
 fn delete(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -39,6 +39,7 @@ pub(super) const DUMP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(dump),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RESTORE: Entry = Entry {
@@ -62,6 +63,7 @@ pub(super) const RESTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(restore),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RESTORE_ASKING: Entry = Entry {
@@ -81,6 +83,7 @@ pub(super) const RESTORE_ASKING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(restore),
+    ..Entry::DEFAULT
 };
 
 fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -23,6 +23,7 @@ pub(super) const EXISTS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(exists),
+    ..Entry::DEFAULT
 };
 
 pub(super) const TOUCH: Entry = Entry {
@@ -40,6 +41,7 @@ pub(super) const TOUCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(touch),
+    ..Entry::DEFAULT
 };
 
 pub(super) const TYPE: Entry = Entry {
@@ -56,6 +58,7 @@ pub(super) const TYPE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(type_of),
+    ..Entry::DEFAULT
 };
 
 fn exists(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

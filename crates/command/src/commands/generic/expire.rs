@@ -35,6 +35,7 @@ pub(super) const EXPIRE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(expire),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PEXPIRE: Entry = Entry {
@@ -58,6 +59,7 @@ pub(super) const PEXPIRE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(pexpire),
+    ..Entry::DEFAULT
 };
 
 pub(super) const EXPIREAT: Entry = Entry {
@@ -82,6 +84,7 @@ pub(super) const EXPIREAT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(expireat),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PEXPIREAT: Entry = Entry {
@@ -104,6 +107,7 @@ pub(super) const PEXPIREAT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(pexpireat),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PERSIST: Entry = Entry {
@@ -125,6 +129,7 @@ pub(super) const PERSIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(persist),
+    ..Entry::DEFAULT
 };
 
 fn expire(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

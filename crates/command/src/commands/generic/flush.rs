@@ -4,7 +4,7 @@ use super::database;
 use crate::args::Args;
 use crate::commands::number;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
@@ -38,6 +38,7 @@ pub(super) const FLUSHDB: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(flushdb),
+    ..Entry::DEFAULT
 };
 
 pub(super) const FLUSHALL: Entry = Entry {
@@ -67,6 +68,7 @@ pub(super) const FLUSHALL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(flushall),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SWAPDB: Entry = Entry {
@@ -91,6 +93,8 @@ pub(super) const SWAPDB: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(swapdb),
+    traits: Traits { names_databases: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn flushdb(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -33,6 +33,7 @@ pub(super) const KEYS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(keys),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RANDOMKEY: Entry = Entry {
@@ -48,6 +49,7 @@ pub(super) const RANDOMKEY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(randomkey),
+    ..Entry::DEFAULT
 };
 
 pub(super) const DBSIZE: Entry = Entry {
@@ -64,6 +66,7 @@ pub(super) const DBSIZE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(dbsize),
+    ..Entry::DEFAULT
 };
 
 fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::commands::help::{container, help};
 use crate::commands::number;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
 use basalt_engine::{Object, View};
@@ -35,6 +35,7 @@ pub(super) const OBJECT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 
 pub(super) const OBJECT_ENCODING: Entry = Entry {
@@ -58,6 +59,8 @@ pub(super) const OBJECT_ENCODING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(encoding_of),
+    traits: Traits { inspects_keys: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const OBJECT_FREQ: Entry = Entry {
@@ -75,6 +78,8 @@ pub(super) const OBJECT_FREQ: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(freq),
+    traits: Traits { inspects_keys: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const OBJECT_IDLETIME: Entry = Entry {
@@ -96,6 +101,8 @@ pub(super) const OBJECT_IDLETIME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(idletime),
+    traits: Traits { inspects_keys: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const OBJECT_REFCOUNT: Entry = Entry {
@@ -117,6 +124,8 @@ pub(super) const OBJECT_REFCOUNT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(refcount),
+    traits: Traits { inspects_keys: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const OBJECT_HELP: Entry = Entry {
@@ -131,6 +140,7 @@ pub(super) const OBJECT_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 fn encoding_of(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

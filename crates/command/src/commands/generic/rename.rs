@@ -29,6 +29,7 @@ pub(super) const RENAME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(rename),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RENAMENX: Entry = Entry {
@@ -52,6 +53,7 @@ pub(super) const RENAMENX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(renamenx),
+    ..Entry::DEFAULT
 };
 
 fn rename(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -44,6 +44,7 @@ pub(super) const SCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(scan),
+    ..Entry::DEFAULT
 };
 
 /// What stands behind SCAN's cursor.

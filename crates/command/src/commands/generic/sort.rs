@@ -62,6 +62,7 @@ pub(super) const SORT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(sort),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SORT_RO: Entry = Entry {
@@ -86,6 +87,7 @@ pub(super) const SORT_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sort_ro),
+    ..Entry::DEFAULT
 };
 
 /// Access to keys, of either kind of command.

@@ -34,6 +34,7 @@ pub(super) const TTL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(ttl),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PTTL: Entry = Entry {
@@ -52,6 +53,7 @@ pub(super) const PTTL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(pttl),
+    ..Entry::DEFAULT
 };
 
 pub(super) const EXPIRETIME: Entry = Entry {
@@ -72,6 +74,7 @@ pub(super) const EXPIRETIME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(expiretime),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PEXPIRETIME: Entry = Entry {
@@ -93,6 +96,7 @@ pub(super) const PEXPIRETIME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(pexpiretime),
+    ..Entry::DEFAULT
 };
 
 fn ttl(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

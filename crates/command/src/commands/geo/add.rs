@@ -33,6 +33,7 @@ pub(super) const GEOADD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(geoadd),
+    ..Entry::DEFAULT
 };
 
 fn geoadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

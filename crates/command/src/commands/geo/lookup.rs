@@ -32,6 +32,7 @@ pub(super) const GEODIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(geodist),
+    ..Entry::DEFAULT
 };
 
 pub(super) const GEOHASH: Entry = Entry {
@@ -52,6 +53,7 @@ pub(super) const GEOHASH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(geohash),
+    ..Entry::DEFAULT
 };
 
 pub(super) const GEOPOS: Entry = Entry {
@@ -72,6 +74,7 @@ pub(super) const GEOPOS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(geopos),
+    ..Entry::DEFAULT
 };
 
 fn geodist(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

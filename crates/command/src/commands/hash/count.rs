@@ -30,6 +30,7 @@ pub(super) const HEXISTS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(hexists),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HLEN: Entry = Entry {
@@ -46,6 +47,7 @@ pub(super) const HLEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(hlen),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HSTRLEN: Entry = Entry {
@@ -62,6 +64,7 @@ pub(super) const HSTRLEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(hstrlen),
+    ..Entry::DEFAULT
 };
 
 fn hexists(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -41,6 +41,7 @@ pub(super) const HEXPIRE: Entry = Entry {
         ..EXPIRES
     },
     run: Run::Write(|txn, args, reply| expire(txn, args, ExpireTime::SECONDS, "hexpire", reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HPEXPIRE: Entry = Entry {
@@ -58,6 +59,7 @@ pub(super) const HPEXPIRE: Entry = Entry {
     run: Run::Write(|txn, args, reply| {
         expire(txn, args, ExpireTime::MILLISECONDS, "hpexpire", reply)
     }),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HEXPIREAT: Entry = Entry {
@@ -75,6 +77,7 @@ pub(super) const HEXPIREAT: Entry = Entry {
     run: Run::Write(|txn, args, reply| {
         expire(txn, args, ExpireTime::UNIX_SECONDS, "hexpireat", reply)
     }),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HPEXPIREAT: Entry = Entry {
@@ -92,6 +95,7 @@ pub(super) const HPEXPIREAT: Entry = Entry {
     run: Run::Write(|txn, args, reply| {
         expire(txn, args, ExpireTime::UNIX_MILLISECONDS, "hpexpireat", reply)
     }),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HPERSIST: Entry = Entry {
@@ -114,6 +118,7 @@ pub(super) const HPERSIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hpersist),
+    ..Entry::DEFAULT
 };
 
 /// When a field gets its expiry. One without an expiry counts as expiring after every time.

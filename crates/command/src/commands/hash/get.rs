@@ -28,6 +28,7 @@ pub(super) const HGET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(hget),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HMGET: Entry = Entry {
@@ -44,6 +45,7 @@ pub(super) const HMGET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(hmget),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HGETALL: Entry = Entry {
@@ -61,6 +63,7 @@ pub(super) const HGETALL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hgetall),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HKEYS: Entry = Entry {
@@ -78,6 +81,7 @@ pub(super) const HKEYS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hkeys),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HVALS: Entry = Entry {
@@ -95,6 +99,7 @@ pub(super) const HVALS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hvals),
+    ..Entry::DEFAULT
 };
 
 fn hget(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -34,6 +34,7 @@ pub(super) const HGETDEL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hgetdel),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HGETEX: Entry = Entry {
@@ -58,6 +59,7 @@ pub(super) const HGETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hgetex),
+    ..Entry::DEFAULT
 };
 
 fn hgetdel(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -34,6 +34,7 @@ pub(super) const HINCRBY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hincrby),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HINCRBYFLOAT: Entry = Entry {
@@ -55,6 +56,7 @@ pub(super) const HINCRBYFLOAT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hincrbyfloat),
+    ..Entry::DEFAULT
 };
 
 fn hincrby(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -37,6 +37,7 @@ pub(super) const HRANDFIELD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hrandfield),
+    ..Entry::DEFAULT
 };
 
 /// What is told of a field.

@@ -33,6 +33,7 @@ pub(super) const HSCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hscan),
+    ..Entry::DEFAULT
 };
 
 fn hscan(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

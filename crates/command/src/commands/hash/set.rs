@@ -34,6 +34,7 @@ pub(super) const HSET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hset),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HSETNX: Entry = Entry {
@@ -54,6 +55,7 @@ pub(super) const HSETNX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hsetnx),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HMSET: Entry = Entry {
@@ -74,6 +76,7 @@ pub(super) const HMSET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hmset),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HDEL: Entry = Entry {
@@ -91,6 +94,7 @@ pub(super) const HDEL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hdel),
+    ..Entry::DEFAULT
 };
 
 fn hset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

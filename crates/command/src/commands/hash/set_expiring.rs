@@ -41,6 +41,7 @@ pub(super) const HSETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hsetex),
+    ..Entry::DEFAULT
 };
 
 /// When the fields are set.

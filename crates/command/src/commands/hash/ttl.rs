@@ -36,6 +36,7 @@ pub(super) const HTTL: Entry = Entry {
         ..TELLS
     },
     run: Run::Read(|view, args, reply| tell(view, args, ExpireTime::SECONDS, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HPTTL: Entry = Entry {
@@ -47,6 +48,7 @@ pub(super) const HPTTL: Entry = Entry {
         ..TELLS
     },
     run: Run::Read(|view, args, reply| tell(view, args, ExpireTime::MILLISECONDS, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HEXPIRETIME: Entry = Entry {
@@ -61,6 +63,7 @@ pub(super) const HEXPIRETIME: Entry = Entry {
         ..TELLS
     },
     run: Run::Read(|view, args, reply| tell(view, args, ExpireTime::UNIX_SECONDS, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HPEXPIRETIME: Entry = Entry {
@@ -75,6 +78,7 @@ pub(super) const HPEXPIRETIME: Entry = Entry {
         ..TELLS
     },
     run: Run::Read(|view, args, reply| tell(view, args, ExpireTime::UNIX_MILLISECONDS, reply)),
+    ..Entry::DEFAULT
 };
 
 fn tell(

@@ -32,6 +32,7 @@ pub(super) const PFADD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(pfadd),
+    ..Entry::DEFAULT
 };
 
 fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

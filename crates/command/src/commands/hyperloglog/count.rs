@@ -10,7 +10,7 @@ use super::hll;
 use crate::args::Args;
 use crate::commands::generic::{RAW, encoding};
 use crate::commands::strings::make_raw;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Shortcut};
 use crate::error::CommandResult;
 use basalt_engine::{Point, Txn};
 use basalt_resp::Reply;
@@ -37,7 +37,9 @@ pub(super) const PFCOUNT: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Attempt(cached_count, pfcount),
+    run: Run::Write(pfcount),
+    shortcut: Some(Shortcut::Attempt(cached_count)),
+    ..Entry::DEFAULT
 };
 
 /// The count of one HyperLogLog, if it is known and nothing is left to do.

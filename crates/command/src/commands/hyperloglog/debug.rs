@@ -34,6 +34,7 @@ pub(super) const PFDEBUG: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(pfdebug),
+    ..Entry::DEFAULT
 };
 
 fn pfdebug(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

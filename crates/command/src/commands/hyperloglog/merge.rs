@@ -29,6 +29,7 @@ pub(super) const PFMERGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(pfmerge),
+    ..Entry::DEFAULT
 };
 
 fn pfmerge(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -22,6 +22,7 @@ pub(super) const PFSELFTEST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(pfselftest),
+    ..Entry::DEFAULT
 };
 
 /// Few enough that other connections of the thread do not notice; Redis counts to ten million.

@@ -33,6 +33,7 @@ pub(super) const BLPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| pop(txn, args, reply, Side::Left)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BRPOP: Entry = Entry {
@@ -50,6 +51,7 @@ pub(super) const BRPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| pop(txn, args, reply, Side::Right)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BLMPOP: Entry = Entry {
@@ -71,6 +73,7 @@ pub(super) const BLMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(blmpop),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BLMOVE: Entry = Entry {
@@ -92,6 +95,7 @@ pub(super) const BLMOVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(blmove),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BRPOPLPUSH: Entry = Entry {
@@ -113,6 +117,7 @@ pub(super) const BRPOPLPUSH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(brpoplpush),
+    ..Entry::DEFAULT
 };
 
 /// Whether there is a list from which it is the client's turn to take. Who has waited passes over a key

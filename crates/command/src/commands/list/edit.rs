@@ -31,6 +31,7 @@ pub(super) const LSET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(lset),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LINSERT: Entry = Entry {
@@ -54,6 +55,7 @@ pub(super) const LINSERT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(linsert),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LREM: Entry = Entry {
@@ -76,6 +78,7 @@ pub(super) const LREM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(lrem),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LTRIM: Entry = Entry {
@@ -98,6 +101,7 @@ pub(super) const LTRIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(ltrim),
+    ..Entry::DEFAULT
 };
 
 fn lset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

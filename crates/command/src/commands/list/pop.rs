@@ -35,6 +35,7 @@ pub(super) const LPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| pop(txn, args, reply, Side::Left)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RPOP: Entry = Entry {
@@ -57,6 +58,7 @@ pub(super) const RPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| pop(txn, args, reply, Side::Right)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LMPOP: Entry = Entry {
@@ -79,6 +81,7 @@ pub(super) const LMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(lmpop),
+    ..Entry::DEFAULT
 };
 
 fn pop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>, side: Side) -> CommandResult {

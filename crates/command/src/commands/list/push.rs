@@ -34,6 +34,7 @@ pub(super) const LPUSH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| push(txn, args, reply, Side::Left, Absent::Create)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RPUSH: Entry = Entry {
@@ -51,6 +52,7 @@ pub(super) const RPUSH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| push(txn, args, reply, Side::Right, Absent::Create)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LPUSHX: Entry = Entry {
@@ -72,6 +74,7 @@ pub(super) const LPUSHX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| push(txn, args, reply, Side::Left, Absent::Skip)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RPUSHX: Entry = Entry {
@@ -93,6 +96,7 @@ pub(super) const RPUSHX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| push(txn, args, reply, Side::Right, Absent::Skip)),
+    ..Entry::DEFAULT
 };
 
 #[inline]

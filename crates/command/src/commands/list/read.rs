@@ -26,6 +26,7 @@ pub(super) const LLEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(llen),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LINDEX: Entry = Entry {
@@ -47,6 +48,7 @@ pub(super) const LINDEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lindex),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LRANGE: Entry = Entry {
@@ -68,6 +70,7 @@ pub(super) const LRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lrange),
+    ..Entry::DEFAULT
 };
 
 pub(super) const LPOS: Entry = Entry {
@@ -90,6 +93,7 @@ pub(super) const LPOS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lpos),
+    ..Entry::DEFAULT
 };
 
 fn llen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

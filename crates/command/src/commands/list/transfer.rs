@@ -32,6 +32,7 @@ pub(super) const LMOVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(lmove),
+    ..Entry::DEFAULT
 };
 
 pub(super) const RPOPLPUSH: Entry = Entry {
@@ -56,6 +57,7 @@ pub(super) const RPOPLPUSH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(rpoplpush),
+    ..Entry::DEFAULT
 };
 
 /// From which end of the source to which end of the destination.

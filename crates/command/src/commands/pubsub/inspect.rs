@@ -22,6 +22,7 @@ pub(super) const PUBSUB: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 
 const SUBCOMMAND: CommandSpec = CommandSpec {
@@ -41,6 +42,7 @@ pub(super) const PUBSUB_CHANNELS: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(channels),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PUBSUB_NUMPAT: Entry = Entry {
@@ -52,6 +54,7 @@ pub(super) const PUBSUB_NUMPAT: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(numpat),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PUBSUB_NUMSUB: Entry = Entry {
@@ -64,6 +67,7 @@ pub(super) const PUBSUB_NUMSUB: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(numsub),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PUBSUB_SHARDCHANNELS: Entry = Entry {
@@ -77,6 +81,7 @@ pub(super) const PUBSUB_SHARDCHANNELS: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(shardchannels),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PUBSUB_SHARDNUMSUB: Entry = Entry {
@@ -90,6 +95,7 @@ pub(super) const PUBSUB_SHARDNUMSUB: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(shardnumsub),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PUBSUB_HELP: Entry = Entry {
@@ -104,6 +110,7 @@ pub(super) const PUBSUB_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 fn channels(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

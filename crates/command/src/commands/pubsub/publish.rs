@@ -3,7 +3,7 @@
 
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::push::Push;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
@@ -24,6 +24,8 @@ pub(super) const PUBLISH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(publish),
+    traits: Traits { publishes: Some(Kind::Channel), ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const SPUBLISH: Entry = Entry {
@@ -40,6 +42,8 @@ pub(super) const SPUBLISH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(spublish),
+    traits: Traits { publishes: Some(Kind::ShardChannel), ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn publish(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

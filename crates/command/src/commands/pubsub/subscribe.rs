@@ -3,7 +3,7 @@
 use super::{SUBSCRIBING, Verb, confirmation, count_told};
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::session::{Flow, SessionResult};
 use basalt_pubsub::{Kind, Subscriptions};
 use basalt_resp::Reply;
@@ -22,6 +22,8 @@ pub(super) const SUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(subscribe),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const PSUBSCRIBE: Entry = Entry {
@@ -37,6 +39,8 @@ pub(super) const PSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(psubscribe),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const SSUBSCRIBE: Entry = Entry {
@@ -53,6 +57,8 @@ pub(super) const SSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(ssubscribe),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn subscribe(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

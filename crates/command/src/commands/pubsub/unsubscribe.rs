@@ -3,7 +3,7 @@
 use super::{SUBSCRIBING, Verb, confirmation, count_told};
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::session::{Flow, SessionResult};
 use basalt_pubsub::Kind;
 use basalt_resp::Reply;
@@ -25,6 +25,8 @@ pub(super) const UNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unsubscribe),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const PUNSUBSCRIBE: Entry = Entry {
@@ -40,6 +42,8 @@ pub(super) const PUNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(punsubscribe),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const SUNSUBSCRIBE: Entry = Entry {
@@ -56,6 +60,8 @@ pub(super) const SUNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(sunsubscribe),
+    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn unsubscribe(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -38,6 +38,7 @@ pub(super) const EVAL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Script(ScriptCall { named: Named::ByText, permit: Permit::Writes }),
+    ..Entry::DEFAULT
 };
 
 pub(super) const EVAL_RO: Entry = Entry {
@@ -58,6 +59,7 @@ pub(super) const EVAL_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Script(ScriptCall { named: Named::ByText, permit: Permit::Reads }),
+    ..Entry::DEFAULT
 };
 
 pub(super) const EVALSHA: Entry = Entry {
@@ -78,6 +80,7 @@ pub(super) const EVALSHA: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Script(ScriptCall { named: Named::BySha, permit: Permit::Writes }),
+    ..Entry::DEFAULT
 };
 
 pub(super) const EVALSHA_RO: Entry = Entry {
@@ -97,4 +100,5 @@ pub(super) const EVALSHA_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Script(ScriptCall { named: Named::BySha, permit: Permit::Reads }),
+    ..Entry::DEFAULT
 };

@@ -22,6 +22,7 @@ pub(super) const FUNCTION: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 pub(super) const FUNCTION_FLUSH: Entry = Entry {
     spec: CommandSpec {
@@ -42,6 +43,7 @@ pub(super) const FUNCTION_FLUSH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(flush_functions),
+    ..Entry::DEFAULT
 };
 pub(super) const FUNCTION_HELP: Entry = Entry {
     spec: CommandSpec {
@@ -52,6 +54,7 @@ pub(super) const FUNCTION_HELP: Entry = Entry {
         ..HELP
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 pub(super) const HELP: CommandSpec = CommandSpec {

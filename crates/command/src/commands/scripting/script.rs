@@ -23,6 +23,7 @@ pub(super) const SCRIPT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 pub(super) const SCRIPT_FLUSH: Entry = Entry {
     spec: CommandSpec {
@@ -46,6 +47,7 @@ pub(super) const SCRIPT_FLUSH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(flush),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SCRIPT_EXISTS: Entry = Entry {
@@ -65,6 +67,7 @@ pub(super) const SCRIPT_EXISTS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(exists),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SCRIPT_KILL: Entry = Entry {
@@ -80,6 +83,7 @@ pub(super) const SCRIPT_KILL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(kill),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SCRIPT_LOAD: Entry = Entry {
@@ -99,6 +103,7 @@ pub(super) const SCRIPT_LOAD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(load),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SCRIPT_HELP: Entry = Entry {
@@ -110,6 +115,7 @@ pub(super) const SCRIPT_HELP: Entry = Entry {
         ..super::function::HELP
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 fn exists(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -4,7 +4,7 @@ use super::node;
 use crate::args::Args;
 use crate::commands::help::help;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
@@ -31,6 +31,7 @@ pub(super) const COMMAND: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(all),
+    ..Entry::DEFAULT
 };
 pub(super) const COMMAND_COUNT: Entry = Entry {
     spec: CommandSpec {
@@ -45,6 +46,8 @@ pub(super) const COMMAND_COUNT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(count),
+    traits: Traits { is_harmless: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 pub(super) const COMMAND_LIST: Entry = Entry {
     spec: CommandSpec {
@@ -67,6 +70,7 @@ pub(super) const COMMAND_LIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(list),
+    ..Entry::DEFAULT
 };
 pub(super) const COMMAND_INFO: Entry = Entry {
     spec: CommandSpec {
@@ -87,6 +91,7 @@ pub(super) const COMMAND_INFO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(info),
+    ..Entry::DEFAULT
 };
 pub(super) const COMMAND_DOCS: Entry = Entry {
     spec: CommandSpec {
@@ -103,6 +108,7 @@ pub(super) const COMMAND_DOCS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(docs),
+    ..Entry::DEFAULT
 };
 pub(super) const COMMAND_HELP: Entry = Entry {
     spec: CommandSpec {
@@ -117,6 +123,7 @@ pub(super) const COMMAND_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 fn all(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

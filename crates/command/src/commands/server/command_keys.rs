@@ -29,6 +29,7 @@ pub(super) const COMMAND_GETKEYS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get_keys),
+    ..Entry::DEFAULT
 };
 pub(super) const COMMAND_GETKEYSANDFLAGS: Entry = Entry {
     spec: CommandSpec {
@@ -44,6 +45,7 @@ pub(super) const COMMAND_GETKEYSANDFLAGS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get_keys_and_flags),
+    ..Entry::DEFAULT
 };
 
 fn get_keys(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

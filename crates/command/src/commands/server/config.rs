@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::commands::help::{container, help};
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Secrets, Traits};
 use crate::error::CommandError;
 use crate::limits::limits;
 use crate::session::{Flow, SessionResult};
@@ -23,6 +23,7 @@ pub(super) const CONFIG: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 pub(super) const CONFIG_GET: Entry = Entry {
     spec: CommandSpec {
@@ -38,6 +39,7 @@ pub(super) const CONFIG_GET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get),
+    ..Entry::DEFAULT
 };
 pub(super) const CONFIG_SET: Entry = Entry {
     spec: CommandSpec {
@@ -58,6 +60,8 @@ pub(super) const CONFIG_SET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(set),
+    traits: Traits { secrets: Secrets::OptionValues, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 pub(super) const CONFIG_REWRITE: Entry = Entry {
     spec: CommandSpec {
@@ -70,6 +74,7 @@ pub(super) const CONFIG_REWRITE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(rewrite),
+    ..Entry::DEFAULT
 };
 pub(super) const CONFIG_RESETSTAT: Entry = Entry {
     spec: CommandSpec {
@@ -83,6 +88,7 @@ pub(super) const CONFIG_RESETSTAT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reset_statistics),
+    ..Entry::DEFAULT
 };
 pub(super) const CONFIG_HELP: Entry = Entry {
     spec: CommandSpec {
@@ -96,6 +102,7 @@ pub(super) const CONFIG_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 fn get(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

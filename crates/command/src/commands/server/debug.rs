@@ -7,7 +7,7 @@ mod protocol;
 use crate::args::Args;
 use crate::commands::help::help_lines;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;
@@ -36,6 +36,8 @@ pub(super) const DEBUG: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(debug),
+    traits: Traits { locks_partitions: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 /// Longest sleep: a day.

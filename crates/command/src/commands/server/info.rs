@@ -12,7 +12,7 @@ mod stats;
 use crate::args::Args;
 use crate::clients::ClientHandle;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::server::Server;
 use crate::session::{Flow, SessionResult};
 use basalt_config::Settings;
@@ -39,6 +39,8 @@ pub(super) const INFO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(info),
+    traits: Traits { locks_partitions: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 /// What sections are written from. What takes a walk is gathered once, and only if it is asked for.

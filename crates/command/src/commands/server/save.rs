@@ -3,7 +3,7 @@
 
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
@@ -22,6 +22,7 @@ pub(super) const SAVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(save),
+    ..Entry::DEFAULT
 };
 pub(super) const BGSAVE: Entry = Entry {
     spec: CommandSpec {
@@ -41,6 +42,7 @@ pub(super) const BGSAVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(background_save),
+    ..Entry::DEFAULT
 };
 pub(super) const LASTSAVE: Entry = Entry {
     spec: CommandSpec {
@@ -56,6 +58,8 @@ pub(super) const LASTSAVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(last_save),
+    traits: Traits { is_harmless: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn save(_: &mut Context<'_>, _: &Args<'_>, _: &mut Reply<'_>) -> SessionResult {

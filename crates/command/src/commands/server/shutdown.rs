@@ -38,6 +38,7 @@ pub(super) const SHUTDOWN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(shutdown),
+    ..Entry::DEFAULT
 };
 
 /// Never answers when it succeeds: the connection closes. Whatever the options, the log is synced,

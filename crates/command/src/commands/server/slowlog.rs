@@ -24,6 +24,7 @@ pub(super) const SLOWLOG: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 pub(super) const SLOWLOG_GET: Entry = Entry {
     spec: CommandSpec {
@@ -45,6 +46,7 @@ pub(super) const SLOWLOG_GET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get),
+    ..Entry::DEFAULT
 };
 pub(super) const SLOWLOG_LEN: Entry = Entry {
     spec: CommandSpec {
@@ -59,6 +61,7 @@ pub(super) const SLOWLOG_LEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(len),
+    ..Entry::DEFAULT
 };
 pub(super) const SLOWLOG_RESET: Entry = Entry {
     spec: CommandSpec {
@@ -73,6 +76,7 @@ pub(super) const SLOWLOG_RESET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reset),
+    ..Entry::DEFAULT
 };
 pub(super) const SLOWLOG_HELP: Entry = Entry {
     spec: CommandSpec {
@@ -86,6 +90,7 @@ pub(super) const SLOWLOG_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 /// Entries that are returned when none are asked for in particular.

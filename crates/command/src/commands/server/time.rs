@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group};
@@ -20,6 +20,8 @@ pub(super) const TIME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(time),
+    traits: Traits { is_harmless: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn time(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

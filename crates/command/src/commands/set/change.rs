@@ -29,6 +29,7 @@ pub(super) const SADD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(sadd),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SREM: Entry = Entry {
@@ -46,6 +47,7 @@ pub(super) const SREM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(srem),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SMOVE: Entry = Entry {
@@ -67,6 +69,7 @@ pub(super) const SMOVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(smove),
+    ..Entry::DEFAULT
 };
 
 fn sadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

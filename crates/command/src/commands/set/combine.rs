@@ -33,6 +33,7 @@ pub(super) const SINTER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(|view, args, reply| read(Combination::Intersection, view, args, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SUNION: Entry = Entry {
@@ -54,6 +55,7 @@ pub(super) const SUNION: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(|view, args, reply| read(Combination::Union, view, args, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SDIFF: Entry = Entry {
@@ -75,6 +77,7 @@ pub(super) const SDIFF: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(|view, args, reply| read(Combination::Difference, view, args, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SINTERSTORE: Entry = Entry {
@@ -95,6 +98,7 @@ pub(super) const SINTERSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| store(Combination::Intersection, txn, args, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SUNIONSTORE: Entry = Entry {
@@ -111,6 +115,7 @@ pub(super) const SUNIONSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| store(Combination::Union, txn, args, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SDIFFSTORE: Entry = Entry {
@@ -127,6 +132,7 @@ pub(super) const SDIFFSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| store(Combination::Difference, txn, args, reply)),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SINTERCARD: Entry = Entry {
@@ -148,6 +154,7 @@ pub(super) const SINTERCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sintercard),
+    ..Entry::DEFAULT
 };
 
 /// How sets are combined.

@@ -5,7 +5,7 @@ use super::reply_item;
 use crate::args::Args;
 use crate::commands::number::{count, integer};
 use crate::draws;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Taken, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn, View};
 use basalt_env::random::{self, Random};
@@ -39,6 +39,8 @@ pub(super) const SPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(spop),
+    traits: Traits { takes: Some(Taken::Random), ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const SRANDMEMBER: Entry = Entry {
@@ -64,6 +66,8 @@ pub(super) const SRANDMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(srandmember),
+    traits: Traits { takes: Some(Taken::Random), ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

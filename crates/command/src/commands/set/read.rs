@@ -29,6 +29,7 @@ pub(super) const SCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(scard),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SISMEMBER: Entry = Entry {
@@ -49,6 +50,7 @@ pub(super) const SISMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(sismember),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SMISMEMBER: Entry = Entry {
@@ -65,6 +67,7 @@ pub(super) const SMISMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(smismember),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SMEMBERS: Entry = Entry {
@@ -86,6 +89,7 @@ pub(super) const SMEMBERS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(smembers),
+    ..Entry::DEFAULT
 };
 
 fn scard(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -30,6 +30,7 @@ pub(super) const SSCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sscan),
+    ..Entry::DEFAULT
 };
 
 fn sscan(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -39,6 +39,7 @@ pub(super) const ZADD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zadd),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZINCRBY: Entry = Entry {
@@ -59,6 +60,7 @@ pub(super) const ZINCRBY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zincrby),
+    ..Entry::DEFAULT
 };
 
 /// Which members change.

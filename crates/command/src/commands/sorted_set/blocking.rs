@@ -33,6 +33,7 @@ pub(super) const BZPOPMIN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bzpopmin),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BZPOPMAX: Entry = Entry {
@@ -50,6 +51,7 @@ pub(super) const BZPOPMAX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bzpopmax),
+    ..Entry::DEFAULT
 };
 
 pub(super) const BZMPOP: Entry = Entry {
@@ -71,6 +73,7 @@ pub(super) const BZMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bzmpop),
+    ..Entry::DEFAULT
 };
 
 fn bzpopmin(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

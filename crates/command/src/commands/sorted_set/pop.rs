@@ -4,7 +4,7 @@ use super::remove::take_ranks;
 use super::reply::{self, Scores};
 use crate::args::Args;
 use crate::commands::number::{count, parse_i64};
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Taken, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;
@@ -32,6 +32,8 @@ pub(super) const ZPOPMIN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zpopmin),
+    traits: Traits { takes: Some(Taken::First), ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZPOPMAX: Entry = Entry {
@@ -48,6 +50,8 @@ pub(super) const ZPOPMAX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zpopmax),
+    traits: Traits { takes: Some(Taken::Last), ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZMPOP: Entry = Entry {
@@ -71,6 +75,7 @@ pub(super) const ZMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zmpop),
+    ..Entry::DEFAULT
 };
 
 fn zpopmin(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

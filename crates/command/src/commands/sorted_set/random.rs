@@ -34,6 +34,7 @@ pub(super) const ZRANDMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrandmember),
+    ..Entry::DEFAULT
 };
 
 fn zrandmember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -47,6 +47,7 @@ pub(super) const ZRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrange),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZRANGESTORE: Entry = Entry {
@@ -68,6 +69,7 @@ pub(super) const ZRANGESTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zrangestore),
+    ..Entry::DEFAULT
 };
 
 fn zrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -32,6 +32,7 @@ pub(super) const ZRANK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(zrank),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZREVRANK: Entry = Entry {
@@ -54,6 +55,7 @@ pub(super) const ZREVRANK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(zrevrank),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZCOUNT: Entry = Entry {
@@ -76,6 +78,7 @@ pub(super) const ZCOUNT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zcount),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZLEXCOUNT: Entry = Entry {
@@ -97,6 +100,7 @@ pub(super) const ZLEXCOUNT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zlexcount),
+    ..Entry::DEFAULT
 };
 
 fn zrank(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

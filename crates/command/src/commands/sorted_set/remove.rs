@@ -26,6 +26,7 @@ pub(super) const ZREM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zrem),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZREMRANGEBYRANK: Entry = Entry {
@@ -46,6 +47,7 @@ pub(super) const ZREMRANGEBYRANK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zremrangebyrank),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZREMRANGEBYSCORE: Entry = Entry {
@@ -67,6 +69,7 @@ pub(super) const ZREMRANGEBYSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zremrangebyscore),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZREMRANGEBYLEX: Entry = Entry {
@@ -87,6 +90,7 @@ pub(super) const ZREMRANGEBYLEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zremrangebylex),
+    ..Entry::DEFAULT
 };
 
 fn zrem(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -31,6 +31,7 @@ pub(super) const ZSCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zscan),
+    ..Entry::DEFAULT
 };
 
 fn zscan(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

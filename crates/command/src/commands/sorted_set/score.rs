@@ -28,6 +28,7 @@ pub(super) const ZSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(zscore),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZMSCORE: Entry = Entry {
@@ -44,6 +45,7 @@ pub(super) const ZMSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(zmscore),
+    ..Entry::DEFAULT
 };
 
 pub(super) const ZCARD: Entry = Entry {
@@ -60,6 +62,7 @@ pub(super) const ZCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(zcard),
+    ..Entry::DEFAULT
 };
 
 fn reply_score(reply: &mut Reply<'_>, score: Option<f64>) {

@@ -29,6 +29,7 @@ pub(super) const XACK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xack),
+    ..Entry::DEFAULT
 };
 
 fn xack(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

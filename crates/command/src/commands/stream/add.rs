@@ -51,6 +51,7 @@ pub(super) const XADD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xadd),
+    ..Entry::DEFAULT
 };
 
 fn xadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

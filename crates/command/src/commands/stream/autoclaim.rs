@@ -39,6 +39,7 @@ pub(super) const XAUTOCLAIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xautoclaim),
+    ..Entry::DEFAULT
 };
 
 /// What is claimed, and how.

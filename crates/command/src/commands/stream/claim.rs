@@ -35,6 +35,7 @@ pub(super) const XCLAIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xclaim),
+    ..Entry::DEFAULT
 };
 
 /// What is claimed, and how.

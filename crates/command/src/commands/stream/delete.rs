@@ -29,6 +29,7 @@ pub(super) const XDEL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xdel),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XLEN: Entry = Entry {
@@ -45,6 +46,7 @@ pub(super) const XLEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xlen),
+    ..Entry::DEFAULT
 };
 
 fn xdel(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -24,6 +24,7 @@ pub(super) const XGROUP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XGROUP_CREATE: Entry = Entry {
@@ -46,6 +47,7 @@ pub(super) const XGROUP_CREATE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(create),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XGROUP_CREATECONSUMER: Entry = Entry {
@@ -67,6 +69,7 @@ pub(super) const XGROUP_CREATECONSUMER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(create_consumer),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XGROUP_DELCONSUMER: Entry = Entry {
@@ -87,6 +90,7 @@ pub(super) const XGROUP_DELCONSUMER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(delete_consumer),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XGROUP_DESTROY: Entry = Entry {
@@ -107,6 +111,7 @@ pub(super) const XGROUP_DESTROY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(destroy),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XGROUP_HELP: Entry = Entry {
@@ -121,6 +126,7 @@ pub(super) const XGROUP_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XGROUP_SETID: Entry = Entry {
@@ -143,6 +149,7 @@ pub(super) const XGROUP_SETID: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(set_id),
+    ..Entry::DEFAULT
 };
 
 const KEY_REQUIRED: CommandError = CommandError::fixed(

@@ -23,6 +23,7 @@ pub(super) const XINFO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(container),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XINFO_CONSUMERS: Entry = Entry {
@@ -45,6 +46,7 @@ pub(super) const XINFO_CONSUMERS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(consumers),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XINFO_GROUPS: Entry = Entry {
@@ -66,6 +68,7 @@ pub(super) const XINFO_GROUPS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(groups),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XINFO_HELP: Entry = Entry {
@@ -80,6 +83,7 @@ pub(super) const XINFO_HELP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(help),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XINFO_STREAM: Entry = Entry {
@@ -109,6 +113,7 @@ pub(super) const XINFO_STREAM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(stream),
+    ..Entry::DEFAULT
 };
 
 fn stream(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

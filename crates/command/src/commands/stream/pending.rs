@@ -39,6 +39,7 @@ pub(super) const XPENDING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xpending),
+    ..Entry::DEFAULT
 };
 
 /// Which pending entries are asked for.

@@ -33,6 +33,7 @@ pub(super) const XRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xrange),
+    ..Entry::DEFAULT
 };
 
 pub(super) const XREVRANGE: Entry = Entry {
@@ -55,6 +56,7 @@ pub(super) const XREVRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xrevrange),
+    ..Entry::DEFAULT
 };
 
 fn xrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -34,6 +34,7 @@ pub(super) const XSETID: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xsetid),
+    ..Entry::DEFAULT
 };
 
 #[derive(Default)]

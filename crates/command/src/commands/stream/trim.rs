@@ -45,6 +45,7 @@ pub(super) const XTRIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xtrim),
+    ..Entry::DEFAULT
 };
 
 fn xtrim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

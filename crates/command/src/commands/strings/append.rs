@@ -27,6 +27,7 @@ pub(super) const APPEND: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(append),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SETRANGE: Entry = Entry {
@@ -51,6 +52,7 @@ pub(super) const SETRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(setrange),
+    ..Entry::DEFAULT
 };
 
 fn append(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -31,6 +31,7 @@ pub(super) const INCR: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(incr),
+    ..Entry::DEFAULT
 };
 
 pub(super) const DECR: Entry = Entry {
@@ -47,6 +48,7 @@ pub(super) const DECR: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(decr),
+    ..Entry::DEFAULT
 };
 
 pub(super) const INCRBY: Entry = Entry {
@@ -67,6 +69,7 @@ pub(super) const INCRBY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(incrby),
+    ..Entry::DEFAULT
 };
 
 pub(super) const DECRBY: Entry = Entry {
@@ -86,6 +89,7 @@ pub(super) const DECRBY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(decrby),
+    ..Entry::DEFAULT
 };
 
 fn incr(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

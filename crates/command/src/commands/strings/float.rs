@@ -32,6 +32,7 @@ pub(super) const INCRBYFLOAT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(incrbyfloat),
+    ..Entry::DEFAULT
 };
 
 fn incrbyfloat(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

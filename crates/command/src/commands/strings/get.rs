@@ -23,6 +23,7 @@ pub(super) const GET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(get),
+    ..Entry::DEFAULT
 };
 
 fn get(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

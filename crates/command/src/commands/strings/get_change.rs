@@ -33,6 +33,7 @@ pub(super) const GETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(getex),
+    ..Entry::DEFAULT
 };
 
 pub(super) const GETDEL: Entry = Entry {
@@ -49,6 +50,7 @@ pub(super) const GETDEL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(getdel),
+    ..Entry::DEFAULT
 };
 
 /// What GETEX does to the expiry.

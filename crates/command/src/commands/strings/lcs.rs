@@ -35,6 +35,7 @@ pub(super) const LCS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lcs),
+    ..Entry::DEFAULT
 };
 
 /// Strings of this length and more are refused, in Redis' words.

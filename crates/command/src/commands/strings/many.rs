@@ -30,6 +30,7 @@ pub(super) const MGET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(mget),
+    ..Entry::DEFAULT
 };
 
 pub(super) const MSET: Entry = Entry {
@@ -52,6 +53,7 @@ pub(super) const MSET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(mset),
+    ..Entry::DEFAULT
 };
 
 pub(super) const MSETNX: Entry = Entry {
@@ -73,6 +75,7 @@ pub(super) const MSETNX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(msetnx),
+    ..Entry::DEFAULT
 };
 
 fn mget(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

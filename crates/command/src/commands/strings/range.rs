@@ -24,6 +24,7 @@ pub(super) const STRLEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(strlen),
+    ..Entry::DEFAULT
 };
 
 pub(super) const GETRANGE: Entry = Entry {
@@ -46,6 +47,7 @@ pub(super) const GETRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(getrange),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SUBSTR: Entry = Entry {
@@ -63,6 +65,7 @@ pub(super) const SUBSTR: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(getrange),
+    ..Entry::DEFAULT
 };
 
 fn strlen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -4,7 +4,7 @@
 use super::reply_object;
 use crate::args::Args;
 use crate::commands::expire_time::{ExpireTime, Range, is_past};
-use crate::entry::{Entry, PUT_WORDS, Run};
+use crate::entry::{Entry, OVERWRITE_WORDS, Run, Shortcut};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Key, Object, PutOptions, Txn};
 use basalt_resp::Reply;
@@ -55,7 +55,9 @@ pub(super) const SET: Entry = Entry {
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Put(set),
+    run: Run::Write(set),
+    shortcut: Some(Shortcut::Overwrite),
+    ..Entry::DEFAULT
 };
 
 /// On what a SET depends.
@@ -91,7 +93,7 @@ struct Options<'a> {
 }
 
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    if args.len() == PUT_WORDS {
+    if args.len() == OVERWRITE_WORDS {
         txn.put(args.key(0), args.word(2), PutOptions::whole(0));
         txn.notify(EventClass::String, "set", args.key(0));
         reply.ok();
@@ -163,7 +165,7 @@ fn notify_expiry(txn: &mut Txn<'_>, key: &Key<'_>, expire_ms: u64) {
 fn parse<'a>(args: &Args<'a>) -> Result<Options<'a>, CommandError> {
     let mut options =
         Options { condition: Condition::None, answer: Answer::Ok, expiry: Expiry::None };
-    let mut index = PUT_WORDS;
+    let mut index = OVERWRITE_WORDS;
     while index < args.len() {
         if args.is(index, "NX") && options.condition != Condition::Present {
             options.condition = Condition::Absent;

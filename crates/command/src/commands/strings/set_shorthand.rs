@@ -24,6 +24,7 @@ pub(super) const GETSET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(getset),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SETNX: Entry = Entry {
@@ -40,6 +41,7 @@ pub(super) const SETNX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(setnx),
+    ..Entry::DEFAULT
 };
 
 pub(super) const SETEX: Entry = Entry {
@@ -60,6 +62,7 @@ pub(super) const SETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(setex),
+    ..Entry::DEFAULT
 };
 
 pub(super) const PSETEX: Entry = Entry {
@@ -80,6 +83,7 @@ pub(super) const PSETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(psetex),
+    ..Entry::DEFAULT
 };
 
 fn getset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -3,7 +3,7 @@
 use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_resp::Reply;
@@ -26,6 +26,8 @@ pub(super) const MULTI: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(multi),
+    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const EXEC: Entry = Entry {
@@ -49,6 +51,8 @@ pub(super) const EXEC: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Exec,
+    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const DISCARD: Entry = Entry {
@@ -69,6 +73,8 @@ pub(super) const DISCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(discard),
+    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 fn multi(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -3,7 +3,7 @@
 use super::ALWAYS_ALLOWED;
 use crate::args::Args;
 use crate::context::Context;
-use crate::entry::{Entry, Run};
+use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
@@ -33,6 +33,8 @@ pub(super) const WATCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(watch),
+    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    ..Entry::DEFAULT
 };
 
 pub(super) const UNWATCH: Entry = Entry {
@@ -47,6 +49,7 @@ pub(super) const UNWATCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unwatch),
+    ..Entry::DEFAULT
 };
 
 fn watch(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

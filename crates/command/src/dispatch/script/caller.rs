@@ -10,7 +10,7 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::context::Context;
 use crate::dispatch::Worker;
-use crate::dispatch::claims::{NAMING_DATABASES, Wants, When, wants, when};
+use crate::dispatch::claims::{Wants, When, wants, when};
 use crate::dispatch::exec::read_within;
 use crate::dispatch::execute::fail;
 use crate::dispatch::keys::{add_keys, key_session};
@@ -42,9 +42,6 @@ const NOT_IN_MEMORY: Denied = denied(
      not in memory. It is not going to happen to this script again: from now on all keys are read \
      before it runs",
 );
-
-/// Commands about the server that take no lock but leaves and make no system call.
-const HARMLESS: [&str; 3] = ["command|count", "lastsave", "time"];
 
 const fn denied(text: &'static str) -> Denied {
     Denied::Because(Cow::Borrowed(text))
@@ -140,7 +137,7 @@ impl<'a, 't> Caller<'a, 't> {
 
     /// Whether a command may be part of a script, and of this one.
     fn admit(&self, command: &Command, call: &Call, args: &Args<'_>) -> Result<(), Denied> {
-        let flags = command.flags;
+        let (flags, traits) = (command.flags, self.server.commands.traits(command.id));
         if !call.accepts_words(args.len()) {
             return Err(WRONG_ARITY);
         }
@@ -150,12 +147,12 @@ impl<'a, 't> Caller<'a, 't> {
             return Err(LONG_WORD);
         }
         let is_foreign = when(&self.server.commands, command) == When::Late
-            && !HARMLESS.contains(&command.spec.name)
-            && published_kind(command).is_none();
+            && !traits.is_harmless
+            && traits.publishes.is_none();
         if flags.has(Flag::Noscript) || is_foreign {
             return Err(NOT_ALLOWED);
         }
-        if asks_to_block(command, args) {
+        if traits.has_block_option && asks_to_block(args) {
             let name = String::from_utf8_lossy(args.word(0));
             let text = format!("ERR {name} command is not allowed with BLOCK option from scripts");
             return Err(Denied::Because(Cow::Owned(text)));
@@ -200,7 +197,7 @@ impl<'a, 't> Caller<'a, 't> {
             self.invocation.script.needs_all_in_memory();
             return Err(self.give_up(GivenUp::Everything, NOT_IN_MEMORY));
         }
-        let databases = match NAMING_DATABASES.contains(&command.spec.name) {
+        let databases = match self.server.commands.traits(command.id).names_databases {
             true => 0..self.server.engine.databases(),
             false => self.session.db..self.session.db + 1,
         };
@@ -244,11 +241,11 @@ impl<'a, 't> Caller<'a, 't> {
         let key_session = key_session(self.worker, self.session);
         match self.server.commands.call(id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
-                let command = self.server.commands.table.command(id);
+                let traits = self.server.commands.traits(id);
                 let view = (&mut *self.transaction, key_session);
-                read_within(self.worker, view, (command, run), args, reply).map(|()| Flow::Done)
+                read_within(self.worker, view, (traits, run), args, reply).map(|()| Flow::Done)
             }
-            Run::Write(run) | Run::Put(run) | Run::Attempt(_, run) => {
+            Run::Write(run) => {
                 let mut txn = self.transaction.write(key_session)?;
                 run(&mut txn, args, reply).map(|()| Flow::Done)
             }
@@ -299,7 +296,7 @@ impl Host for Caller<'_, '_> {
         add_keys(&self.server.engine, command, args, &mut keys);
         self.reach(command, &args, &keys)?;
         let mut reply = Reply::new(out, protocol);
-        let result = match published_kind(command) {
+        let result = match self.server.commands.traits(id).publishes {
             Some(kind) => {
                 self.publish(kind, &args, &mut reply);
                 Ok(Flow::Done)
@@ -332,19 +329,9 @@ fn because(error: CommandError) -> Denied {
     Denied::Because(Cow::Owned(error.text().to_owned()))
 }
 
-/// XREAD and XREADGROUP are no blocking commands but for an option.
-fn asks_to_block(command: &Command, args: &Args<'_>) -> bool {
-    matches!(command.spec.name, "xread" | "xreadgroup")
-        && (1..args.len())
-            .take_while(|&index| !args.is(index, "STREAMS"))
-            .any(|index| args.is(index, "BLOCK"))
-}
-
-/// The kind of channel that a command publishes to, if it does.
-fn published_kind(command: &Command) -> Option<Kind> {
-    match command.spec.name {
-        "publish" => Some(Kind::Channel),
-        "spublish" => Some(Kind::ShardChannel),
-        _ => None,
-    }
+/// Whether a call has the option BLOCK, before the names of streams.
+fn asks_to_block(args: &Args<'_>) -> bool {
+    (1..args.len())
+        .take_while(|&index| !args.is(index, "STREAMS"))
+        .any(|index| args.is(index, "BLOCK"))
 }

@@ -39,6 +39,7 @@ pub(in super::super) const GEOSEARCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(geosearch),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const GEOSEARCHSTORE: Entry = Entry {
@@ -68,6 +69,7 @@ pub(in super::super) const GEOSEARCHSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(geosearchstore),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const GEORADIUS: Entry = Entry {
@@ -98,6 +100,7 @@ pub(in super::super) const GEORADIUS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(georadius),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const GEORADIUS_RO: Entry = Entry {
@@ -127,6 +130,7 @@ pub(in super::super) const GEORADIUS_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(georadius_ro),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const GEORADIUSBYMEMBER: Entry = Entry {
@@ -156,6 +160,7 @@ pub(in super::super) const GEORADIUSBYMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(georadiusbymember),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const GEORADIUSBYMEMBER_RO: Entry = Entry {
@@ -184,6 +189,7 @@ pub(in super::super) const GEORADIUSBYMEMBER_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(georadiusbymember_ro),
+    ..Entry::DEFAULT
 };
 
 fn geosearch(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

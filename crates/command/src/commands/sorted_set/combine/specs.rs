@@ -39,6 +39,7 @@ pub(in super::super) const ZUNION: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zunion),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZUNIONSTORE: Entry = Entry {
@@ -61,6 +62,7 @@ pub(in super::super) const ZUNIONSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zunionstore),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZINTER: Entry = Entry {
@@ -82,6 +84,7 @@ pub(in super::super) const ZINTER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zinter),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZINTERSTORE: Entry = Entry {
@@ -104,6 +107,7 @@ pub(in super::super) const ZINTERSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zinterstore),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZINTERCARD: Entry = Entry {
@@ -125,6 +129,7 @@ pub(in super::super) const ZINTERCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zintercard),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZDIFF: Entry = Entry {
@@ -145,6 +150,7 @@ pub(in super::super) const ZDIFF: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zdiff),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZDIFFSTORE: Entry = Entry {
@@ -166,6 +172,7 @@ pub(in super::super) const ZDIFFSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zdiffstore),
+    ..Entry::DEFAULT
 };
 
 fn zunion(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

@@ -30,6 +30,7 @@ pub(in super::super) const ZREVRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrange),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZRANGEBYSCORE: Entry = Entry {
@@ -59,6 +60,7 @@ pub(in super::super) const ZRANGEBYSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrangebyscore),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZREVRANGEBYSCORE: Entry = Entry {
@@ -83,6 +85,7 @@ pub(in super::super) const ZREVRANGEBYSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrangebyscore),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZRANGEBYLEX: Entry = Entry {
@@ -103,6 +106,7 @@ pub(in super::super) const ZRANGEBYLEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrangebylex),
+    ..Entry::DEFAULT
 };
 
 pub(in super::super) const ZREVRANGEBYLEX: Entry = Entry {
@@ -123,6 +127,7 @@ pub(in super::super) const ZREVRANGEBYLEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrangebylex),
+    ..Entry::DEFAULT
 };
 
 const fn rules(sort: Sort, direction: Direction) -> Rules {
