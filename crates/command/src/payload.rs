@@ -3,7 +3,7 @@
 mod stream;
 
 use basalt_change::op::StringForm;
-use basalt_keyspace::entry::EntryValue;
+use basalt_engine::EntryValue;
 use basalt_rdb::{Bytes, EncodeOptions, Field, Payload};
 use basalt_value::hash::Field as HashField;
 use basalt_value::item::Item;

@@ -8,7 +8,7 @@
 use crate::error::CommandError;
 use crate::unusual::Reason;
 use basalt_change::place::PartitionId;
-use basalt_keyspace::keyspace::PartitionSet;
+use basalt_engine::PartitionSet;
 use basalt_script::{Level, Look, Overseer, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
 use std::sync::atomic::{AtomicBool, Ordering};

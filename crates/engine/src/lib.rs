@@ -48,7 +48,9 @@ mod walk;
 mod watch;
 
 pub use apply::ApplyError;
+pub use basalt_keyspace::entry::{EntryValue, StringValue};
 pub use basalt_keyspace::interest::WatchMark;
+pub use basalt_keyspace::keyspace::PartitionSet;
 pub use basalt_keyspace::table::Seen;
 pub use basalt_keyspace::waiters::{Service, Waiter};
 pub use belonging::{LogBeginning, Misfit};

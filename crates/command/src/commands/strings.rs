@@ -14,8 +14,7 @@ mod set_shorthand;
 use super::generic::{RAW, encoding};
 use crate::entry::Entry;
 use crate::error::CommandError;
-use basalt_engine::{Key, Object, Txn};
-use basalt_keyspace::entry::StringValue;
+use basalt_engine::{Key, Object, StringValue, Txn};
 use basalt_resp::{Reply, SHARED_BYTES_MIN};
 
 /// The family.

@@ -6,8 +6,7 @@ use crate::commands::number;
 use crate::entry::{Entry, Run, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
-use basalt_engine::{Object, View};
-use basalt_keyspace::entry::EntryValue;
+use basalt_engine::{EntryValue, Object, View};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Subcommands};
 

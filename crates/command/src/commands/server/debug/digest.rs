@@ -9,8 +9,9 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
-use basalt_engine::{Cursor, Key, Object, Session as KeySession, View, Walk, WalkLimits};
-use basalt_keyspace::entry::EntryValue;
+use basalt_engine::{
+    Cursor, EntryValue, Key, Object, Session as KeySession, View, Walk, WalkLimits,
+};
 use basalt_resp::Reply;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use std::sync::LazyLock;

@@ -7,8 +7,7 @@ use crate::commands::number::parse_i64;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::session::SessionResult;
-use basalt_engine::Object;
-use basalt_keyspace::entry::EntryValue;
+use basalt_engine::{EntryValue, Object};
 use basalt_resp::Reply;
 
 pub(super) fn object(
