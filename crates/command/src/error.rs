@@ -1,6 +1,6 @@
 //! Errors that a command answers. Their texts are Redis', code first.
 
-use basalt_engine::{Refusal, TooLarge, WrongType};
+use basalt_engine::{Fate, Refusal, TooLarge, WrongType};
 use std::borrow::Cow;
 
 /// An error reply: a code in capitals, a space, the text.
@@ -68,6 +68,21 @@ impl CommandError {
     #[cold]
     pub fn log_refused(refusal: &Refusal) -> CommandError {
         CommandError::new(format!("MISCONF Errors writing to the AOF file: {refusal}"))
+    }
+
+    /// What is answered in the place of a reply that waited for the log, when the log has said that it will not
+    /// acknowledge what the reply tells.
+    pub fn of_outcome(fate: Fate) -> Option<CommandError> {
+        match fate {
+            Fate::Pending | Fate::Acknowledged => None,
+            Fate::Lost => Some(CommandError::fixed(
+                "TRYAGAIN the log has lost what this request changed or read: nothing was done",
+            )),
+            Fate::Unknown => Some(CommandError::fixed(
+                "OUTCOMEUNKNOWN the log has failed: what this request changed or read may be there after a \
+                 restart or not",
+            )),
+        }
     }
 
     /// A whole transaction is dropped because of this.

@@ -6,7 +6,7 @@
 
 mod open;
 
-use crate::log::{CommitLog, Gate, LogError, Refusal, Ticket};
+use crate::log::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_change::place::ShardId;
 use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
 use basalt_stdx::prefetch::prefetch;
@@ -34,8 +34,10 @@ pub struct JournalLog {
 impl JournalLog {
     /// Changes when groups are synced (`CONFIG SET appendfsync`).
     pub fn set_policy(&self, policy: FsyncPolicy) {
-        self.journal.set_policy(policy);
+        // Before the journal wakes its subscribers: else they find that replies still wait, and nothing wakes
+        // them again.
         self.gates.store(policy == FsyncPolicy::Always, Ordering::Release);
+        self.journal.set_policy(policy);
     }
 
     /// Numbers for the operator.
@@ -94,8 +96,16 @@ impl CommitLog for JournalLog {
     }
 
     #[inline]
-    fn is_acknowledged(&self, ticket: Ticket) -> bool {
-        self.journal.durable().0 >= ticket.position || !self.gates_replies()
+    fn fate(&self, ticket: Ticket) -> Fate {
+        // Asked first: after it has failed, no group becomes durable.
+        let has_failed = self.journal.has_failed();
+        if self.journal.durable().0 >= ticket.position || !self.gates_replies() {
+            Fate::Acknowledged
+        } else if has_failed {
+            Fate::Unknown
+        } else {
+            Fate::Pending
+        }
     }
 
     fn latest(&self, gate: &mut Gate) {
@@ -155,5 +165,34 @@ impl JournalLog {
             Health::DiskFull => Refusal::DiskFull,
             Health::Failed(reason) => Refusal::Failed(reason),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::journal_log;
+    use parking_lot::Mutex;
+
+    #[test]
+    fn a_change_of_policy_is_told_when_it_holds() {
+        let (log, disk) = journal_log();
+        let log = Arc::new(log);
+        disk.hold_syncs();
+        let shard = ShardId::all().next().expect("there are some");
+        let (_, ticket) = log.append(shard, b"record");
+        log.kick();
+        while disk.syncs_waiting() == 0 {
+            std::thread::yield_now();
+        }
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (weak, notes) = (Arc::downgrade(&log), Arc::clone(&seen));
+        log.subscribe(Arc::new(move || {
+            notes.lock().extend(weak.upgrade().map(|log| log.fate(ticket)));
+        }));
+        log.set_policy(FsyncPolicy::Never);
+        let last = seen.lock().last().copied();
+        disk.release_syncs();
+        assert_eq!(last, Some(Fate::Acknowledged));
     }
 }

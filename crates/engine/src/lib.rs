@@ -62,7 +62,7 @@ pub use engine::{Engine, EngineError, Options};
 pub use events::{EventClass, EventClasses, EventSink, KeyEvent};
 pub use journal_log::{JournalLog, Trimming};
 pub use key::Key;
-pub use log::{CommitLog, Gate, Gating, LogError, Refusal, Ticket};
+pub use log::{CommitLog, Fate, Gate, Gating, LogError, Refusal, Ticket};
 pub use miss::Missing;
 pub use point::Point;
 pub use recovery::{RecoveryError, RecoveryStats};

@@ -19,6 +19,21 @@ pub struct Ticket {
     pub position: u64,
 }
 
+const _: () = assert!(size_of::<Ticket>() == 16, "a gate of one ticket is two words and a vector");
+
+/// What has become of a change; of several, the greatest counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Fate {
+    /// It can no longer be taken back.
+    Acknowledged,
+    /// It has certainly not been made, and is safe to be made again.
+    Lost,
+    /// It is not known yet; the log wakes its subscribers when it is.
+    Pending,
+    /// The log failed before it knew. A restart may find the change or not.
+    Unknown,
+}
+
 /// Everything that one reply waits for.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Gate {
@@ -55,14 +70,32 @@ impl Gate {
         self.first.is_none()
     }
 
-    /// Forgets what the log has acknowledged; says whether nothing is left to wait for.
+    /// Forgets what the log has acknowledged, and returns what is known of all: `Acknowledged` if nothing is
+    /// left to wait for.
     #[inline]
-    pub fn poll(&mut self, log: &dyn CommitLog) -> bool {
-        self.others.retain(|&ticket| !log.is_acknowledged(ticket));
-        if self.first.is_some_and(|ticket| log.is_acknowledged(ticket)) {
-            self.first = self.others.pop();
+    pub fn poll(&mut self, log: &dyn CommitLog) -> Fate {
+        let Some(first) = self.first else { return Fate::Acknowledged };
+        if !self.others.is_empty() {
+            return self.poll_several(log);
         }
-        self.first.is_none()
+        let fate = log.fate(first);
+        if fate == Fate::Acknowledged {
+            self.first = None;
+        }
+        fate
+    }
+
+    #[cold]
+    fn poll_several(&mut self, log: &dyn CommitLog) -> Fate {
+        let mut all = Fate::Acknowledged;
+        self.others.extend(self.first.take());
+        self.others.retain(|&ticket| {
+            let fate = log.fate(ticket);
+            all = all.max(fate);
+            fate != Fate::Acknowledged
+        });
+        self.first = self.others.pop();
+        all
     }
 
     /// Takes the tickets out.
@@ -121,8 +154,14 @@ pub trait CommitLog: Send + Sync {
     /// The stream of the tickets that changes of this shard get.
     fn ticket_stream(&self, shard: ShardId) -> u16;
 
+    /// What has become of the change with this ticket. Once it is not `Pending`, it stays what it is.
+    fn fate(&self, ticket: Ticket) -> Fate;
+
     /// Everything that waits for this ticket may go.
-    fn is_acknowledged(&self, ticket: Ticket) -> bool;
+    #[inline]
+    fn is_acknowledged(&self, ticket: Ticket) -> bool {
+        self.fate(ticket) == Fate::Acknowledged
+    }
 
     /// Waits for every change so far, of any shard: for replies that saw the whole keyspace.
     fn latest(&self, gate: &mut Gate);
@@ -161,9 +200,13 @@ pub trait CommitLog: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use super::{CommitLog, Gate, LogError, Refusal, Ticket};
+    use super::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
     use basalt_change::place::ShardId;
     use std::sync::Arc;
+
+    /// Positions of which other things are known.
+    const LOST: u64 = u64::MAX;
+    const UNKNOWN: u64 = u64::MAX - 1;
 
     /// Has acknowledged the same position of every stream, and nothing else works.
     struct Acknowledged(u64);
@@ -181,8 +224,13 @@ mod tests {
         fn ticket_stream(&self, shard: ShardId) -> u16 {
             shard.number()
         }
-        fn is_acknowledged(&self, ticket: Ticket) -> bool {
-            ticket.position <= self.0
+        fn fate(&self, ticket: Ticket) -> Fate {
+            match ticket.position {
+                UNKNOWN => Fate::Unknown,
+                LOST => Fate::Lost,
+                position if position <= self.0 => Fate::Acknowledged,
+                _ => Fate::Pending,
+            }
         }
         fn latest(&self, _: &mut Gate) {}
         fn admit(&self) -> Result<(), Refusal> {
@@ -217,9 +265,35 @@ mod tests {
             merged.merge(&gate);
             assert_eq!(merged, gate);
             for position in [9, 10, 11] {
-                assert!(!gate.poll(&Acknowledged(position)) && !gate.is_open(), "{position}");
+                assert_eq!(gate.poll(&Acknowledged(position)), Fate::Pending, "{position}");
+                assert!(!gate.is_open());
             }
-            assert!(gate.poll(&Acknowledged(12)) && gate.is_open());
+            assert_eq!(gate.poll(&Acknowledged(12)), Fate::Acknowledged);
+            assert!(gate.is_open());
+        }
+    }
+
+    #[test]
+    fn a_gate_says_the_worst_that_is_known() {
+        for (positions, fate) in [
+            (&[3][..], Fate::Acknowledged),
+            (&[7], Fate::Pending),
+            (&[LOST], Fate::Lost),
+            (&[UNKNOWN], Fate::Unknown),
+            (&[3, LOST], Fate::Lost),
+            (&[LOST, 3], Fate::Lost),
+            (&[LOST, 7], Fate::Pending),
+            (&[7, 3, LOST], Fate::Pending),
+            (&[LOST, 7, UNKNOWN], Fate::Unknown),
+        ] {
+            let mut gate = Gate::default();
+            for (stream, &position) in (0..).zip(positions) {
+                gate.add(Ticket { stream, position });
+            }
+            for _ in 0..2 {
+                assert_eq!(gate.poll(&Acknowledged(5)), fate, "{positions:?}");
+            }
+            assert_eq!(gate.is_open(), fate == Fate::Acknowledged);
         }
     }
 }

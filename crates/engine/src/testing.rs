@@ -37,3 +37,20 @@ pub(crate) fn put(engine: &Engine, key: &[u8], expire_ms: u64) {
     txn.put(&key, b"value", PutOptions::whole(expire_ms));
     txn.append();
 }
+
+/// A journal under `always` that nothing has been appended to, and its disk.
+pub(crate) fn journal_log() -> (JournalLog, SimDisk) {
+    let disk = SimDisk::new();
+    let (mut log, tier) = (None, MemoryDisk::new());
+    let tier = MemoryTier::open(&Arc::new(tier), Path::new("cold"), Residency::Cached);
+    let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
+    let clock = Arc::new(ManualClock::at_unix_ms(1));
+    let opened = Engine::open(Options::default(), Arc::new(tier), clock, |floor, replay| {
+        let (disk, dir) = (Arc::new(disk.clone()), Path::new("/journal"));
+        let trimming = Trimming::AfterCheckpoint;
+        log = Some(JournalLog::open(disk, dir, journal, trimming, floor, replay)?);
+        Err(RecoveryError::Log(crate::log::LogError("only the log is wanted".to_owned())))
+    });
+    assert!(opened.is_err());
+    (log.expect("it opens"), disk)
+}

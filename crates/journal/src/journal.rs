@@ -275,6 +275,12 @@ impl Journal {
         self.shared.health()
     }
 
+    /// HOT PATH, one load: the journal has failed for good. Groups that are not durable now never will be.
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        self.shared.has_failed()
+    }
+
     /// HOT PATH, one load: false while the disk is full, the journal has failed, more than
     /// `buffered_bytes_max` bytes wait to be written, or for a moment because the log is long.
     /// [`Journal::subscribe`] tells when it changes back.

@@ -128,6 +128,11 @@ impl Shared {
         self.failure.get().map(|reason| JournalError::Failed(reason.clone()))
     }
 
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.get().is_some()
+    }
+
     pub(crate) fn health(&self) -> Health {
         if let Some(reason) = self.failure.get() {
             return Health::Failed(reason.clone());

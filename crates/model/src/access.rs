@@ -7,8 +7,8 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Gate, Gating, Key, Object, Seen, Session, Ticket, Touch, Txn, View, Walk,
-    WalkLimits,
+    Changes, Cursor, Fate, Gate, Gating, Key, Object, Seen, Session, Ticket, Touch, Txn, View,
+    Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -123,7 +123,9 @@ impl World<'_> {
         let point = engine
             .read_point(key, seen, &session, &mut point_gate, |point| point.object().map(value_of));
         // What the log has acknowledged between the two counts for neither; nobody else changes keys meanwhile.
-        let (is_open, point_is_open) = (gate.poll(engine.log()), point_gate.poll(engine.log()));
+        let is_acknowledged = |gate: &mut Gate| gate.poll(engine.log()) == Fate::Acknowledged;
+        let (is_open, point_is_open) =
+            (is_acknowledged(&mut gate), is_acknowledged(&mut point_gate));
         match point {
             Some(other) if other != value => Err(Violation::new("a point and a view differ")),
             Some(_) if !is_open && point_is_open => {
@@ -167,7 +169,7 @@ impl World<'_> {
     pub fn wait_for_gate(&self, mut gate: Gate) -> Result<(), Violation> {
         let log = self.engine().log();
         let start = Instant::now();
-        while !gate.poll(log) {
+        while gate.poll(log) != Fate::Acknowledged {
             log.kick();
             if start.elapsed() > WAIT_MAX {
                 return Err(Violation::new("a reply is never acknowledged"));

@@ -2,7 +2,7 @@
 
 use basalt_change::op::{self, Op, Origin, Scope};
 use basalt_change::place::ShardId;
-use basalt_engine::{CommitLog, Gate, JournalLog, LogError, Refusal, Ticket};
+use basalt_engine::{CommitLog, Fate, Gate, JournalLog, LogError, Refusal, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,8 +71,8 @@ impl CommitLog for LyingLog {
         self.log.ticket_stream(shard)
     }
 
-    fn is_acknowledged(&self, ticket: Ticket) -> bool {
-        self.lie == Lie::Early || self.log.is_acknowledged(ticket)
+    fn fate(&self, ticket: Ticket) -> Fate {
+        if self.lie == Lie::Early { Fate::Acknowledged } else { self.log.fate(ticket) }
     }
 
     fn latest(&self, gate: &mut Gate) {

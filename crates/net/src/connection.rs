@@ -3,11 +3,12 @@
 
 use crate::buffers::{BufferPool, Input};
 use crate::stream::Stream;
+use basalt_command::error::CommandError;
 use basalt_command::session::Session;
 use basalt_command::wait::Afterwards;
 use basalt_config::OutputLimit;
-use basalt_engine::{CommitLog, Gate};
-use basalt_resp::{Arg, Limits, Output, Parsed, Parser, ProtocolError};
+use basalt_engine::{CommitLog, Fate, Gate};
+use basalt_resp::{Arg, Limits, Output, Parsed, Parser, ProtocolError, Reply};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
@@ -133,7 +134,8 @@ impl Connection {
     /// Sends what may go; gives the bytes sent. The replies of this turn join those that wait if
     /// the log has not acknowledged what they tell, or if others wait already.
     pub(crate) fn flush(&mut self, log: &dyn CommitLog) -> usize {
-        let gated = !self.session.gate.is_open() && !self.session.gate.poll(log);
+        let gate = &mut self.session.gate;
+        let gated = !gate.is_open() && gate.poll(log) != Fate::Acknowledged;
         if !self.output.is_empty() && (gated || !self.owed.is_empty()) {
             let output = std::mem::take(&mut self.output);
             self.owed_earlier_bytes += output.len();
@@ -144,8 +146,15 @@ impl Connection {
         let mut sent = 0;
         while !self.blocked
             && let Some((output, gate)) = self.owed.front_mut()
-            && (gate.is_open() || gate.poll(log))
         {
+            match if gate.is_open() { Fate::Acknowledged } else { gate.poll(log) } {
+                Fate::Acknowledged => {}
+                Fate::Pending => break,
+                fate @ (Fate::Lost | Fate::Unknown) => {
+                    self.take_back(fate);
+                    break;
+                }
+            }
             match send(&mut self.stream, output) {
                 Ok((bytes, blocked)) => {
                     sent += bytes;
@@ -177,6 +186,23 @@ impl Connection {
             self.state = State::Dead;
         }
         sent
+    }
+
+    /// The log will not acknowledge what the replies tell that wait for it. In their place, and of all behind
+    /// them, the client gets one error, and then the end: it cannot be told which of its requests the error
+    /// is for.
+    #[cold]
+    fn take_back(&mut self, fate: Fate) {
+        self.owed.clear();
+        self.owed_earlier_bytes = 0;
+        self.output = Output::new();
+        self.session.gate = Gate::default();
+        if let Some(error) = CommandError::of_outcome(fate) {
+            Reply::new(&mut self.output, self.session.protocol).error(error.text());
+        }
+        if self.state != State::Dead {
+            self.state = State::Closing;
+        }
     }
 
     /// The socket takes bytes again.

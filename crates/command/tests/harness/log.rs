@@ -1,7 +1,7 @@
 //! A log in memory: it acknowledges at once and keeps its records, so that a test can replay them.
 
 use basalt_change::place::{SHARDS, ShardId};
-use basalt_engine::{CommitLog, Gate, LogError, Refusal, Ticket};
+use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -139,8 +139,9 @@ impl CommitLog for MemoryLog {
         0
     }
 
-    fn is_acknowledged(&self, ticket: Ticket) -> bool {
-        !self.gates_replies() || ticket.position <= self.acknowledged.load(Ordering::Relaxed)
+    fn fate(&self, ticket: Ticket) -> Fate {
+        let is_acknowledged = ticket.position <= self.acknowledged.load(Ordering::Relaxed);
+        if is_acknowledged || !self.gates_replies() { Fate::Acknowledged } else { Fate::Pending }
     }
 
     fn latest(&self, gate: &mut Gate) {

@@ -5,7 +5,7 @@
 //! default).
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_engine::{Absent, Changes, Engine, Gate, PutOptions, Session, Touch, Txn, View};
+use basalt_engine::{Absent, Changes, Engine, Fate, Gate, PutOptions, Session, Touch, Txn, View};
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::wait_for;
@@ -88,7 +88,7 @@ impl Client<'_> {
             let mut gate = Gate::default();
             gate.add(ticket);
             let start = Instant::now();
-            while !gate.poll(engine.log()) {
+            while gate.poll(engine.log()) != Fate::Acknowledged {
                 assert!(start.elapsed() < STUCK, "a change is never acknowledged");
                 std::thread::yield_now();
             }

@@ -28,6 +28,8 @@ const SILENCE: Duration = Duration::from_millis(50);
 /// The server.
 pub struct TestServer {
     pub server: Arc<Server>,
+    /// What its journal is on.
+    pub disk: SimDisk,
     path: PathBuf,
     running: Option<(Acceptor, NetThreads, Background)>,
     _dir: TempDir,
@@ -67,7 +69,7 @@ impl Host for NoHost {
     }
 }
 
-fn engine(policy: FsyncPolicy) -> Arc<Engine> {
+fn engine(policy: FsyncPolicy, disk: SimDisk) -> Arc<Engine> {
     let tier =
         MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Uncached);
     let options = Options {
@@ -80,7 +82,7 @@ fn engine(policy: FsyncPolicy) -> Arc<Engine> {
     let journal = basalt_journal::Options { policy, segment_bytes: 1 << 20, ..Default::default() };
     let engine =
         Engine::open(options, Arc::new(tier), Arc::new(SystemClock::new()), |floor, replay| {
-            let (disk, dir) = (Arc::new(SimDisk::new()), Path::new("/journal"));
+            let (disk, dir) = (Arc::new(disk), Path::new("/journal"));
             let trimming = Trimming::AfterCheckpoint;
             let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
             Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
@@ -98,7 +100,8 @@ impl TestServer {
     pub fn start_with(threads: usize, policy: FsyncPolicy) -> TestServer {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("socket");
-        let engine = engine(policy);
+        let disk = SimDisk::new();
+        let engine = engine(policy, disk.clone());
         let background = Background::start(&engine, WarmUp::No).expect("threads");
         let commands = commands_and(COMMANDS);
         let count = commands.table.all().len();
@@ -110,7 +113,7 @@ impl TestServer {
         let net = NetThreads::start(&server).expect("threads");
         let listening = Arc::new(Listening::open(&network).expect("a socket"));
         let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
-        TestServer { server, path, running: Some((acceptor, net, background)), _dir: dir }
+        TestServer { server, disk, path, running: Some((acceptor, net, background)), _dir: dir }
     }
 
     /// A new connection.

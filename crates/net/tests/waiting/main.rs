@@ -2,6 +2,7 @@
 
 mod commands;
 mod ends;
+mod failures;
 mod fairness;
 mod harness;
 mod pauses;
