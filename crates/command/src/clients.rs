@@ -37,8 +37,14 @@ pub struct ClientHandle {
     pub last_command: AtomicU16,
     /// Bytes in its query buffer.
     pub query_bytes: AtomicU64,
+    /// Bytes of memory that its query buffer takes.
+    pub query_memory_bytes: AtomicU64,
     /// Bytes that wait to be sent to it.
     pub output_bytes: AtomicU64,
+    /// Bytes of memory that these take.
+    pub output_memory_bytes: AtomicU64,
+    /// Buffers of earlier turns that wait to be sent to it.
+    pub outputs: AtomicU64,
     /// Its subscriptions: to channels, patterns and sharded channels.
     pub subscriptions: [AtomicU64; 3],
     /// It may not be evicted (`CLIENT NO-EVICT`).
@@ -165,7 +171,10 @@ impl Clients {
             protocol: AtomicU8::new(2),
             last_command: AtomicU16::new(0),
             query_bytes: AtomicU64::new(0),
+            query_memory_bytes: AtomicU64::new(0),
             output_bytes: AtomicU64::new(0),
+            output_memory_bytes: AtomicU64::new(0),
+            outputs: AtomicU64::new(0),
             subscriptions: Default::default(),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
@@ -287,6 +296,12 @@ impl ClientHandle {
     /// A key that it watches has changed: its next EXEC does nothing.
     pub fn saw_change(&self) -> bool {
         self.watching.lock().as_ref().is_some_and(|mark| mark.is_changed())
+    }
+
+    /// Bytes of memory that its buffers take, what it has queued since MULTI left out.
+    pub fn buffer_bytes(&self) -> u64 {
+        let bytes = [&self.query_memory_bytes, &self.output_memory_bytes];
+        bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum()
     }
 
     /// What it is used for.

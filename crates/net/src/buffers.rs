@@ -51,6 +51,12 @@ impl Input {
         (&self.bytes[..self.filled], &mut self.consumed)
     }
 
+    /// Bytes of memory that it takes.
+    #[inline]
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Bytes not yet consumed.
     #[inline]
     pub(crate) fn pending(&self) -> usize {

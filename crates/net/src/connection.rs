@@ -248,6 +248,27 @@ impl Connection {
         self.output.len() + self.owed_earlier_bytes
     }
 
+    /// Bytes of earlier turns that are still to be sent.
+    #[inline(always)]
+    pub(crate) fn owed_earlier_bytes(&self) -> usize {
+        self.owed_earlier_bytes
+    }
+
+    /// The client is owed more than it may be: nothing more is sent to it.
+    #[cold]
+    pub(crate) fn abandon_output(&mut self) {
+        self.state = State::Dead;
+        self.output = Output::new();
+        self.owed.clear();
+        self.owed_earlier_bytes = 0;
+    }
+
+    /// Bytes of memory that its replies take.
+    fn output_memory_bytes(&self) -> usize {
+        let earlier = self.owed.iter().map(|(output, _)| output.memory_bytes_held());
+        self.output.memory_bytes_held() + earlier.sum::<usize>()
+    }
+
     /// Whether the client owes us its reading for too long or too much.
     pub(crate) fn is_over(&mut self, limit: OutputLimit) -> bool {
         let owed = self.owed_bytes() as u64;
@@ -344,7 +365,10 @@ impl Connection {
         client.active_ms.store(now_ms, Ordering::Relaxed);
         client.db.store(self.session.db, Ordering::Relaxed);
         client.query_bytes.store(self.input.pending() as u64, Ordering::Relaxed);
+        client.query_memory_bytes.store(self.input.memory_bytes() as u64, Ordering::Relaxed);
         client.output_bytes.store(self.owed_bytes() as u64, Ordering::Relaxed);
+        client.output_memory_bytes.store(self.output_memory_bytes() as u64, Ordering::Relaxed);
+        client.outputs.store(self.owed.len() as u64, Ordering::Relaxed);
     }
 }
 

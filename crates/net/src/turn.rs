@@ -7,7 +7,7 @@
 //! What a batch does with its requests is `basalt_command::dispatch::Batch`.
 
 use crate::buffers::BufferPool;
-use crate::connection::{Connection, ReadOutcome, State};
+use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
 use crate::mailbox::{ConnectionId, Mailbox, Message};
 use crate::timers::Timers;
 use basalt_command::dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
@@ -46,6 +46,8 @@ pub(crate) type Connections = Vec<Option<Connection>>;
 /// The connections as a batch sees them.
 struct Clients<'a> {
     connections: &'a mut Connections,
+    /// Bytes owed to a client after which its requests wait for it to read.
+    owed_bytes_max: usize,
     /// Commands that wait: whose, where they end, for what.
     parked: Vec<(usize, usize, Wait)>,
 }
@@ -62,9 +64,10 @@ impl BatchClients for Clients<'_> {
         if connection.state != State::Open {
             return None;
         }
+        let owed_bytes_max = self.owed_bytes_max.saturating_sub(connection.owed_earlier_bytes());
         let Connection { input, session, output, .. } = connection;
         let (bytes, consumed) = input.for_running();
-        Some(Running { session, bytes, consumed, out: output })
+        Some(Running { session, bytes, consumed, out: output, owed_bytes_max })
     }
 
     #[cold]
@@ -74,6 +77,11 @@ impl BatchClients for Clients<'_> {
             Halt::Closed => {
                 if let Some(connection) = &mut self.connections[index] {
                     connection.state = State::Closing;
+                }
+            }
+            Halt::Later => {
+                if let Some(connection) = &mut self.connections[index] {
+                    connection.rewind();
                 }
             }
             Halt::Waits { wait, end } => self.parked.push((index, end, wait)),
@@ -272,7 +280,14 @@ impl Turn {
 
     /// Runs the batch; returns when that was done.
     fn run(&mut self, connections: &mut Connections) -> Instant {
-        let mut clients = Clients { connections, parked: Vec::new() };
+        // A client that is owed more than its limit is disconnected when its turn ends.
+        let limits = &self.worker.settings.clients.output_limits;
+        let hard_bytes = limits.of(ClientClass::Normal).hard_bytes;
+        let owed_bytes_max = match usize::try_from(hard_bytes) {
+            Ok(limit @ 1..OWED_BYTES_PAUSE) => limit,
+            _ => OWED_BYTES_PAUSE,
+        };
+        let mut clients = Clients { connections, owed_bytes_max, parked: Vec::new() };
         let done = self.batch.run(&self.server, &mut self.worker, &mut clients);
         for (index, end, wait) in clients.parked {
             self.park(connections, index, end, wait);
@@ -328,22 +343,29 @@ impl Turn {
     /// Sends what a connection is owed and tidies it up.
     pub(crate) fn finish(&mut self, connections: &mut Connections, index: usize) {
         let Some(connection) = &mut connections[index] else { return };
+        // What is queued counts, whether the socket would take it or not.
+        if connection.owes() && self.is_over_output_limit(connection) {
+            connection.abandon_output();
+        }
         let sent = connection.flush(self.server.engine.log());
         self.worker.counters.bytes_out.add(sent as u64);
         connection.forget_inline();
         connection.input.release(&mut self.pool);
-        connection.publish(self.worker.now_ms);
-        if connection.owes() {
-            let class = if connection.session.is_subscribed() {
-                ClientClass::PubSub
-            } else {
-                ClientClass::Normal
-            };
-            let limit = self.worker.settings.clients.output_limits.of(class);
-            if connection.is_over(limit) {
-                self.worker.counters.output_limit_disconnections.add(1);
-                connection.state = State::Dead;
-            }
+        if connection.owes() && self.is_over_output_limit(connection) {
+            connection.abandon_output();
         }
+        connection.publish(self.worker.now_ms);
+    }
+
+    /// Whether a client is owed more than `client-output-buffer-limit` allows it; counts those that are.
+    fn is_over_output_limit(&self, connection: &mut Connection) -> bool {
+        let is_subscribed = connection.session.is_subscribed();
+        let class = if is_subscribed { ClientClass::PubSub } else { ClientClass::Normal };
+        let limit = self.worker.settings.clients.output_limits.of(class);
+        let is_over = connection.is_over(limit);
+        if is_over {
+            self.worker.counters.output_limit_disconnections.add(1);
+        }
+        is_over
     }
 }

@@ -32,4 +32,4 @@ pub use front::{Front, Repeats, Taken};
 pub use limits::{Limits, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX};
 pub use output::{Output, SHARED_BYTES_MIN};
 pub use parser::{Arg, Parsed, Parser};
-pub use reply::{Deferred, Protocol, Reply};
+pub use reply::{Deferred, Protocol, Reply, ReplyMark};

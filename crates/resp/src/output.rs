@@ -46,6 +46,13 @@ pub struct Output {
     small_uses: u8,
 }
 
+/// An end of an output: see [`Output::cut`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    flat: usize,
+    shared: usize,
+}
+
 /// A value that belongs before `flat[offset]`.
 #[derive(Debug)]
 struct Shared {
@@ -82,6 +89,26 @@ impl Output {
         self.shared_sent = 0;
         self.shared_bytes = 0;
         self.recycle();
+    }
+
+    /// Where the output ends now.
+    pub(crate) fn end(&self) -> End {
+        End { flat: self.flat.len(), shared: self.shared.len() }
+    }
+
+    /// Forgets what was written since the output ended there; nothing has been sent since.
+    pub(crate) fn cut(&mut self, end: End) {
+        self.flat.truncate(end.flat);
+        for Shared { value, .. } in self.shared.drain(end.shared..) {
+            self.shared_bytes -= value.len();
+        }
+    }
+
+    /// Bytes of memory that are kept for this output alone, or may be: a shared value may have no other
+    /// owner any more.
+    pub fn memory_bytes_held(&self) -> usize {
+        self.memory_bytes_used()
+            + self.shared.iter().map(|shared| shared.value.len()).sum::<usize>()
     }
 
     /// Fills `slices` with what is to be sent next and returns how many it filled. They hold all
@@ -276,6 +303,26 @@ mod tests {
         assert!(output.memory_bytes_used() < 400_000, "{}", output.memory_bytes_used());
         sent.extend(drain(&mut output, 4096, 4));
         assert!(sent == written);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_forgotten_and_the_rest_is_sent() {
+        let mut output = Output::new();
+        let big = Arc::new(vec![b'x'; SHARED_BYTES_MIN]);
+        let mut reply = Reply::new(&mut output, Protocol::Resp2);
+        reply.bulk_shared(Arc::clone(&big));
+        reply.ok();
+        let (mark, bytes) = (reply.mark(), reply.bytes_owed());
+        reply.array(2);
+        reply.bulk_shared(Arc::clone(&big));
+        reply.ok();
+        reply.cut(mark);
+        assert_eq!(reply.bytes_owed(), bytes);
+        reply.integer(7);
+        let header = format!("${SHARED_BYTES_MIN}\r\n");
+        let expected = [header.as_bytes(), &big[..], b"\r\n+OK\r\n:7\r\n"].concat();
+        assert!(drain(&mut output, usize::MAX, 16) == expected);
+        assert_eq!(Arc::strong_count(&big), 1);
     }
 
     #[test]

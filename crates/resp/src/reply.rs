@@ -8,7 +8,7 @@
 
 use crate::ProtocolError;
 use crate::double::DoubleText;
-use crate::output::{Output, SHARED_BYTES_MIN};
+use crate::output::{End, Output, SHARED_BYTES_MIN};
 use std::sync::Arc;
 
 /// The version of the protocol in which a connection wants its replies (`HELLO`).
@@ -28,6 +28,10 @@ pub struct Reply<'a> {
     out: &'a mut Output,
     protocol: Protocol,
 }
+
+/// A place in what is written: see [`Reply::cut`].
+#[derive(Debug, Clone, Copy)]
+pub struct ReplyMark(End);
 
 /// The place of a header whose count is not known yet: see [`Reply::array_deferred`].
 #[derive(Debug)]
@@ -213,6 +217,21 @@ impl<'a> Reply<'a> {
     /// Replies that were written aside; nothing of them has been sent.
     pub fn append(&mut self, replies: Output) {
         self.out.append(replies);
+    }
+
+    /// Bytes that are written and not sent, this reply's and those before it.
+    pub fn bytes_owed(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The end of what is written so far.
+    pub fn mark(&self) -> ReplyMark {
+        ReplyMark(self.out.end())
+    }
+
+    /// Takes back what was written since the mark; nothing has been sent since.
+    pub fn cut(&mut self, mark: ReplyMark) {
+        self.out.cut(mark.0);
     }
 
     /// Leaves out the header of an aggregate whose count is not known before its elements are

@@ -13,23 +13,42 @@ pub struct Answer {
     pub(crate) value: Value,
     /// The protocol in which the script speaks (`redis.setresp`).
     pub(crate) protocol: Protocol,
+    /// How large it may be; one more string may come on top. As much as the memory that the script may use.
+    pub(crate) bytes_max: usize,
 }
 
 impl Answer {
     /// Writes it to its client.
     pub fn write(&self, reply: &mut Reply<'_>) {
-        // A failure to look into a table cannot happen: nothing is allocated and nothing is called.
-        if self.write_value(&self.value, NESTING_MAX, reply).is_err() {
-            reply.error("ERR the answer of the script cannot be read");
+        let before = reply.mark();
+        // A look into a table allocates nothing and calls nothing, so it fails only where `write_value` has it
+        // fail: a table can name another one many times, and a few of them make an answer without end.
+        let bytes_max = reply.bytes_owed().saturating_add(self.bytes_max);
+        let writer = Writer { protocol: self.protocol, bytes_max };
+        if writer.write_value(&self.value, NESTING_MAX, reply).is_err() {
+            reply.cut(before);
+            reply.error("ERR the answer of the script is too large");
         }
     }
+}
 
+/// Writes an answer.
+struct Writer {
+    protocol: Protocol,
+    /// Bytes owed to the client at which it stops.
+    bytes_max: usize,
+}
+
+impl Writer {
     fn write_value(
         &self,
         value: &Value,
         nesting_left: usize,
         reply: &mut Reply<'_>,
     ) -> mlua::Result<()> {
+        if reply.bytes_owed() > self.bytes_max {
+            return Err(mlua::Error::runtime("too large"));
+        }
         match value {
             Value::String(text) => reply.bulk(&text.as_bytes()),
             Value::Integer(number) => reply.integer(*number),

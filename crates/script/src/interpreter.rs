@@ -168,7 +168,10 @@ impl Interpreter {
         let protocol = self.current.protocol();
         let finished = match result {
             _ if self.current.is_stopped() && self.current.reason().is_none() => Finished::GivenUp,
-            Ok((true, value)) => Finished::Answered(Answer { value, protocol }),
+            Ok((true, value)) => {
+                let bytes_max = limits.memory_bytes_max;
+                Finished::Answered(Answer { value, protocol, bytes_max })
+            }
             Ok((false, problem)) => Finished::Failed(self.failure(&problem, &script.sha)),
             Err(error) => {
                 Finished::Failed(self.failure(&Value::Error(Box::new(error)), &script.sha))

@@ -24,6 +24,9 @@ use basalt_engine::Engine;
 use basalt_resp::{Arg, Limits, Output, Parser};
 use std::time::Instant;
 
+/// Bytes of replies after which a batch ends with the client that it is at: some 10 ms of copying.
+const REPLY_BYTES_MAX: usize = 64 << 20;
+
 /// Requests that run together.
 #[derive(Default)]
 pub struct Batch {
@@ -80,6 +83,8 @@ pub struct Running<'a> {
     pub consumed: &'a mut usize,
     /// Where replies go.
     pub out: &'a mut Output,
+    /// Bytes of replies after which the client's further requests wait until it has read some.
+    pub owed_bytes_max: usize,
 }
 
 /// Why requests of a client that stand in the batch do not run.
@@ -87,6 +92,9 @@ pub struct Running<'a> {
 pub enum Halt {
     /// A command has ended the connection.
     Closed,
+    /// They run another time: the client is owed too much already, or the batch has made so many replies
+    /// that other clients would wait for long.
+    Later,
     /// A command waits, or has run and its answer waits. It ends at `end`.
     Waits {
         /// For what.
@@ -225,9 +233,9 @@ impl Batch {
         }
         worker.begin_batch(server);
         let start = Instant::now();
-        let mut number = 0;
+        let (mut number, mut bytes_left) = (0, REPLY_BYTES_MAX);
         while number < count {
-            number = self.run_for_one(server, worker, clients, number);
+            number = self.run_for_one(server, worker, clients, number, &mut bytes_left);
         }
         let done = Instant::now();
         worker.end_batch(server, done - start, count);
@@ -244,14 +252,21 @@ impl Batch {
         worker: &mut Worker,
         clients: &mut impl BatchClients,
         first: usize,
+        bytes_left: &mut usize,
     ) -> usize {
         let client = self.requests[first].client;
         let is_others = |request: &Request| request.client != client;
         let count = self.requests[first..].iter().position(is_others);
         let next = count.map_or(self.requests.len(), |count| first + count);
-        let Some(running) = clients.running(client) else { return next };
-        if let Some(halt) = self.run_requests(server, worker, running, &self.requests[first..next])
-        {
+        if *bytes_left == 0 {
+            clients.halt(client, Halt::Later);
+            return next;
+        }
+        let Some(mut running) = clients.running(client) else { return next };
+        let owed = running.out.len();
+        let halt = self.run_requests(server, worker, &mut running, &self.requests[first..next]);
+        *bytes_left = bytes_left.saturating_sub(running.out.len() - owed);
+        if let Some(halt) = halt {
             clients.halt(client, halt);
         }
         next
@@ -263,7 +278,7 @@ impl Batch {
         &self,
         server: &Server,
         worker: &mut Worker,
-        Running { session, bytes, consumed, out }: Running<'_>,
+        Running { session, bytes, consumed, out, owed_bytes_max }: &mut Running<'_>,
         mut requests: &[Request],
     ) -> Option<Halt> {
         let words = self.words.as_slice();
@@ -273,21 +288,27 @@ impl Batch {
                 let incoming = requests.iter().map(|request| request.incoming(bytes, words));
                 let ran = run_shortly(server, worker, session, admission, incoming, out);
                 if let Some(last) = requests[..ran].last() {
-                    *consumed = last.end;
+                    **consumed = last.end;
                     requests = &requests[ran..];
+                    if out.len() > *owed_bytes_max && !requests.is_empty() {
+                        return Some(Halt::Later);
+                    }
                     continue;
                 }
             }
             let incoming = request.incoming(bytes, words);
             match execute(server, worker, session, incoming, &mut admission, out) {
-                Flow::Done => *consumed = request.end,
+                Flow::Done => **consumed = request.end,
                 Flow::Close => {
-                    *consumed = request.end;
+                    **consumed = request.end;
                     return Some(Halt::Closed);
                 }
                 Flow::Wait(wait) => return Some(Halt::Waits { wait, end: request.end }),
             }
             requests = &requests[1..];
+            if out.len() > *owed_bytes_max && !requests.is_empty() {
+                return Some(Halt::Later);
+            }
         }
         None
     }

@@ -20,6 +20,7 @@ use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
 use crate::transaction::Queue;
 use crate::wait::Wait;
+use basalt_config::ClientClass;
 use basalt_engine::{Key, Refusal, Session as KeySession, Transaction, Watching};
 use basalt_resp::{Output, Reply};
 use std::sync::Arc;
@@ -107,14 +108,18 @@ fn run(
     if plan.claims.keys.len() > 1 {
         transaction.txn(key_session(worker, session)).prefetch(&plan.claims.keys);
     }
+    let before = reply.mark();
     if speaks(session.replies) {
         reply.array(plan.steps.len());
     }
+    let reply_bytes_max = reply_bytes_max(worker);
     let mut runner = Runner {
         server,
         worker,
         session,
         closes: false,
+        reply_bytes: 0,
+        reply_bytes_max,
         publications: Vec::new(),
         since: Instant::now(),
     };
@@ -126,8 +131,28 @@ fn run(
         }
         runner.commit(transaction);
     }
+    if runner.is_cut() {
+        // What a part of the replies would tell could not be told from the whole.
+        reply.cut(before);
+        runner.worker.counters.output_limit_disconnections.add(1);
+        return Ok(Flow::Close);
+    }
     Ok(if runner.closes { Flow::Close } else { Flow::Done })
 }
+
+/// Bytes of replies beyond which the client of a transaction is disconnected instead of answered: its commands
+/// run as one, so that it cannot be made to read in between.
+fn reply_bytes_max(worker: &Worker) -> usize {
+    let limits = &worker.settings.clients.output_limits;
+    match usize::try_from(limits.of(ClientClass::Normal).hard_bytes) {
+        Ok(limit @ 1..) => limit,
+        _ => REPLY_BYTES_MAX,
+    }
+}
+
+/// [`reply_bytes_max`] if `client-output-buffer-limit` sets none: as much as `client-query-buffer-limit` lets a
+/// client send.
+const REPLY_BYTES_MAX: usize = 1 << 30;
 
 /// Runs the commands of one EXEC.
 struct Runner<'a> {
@@ -136,6 +161,9 @@ struct Runner<'a> {
     session: &'a mut Session,
     /// One of them wants the connection closed.
     closes: bool,
+    /// Bytes of all replies so far.
+    reply_bytes: usize,
+    reply_bytes_max: usize,
     /// What scripts have published.
     publications: Vec<script::Publication>,
     /// When the running command began.
@@ -182,6 +210,11 @@ impl Runner<'_> {
         script::publish(self.server, self.worker, self.session, publications);
     }
 
+    /// There are more replies than the client may be owed: they are thrown away.
+    fn is_cut(&self) -> bool {
+        self.reply_bytes > self.reply_bytes_max
+    }
+
     /// Runs a command whose reply is sent if replies are on, before it or after it.
     fn answer(
         &mut self,
@@ -194,7 +227,13 @@ impl Runner<'_> {
             if step.when == When::InTurn {
                 reply.set_protocol(self.session.protocol);
             }
-            return self.run(plan, step, transaction, reply);
+            let (before, mark) = (reply.bytes_owed(), reply.mark());
+            self.run(plan, step, transaction, reply);
+            self.reply_bytes = self.reply_bytes.saturating_add(reply.bytes_owed() - before);
+            if self.is_cut() {
+                reply.cut(mark);
+            }
+            return;
         }
         let mut unwanted = Output::new();
         let mut aside = Reply::new(&mut unwanted, self.session.protocol);

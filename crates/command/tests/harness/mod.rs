@@ -47,6 +47,10 @@ pub struct TestServer {
     background: Option<Background>,
     closed: bool,
     bounds: LogBounds,
+    /// Bytes of replies after which a batch ends.
+    pub owed_bytes_max: usize,
+    /// Bytes of replies that a batch has made, the most so far.
+    pub batch_reply_bytes_max: usize,
 }
 
 /// How much of the log a request may take.
@@ -77,6 +81,7 @@ struct TestClient<'a> {
     input: &'a [u8],
     consumed: usize,
     out: &'a mut Output,
+    owed_bytes_max: usize,
     halt: Option<Halt>,
 }
 
@@ -86,8 +91,8 @@ impl BatchClients for TestClient<'_> {
     }
 
     fn running(&mut self, _: u32) -> Option<Running<'_>> {
-        let TestClient { session, input: bytes, consumed, out, .. } = self;
-        Some(Running { session, bytes, consumed, out })
+        let TestClient { session, input: bytes, consumed, out, owed_bytes_max, .. } = self;
+        Some(Running { session, bytes, consumed, out, owed_bytes_max: *owed_bytes_max })
     }
 
     fn halt(&mut self, _: u32, halt: Halt) {
@@ -173,6 +178,8 @@ impl TestServer {
             inbox,
             background: Some(background),
             closed: false,
+            owed_bytes_max: usize::MAX,
+            batch_reply_bytes_max: 0,
             bounds,
         }
     }
@@ -191,6 +198,8 @@ impl TestServer {
             inbox,
             background: None,
             closed: false,
+            owed_bytes_max: usize::MAX,
+            batch_reply_bytes_max: 0,
             bounds: self.bounds,
         }
     }
@@ -272,11 +281,17 @@ impl TestServer {
         while consumed < input.len() {
             self.parse(&mut input, consumed, batch_max);
             let TestServer { server, worker, session, batch, .. } = self;
-            let mut client = TestClient { session, input: &input, consumed, out, halt: None };
+            let (owed, input) = (out.len(), &input);
+            // It has read what came before.
+            let owed_bytes_max = self.owed_bytes_max.saturating_add(owed);
+            let mut client =
+                TestClient { session, input, consumed, out, owed_bytes_max, halt: None };
             batch.run(server, worker, &mut client);
             consumed = client.consumed;
-            match client.halt {
-                None => {}
+            let halt = client.halt;
+            self.batch_reply_bytes_max = self.batch_reply_bytes_max.max(out.len() - owed);
+            match halt {
+                None | Some(Halt::Later) => {}
                 Some(Halt::Closed) => {
                     self.closed = true;
                     return;

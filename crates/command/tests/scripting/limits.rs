@@ -44,6 +44,22 @@ fn memory_is_limited_and_comes_back() {
     }
 }
 
+/// Tables that name one another twice make an answer that doubles with each of them.
+#[test]
+fn an_answer_is_no_larger_than_the_memory_of_scripts() {
+    let mut server = TestServer::new();
+    server.configure("script-memory-max", "8mb");
+    for script in [
+        "local t = {string.rep('x', 1000)} for i = 1, 20 do t = {t, t} end return t",
+        "local s, t = string.rep('x', 100000), {} for i = 1, 1000 do t[i] = s end return t",
+    ] {
+        let reply = eval(&mut server, script, &[], &[]);
+        assert_eq!(error(&reply), "ERR the answer of the script is too large", "{script}");
+    }
+    let script = "local t = {string.rep('x', 1000)} for i = 1, 10 do t = {t, t} end return t";
+    assert!(matches!(eval(&mut server, script, &[], &[]), Value::Array(_)));
+}
+
 #[test]
 fn deep_recursion_and_deep_answers_are_errors() {
     let mut server = TestServer::new();

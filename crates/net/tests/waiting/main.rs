@@ -5,6 +5,7 @@ mod ends;
 mod failures;
 mod fairness;
 mod harness;
+mod outputs;
 mod pauses;
 mod streams;
 mod waits;

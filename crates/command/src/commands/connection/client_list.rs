@@ -107,14 +107,17 @@ fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut Stri
     let output_bytes = client.output_bytes.load(Relaxed);
     let multi = client.queued_commands().map_or(-1, |count| count as i64);
     let multi_bytes = client.queued_bytes();
-    let total_bytes = size_of::<ClientHandle>() as u64 + query_bytes + output_bytes + multi_bytes;
+    let query_free = client.query_memory_bytes.load(Relaxed).saturating_sub(query_bytes);
+    let output_memory = client.output_memory_bytes.load(Relaxed);
+    let outputs = client.outputs.load(Relaxed);
+    let total_bytes = size_of::<ClientHandle>() as u64 + client.buffer_bytes() + multi_bytes;
     let events = if output_bytes > 0 { "rw" } else { "r" };
     // Writing to a string cannot fail.
     let _ = write!(
         text,
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
-         multi={multi} qbuf={query_bytes} qbuf-free=0 argv-mem=0 multi-mem={multi_bytes} rbs=0 rbp=0 \
-         obl={output_bytes} oll=0 omem=0 tot-mem={total_bytes} events={events} cmd={} \
+         multi={multi} qbuf={query_bytes} qbuf-free={query_free} argv-mem=0 multi-mem={multi_bytes} rbs=0 rbp=0 \
+         obl={output_bytes} oll={outputs} omem={output_memory} tot-mem={total_bytes} events={events} cmd={} \
          user=default redir=-1 resp={} lib-name={} lib-ver={}",
         client.id,
         client.address,

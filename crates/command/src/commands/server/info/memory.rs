@@ -64,10 +64,7 @@ fn scripts(source: &Source<'_>, lines: &mut Lines) {
 }
 
 fn clients(source: &Source<'_>, lines: &mut Lines) {
-    let bytes = |client: &crate::clients::ClientHandle| {
-        client.query_bytes.load(Relaxed) + client.output_bytes.load(Relaxed)
-    };
-    let normal: u64 = source.clients().iter().map(|client| bytes(client)).sum();
+    let normal: u64 = source.clients().iter().map(|client| client.buffer_bytes()).sum();
     lines.put("mem_clients_normal", normal);
     let none = [
         "mem_not_counted_for_evict",

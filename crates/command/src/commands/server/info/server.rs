@@ -46,8 +46,14 @@ pub(super) fn clients(source: &Source<'_>, lines: &mut Lines) {
     lines.put("connected_clients", clients.len());
     lines.put("cluster_connections", 0);
     lines.put("maxclients", source.settings.clients.clients_max);
-    lines.put("client_recent_max_input_buffer", most(|client| client.query_bytes.load(Relaxed)));
-    lines.put("client_recent_max_output_buffer", most(|client| client.output_bytes.load(Relaxed)));
+    lines.put(
+        "client_recent_max_input_buffer",
+        most(|client| client.query_memory_bytes.load(Relaxed)),
+    );
+    lines.put(
+        "client_recent_max_output_buffer",
+        most(|client| client.output_memory_bytes.load(Relaxed)),
+    );
     lines.put("blocked_clients", parked);
     let subscribers = clients.iter().filter(|client| client.is_subscribed()).count();
     lines.put_all(&["tracking_clients"], 0);
