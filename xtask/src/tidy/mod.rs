@@ -6,9 +6,12 @@
 //!
 //! Deliberately not here: anything that rustc, clippy or rustfmt already checks.
 
+mod circles;
+mod knowledge;
 mod layers;
 mod lexer;
 mod links;
+mod names;
 mod opening;
 mod performance;
 mod shape;
@@ -59,7 +62,7 @@ pub enum Severity {
 }
 
 /// One place that breaks one rule.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Counted from 1.
     pub line: usize,
@@ -83,8 +86,11 @@ impl Finding {
 
 type Rule = fn(&Source) -> Vec<Finding>;
 
-/// Every rule that looks at one file by itself. Links and justifications need the tree and are called apart.
+/// Every rule that looks at one file by itself. Links, justifications, circles and names of commands need the
+/// tree and are called apart.
 const RULES: &[Rule] = &[
+    knowledge::forbidden_dependencies,
+    knowledge::forbidden_names,
     layers::dependencies,
     opening::breadcrumb,
     opening::sentences,
@@ -110,11 +116,16 @@ pub fn run(root: &Path) -> bool {
         }
     };
     let (mut failures, mut warnings) = (0, 0);
+    let circles = circles::find(&sources);
+    let commands = names::commands(&sources);
     for source in &sources {
         let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(source)).collect();
         findings.extend(links::resolve(source, &|path| links::read(root, path)));
         let root_justifies = |name: &str| unsafety::root_justifies(&sources, name);
         findings.extend(unsafety::justified(source, &root_justifies));
+        findings.extend(names::decided_by(source, &commands));
+        let in_circle = circles.iter().filter(|(first, _)| first.path == source.path);
+        findings.extend(in_circle.map(|(_, finding)| finding.clone()));
         for finding in findings {
             let kind = match finding.severity {
                 Severity::Warning => "warning",

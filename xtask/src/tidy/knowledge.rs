@@ -1,0 +1,151 @@
+//! What a crate must not know: the last column of the table in `docs/architecture.md`, as names that its
+//! source must not contain and packages that it must not depend on.
+//!
+//! [`super::layers`] checks the direction of dependencies; this rule the ones that the direction would
+//! allow, and what the standard library offers to all. Tests may know more: they build what is below or
+//! beside the crate, so only `src` counts, without the tests in it, and no `dev-dependencies`.
+
+use super::{Finding, Source};
+
+/// Makes and uses sockets. Addresses are no sockets.
+const SOCKETS: &[&str] = &[
+    "std::net::Tcp",
+    "std::net::Udp",
+    "net::{Tcp",
+    "net::{Udp",
+    "std::os::unix::net",
+    "mio::",
+    "polling::",
+    "socket2::",
+];
+/// Opens files.
+const FILES: &[&str] = &["std::fs", "fs::File", "std::os::unix::fs"];
+/// Locks.
+const LOCKS: &[&str] = &["parking_lot", "std::sync::Mutex", "std::sync::RwLock", "ShortLock"];
+/// What commands are, and how they are called and answered.
+const COMMANDS: &[&str] = &["basalt_command", "basalt_spec", "basalt_resp"];
+/// Keys and what is under them.
+const KEYS: &[&str] = &["basalt_change", "basalt_keyspace", "basalt_engine"];
+/// What keys and values mean.
+const MEANING: &[&str] = &["basalt_change", "basalt_value", "basalt_rdb", "basalt_keyspace"];
+/// The inside of the server.
+const SERVER: &[&str] =
+    &["basalt_command", "basalt_engine", "basalt_keyspace", "basalt_journal", "basalt_net"];
+
+/// Crate → what must not be named in it.
+const UNKNOWN: &[(&str, &[&[&str]])] = &[
+    ("bench", &[SERVER]),
+    ("change", &[COMMANDS, LOCKS, FILES, SOCKETS]),
+    ("cold", &[MEANING, COMMANDS]),
+    ("cold-rocks", &[MEANING, COMMANDS]),
+    ("command", &[SOCKETS, FILES, &["basalt_keyspace", "basalt_journal", "basalt_cold_rocks"]]),
+    ("config", &[COMMANDS, KEYS, SOCKETS]),
+    ("engine", &[COMMANDS, SOCKETS, &["basalt_script", "basalt_pubsub"]]),
+    ("journal", &[MEANING, COMMANDS, SOCKETS]),
+    ("keyspace", &[COMMANDS, FILES, SOCKETS, &["basalt_journal", "basalt_cold"]]),
+    ("model", &[COMMANDS, &["basalt_keyspace"]]),
+    (
+        "net",
+        &[&["basalt_spec", "basalt_value", "basalt_keyspace", "basalt_journal", "basalt_cold"]],
+    ),
+    ("observe", &[SOCKETS]),
+    ("pubsub", &[KEYS, COMMANDS, SOCKETS]),
+    ("rdb", &[FILES, SOCKETS, LOCKS]),
+    ("resp", &[FILES, SOCKETS, LOCKS]),
+    ("script", &[KEYS, &["basalt_command", "basalt_spec", "basalt_engine"], SOCKETS, FILES]),
+    ("spec", &[FILES, SOCKETS, LOCKS]),
+    ("tests", &[SERVER]),
+    ("value", &[COMMANDS, KEYS, FILES, SOCKETS, LOCKS]),
+];
+
+/// Finds names in a crate's source that it must not know.
+pub fn forbidden_names(source: &Source) -> Vec<Finding> {
+    let Some(name) = source.crate_name() else { return Vec::new() };
+    if !source.is_rust() || !source.path.starts_with(&format!("crates/{name}/src/")) {
+        return Vec::new();
+    }
+    let code = source.code.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let mut findings = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        if let Some(word) = unknown_to(name).find(|word| contains(line, word)) {
+            let text = format!("{name} must not know {word} (the table in docs/architecture.md)");
+            findings.push(Finding::failure(index + 1, text));
+        }
+    }
+    findings
+}
+
+/// Finds dependencies of a crate on what it must not know.
+pub fn forbidden_dependencies(source: &Source) -> Vec<Finding> {
+    let Some(name) = source.crate_name() else { return Vec::new() };
+    if source.path != format!("crates/{name}/Cargo.toml") {
+        return Vec::new();
+    }
+    let Ok(manifest) = source.text.parse::<toml::Table>() else { return Vec::new() };
+    let Some(table) = manifest.get("dependencies").and_then(|value| value.as_table()) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for dependency in table.keys() {
+        let as_named = dependency.replace('-', "_");
+        if unknown_to(name).any(|word| word.trim_end_matches(':') == as_named) {
+            let text =
+                format!("{name} must not know {dependency}: only its tests may depend on it");
+            let line = source.text.lines().position(|line| line.starts_with(dependency.as_str()));
+            findings.push(Finding::failure(line.map_or(1, |line| line + 1), text));
+        }
+    }
+    findings
+}
+
+fn unknown_to(name: &str) -> impl Iterator<Item = &'static str> {
+    let row = UNKNOWN.iter().find(|(crate_name, _)| *crate_name == name);
+    row.into_iter().flat_map(|(_, groups)| groups.iter().flat_map(|group| group.iter().copied()))
+}
+
+/// Whether a line has a name that is no part of a longer one: `basalt_cold` is not in `basalt_cold_rocks`.
+fn contains(line: &str, name: &str) -> bool {
+    let is_word = |char: char| char.is_alphanumeric() || char == '_';
+    let is_whole = name.starts_with("basalt_");
+    line.match_indices(name).any(|(at, _)| {
+        let after = &line[at + name.len()..];
+        !(line[..at].ends_with(is_word) || is_whole && after.starts_with(is_word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &str, text: &str) -> usize {
+        forbidden_names(&Source::new(path, text)).len()
+    }
+
+    #[test]
+    fn finds_what_a_crate_must_not_know() {
+        assert_eq!(names("crates/command/src/a.rs", "use basalt_keyspace::entry::X;\n"), 1);
+        assert_eq!(names("crates/command/src/a.rs", "let f = std::fs::read(x);\n"), 1);
+        assert_eq!(names("crates/command/src/a.rs", "use std::net::{TcpStream, Shutdown};\n"), 1);
+        assert_eq!(names("crates/engine/src/a.rs", "use basalt_resp::Reply;\n"), 1);
+        assert_eq!(names("crates/cold-rocks/src/a.rs", "use basalt_value::Value;\n"), 1);
+    }
+
+    #[test]
+    fn leaves_tests_longer_names_and_other_crates_alone() {
+        assert_eq!(names("crates/command/src/a.rs", "use std::net::SocketAddr;\n"), 0);
+        assert_eq!(names("crates/command/tests/a.rs", "use basalt_keyspace::entry::X;\n"), 0);
+        let tests = "#[cfg(test)]\nmod tests {\n    use basalt_keyspace::X;\n}\n";
+        assert_eq!(names("crates/command/src/a.rs", tests), 0);
+        assert_eq!(names("crates/engine/src/a.rs", "use basalt_keyspace::entry::X;\n"), 0);
+        assert_eq!(names("crates/keyspace/src/a.rs", "let basalt_cold_count = 1;\n"), 0);
+        assert_eq!(names("crates/command/src/a.rs", "// not basalt_keyspace\n"), 0);
+    }
+
+    #[test]
+    fn finds_a_dependency_but_not_one_of_tests() {
+        let check = |text| forbidden_dependencies(&Source::new("crates/command/Cargo.toml", text));
+        let found = check("[dependencies]\nbasalt-keyspace = { path = \"../keyspace\" }\n");
+        assert_eq!((found.len(), found[0].line), (1, 2));
+        assert!(check("[dev-dependencies]\nbasalt-keyspace = {}\n").is_empty());
+    }
+}
