@@ -41,6 +41,7 @@ use floors::Floors;
 use parking_lot::{Condvar, Mutex};
 use rows::{Dead, Rows, Terms};
 use spread::Holding;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
@@ -89,6 +90,8 @@ pub struct CheckpointStats {
     pub last_ms: u64,
     /// Why the last one failed, if it did.
     pub last_error: Option<String>,
+    /// Partitions that the last one left out because a row of theirs cannot be read. The log keeps their changes.
+    pub partitions_left_out: u64,
     /// The last one failed because the disk has no room.
     pub is_out_of_space: bool,
     /// How long the last complete one took.
@@ -107,6 +110,8 @@ pub(crate) struct Checkpointing {
     requested: Condvar,
     /// Held while a checkpoint runs.
     running: RankedMutex<Floors, RUNNING_RANK>,
+    /// What the last one could not have trimmed, for a partition that was left out.
+    held_back_bytes: AtomicU64,
     stats: RankedMutex<CheckpointStats>,
 }
 
@@ -115,6 +120,28 @@ struct Gathered<'e> {
     writer: Box<dyn CheckpointWriter<'e> + 'e>,
     partitions: Vec<(PartitionId, Dead)>,
     marks: Vec<(PartitionId, Vec<u8>)>,
+}
+
+/// What a checkpoint did.
+#[derive(Default)]
+struct Written {
+    rows: u64,
+    left_out: LeftOut,
+}
+
+/// Partitions with a row that cannot be read. What waits for the row cannot be made, so the partition cannot be stored
+/// as of any position: its mark stays, its floor stays, and so does the log from there on.
+#[derive(Default)]
+struct LeftOut {
+    partitions: u64,
+    first_error: Option<EngineError>,
+}
+
+impl LeftOut {
+    fn add(&mut self, error: EngineError) {
+        self.partitions += 1;
+        self.first_error.get_or_insert(error);
+    }
 }
 
 /// The partitions that were looked at since the last ingest, and where the log was before.
@@ -159,6 +186,7 @@ impl Checkpointing {
             requests: Mutex::default(),
             requested: Condvar::default(),
             running: RankedMutex::new(Floors::after(log)),
+            held_back_bytes: AtomicU64::default(),
             stats: RankedMutex::default(),
         }
     }
@@ -196,13 +224,27 @@ impl Engine {
         let mut stats = self.checkpointing.stats.lock();
         stats.running = false;
         match &result {
-            Ok(rows) => {
+            Ok(Written { rows, left_out }) => {
                 stats.completed += 1;
+                if let Some(error) = &left_out.first_error
+                    && stats.partitions_left_out == 0
+                {
+                    tracing::error!(
+                        %error,
+                        partitions = left_out.partitions,
+                        "partitions with a row that cannot be read are left out of checkpoints, and the journal \
+                         keeps all since: restore the cold tier from a backup, or flush their databases"
+                    );
+                }
+                stats.partitions_left_out = left_out.partitions;
                 stats.last_ms = self.clock.unix_ms();
                 stats.last_error = None;
                 stats.is_out_of_space = false;
                 stats.last_duration = start.elapsed();
                 stats.last_rows = *rows;
+                let held_back = (left_out.partitions > 0).then(|| self.log().bytes_to_replay());
+                // Relaxed: read by the checkpoint thread, which is late at worst.
+                self.checkpointing.held_back_bytes.store(held_back.unwrap_or(0), Ordering::Relaxed);
             }
             Err(error) => {
                 stats.last_error = Some(error.to_string());
@@ -213,16 +255,23 @@ impl Engine {
         result.map(|_| ())
     }
 
-    fn run_checkpoint(&self, floors: &mut Floors) -> Result<u64, CheckpointError> {
-        let mut written = 0;
+    fn run_checkpoint(&self, floors: &mut Floors) -> Result<Written, CheckpointError> {
+        let mut written = Written::default();
         let mut gathered: Option<Gathered<'_>> = None;
         let mut slice = self.begin_slice();
         let mut rows = Rows::default();
         for id in PartitionId::all() {
-            slice.partitions.push(id);
-            if let Err(error) = self.read_deferred(id) {
-                self.give_up(gathered);
-                return Err(error.into());
+            match self.read_deferred(id) {
+                Ok(()) => slice.partitions.push(id),
+                // It stays as it is, and with it its place in the log.
+                Err(error) if error.is_damage() => {
+                    written.left_out.add(error);
+                    continue;
+                }
+                Err(error) => {
+                    self.give_up(gathered);
+                    return Err(error.into());
+                }
             }
             match self.collect(id, &mut rows) {
                 Ok(Collected::Nothing) => continue,
@@ -233,7 +282,7 @@ impl Engine {
                     return Err(error.into());
                 }
             }
-            written += rows.len() as u64;
+            written.rows += rows.len() as u64;
             let mut current = match gathered.take() {
                 Some(current) => current,
                 None => match self.cold.checkpoint_writer() {
@@ -379,7 +428,9 @@ impl Engine {
             if self.is_stopping() {
                 return;
             }
-            let mut due = self.log().bytes_to_replay() > self.options.checkpoint_log_bytes;
+            let held_back = self.checkpointing.held_back_bytes.load(Ordering::Relaxed);
+            let new_bytes = self.log().bytes_to_replay().saturating_sub(held_back);
+            let mut due = new_bytes > self.options.checkpoint_log_bytes;
             if looked.elapsed() > LOOK_AT_PARTITIONS_EVERY {
                 looked = Instant::now();
                 due |= self.any_partition_is_full();

@@ -121,6 +121,13 @@ pub enum EngineError {
     Stopping,
 }
 
+impl EngineError {
+    /// A row is damaged: reading it again would not help, and others are not concerned.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, EngineError::Row(_) | EngineError::Cold(ColdError::Corrupt { .. }))
+    }
+}
+
 impl From<LoadError> for EngineError {
     fn from(error: LoadError) -> EngineError {
         match error {

@@ -100,15 +100,24 @@ impl Engine {
     }
 
     fn run_warm_up_thread(&self) {
+        let mut unreadable = 0;
         for id in PartitionId::all() {
             match self.load_partition(id) {
                 Ok(()) => {}
                 Err(EngineError::Stopping) => return,
                 Err(error) => {
-                    tracing::error!(%error, "keys could not be brought back into memory");
-                    return;
+                    unreadable += 1;
+                    if unreadable == 1 {
+                        tracing::error!(%error, "keys could not be brought back into memory");
+                    }
                 }
             }
+        }
+        if unreadable > 0 {
+            tracing::error!(
+                partitions = unreadable,
+                "not all keys could be brought back into memory"
+            );
         }
     }
 }

@@ -184,6 +184,11 @@ impl TestServer {
         }
     }
 
+    /// The cold tier, as another process would see it.
+    pub fn tier(&self) -> MemoryTier {
+        MemoryTier::open(&self.disk, Path::new("cold"), Residency::Uncached)
+    }
+
     /// One more connection to the same server, to be used by another thread.
     pub fn another_connection(&self) -> TestServer {
         let (session, inbox) = connect(&self.server);

@@ -1,5 +1,6 @@
 //! The connection and the server family.
 
+mod bad_rows;
 mod client_kill;
 mod client_reply;
 mod command_tables;

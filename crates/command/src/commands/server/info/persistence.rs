@@ -29,6 +29,7 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     lines.put_all(&["module_fork_in_progress", "module_fork_last_cow_size"], 0);
     lines.put("checkpoint_last_rows", checkpoints.last_rows);
     lines.put("checkpoint_longest_lock_usec", checkpoints.longest_lock.as_micros());
+    lines.put("checkpoint_partitions_left_out", checkpoints.partitions_left_out);
     if let Some(error) = &checkpoints.last_error {
         lines.put("checkpoint_last_error", error.replace(['\r', '\n'], " "));
     }
