@@ -19,6 +19,9 @@
 //! when it gives them back; at [`segment::BUCKETS_MAX`] buckets it splits in two instead and the directory doubles when it must, so that no growth moves more than 9,216
 //! entries (about 0.2 ms), however large the table becomes.
 //!
+//! **Keys that collide.** What finds no place within eight buckets, however large its segment, goes to a list
+//! beside the buckets (`table/strays.rs`).
+//!
 //! **Flags in references.** Checkpoint, expiry and (later) eviction find their candidates by walking
 //! buckets, without touching a clean or timeless entry.
 //!
@@ -32,5 +35,6 @@ mod grow;
 pub mod scan;
 pub mod segment;
 mod store;
+mod strays;
 
 pub use store::{Counts, Found, Lookup, Seen, Table};

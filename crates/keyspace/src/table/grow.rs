@@ -3,29 +3,51 @@
 use super::bucket::{Bucket, Slot};
 use super::segment::{BUCKETS_MAX, SegmentRef, buckets_for, larger};
 use super::store::{AHEAD_BYTES_MAX, Table, place_in};
+use super::strays::{Stray, pass_all};
+
+/// What becomes of references that have no room in a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// The copy fails.
+    Fails,
+    /// They become strays.
+    Strays,
+}
 
 impl Table {
-    /// Makes room for one more entry with this hash.
+    /// Makes room for one more entry with this hash; returns false if the table has grown as far as that helps.
     #[cold]
-    pub(super) fn grow(&mut self, hash: u64) {
+    pub(super) fn grow(&mut self, hash: u64) -> bool {
         match self.segment(hash) {
             None => self.directory.push(SegmentRef::allocate(self.pool(), 1, 0)),
-            Some(old) => {
-                if old.buckets() < BUCKETS_MAX {
-                    let wanted = buckets_for(used(old)).max(larger(old.buckets()));
-                    self.rebuild(old, old.depth(), wanted);
-                } else {
-                    self.rebuild(old, old.depth() + 1, buckets_for(used(old) / 2));
-                }
+            Some(old) if old.buckets() < BUCKETS_MAX => {
+                let wanted = buckets_for(used(old)).max(larger(old.buckets()));
+                self.rebuild(old, old.depth(), wanted);
             }
+            Some(old) if self.may_split(old) => {
+                self.rebuild(old, old.depth() + 1, buckets_for(used(old) / 2));
+            }
+            Some(_) => return false,
         }
         self.recount_index();
+        true
+    }
+
+    /// A segment may split unless that makes the directory far larger than the table: keys with nearly the same hash
+    /// stay together however often their segment splits. With others a segment that splits holds some 7,000 entries.
+    fn may_split(&self, segment: SegmentRef) -> bool {
+        const DIRECTORY_MIN: usize = 16;
+        const ENTRIES_A_SEGMENT_MIN: usize = 256;
+        let entries = self.counts.live + self.counts.tombstones;
+        let directory_max = (entries / ENTRIES_A_SEGMENT_MIN).max(DIRECTORY_MIN);
+        segment.depth() < self.depth || 2 << self.depth <= directory_max
     }
 
     /// Gives memory back when a segment has become far too large for what it holds.
     #[inline]
     pub(super) fn shrink(&mut self, hash: u64) {
         if let Some(old) = self.segment(hash)
+            && self.strays.is_empty() // A smaller one would make more of them.
             && old.buckets() > 4
             && used(old) * 5 < old.used_max()
         {
@@ -37,15 +59,17 @@ impl Table {
     /// Puts one segment, or two if `depth` is one more than before, in the place of `old`.
     ///
     /// An entry that came late may stand eight buckets from its home although the segment has room: full
-    /// buckets come in runs. So the copy can fail at any size, and the largest segment splits then.
+    /// buckets come in runs. So the copy can fail at any size. Then the largest segment splits, and what has no
+    /// place even so becomes a stray.
     #[cold]
     fn rebuild(&mut self, old: SegmentRef, mut depth: u32, mut buckets: usize) {
-        let parts = loop {
+        let mut rest = Rest::Fails;
+        let (parts, strays) = loop {
             let halves = 1usize << (depth - old.depth());
             let part = |_| SegmentRef::allocate(self.pool(), buckets, depth);
             let parts: Vec<_> = (0..halves).map(part).collect();
-            if self.copy(old, &parts) {
-                break parts;
+            if let Some(strays) = self.copy(old, &parts, rest) {
+                break (parts, strays);
             }
             for part in parts {
                 // SAFETY: nobody else knows it.
@@ -54,12 +78,17 @@ impl Table {
             if buckets < BUCKETS_MAX {
                 // Chance filled one neighbourhood: a little more room scatters it.
                 buckets = larger(buckets);
-            } else {
-                assert!(depth == old.depth(), "a seeded hash does not put 80 keys in one place");
+            } else if depth == old.depth() && self.may_split(old) {
                 depth += 1;
                 buckets = buckets_for(used(old) / 2);
+            } else {
+                rest = Rest::Strays;
             }
         };
+        let mut all = std::mem::take(&mut self.strays);
+        all.retain(|stray| self.segment(stray.hash) != Some(old));
+        all.extend(strays);
+        self.strays = all;
         if depth > self.depth {
             self.directory = self.directory.iter().flat_map(|&segment| [segment; 2]).collect();
             self.depth = depth;
@@ -74,16 +103,20 @@ impl Table {
         unsafe { old.free(self.pool()) };
     }
 
-    /// Copies all references of `old` to `parts`; false if one of them had no room.
-    fn copy(&self, old: SegmentRef, parts: &[SegmentRef]) -> bool {
+    /// Copies all references of `old`, those of its strays included, to `parts`. Returns those that had no room, or
+    /// `None` if there are some and that fails.
+    fn copy(&self, old: SegmentRef, parts: &[SegmentRef], rest: Rest) -> Option<Vec<Stray>> {
         let mut slots: Vec<Slot> = Vec::with_capacity(used(old));
         for number in 0..old.buckets_total() {
             // SAFETY: the segment is alive, and nobody changes it while the table is borrowed.
             let bucket = unsafe { &*old.bucket(number) };
             slots.extend(bucket.occupied().map(|index| bucket.slot(index)));
         }
+        let of_old = self.strays.iter().filter(|stray| self.segment(stray.hash) == Some(old));
+        slots.extend(of_old.map(|stray| stray.slot));
         let part_shift = 64 - parts[0].depth();
-        slots.iter().enumerate().all(|(number, &slot)| {
+        let mut strays = Vec::new();
+        for (number, &slot) in slots.iter().enumerate() {
             if let Some(later) = slots.get(number + 8) {
                 basalt_stdx::prefetch::prefetch(later.entry().addr().as_ptr());
             }
@@ -95,14 +128,23 @@ impl Table {
                 } else {
                     parts[(hash >> part_shift & 1) as usize]
                 };
-                place_in(part, hash, slot)
+                if place_in(part, hash, slot) {
+                    continue;
+                }
+                if rest == Rest::Fails {
+                    return None;
+                }
+                pass_all(part, hash);
+                strays.push(Stray { hash, slot });
             }
-        })
+        }
+        Some(strays)
     }
 
     /// After the directory has changed: the root, the bytes, and the size of an entry.
-    fn recount_index(&mut self) {
-        let mut bytes = self.directory.len() * size_of::<SegmentRef>();
+    pub(super) fn recount_index(&mut self) {
+        let mut bytes =
+            self.directory.len() * size_of::<SegmentRef>() + self.strays.len() * size_of::<Stray>();
         let mut before = None;
         for &segment in &self.directory {
             if before.replace(segment) != Some(segment) {

@@ -58,6 +58,12 @@ impl Table {
                 return;
             }
         }
+        for stray in self.strays_of(segment, home).filter(|stray| stray.slot.has(flags)) {
+            if stray.hash >= from {
+                // SAFETY: as above.
+                visit(unsafe { stray.slot.entry().entry() });
+            }
+        }
     }
 
     /// Visits every entry whose reference has all of `flags` set, in no useful order.
@@ -72,6 +78,10 @@ impl Table {
                     visit(unsafe { slot.entry().entry() }, slot.flags());
                 }
             }
+        }
+        for stray in self.strays.iter().filter(|stray| stray.slot.has(flags)) {
+            // SAFETY: as above.
+            visit(unsafe { stray.slot.entry().entry() }, stray.slot.flags());
         }
     }
 
@@ -88,6 +98,9 @@ impl Table {
                     bucket.set_slot(index, slot.without(DIRTY).with(COLD));
                 }
             }
+        }
+        for stray in self.strays.iter_mut().filter(|stray| stray.slot.has(DIRTY)) {
+            stray.slot = stray.slot.without(DIRTY).with(COLD);
         }
         self.counts.dirty = 0;
     }
@@ -107,6 +120,12 @@ impl Table {
                 }
                 dirty += usize::from(slot.has(DIRTY) || slot.has(COLD));
             }
+        }
+        for stray in &mut self.strays {
+            if stray.slot.has(COLD) {
+                stray.slot = stray.slot.with(DIRTY);
+            }
+            dirty += usize::from(stray.slot.has(DIRTY));
         }
         self.counts.dirty = dirty;
     }
@@ -150,14 +169,15 @@ impl Table {
     }
 
     fn first_live(&self) -> Option<Entry<'_>> {
-        self.buckets().find_map(|bucket| {
-            // SAFETY: the table is borrowed: its buckets and entries are alive and unchanged.
+        let in_buckets = self.buckets().flat_map(|bucket| {
+            // SAFETY: the table is borrowed: its buckets are alive and unchanged.
             let bucket = unsafe { &*bucket };
-            // SAFETY: as above.
-            let entries =
-                bucket.occupied().map(|index| unsafe { bucket.slot(index).entry().entry() });
-            entries.into_iter().find(|entry| !entry.is_tombstone())
-        })
+            bucket.occupied().map(|index| bucket.slot(index))
+        });
+        let slots = in_buckets.chain(self.strays.iter().map(|stray| stray.slot));
+        // SAFETY: so are its entries.
+        let mut entries = slots.map(|slot| unsafe { slot.entry().entry() });
+        entries.find(|entry| !entry.is_tombstone())
     }
 
     fn buckets(&self) -> impl Iterator<Item = *mut Bucket> {

@@ -3,6 +3,7 @@
 
 use super::bucket::{Bucket, DIRTY, EXPIRING, Slot, tag};
 use super::segment::SegmentRef;
+use super::strays::Stray;
 use crate::entry::{Access, Content, Entry, EntryPtr};
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
@@ -30,6 +31,8 @@ pub struct Table {
     slab: Slab,
     pub(super) directory: Vec<SegmentRef>,
     pub(super) version: Version,
+    /// See `table/strays.rs`. Nearly always empty.
+    pub(super) strays: Vec<Stray>,
 }
 
 /// What the table holds.
@@ -50,6 +53,9 @@ pub struct Counts {
     /// Bytes of segments and directory.
     pub index_bytes: usize,
 }
+
+/// In place of a bucket's number: the index is a stray's.
+const STRAY: usize = usize::MAX;
 
 /// Where an entry stands. Valid until an entry comes to the table, goes or is replaced: debug builds assert it at each
 /// use.
@@ -138,6 +144,7 @@ impl Table {
             slab: Slab::new(pool),
             counts: Counts::default(),
             version: Version::next(),
+            strays: Vec::new(),
         }
     }
 
@@ -301,7 +308,8 @@ impl Table {
                 return None;
             }
         }
-        None
+        let (index, slot) = self.find_stray(hash, key)?;
+        Some(Found { version: self.version, segment, bucket: STRAY, index, slot })
     }
 
     /// What the table knows of a key.
@@ -355,7 +363,9 @@ impl Table {
         self.count_in(slot);
         self.version = Version::next();
         while !self.place(hash, slot) {
-            self.grow(hash);
+            if !self.grow(hash) {
+                return self.add_stray(hash, slot);
+            }
         }
     }
 
@@ -468,29 +478,41 @@ impl Table {
         let old = self.slot(found);
         self.count_out(old);
         self.version = Version::next();
-        let home = found.segment.home(hash);
-        for number in home..found.bucket {
-            // SAFETY: the table is borrowed mutably; the buckets are alive.
-            unsafe { (*found.segment.bucket(number)).unpass() };
+        if found.bucket == STRAY {
+            self.take_stray(found.index);
+        } else {
+            let home = found.segment.home(hash);
+            for number in home..found.bucket {
+                // SAFETY: the table is borrowed mutably; the buckets are alive.
+                unsafe { (*found.segment.bucket(number)).unpass() };
+            }
+            // SAFETY: as above.
+            unsafe {
+                (*found.segment.bucket(found.bucket)).clear(found.index);
+                (*found.segment.head()).used -= 1;
+            }
         }
-        // SAFETY: as above; the old entry came from this slab and nobody refers to it any more.
-        unsafe {
-            (*found.segment.bucket(found.bucket)).clear(found.index);
-            (*found.segment.head()).used -= 1;
-            old.entry().destroy(&mut self.slab);
-        }
+        // SAFETY: the entry came from this slab and nobody refers to it any more.
+        unsafe { old.entry().destroy(&mut self.slab) };
         self.shrink(hash);
     }
 
     /// The reference at a place, with the flags that it has now.
     #[inline]
     fn slot(&self, found: Found) -> Slot {
+        if found.bucket == STRAY {
+            return self.strays[found.index].slot;
+        }
         // SAFETY: `found` is from this table since its last change; the table is borrowed.
         unsafe { (*found.segment.bucket(found.bucket)).slot(found.index) }
     }
 
     #[inline]
     fn write(&mut self, found: Found, slot: Slot) {
+        if found.bucket == STRAY {
+            self.strays[found.index].slot = slot;
+            return;
+        }
         // SAFETY: `found` is from this table since its last change; the table is borrowed mutably.
         unsafe { (*found.segment.bucket(found.bucket)).set_slot(found.index, slot) };
     }
@@ -574,6 +596,10 @@ pub(super) unsafe fn place_in(segment: SegmentRef, hash: u64, slot: Slot) -> boo
 impl Drop for Table {
     fn drop(&mut self) {
         let apart = self.counts.apart_bytes > 0 || self.slab.large_bytes() > 0;
+        for stray in std::mem::take(&mut self.strays) {
+            // SAFETY: the table is being dropped: nobody else uses its entries.
+            unsafe { stray.slot.entry().destroy(&mut self.slab) };
+        }
         let mut before = None;
         for segment in std::mem::take(&mut self.directory) {
             if before.replace(segment) == Some(segment) {
