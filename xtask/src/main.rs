@@ -20,7 +20,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
 
-  tidy              check the house rules over all sources
+  tidy [--prose]    check the house rules over all sources; print every place of prose that could be plainer
   ci [STEP...]      run all CI steps, or only the named ones
   ci --list         print the steps
 ";
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let root = workspace_root();
     let good = match args.first().map(String::as_str) {
-        Some("tidy") => tidy::run(&root),
+        Some("tidy") => tidy::run(&root, &args[1..]),
         Some("ci") => ci::run(&root, &args[1..]),
         _ => {
             eprint!("{USAGE}");

@@ -14,6 +14,7 @@ mod links;
 mod names;
 mod opening;
 mod performance;
+mod prose;
 mod shape;
 mod unsafety;
 mod words;
@@ -107,7 +108,9 @@ const RULES: &[Rule] = &[
 ];
 
 /// Checks every file that git tracks or would track; prints findings; true if none is a failure.
-pub fn run(root: &Path) -> bool {
+/// `--prose` prints the places that the figures of [`prose`] count, too.
+pub fn run(root: &Path, args: &[String]) -> bool {
+    let prints_places = args.iter().any(|arg| arg == "--prose");
     let sources = match load(root) {
         Ok(sources) => sources,
         Err(error) => {
@@ -138,6 +141,7 @@ pub fn run(root: &Path) -> bool {
             }
         }
     }
+    failures += prose::check(&sources, prints_places);
     println!("tidy: {} files, {failures} errors, {warnings} warnings", sources.len());
     failures == 0
 }
