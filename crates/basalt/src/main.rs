@@ -61,15 +61,25 @@ fn run_server(args: &[OsString]) -> ExitCode {
     };
     match invocation {
         Invocation::Help => print(&format!("{}{}", TOOLS_HELP, basalt_config::help_text())),
-        Invocation::Version => print(&format!(
-            "basalt {VERSION} (redis_version {})\n",
-            basalt_command::server::REDIS_VERSION
-        )),
+        Invocation::Version => print(&version_text()),
         Invocation::Run(loaded) => match serve::serve(*loaded) {
             Ok(code) => code,
             Err(error) => fail(&error),
         },
     }
+}
+
+/// One line: version, commit, what it is compatible with, and what was built in.
+fn version_text() -> String {
+    let features = match cfg!(feature = "rocksdb") {
+        true => concat!("rocksdb ", env!("BASALT_ROCKSDB")),
+        false => "none",
+    };
+    format!(
+        "basalt {VERSION} (commit {}, redis_version {}, features: {features})\n",
+        env!("BASALT_COMMIT"),
+        basalt_command::server::REDIS_VERSION,
+    )
 }
 
 const TOOLS_HELP: &str = "\
