@@ -5,6 +5,7 @@ use basalt_config::{
     Config, Effect, NameOrigin, OPTIONS, OptionId, SetOrigin, Visibility, help_text,
     reference_markdown,
 };
+use basalt_config::{bash_completions, fish_completions, manual_page, zsh_completions};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -101,15 +102,26 @@ fn help_names_what_has_an_effect() {
     assert!(help.lines().all(|line| line.len() <= 100), "{help}");
 }
 
-/// `UPDATE_REFERENCE=1 cargo test -p basalt-config` writes the page anew.
-#[test]
-fn the_reference_page_is_current() {
-    let path = Path::new("../../docs/reference/options.md");
-    let page = reference_markdown();
+/// `UPDATE_REFERENCE=1 cargo test -p basalt-config` writes the file.
+fn assert_current(path: &str, text: &str) {
+    let path = Path::new("../..").join(path);
     if std::env::var_os("UPDATE_REFERENCE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, &page).unwrap();
+        std::fs::write(&path, text).unwrap();
     }
-    let checked_in = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(checked_in == page, "docs/reference/options.md is stale: run with UPDATE_REFERENCE=1");
+    let checked_in = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(checked_in == text, "{} is stale: run with UPDATE_REFERENCE=1", path.display());
+}
+
+#[test]
+fn the_reference_page_is_current() {
+    assert_current("docs/reference/options.md", &reference_markdown());
+}
+
+#[test]
+fn the_packaged_texts_are_current() {
+    assert_current("packaging/basalt.1", &manual_page());
+    assert_current("packaging/completions/basalt.bash", &bash_completions());
+    assert_current("packaging/completions/_basalt", &zsh_completions());
+    assert_current("packaging/completions/basalt.fish", &fish_completions());
 }

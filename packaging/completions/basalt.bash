@@ -1,0 +1,28 @@
+# Made from the table of options in crates/config; do not edit it by hand.
+_basalt() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  case "$before" in
+    --protected-mode) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --enable-debug-command) mapfile -t COMPREPLY < <(compgen -W 'no yes local' -- "$word"); return ;;
+    --enable-protected-configs) mapfile -t COMPREPLY < <(compgen -W 'no yes local' -- "$word"); return ;;
+    --maxmemory-policy) mapfile -t COMPREPLY < <(compgen -W 'volatile-lru volatile-lfu volatile-random volatile-ttl allkeys-lru allkeys-lfu allkeys-random noeviction' -- "$word"); return ;;
+    --lazyfree-lazy-eviction) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --lazyfree-lazy-expire) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --lazyfree-lazy-server-del) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --lazyfree-lazy-user-del) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --lazyfree-lazy-user-flush) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --appendonly) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --appendfsync) mapfile -t COMPREPLY < <(compgen -W 'everysec always no' -- "$word"); return ;;
+    --accept-data-loss) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --debug-acknowledge-before-fsync) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --cold-tier) mapfile -t COMPREPLY < <(compgen -W 'rocksdb memory' -- "$word"); return ;;
+    --warm-up) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --loglevel) mapfile -t COMPREPLY < <(compgen -W 'debug verbose notice warning' -- "$word"); return ;;
+    --log-format) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$word"); return ;;
+  esac
+  case "$word" in
+    -*) mapfile -t COMPREPLY < <(compgen -W '--bind --port --unixsocket --unixsocketperm --protected-mode --tcp-backlog --tcp-keepalive --io-threads --batch-commands-max --turn-commands-max --proto-max-bulk-len --proto-max-multibulk-len --proto-inline-max-size --maxclients --timeout --requirepass --client-query-buffer-limit --client-output-buffer-limit --enable-debug-command --enable-protected-configs --maxmemory --maxmemory-policy --lazyfree-lazy-eviction --lazyfree-lazy-expire --lazyfree-lazy-server-del --lazyfree-lazy-user-del --lazyfree-lazy-user-flush --active-expire-effort --hz --dir --appendonly --appendfsync --accept-data-loss --debug-acknowledge-before-fsync --checkpoint-log-size --journal-segment-size --cold-tier --cold-cache-size --collection-row-max --miss-threads --warm-up --databases --loglevel --logfile --log-format --pidfile --slowlog-log-slower-than --slowlog-max-len --latency-monitor-threshold --shutdown-timeout --notify-keyspace-events --busy-reply-threshold --script-time-max --script-memory-max --hash-max-listpack-entries --hash-max-listpack-value --list-max-listpack-size --set-max-intset-entries --set-max-listpack-entries --set-max-listpack-value --zset-max-listpack-entries --zset-max-listpack-value --hll-sparse-max-bytes --stream-node-max-bytes --stream-node-max-entries --help --version' -- "$word") ;;
+    *) mapfile -t COMPREPLY < <(compgen -f -W 'server bench compare' -- "$word") ;;
+  esac
+}
+complete -o filenames -F _basalt basalt
