@@ -233,6 +233,7 @@ impl Batch {
         }
         worker.begin_batch(server);
         let start = Instant::now();
+        worker.end_call(start);
         let (mut number, mut bytes_left) = (0, REPLY_BYTES_MAX);
         while number < count {
             number = self.run_for_one(server, worker, clients, number, &mut bytes_left);

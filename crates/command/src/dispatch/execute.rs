@@ -5,6 +5,7 @@ use super::admission::Admission;
 use super::keys::{Stop, read, write};
 use super::prepare::{Incoming, Prepared};
 use super::queue::Held;
+use super::worker::Apart;
 use super::{Worker, events, exec, queue, script};
 use crate::args::Args;
 use crate::call::Call;
@@ -25,7 +26,11 @@ use basalt_resp::{Arg, Output, Reply};
 use basalt_spec::{Command, CommandId, Flag};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A call that takes longer is not counted with its share of its batch's time, and the slow log is asked. Shorter
+/// than any duration for which the slow log would have every call timed.
+const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
 /// A request whose command is known and may run.
 pub(super) struct Request<'a> {
@@ -110,7 +115,10 @@ fn run_and_reply(
         return match held {
             Held::Until(wait) => Flow::Wait(wait),
             Held::BehindScript => {
-                refuse(server, worker, session, Some(id), CommandError::BUSY, &mut reply)
+                let error = CommandError::BUSY;
+                let flow = refuse(server, worker, session, Some(id), error, &mut reply);
+                *admission = Admission::of(server, worker, session);
+                flow
             }
         };
     }
@@ -226,15 +234,19 @@ pub(super) fn fail(
     Flow::Done
 }
 
-/// Counts a call that has run.
+/// Counts a call that has run. One that shares its batch's time is measured against the end of the call before
+/// it: one reading of the clock tells whether it has taken long after all.
 #[inline(always)]
 fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: Option<Instant>) {
-    worker.count_call(request.id);
-    if let Some(start) = start {
-        let elapsed = start.elapsed();
-        worker.counters.by_command[request.id.index()].nanoseconds.add(elapsed.as_nanos() as u64);
-        note_if_slow(request, worker, session, elapsed.as_micros() as u64);
+    let now = Instant::now();
+    let before = worker.end_call(now);
+    let elapsed = now.saturating_duration_since(start.unwrap_or(before));
+    if start.is_none() && elapsed < SHARED_TIME_MAX {
+        return worker.count_call(request.id);
     }
+    let apart = if start.is_none() { Apart::Yes } else { Apart::No };
+    worker.count_timed_call(request.id, elapsed, apart);
+    note_if_slow(request, worker, session, elapsed.as_micros() as u64);
 }
 
 #[inline(never)]

@@ -25,6 +25,10 @@ use basalt_resp::{Output, Reply};
 use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
 
+/// Calls with more words go the long way, which notices those that take long: a look at one key with few words
+/// cannot.
+const WORDS_MAX: usize = 64;
+
 /// Runs requests of a client to which the short ways are open, from the first on, for as long as they repeat its
 /// command and what is under their one key is enough for them and can be had at once; returns their count. With
 /// the next one nothing has happened, and [`super::execute::execute`] goes on with it, as it would have done with
@@ -41,7 +45,7 @@ pub(super) fn run_shortly<'a>(
     let Some(Incoming { prepared, words, .. }) = requests.clone().next() else { return 0 };
     let Some(id) = prepared.command else { return 0 };
     let (call, words) = (server.commands.call(id), words.len());
-    if !call.accepts_words(words) || unusual::any() {
+    if !call.accepts_words(words) || words > WORDS_MAX || unusual::any() {
         return 0;
     }
     let mut short = Short { server, worker, session, id, words, out };

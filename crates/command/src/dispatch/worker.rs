@@ -12,10 +12,11 @@ use basalt_resp::Output;
 use basalt_spec::CommandId;
 use std::mem::take;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if the
-/// slow log asks for durations below this; they take about a microsecond.
+/// slow log asks for durations below this; they take about a microsecond. One that takes long all the same
+/// is noticed by a single reading, in `execute.rs`.
 const ALWAYS_TIMED_BELOW_US: i64 = 1000;
 /// Subscriptions of connections that have gone, ended in one turn: about 50 µs.
 const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
@@ -43,6 +44,15 @@ pub struct Worker {
     /// buffers, so it is not asked before every command.
     log_admits: bool,
     tally: Tally,
+    /// When the latest call that went the long way ended, or the batch began.
+    call_ended: Instant,
+}
+
+/// Whether a call that was timed would have shared its batch's time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    Yes,
+    No,
 }
 
 /// What has run in this batch and is not in the counters yet: many calls of one command in a row are
@@ -53,6 +63,8 @@ struct Tally {
     calls: u64,
     hits: u64,
     misses: u64,
+    /// Calls of this batch that took long and are not counted with a share of its time, and their time.
+    apart: (usize, Duration),
     /// Calls of this batch that are counted, but not the time that they took.
     untimed: Vec<(CommandId, u64)>,
 }
@@ -73,6 +85,7 @@ impl Worker {
             gating: server.engine.gating(),
             log_admits: false,
             tally: Tally::default(),
+            call_ended: Instant::now(),
         };
         worker.listen_for_events();
         worker
@@ -96,12 +109,34 @@ impl Worker {
     /// A batch of `requests` has run and took this time.
     pub fn end_batch(&mut self, server: &Server, time: Duration, requests: usize) {
         self.settle();
-        let share_ns = time.as_nanos() as u64 / requests.max(1) as u64;
+        let (calls_apart, time_apart) = take(&mut self.tally.apart);
+        let sharing = requests.saturating_sub(calls_apart).max(1) as u64;
+        let share_ns = time.saturating_sub(time_apart).as_nanos() as u64 / sharing;
         for (id, calls) in self.tally.untimed.drain(..) {
             if server.commands.call(id).shares_time && !self.times_every_command {
                 self.counters.by_command[id.index()].nanoseconds.add(share_ns * calls);
             }
         }
+    }
+
+    /// A call that went the long way has ended, or the batch begins; returns when the one before did.
+    #[inline]
+    pub(super) fn end_call(&mut self, now: Instant) -> Instant {
+        std::mem::replace(&mut self.call_ended, now)
+    }
+
+    /// Counts a call that has run and its time; `apart` if it would have shared its batch's time.
+    pub(super) fn count_timed_call(&mut self, id: CommandId, time: Duration, apart: Apart) {
+        match apart {
+            Apart::No => self.count_call(id),
+            Apart::Yes => {
+                self.counters.commands.add(1);
+                self.counters.by_command[id.index()].calls.add(1);
+                self.tally.apart.0 += 1;
+                self.tally.apart.1 += time;
+            }
+        }
+        self.counters.by_command[id.index()].nanoseconds.add(time.as_nanos() as u64);
     }
 
     /// Counts a call that has run.
@@ -148,7 +183,7 @@ impl Worker {
     /// Brings the counters up to date: somebody may look at them.
     #[inline(never)]
     pub(super) fn settle(&mut self) {
-        let Tally { command, calls, hits, misses, untimed } = &mut self.tally;
+        let Tally { command, calls, hits, misses, untimed, .. } = &mut self.tally;
         if let Some(id) = command.take() {
             let calls = take(calls);
             self.counters.commands.add(calls);

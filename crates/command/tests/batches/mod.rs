@@ -3,3 +3,4 @@
 mod owed;
 mod random_batches;
 mod short_ways;
+mod slow_calls;
