@@ -93,8 +93,9 @@ impl Context<'_> {
         let session = self.key_session();
         match &mut self.transaction {
             Some(transaction) => transaction.flush(databases, session),
-            None => self.server.engine.flush(databases, &mut self.session.gate),
+            None => return self.server.engine.flush(databases, &mut self.session.gate),
         }
+        self.gate_reads_of_everything();
     }
 
     /// Exchanges two databases.
@@ -102,8 +103,9 @@ impl Context<'_> {
         let session = self.key_session();
         match &mut self.transaction {
             Some(transaction) => transaction.swap(db, other, session),
-            None => self.server.engine.swap(db, other, &mut self.session.gate),
+            None => return self.server.engine.swap(db, other, &mut self.session.gate),
         }
+        self.gate_reads_of_everything();
     }
 
     /// As whom the connection's commands see keys.

@@ -315,16 +315,19 @@ impl Txn<'_> {
         if fits { Ok(()) } else { Err(TooLarge { bytes_max }) }
     }
 
-    /// Adds records that concern every partition, a shard's worth each. All are held.
-    pub(crate) fn log_everywhere(&mut self, ops: &[Op<'_>]) {
+    /// Adds a record that concerns every partition for each shard of some partitions, which are in ascending
+    /// order. All partitions are held.
+    pub(crate) fn log_everywhere(&mut self, ops: &[Op<'_>], concerned: &[PartitionId]) {
         let changes = &mut *self.changes;
-        for shard in ShardId::all() {
+        let mut shards: Vec<ShardId> = concerned.iter().map(|id| id.shard()).collect();
+        shards.dedup();
+        for shard in shards {
             changes.records.push((Owner::Shard(shard), changes.bytes.len()));
             op::begin_shard(&mut changes.bytes);
             ops.iter().for_each(|op| op.encode(&mut changes.bytes));
         }
         if self.gated {
-            changes.keys.extend(PartitionId::all().map(|id| (id, EVERY_KEY)));
+            changes.keys.extend(concerned.iter().map(|&id| (id, EVERY_KEY)));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::belonging::Belonging;
 use crate::checkpoint::Checkpointing;
+use crate::database_set::DatabaseSet;
 use crate::events::EventSink;
 use crate::key::Key;
 use crate::limits::LimitsCell;
@@ -100,7 +101,10 @@ pub struct Engine {
     pub(crate) expiry_paused_until_ms: AtomicU64,
     /// Databases in which a key or a field has or had an expiry, a bit each: the expiry cycle passes over the
     /// others.
-    expiring_databases: [AtomicU64; 4],
+    expiring_databases: DatabaseSet,
+    /// Databases that any partition has used; one that is flushed goes out. A flush passes over the others.
+    /// Set and cleared under the locks of the partitions concerned.
+    pub(crate) used_databases: DatabaseSet,
     /// Who announces what happens without a command.
     pub(crate) event_sink: OnceLock<Box<dyn EventSink>>,
     recovery: RecoveryStats,
@@ -181,12 +185,13 @@ impl Engine {
             expired_fields: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             expiry_paused_until_ms: AtomicU64::new(0),
-            expiring_databases: Default::default(),
+            expiring_databases: DatabaseSet::default(),
+            used_databases: DatabaseSet::default(),
             event_sink: OnceLock::new(),
             recovery,
             limits,
         };
-        engine.note_all_expiring();
+        engine.note_databases();
         Ok(engine)
     }
 
@@ -349,28 +354,36 @@ impl Engine {
             && self.clock.unix_ms() >= self.expiry_paused_until_ms.load(Ordering::Relaxed)
     }
 
+    /// A key may be put into this database; a partition of it is held. The first database counts as used always.
+    #[inline(always)]
+    pub(crate) fn note_used(&self, db: u8) {
+        if db != 0 {
+            self.used_databases.insert(db);
+        }
+    }
+
     /// A key of this database may expire.
     #[inline]
     pub(crate) fn note_expiring(&self, db: u8) {
-        let (word, bit) = (&self.expiring_databases[usize::from(db) / 64], 1 << (db % 64));
-        // Relaxed: the cycle may see it a round later. Loaded first, so that the line stays shared.
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
+        // The cycle may see it a round later.
+        self.expiring_databases.insert(db);
     }
 
     /// Whether a key of this database may expire.
     pub(crate) fn may_expire(&self, db: u8) -> bool {
-        self.expiring_databases[usize::from(db) / 64].load(Ordering::Relaxed) >> (db % 64) & 1 != 0
+        self.expiring_databases.contains(db)
     }
 
-    /// After recovery, which noted nothing: finds the databases with keys that expire.
-    fn note_all_expiring(&self) {
+    /// After recovery, which noted nothing: finds the databases that are used, and those with keys that expire.
+    fn note_databases(&self) {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
             for (db, database) in (0..).zip(locked.partition(id).databases()) {
                 if database.may_expire() {
                     self.note_expiring(db);
+                }
+                if !database.is_untouched() {
+                    self.used_databases.insert(db);
                 }
             }
         }

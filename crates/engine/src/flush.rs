@@ -1,8 +1,15 @@
-//! FLUSHDB, FLUSHALL and SWAPDB: constant work a partition, whatever they hold.
+//! FLUSHDB, FLUSHALL and SWAPDB: constant work a partition, whatever it holds, and nothing where it holds
+//! nothing.
 //!
-//! All partitions are locked, in order, for about 50 µs. A flushed database gets a new generation
-//! and an empty table; the old table is freed by a background thread, and the old generation's rows
-//! in the cold tier are a range that the next checkpoint deletes.
+//! All partitions are locked, in order: else a key that is put meanwhile would stand in the log on the other
+//! side of the flush than it was seen on. A flushed database gets a new generation and an empty table; the old
+//! table is freed by a background thread, and the old generation's rows in the cold tier are a range that the
+//! next checkpoint deletes.
+//!
+//! With sixteen databases that are 16,384 tables, of which nearly all are empty after a flush. So databases
+//! that nobody uses are passed over ([`Engine::note_used`]), and so is a partition whose database is as a new
+//! one ([`Database::is_untouched`]). A shard has a record only if one of its partitions is concerned. Replay
+//! comes to the same keys: where a flush found nothing, there is nothing for it to remove.
 
 use crate::changes::Changes;
 use crate::engine::Engine;
@@ -38,6 +45,10 @@ impl Engine {
         if let Some(ticket) = txn.commit() {
             gate.add(ticket);
         }
+        // What was found empty may be so by a change that the log has not acknowledged.
+        if self.log().gates_replies() {
+            self.log().latest(gate);
+        }
         self.log().kick();
     }
 
@@ -58,11 +69,20 @@ impl Txn<'_> {
     pub(crate) fn flush(&mut self, databases: Range<u8>) {
         let count = databases.len() as u64;
         let first_generation = self.engine.next_generation.fetch_add(count, Ordering::Relaxed);
+        let engine = self.engine;
         let ops: Vec<Op<'_>> = databases
             .zip(first_generation..)
+            .filter(|&(db, _)| db == 0 || engine.used_databases.contains(db))
             .map(|(db, generation)| Op::FlushDb { db, generation })
             .collect();
         self.apply_everywhere(&ops);
+        for op in ops {
+            if let Op::FlushDb { db, .. } = op {
+                engine.used_databases.remove(db);
+            }
+        }
+        // The command may go on, as a part of a transaction.
+        engine.note_used(self.session.db);
     }
 
     /// Exchanges two databases; every partition is held.
@@ -71,25 +91,46 @@ impl Txn<'_> {
             self.engine.note_expiring(db);
             self.engine.note_expiring(other);
         }
+        self.engine.note_used(db);
+        self.engine.note_used(other);
         self.apply_everywhere(&[Op::SwapDb { db, other }]);
     }
 
-    /// One record a shard, all or none of which survive.
+    /// One record for each shard that is concerned, all or none of which survive.
     fn apply_everywhere(&mut self, ops: &[Op<'_>]) {
         let engine = self.engine;
         let empty = |generation| engine.keyspace.empty_database(generation);
-        let mut old = Vec::new();
+        let (mut old, mut concerned) = (Vec::new(), Vec::new());
         for id in PartitionId::all() {
+            let partition = self.locked.partition_mut(id);
+            if !ops.iter().any(|op| concerns(partition, *op)) {
+                continue;
+            }
             for op in ops {
-                let partition = self.locked.partition_mut(id);
                 if partition.interest.is_some() {
                     tell(partition, *op, self.session.now_ms, &mut self.changes.called);
                 }
                 old.extend(apply(partition, *op, &empty));
             }
+            concerned.push(id);
         }
-        self.log_everywhere(ops);
-        engine.flushed.lock().append(&mut old);
+        if !concerned.is_empty() {
+            self.log_everywhere(ops, &concerned);
+            engine.flushed.lock().append(&mut old);
+        }
+    }
+}
+
+/// Whether a flush or a swap makes a difference to a partition.
+fn concerns(partition: &Partition, op: Op<'_>) -> bool {
+    let is_used = |db: u8| {
+        let database = partition.databases().numbered(usize::from(db));
+        database.is_some_and(|database| !database.is_untouched())
+    };
+    match op {
+        Op::FlushDb { db, .. } => is_used(db),
+        Op::SwapDb { db, other } => is_used(db) || is_used(other),
+        _ => false,
     }
 }
 
@@ -117,6 +158,9 @@ pub(crate) fn apply(
     op: Op<'_>,
     empty: &dyn Fn(u64) -> Database,
 ) -> Option<Database> {
+    if !concerns(partition, op) {
+        return None;
+    }
     match op {
         Op::FlushDb { db, generation } => partition.flush(db, empty(generation)),
         Op::SwapDb { db, other } => {
@@ -144,6 +188,24 @@ mod tests {
             let waiting = engine.keyspace.lock(id).partition(id).unacknowledged_count();
             assert!(waiting <= 2, "{waiting} changes of partition {} wait", id.number());
         }
+    }
+
+    #[test]
+    fn a_flush_touches_only_what_holds_something() {
+        let (engine, _) = engine();
+        let appended = || engine.log().positions().iter().sum::<u64>();
+        let flush = || engine.flush(0..2, &mut Gate::default());
+        flush();
+        assert_eq!(appended(), 0, "nothing is there");
+        // In two shards.
+        put(&engine, b"a", 0);
+        put(&engine, b"b", 0);
+        flush();
+        assert_eq!(appended(), 2 + 2);
+        assert_eq!(engine.flushed.lock().len(), 2, "databases of a partition");
+        assert_eq!(engine.totals(0).keys, 0);
+        flush();
+        assert_eq!(appended(), 2 + 2, "nothing is there again");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod census;
 mod changes;
 mod checkpoint;
 mod collections;
+mod database_set;
 mod engine;
 mod events;
 mod expiry;

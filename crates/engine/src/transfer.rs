@@ -53,6 +53,7 @@ impl Txn<'_> {
         self.check_room(logged_bytes(object.value()))?;
         let options = PutOptions { expire_ms: object.expire_ms(), form: object.form() };
         let value = Copied::of(object.value(), &self.engine.limits());
+        self.engine.note_used(to.db);
         let selected = std::mem::replace(&mut self.session.db, to.db);
         let replaces = self.make_way(to.key);
         match value {
@@ -82,6 +83,7 @@ impl Txn<'_> {
         self.check_room(logged_bytes(object.value()))?;
         let expire_ms = object.expire_ms();
         let Some(value) = self.take_value(from) else { return Ok(false) };
+        self.engine.note_used(to.db);
         let selected = std::mem::replace(&mut self.session.db, to.db);
         let replaces = self.make_way(to.key);
         self.put_collection(to.key, value, expire_ms);

@@ -107,6 +107,7 @@ impl<'e> Txn<'e> {
     ) -> Txn<'e> {
         debug_assert!(changes.is_empty());
         let gated = gating == Gating::On;
+        engine.note_used(session.db);
         Txn { engine, locked, session, changes, gated, company: Company::Alone }
     }
 
@@ -119,6 +120,7 @@ impl<'e> Txn<'e> {
         company: Company,
     ) -> Txn<'e> {
         let gated = engine.gating() == Gating::On;
+        engine.note_used(session.db);
         Txn { engine, locked, session, changes, gated, company }
     }
 
@@ -151,6 +153,7 @@ impl<'e> Txn<'e> {
 
     /// Works on another database from here on (`MOVE`, `COPY … DB`).
     pub fn select(&mut self, db: u8) {
+        self.engine.note_used(db);
         self.session.db = db;
     }
 

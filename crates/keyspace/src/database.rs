@@ -161,6 +161,14 @@ impl Database {
         self.has_rows
     }
 
+    /// It is as a new one, but for its generation: without a key, a row in the cold tier, or memory.
+    pub fn is_untouched(&self) -> bool {
+        !self.table.takes_memory()
+            && self.keys_cold_only == 0
+            && !self.has_rows
+            && self.spread.is_empty()
+    }
+
     /// What the table does not know does not exist.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {

@@ -79,6 +79,14 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Time of FLUSHALL after ten small writes, again and again
+    Flush {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Flushes of a round
+        #[arg(long, default_value_t = 2_000)]
+        flushes: usize,
+    },
     /// Time to serve again after kill -9 under load (not pinned, Basalt alone by default)
     Restart {
         #[command(flatten)]

@@ -12,6 +12,7 @@
 mod absences;
 mod cell;
 mod cli;
+mod flush;
 mod memory;
 mod memory_types;
 mod probe;
@@ -66,6 +67,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             let mut holdings = memory_types::holdings(*scale);
             keep(&mut holdings, only, |holding| holding.name);
             memory_types::run(&Arena::new("memory-types", common, PINNED, "everysec")?, &holdings)
+        }
+        Suite::Flush { common, flushes } => {
+            flush::run(&Arena::new("flush", common, PINNED, "everysec")?, *flushes)
         }
         Suite::Restart { common, gb } => {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)

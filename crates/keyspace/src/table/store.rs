@@ -159,6 +159,12 @@ impl Table {
         self.slab.pool()
     }
 
+    /// It has or had entries, and so takes memory.
+    #[inline]
+    pub(crate) fn takes_memory(&self) -> bool {
+        self.depth != 0 || self.root.is_some()
+    }
+
     /// Bytes of entries too large for a slab.
     pub fn large_bytes(&self) -> usize {
         self.slab.large_bytes()
