@@ -247,6 +247,24 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Forgets what reads have not found in a partition. A command that waits for such a key reads it again.
+    pub(crate) fn forget_absences(&self, id: PartitionId) {
+        // Nothing waits for this: a partition in use comes next time.
+        let has_some = |partition: &Partition| {
+            partition.databases().iter().any(|database| database.table().counts().tombstones > 0)
+        };
+        if self.keyspace.glance(id, has_some) != Some(true) {
+            return;
+        }
+        let mut locked = self.keyspace.lock(id);
+        let partition = locked.partition_mut(id);
+        for db in 0..self.options.databases {
+            partition.database_mut(db).forget_absences(self.keyspace.hasher());
+        }
+    }
+}
+
 /// Makes what was read resident, unless the key has changed since.
 fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>) {
     if partition.cold_version() != miss.cold_version {

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, EngineError};
 use crate::expiry::ExpiryCycle;
 use crate::field_expiry::FieldExpiryCycle;
-use basalt_change::place::PartitionId;
+use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::priority;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,6 +16,9 @@ const HOUSEKEEPING_EVERY: Duration = Duration::from_millis(100);
 const EXPIRY_BUDGET: Duration = Duration::from_millis(25);
 /// … and that of fields, if the keys have left nothing of it.
 const FIELD_EXPIRY_BUDGET_MIN: Duration = Duration::from_millis(5);
+
+/// Partitions of which each round forgets what reads did not find: all of them in six seconds.
+const SWEPT_A_ROUND: usize = 16;
 
 /// Whether keys are brought back into memory after a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +91,7 @@ impl Engine {
     fn run_housekeeping_thread(&self) {
         let mut expiry = ExpiryCycle::default();
         let mut field_expiry = FieldExpiryCycle::default();
+        let mut swept = 0..0;
         while !self.is_stopping() {
             let start = Instant::now();
             expiry.run(self, EXPIRY_BUDGET);
@@ -95,6 +99,11 @@ impl Engine {
             field_expiry.run(self, left.max(FIELD_EXPIRY_BUDGET_MIN));
             self.free_flushed();
             self.free_retired();
+            if swept.is_empty() {
+                swept = 0..PARTITIONS as u16;
+            }
+            let partitions = swept.by_ref().take(SWEPT_A_ROUND).filter_map(PartitionId::new);
+            partitions.for_each(|id| self.forget_absences(id));
             std::thread::park_timeout(HOUSEKEEPING_EVERY.saturating_sub(start.elapsed()));
         }
     }

@@ -39,6 +39,9 @@ use basalt_value::{Touched, Value};
 use expiry::Round;
 use std::sync::Arc;
 
+/// Tombstones below which nobody looks whether there are some that say nothing but that a read found nothing.
+const ABSENCES_KEPT: usize = 64;
+
 /// One database's share of a partition. See the head of this file.
 ///
 /// On cache lines of its own, what a lookup reads in the first: `FIRST_DATABASE_AT` and `OwnLines` see to it.
@@ -330,10 +333,31 @@ impl Database {
         self.take_from_cold();
     }
 
-    /// Notes, until the next checkpoint, that the cold tier has been searched for a key without an entry and has
-    /// no row of it.
+    /// Notes that the cold tier has been searched for a key without an entry and has no row of it: until the next
+    /// checkpoint of the partition, or [`Database::forget_absences`].
     pub fn adopt_absence(&mut self, hash: u64, key: &[u8]) {
         self.table.insert(hash, tombstone(key), 0);
+    }
+
+    /// Forgets that keys were searched for and not found, if that is known of many: else reads of ever new keys
+    /// would fill memory where nothing is written. Tombstones of keys that were removed stay. Returns how many went.
+    pub fn forget_absences(&mut self, hasher: &KeyHasher) -> usize {
+        if self.table.counts().tombstones < ABSENCES_KEPT {
+            return 0;
+        }
+        let mut keys = Vec::new();
+        self.table.walk(0, |entry, flags| {
+            if entry.is_tombstone() && flags & (COLD | DIRTY) == 0 {
+                keys.push(entry.key().to_vec());
+            }
+        });
+        for key in &keys {
+            let hash = hasher.hash(key);
+            if let Some(found) = self.table.find(hash, key) {
+                self.table.remove(hash, found);
+            }
+        }
+        keys.len()
     }
 
     /// A key that exists in the cold tier only changes when it is read.

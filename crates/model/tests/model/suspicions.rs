@@ -192,6 +192,31 @@ fn a_slow_read_does_not_bring_back_what_was_overwritten_and_forgotten() {
     });
 }
 
+/// The filter lets through keys that do not exist. Nothing is written, so no checkpoint comes to forget them.
+#[test]
+fn what_reads_did_not_find_is_forgotten_without_a_checkpoint() {
+    in_world(|world, _| {
+        put(world, KEY, b"there");
+        put(world, OTHER, b"removed");
+        unload(world);
+        world.stage.set_manners(Manners { filters_are_wrong: true, ..Manners::default() });
+        delete(world, OTHER);
+        let absent = |number: u32| format!("{{a}}absent-{number}").into_bytes();
+        for number in 0..500 {
+            assert_eq!(read(world, 0, &absent(number)), None);
+        }
+        let start = Instant::now();
+        // A key that is known to be absent is not fetched.
+        while world.start_fetch(0, &absent(0)).is_none() {
+            assert!(start.elapsed() < Duration::from_secs(120), "they stay for ever");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(world.start_fetch(0, OTHER).is_none(), "what was removed is known");
+        assert_eq!(read(world, 0, OTHER), None);
+        assert_eq!(counted_keys(world, 0), 1);
+    });
+}
+
 #[test]
 fn a_slow_read_that_found_nothing_does_not_hide_what_came_since() {
     in_world(|world, _| {
