@@ -29,14 +29,13 @@ mod tests;
 
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
+use crate::packed::PACKED_BYTES_MAX;
 use crate::{Collection, DecodeError, Edits, Kind, Limits};
 use packed::Row;
 use table::{Outcome, Table};
 
 /// Expired fields that a change removes on its way: some 20 µs.
 pub const EXPIRED_A_CHANGE: usize = 128;
-/// Bytes up to which a hash stays packed at most, whatever the limits say.
-const PACKED_BYTES_MAX: usize = 1 << 30;
 /// Draws of a random field that may turn out to have expired before the others are looked at in order.
 const DRAWS_MAX: usize = 64;
 

@@ -42,8 +42,8 @@
 //!   from them. `spread/gathering.rs` walks a value between two locks and gives what it was when the walk began.
 //! - [`fetch`] is for speed alone: nothing depends on a step having been taken.
 //!
-//! A new operation on a type touches the type's own file and its `edit.rs` (a set's edits are in `set.rs`); a new type also `kind.rs`, `value.rs`
-//! and, to be spread, `<type>/spread.rs`.
+//! A new operation on a type touches the type's own file and its `edit.rs` (a set's edits are in `set.rs`);
+//! a new type also `kind.rs`, `value.rs` and, to be spread, `<type>/spread.rs`.
 
 // JUSTIFICATION for `unsafe` in this crate: a collection is one word with its form in the lowest bit, and its
 // packed bytes have their length in front of them. As a safe enum of a vector and a box the same costs 40

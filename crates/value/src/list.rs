@@ -54,10 +54,16 @@ pub enum Side {
 #[inline]
 fn fits(limits: &Limits, bytes: usize, count: usize) -> bool {
     match limits.list_node {
-        node @ 1.. => count <= (node as usize).min(PACKED_COUNT_MAX),
+        node @ 1.. => {
+            count <= (node as usize).min(PACKED_COUNT_MAX)
+                && bytes + LISTPACK_BYTES <= COUNTED_NODE_BYTES_MAX
+        }
         node => bytes + LISTPACK_BYTES <= node_bytes(node),
     }
 }
+
+/// Bytes of a node of which only the number of elements is limited: as in Redis.
+const COUNTED_NODE_BYTES_MAX: usize = 8 << 10;
 
 fn node_bytes(node: i32) -> usize {
     match node {

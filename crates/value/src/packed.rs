@@ -22,6 +22,9 @@ const HEADER_BYTES: usize = size_of::<Header>();
 /// What an empty one points to, so that it needs no memory. Never written.
 static EMPTY: Header = Header { len: 0, capacity: 0 };
 
+/// Bytes up to which a collection stays packed at most, whatever the limits say: as in Redis.
+pub const PACKED_BYTES_MAX: usize = 1 << 30;
+
 /// A growing run of bytes, one word wide.
 #[repr(transparent)]
 pub struct Packed(NonNull<Header>);

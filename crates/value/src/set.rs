@@ -21,6 +21,7 @@ use crate::fetch::Step;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::{Item, Items};
 use crate::members::Members;
+use crate::packed::PACKED_BYTES_MAX;
 use crate::{Collection, DecodeError, Edits, Kind, Limits};
 use member::{Member, hash_item};
 use packed::Content;
@@ -124,7 +125,7 @@ impl Set {
                 Content::Members { .. } => None,
             };
             if let (Some(count), Item::Number(number)) = (numbers, item)
-                && count < limits.intset_entries_max as usize
+                && count < (limits.intset_entries_max as usize).min(PACKED_BYTES_MAX / 16)
             {
                 packed::add_number(packed, number);
                 return true;
@@ -147,7 +148,8 @@ impl Set {
         match packed::content(packed) {
             Content::Empty => entries_max > 0 && item.spelled_bytes() <= value_bytes_max,
             Content::Members { count, .. } => {
-                count < entries_max && item.spelled_bytes() <= value_bytes_max
+                let room = PACKED_BYTES_MAX.saturating_sub(packed.len());
+                count < entries_max && item.spelled_bytes() <= value_bytes_max.min(room)
             }
             Content::Numbers(numbers) => {
                 let longest = |at| Item::Number(numbers.get(at)).spelled_bytes();

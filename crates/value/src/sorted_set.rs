@@ -37,6 +37,7 @@ pub(crate) use spread::{put_order_content, put_order_name};
 
 use crate::form::{Form, FormMut, FormRef};
 use crate::limits::PackedLimits;
+use crate::packed::PACKED_BYTES_MAX;
 use crate::{Collection, DecodeError, Edits, Limits};
 use native::Native;
 use std::ops::Range;
@@ -345,4 +346,5 @@ impl Collection for SortedSet {
 fn stays_packed(count: usize, member_bytes: usize, limits: &PackedLimits) -> bool {
     count <= (limits.entries_max as usize).min(row::COUNT_MAX)
         && member_bytes <= limits.value_bytes_max as usize
+        && count.saturating_mul(member_bytes) <= PACKED_BYTES_MAX
 }

@@ -3,11 +3,12 @@
 //! A packed hash is already encoded but for its head. Reading it back checks it in one walk and copies
 //! it; that no field comes twice is seen by sorting the hashes of the names.
 
+use super::Hash;
 use super::packed::{self, Fields};
 use super::table::Table;
-use super::{Hash, PACKED_BYTES_MAX};
 use crate::form::{Form, FormRef};
 use crate::item::Item;
+use crate::packed::PACKED_BYTES_MAX;
 use crate::set::member::hash_item;
 use crate::{Collection, DecodeError, Limits};
 

@@ -192,3 +192,14 @@ fn a_queue_takes_no_more_as_it_moves_along() {
     }
     assert!(elements(&list).into_iter().eq((0..len).map(|number| value(number).into_bytes())));
 }
+
+/// As in Redis: a limit on elements alone would let a few large ones make a node of any size.
+#[test]
+fn a_limit_on_elements_does_not_pack_large_ones() {
+    let limits = Limits { list_node: 1_000, ..Limits::default() };
+    let mut list = List::new();
+    for (number, encoding) in ["listpack", "quicklist"].into_iter().enumerate() {
+        list.push(Side::Right, &[number as u8; 5_000], &limits, &mut Edits::none());
+        assert_eq!(list.encoding(), encoding);
+    }
+}

@@ -14,7 +14,7 @@ use super::range::Bounds;
 use super::stays_packed;
 use crate::Limits;
 use crate::item::Item;
-use crate::packed::Packed;
+use crate::packed::{PACKED_BYTES_MAX, Packed};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -107,6 +107,7 @@ pub(super) fn find(row: &[u8], member: &[u8]) -> Option<Found> {
 #[inline]
 pub(super) fn has_room(row: &[u8], member: &[u8], limits: &Limits) -> bool {
     stays_packed(len(row) + 1, member.len(), &limits.sorted_set)
+        && row.len() + member.len() <= PACKED_BYTES_MAX
 }
 
 /// Gives a member a score; `found` is where it stands so far.
