@@ -1,6 +1,7 @@
 //! The table of commands as the dispatch sees it: names and specs, and per command what each call of it
 //! asks for, worked out once.
 
+use crate::ahead::Ahead;
 use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
 use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
 use basalt_value::sorted_set::Direction;
@@ -69,23 +70,6 @@ impl Call {
         let required = usize::from(self.arity.unsigned_abs());
         words == required || self.arity < 0 && words > required
     }
-}
-
-/// What of a collection a command will touch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Ahead {
-    /// It works on no collection.
-    #[default]
-    Nothing,
-    /// The collection under the key that is this word.
-    Collection { key: u8 },
-    /// The same, and in it the element that is this word; if options stand before it, another word,
-    /// which is looked for in vain.
-    Element { key: u8, element: u8 },
-    /// The collection and, if no word follows, the element that [`crate::draws::draw`] chooses.
-    Random { key: u8 },
-    /// The collection and, if no word follows, its first element in this direction, which goes.
-    End { key: u8, direction: Direction },
 }
 
 impl Commands {

@@ -3,24 +3,30 @@
 //! Requests come in through a [`Batch`], and go through in stages, so that memory is fetched while other
 //! requests are looked at: `prepare.rs` finds the command of each and hashes its first key, `look_ahead.rs`
 //! brings in what of a collection it will touch; `short.rs` runs those that are alike and ask little, and
-//! `execute.rs` the others, one by one.
+//! `execute.rs` the others, one by one. `exec.rs` and `script.rs` run several commands as one, what these need
+//! beyond their keys is in `wants.rs`. Each file imports only what stands below it: `request.rs` and
+//! `worker.rs` at the bottom, [`Batch`] at the top.
 
 mod admission;
 mod batch;
 mod claims;
-pub(crate) mod events;
+mod events;
 mod exec;
 mod execute;
 mod keys;
 mod look_ahead;
+mod outcome;
 mod prepare;
 mod queue;
 mod reach;
+mod request;
 pub(crate) mod script;
 mod short;
+mod silence;
+mod wants;
+mod within;
 mod worker;
 
-pub use crate::silence::finish_wait;
 pub use batch::{Batch, BatchClients, Halt, Origin, Running, ShortWays};
-pub(crate) use prepare::Prepared;
+pub use silence::finish_wait;
 pub use worker::Worker;

@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
+mod announce;
 pub mod args;
 pub mod call;
 pub mod clients;
@@ -22,6 +24,7 @@ pub mod error;
 mod limits;
 pub mod pauses;
 mod payload;
+mod prepared;
 pub mod push;
 mod redact;
 pub mod reference;
@@ -29,7 +32,6 @@ pub mod sampler;
 pub mod scripts;
 pub mod server;
 pub mod session;
-mod silence;
 pub mod table;
 mod transaction;
 mod unknown;

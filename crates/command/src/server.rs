@@ -1,8 +1,8 @@
 //! What all connections share.
 
+use crate::announce::Announcer;
 use crate::call::Commands;
 use crate::clients::Clients;
-use crate::dispatch::events::Announcer;
 use crate::pauses::Pauses;
 use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};

@@ -36,7 +36,7 @@ pub fn commands_and(more: &'static [Entry]) -> Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Ahead;
+    use crate::ahead::Ahead;
     use crate::entry::{Run, Shortcut};
     use basalt_spec::{Flag, Found};
     use basalt_value::sorted_set::Direction;

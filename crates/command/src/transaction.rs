@@ -4,7 +4,7 @@
 //! running them later needs no more than running a request. Keys are hashed when they are queued.
 
 use crate::args::Args;
-use crate::dispatch::Prepared;
+use crate::prepared::Prepared;
 use basalt_resp::Arg;
 use basalt_spec::{Command, Flag};
 

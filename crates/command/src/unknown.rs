@@ -1,16 +1,16 @@
 //! The errors for names that are no commands.
 
 use crate::args::Args;
-use crate::call::Commands;
 use crate::error::CommandError;
+use basalt_spec::CommandTable;
 
 /// Bytes that are shown of a name, and of all arguments together.
 const SHOWN_BYTES_MAX: usize = 128;
 
 /// The error for a name that is no command, or a container with a wrong subcommand.
 #[cold]
-pub(crate) fn unknown(commands: &Commands, args: &Args<'_>) -> CommandError {
-    if commands.table.lookup(args.word(0)).is_some() {
+pub(crate) fn unknown(table: &CommandTable, args: &Args<'_>) -> CommandError {
+    if table.lookup(args.word(0)).is_some() {
         return unknown_subcommand(args);
     }
     let mut arguments = String::new();

@@ -2,7 +2,6 @@
 //! thread goes on with others.
 
 use crate::error::CommandError;
-use crate::server::Server;
 use basalt_change::place::PartitionId;
 use basalt_engine::{Engine, Missing, Unready, WarmUp};
 use std::sync::Arc;
@@ -61,8 +60,7 @@ impl Wait {
     /// Sets in motion what is waited for. Time, room in the log, subscribers and what runs a command
     /// again through [`Wake`](crate::clients::Wake) are the event loop's to watch: for those, gives
     /// `done` back.
-    pub fn start(self, server: &Server, done: Done) -> Option<Done> {
-        let engine = &server.engine;
+    pub fn start(self, engine: &Arc<Engine>, done: Done) -> Option<Done> {
         match self {
             Wait::Keys(missing) => engine.fetch(missing, Box::new(|result| done(reading(result)))),
             Wait::Partitions(partitions) => {

@@ -321,7 +321,7 @@ impl Turn {
                 let done = move |result: Result<(), CommandError>| {
                     mailbox.send(Message::WaitOver { connection: id, result });
                 };
-                wait.start(&self.server, Box::new(done));
+                wait.start(&self.server.engine, Box::new(done));
             }
         }
     }

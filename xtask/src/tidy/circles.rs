@@ -16,7 +16,7 @@ const FILES_MAX: usize = 3;
 const LARGER: &[(&str, usize)] = &[
     ("cold", 4),
     ("cold-rocks", 4),
-    ("command", 30),
+    ("command", 4),
     ("config", 10),
     ("engine", 19),
     ("model", 14),

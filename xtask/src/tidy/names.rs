@@ -16,7 +16,7 @@ const DISPATCH: &[&str] = &[
     "crates/command/src/dispatch",
     "crates/command/src/redact.rs",
     "crates/command/src/session.rs",
-    "crates/command/src/silence.rs",
+    "crates/command/src/prepared.rs",
     "crates/command/src/transaction.rs",
     "crates/command/src/wait.rs",
     "crates/net/src/",

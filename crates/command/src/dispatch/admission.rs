@@ -5,7 +5,7 @@
 //! Beside it stand only what depends on the command (its arity, whether it takes memory) and
 //! [`crate::unusual::any`], which another thread may change at any moment.
 
-use super::Worker;
+use super::worker::Worker;
 use crate::server::Server;
 use crate::session::{Replies, Session};
 use basalt_resp::Protocol;

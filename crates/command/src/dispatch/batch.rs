@@ -11,12 +11,13 @@
 //! prefetching as much as one client with fifty. It knows clients by a number, and asks their owner
 //! ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
 
-use super::Worker;
 use super::admission::Admission;
 use super::execute::execute;
 use super::look_ahead::LookAhead;
-use super::prepare::{Incoming, Last, Prepared, Preparing};
+use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
+use super::worker::Worker;
+use crate::prepared::Prepared;
 use crate::server::Server;
 use crate::session::{Flow, Session};
 use crate::wait::Wait;

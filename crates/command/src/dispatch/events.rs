@@ -3,18 +3,14 @@
 //!
 //! All of it costs one test as long as nobody wants events.
 
-use super::Worker;
-use super::execute::Request;
 use super::keys::{key_session, several_keys};
+use super::request::Request;
+use super::worker::Worker;
+use crate::announce::Announcement;
 use crate::entry::Run;
-use crate::push::{Outbox, PubSub, Push};
 use crate::server::Server;
 use crate::session::Session;
-use basalt_config::Config;
-use basalt_engine::{EventClass, EventClasses, EventSink, Gate, Key, KeyEvent, Ticket, Txn, View};
-use basalt_pubsub::{Kind, WhenFull};
-use std::fmt::Write;
-use std::sync::Arc;
+use basalt_engine::{EventClass, Key, KeyEvent, Txn, View};
 
 /// Before a command on keys: whether it has to wait for subscribers, who are behind with earlier events;
 /// if not, removes those of its keys whose time has come, and says so.
@@ -85,67 +81,5 @@ pub(super) fn publish(server: &Server, worker: &mut Worker, session: &Session) {
     let announcement = Announcement { pubsub: &server.pubsub, classes, after: &session.gate };
     for event in worker.changes.events().drain(..) {
         announcement.announce(&event, &mut worker.outbox);
-    }
-}
-
-struct Announcement<'a> {
-    pubsub: &'a PubSub,
-    classes: EventClasses,
-    after: &'a Gate,
-}
-
-impl Announcement<'_> {
-    fn announce(&self, event: &KeyEvent, outbox: &mut Outbox) {
-        let KeyEvent { db, name, key } = event;
-        let mut channel = String::new();
-        if self.classes.by_key() {
-            // Writing to a string cannot fail.
-            let _ = write!(channel, "__keyspace@{db}__:");
-            let mut channel = std::mem::take(&mut channel).into_bytes();
-            channel.extend_from_slice(key);
-            self.send(&channel, name.as_bytes(), outbox);
-        }
-        if self.classes.by_event() {
-            let _ = write!(channel, "__keyevent@{db}__:{name}");
-            self.send(channel.as_bytes(), key, outbox);
-        }
-    }
-
-    fn send(&self, channel: &[u8], payload: &[u8], outbox: &mut Outbox) {
-        let kind = Kind::Channel;
-        // What has happened cannot wait: commands that cause events wait before they run.
-        let _ = self.pubsub.publish(outbox, kind, channel, WhenFull::Exceed, &mut |matched| {
-            Push::new(kind, channel, payload, matched, self.after.clone())
-        });
-    }
-}
-
-/// Announces what happens without a command.
-pub(crate) struct Announcer {
-    config: Arc<Config>,
-    pubsub: Arc<PubSub>,
-}
-
-impl Announcer {
-    pub(crate) fn new(config: Arc<Config>, pubsub: Arc<PubSub>) -> Announcer {
-        Announcer { config, pubsub }
-    }
-}
-
-impl EventSink for Announcer {
-    fn classes(&self) -> EventClasses {
-        EventClasses::from_letters(&self.config.settings().server.key_event_letters)
-    }
-
-    fn publish(&self, events: &mut Vec<KeyEvent>, after: Option<Ticket>) {
-        let classes = self.classes();
-        let mut gate = Gate::default();
-        after.into_iter().for_each(|ticket| gate.add(ticket));
-        let announcement = Announcement { pubsub: &self.pubsub, classes, after: &gate };
-        let mut outbox = Outbox::default();
-        for event in events.drain(..) {
-            announcement.announce(&event, &mut outbox);
-        }
-        outbox.flush(&self.pubsub);
     }
 }

@@ -8,20 +8,22 @@
 //! After that nothing waits. The replies stand in the order of the commands, whatever ran last.
 //! [`super::claims`] says which partitions and which databases that are, and what runs last.
 
-use super::claims::{Plan, Step, When};
-use super::execute::{fail, note_slow_call};
+use super::claims::{Plan, Step};
 use super::keys::key_session;
-use super::{Worker, events, script};
-use crate::args::Args;
+use super::outcome::{fail, note_slow_call};
+use super::wants::When;
+use super::within::read_within;
+use super::worker::Worker;
+use super::{events, script};
 use crate::context::Context;
-use crate::entry::{Run, Traits};
-use crate::error::{CommandError, CommandResult};
+use crate::entry::Run;
+use crate::error::CommandError;
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
 use crate::transaction::Queue;
 use crate::wait::Wait;
 use basalt_config::ClientClass;
-use basalt_engine::{Key, Refusal, Session as KeySession, Transaction, Watching};
+use basalt_engine::{Key, Refusal, Transaction, Watching};
 use basalt_resp::{Output, Reply};
 use std::sync::Arc;
 use std::time::Instant;
@@ -345,23 +347,4 @@ impl Runner<'_> {
 /// Whether what is answered now is sent.
 fn speaks(replies: Replies) -> bool {
     matches!(replies, Replies::On | Replies::SkipNext)
-}
-
-/// Runs a reading command that is a part of something larger: of EXEC or of a script.
-pub(super) fn read_within(
-    worker: &mut Worker,
-    (transaction, key_session): (&mut Transaction<'_>, KeySession),
-    (traits, run): (&Traits, Run),
-    args: &Args<'_>,
-    reply: &mut Reply<'_>,
-) -> CommandResult {
-    let view = transaction.view(key_session);
-    let result = run.read(&view, args, reply);
-    let (hits, misses) = view.hits_and_misses();
-    drop(view);
-    worker.count_lookups((hits, misses));
-    if misses > 0 && !traits.inspects_keys {
-        transaction.txn(key_session).notify_missing(args.keys());
-    }
-    result
 }

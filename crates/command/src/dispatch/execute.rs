@@ -3,27 +3,24 @@
 
 use super::admission::Admission;
 use super::keys::{Stop, read, write};
-use super::prepare::{Incoming, Prepared};
+use super::outcome::{fail, note_slow_call};
+use super::prepare::Incoming;
 use super::queue::Held;
-use super::worker::Apart;
-use super::{Worker, events, exec, queue, script};
+use super::request::Request;
+use super::worker::{Apart, Worker};
+use super::{events, exec, queue, script, silence};
 use crate::args::Args;
-use crate::call::Call;
 use crate::context::Context;
-use crate::entry::{Run, SessionFn, Traits};
+use crate::entry::{Run, SessionFn};
 use crate::error::CommandError;
-use crate::redact::redact;
 use crate::server::Server;
 use crate::session::{Flow, Session, SessionResult};
-use crate::silence;
 use crate::unknown::unknown;
 use crate::unusual;
 use crate::wait::{Afterwards, Wait};
 use crate::web_guard::is_http;
-use basalt_engine::Key;
-use basalt_observe::slow_log;
-use basalt_resp::{Arg, Output, Reply};
-use basalt_spec::{Command, CommandId, Flag};
+use basalt_resp::{Output, Reply};
+use basalt_spec::CommandId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,37 +28,6 @@ use std::time::{Duration, Instant};
 /// A call that takes longer is not counted with its share of its batch's time, and the slow log is asked. Shorter
 /// than any duration for which the slow log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
-
-/// A request whose command is known and may run.
-pub(super) struct Request<'a> {
-    pub(super) server: &'a Server,
-    pub(super) id: CommandId,
-    pub(super) call: &'a Call,
-    pub(super) buffer: &'a [u8],
-    pub(super) words: &'a [Arg],
-    pub(super) prepared: &'a Prepared,
-}
-
-impl<'a> Request<'a> {
-    /// Its words and keys.
-    #[inline(always)]
-    pub(super) fn args<'k>(&self, keys: &'k [Key<'k>]) -> Args<'k>
-    where
-        'a: 'k,
-    {
-        Args::new(self.buffer, self.words).with_keys(keys)
-    }
-
-    /// What its command's entry says for the dispatch.
-    pub(super) fn traits(&self) -> &'a Traits {
-        self.server.commands.traits(self.id)
-    }
-
-    /// All that there is to know about its command.
-    pub(super) fn command(&self) -> &'a Command {
-        self.server.commands.table.command(self.id)
-    }
-}
 
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and renewed
 /// after what may change that.
@@ -98,7 +64,7 @@ fn run_and_reply(
             server.web_guard.warn(&session.client.address, worker.now_ms);
             return Flow::Close;
         }
-        let error = unknown(&server.commands, &args);
+        let error = unknown(&server.commands.table, &args);
         return refuse(server, worker, session, None, error, &mut reply);
     };
     let call = server.commands.call(id);
@@ -220,20 +186,6 @@ fn finish(
     flow
 }
 
-/// Answers and counts an error.
-#[cold]
-pub(super) fn fail(
-    worker: &Worker,
-    id: CommandId,
-    error: &CommandError,
-    reply: &mut Reply<'_>,
-) -> Flow {
-    worker.counters.by_command[id.index()].failed.add(1);
-    worker.counters.count_error(error.text());
-    reply.error(error.text());
-    Flow::Done
-}
-
 /// Counts a call that has run. One that shares its batch's time is measured against the end of the call before
 /// it: one reading of the clock tells whether it has taken long after all.
 #[inline(always)]
@@ -341,36 +293,4 @@ fn refuse(
 #[cold]
 fn note_if_slow(request: &Request<'_>, worker: &Worker, session: &Session, duration_us: u64) {
     note_slow_call(request.server, worker, session, request.id, &request.args(&[]), duration_us);
-}
-
-/// The same for a command of a transaction.
-pub(super) fn note_slow_call(
-    server: &Server,
-    worker: &Worker,
-    session: &Session,
-    id: CommandId,
-    args: &Args<'_>,
-    duration_us: u64,
-) {
-    let settings = &worker.settings.server;
-    let limit_us = settings.slowlog_slower_than_us;
-    let spec = server.commands.table.command(id).spec;
-    if limit_us < 0
-        || duration_us < limit_us as u64
-        || spec.flags.has(Flag::SkipSlowlog)
-        || settings.slowlog_entries_max == 0
-    {
-        return;
-    }
-    let entry = slow_log::Entry {
-        id: 0,
-        unix_s: worker.now_ms / 1000,
-        duration_us,
-        arguments: slow_log::shorten(
-            redact(server.commands.traits(id).secrets, args.from(0)).into_iter(),
-        ),
-        client_address: session.client.address.clone(),
-        client_name: session.client.names.lock().name.clone(),
-    };
-    server.slow_log.push(entry, settings.slowlog_entries_max);
 }

@@ -1,8 +1,9 @@
 //! HOT PATH
 //! Running a command on its keys: find them, lock their partitions, wait for what is not in memory.
 
-use super::execute::Request;
-use super::{Worker, reach};
+use super::reach;
+use super::request::Request;
+use super::worker::Worker;
 use crate::args::Args;
 use crate::clients::ClientHandle;
 use crate::entry::{Run, WriteFn};

@@ -6,7 +6,7 @@
 //! to the element. Commands in a row on one key share a look at it.
 
 use super::prepare::Incoming;
-use crate::call::Ahead;
+use crate::ahead::Ahead;
 use crate::draws;
 use basalt_engine::{Engine, Key};
 use basalt_value::Kind;

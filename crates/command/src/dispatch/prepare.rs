@@ -1,33 +1,15 @@
 //! HOT PATH
 //! What is found out about a request before the batch runs.
 
-use crate::call::{Ahead, Commands};
+use crate::ahead::Ahead;
+use crate::call::Commands;
+use crate::prepared::Prepared;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
-use basalt_engine::{Engine, Seen};
+use basalt_engine::Engine;
 use basalt_resp::{Arg, Front};
 use basalt_spec::{CommandId, Found};
 use std::ops::Range;
-
-/// A request whose command has been found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Prepared {
-    pub(super) command: Option<CommandId>,
-    /// Its first key, once it has a partition; before, the word behind its name, if that is known.
-    pub(super) key: Arg,
-    /// Of its first key.
-    pub(super) hash: u64,
-    /// Of its first key, if it has one.
-    pub(super) partition: Option<PartitionId>,
-    /// The database that was selected when it was parsed; good enough to fetch ahead.
-    pub(super) db: u8,
-    /// What of a collection is fetched ahead.
-    pub(super) ahead: Ahead,
-    /// A request before it in its batch has the same key.
-    pub(super) repeats: bool,
-    /// Where the entry of its first key was seen.
-    pub(super) seen: Seen,
-}
 
 /// A request of a batch.
 #[derive(Clone, Copy)]
@@ -184,18 +166,6 @@ impl Last {
     }
 }
 
-impl Prepared {
-    /// There is something of a collection to be fetched ahead that no request before has named.
-    #[inline]
-    pub(super) fn looks_ahead(&self) -> bool {
-        match self.ahead {
-            Ahead::Nothing => false,
-            Ahead::Collection { .. } => !self.repeats,
-            _ => true,
-        }
-    }
-}
-
 /// How requests of one command are prepared.
 #[derive(Clone, Copy)]
 pub(super) struct Preparing<'a> {
@@ -268,34 +238,6 @@ impl<'a> Preparing<'a> {
         prepared.repeats = last.hash(self.engine, prepared.key, buffer);
         (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
         prepared.ahead = self.ahead;
-    }
-}
-
-impl Prepared {
-    /// A request of this command, with nothing found out about it but which word follows its name.
-    #[inline(always)]
-    pub(super) fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
-        Prepared { command, db, key, ..Prepared::default() }
-    }
-
-    /// Brings the bucket of the first key into the cache.
-    #[inline]
-    pub(super) fn prefetch_bucket(&self, engine: &Engine) {
-        if let Some(partition) = self.partition
-            && !self.repeats
-        {
-            engine.prefetch_bucket(self.db, self.hash, partition);
-        }
-    }
-
-    /// Brings the entry of the first key into the cache, and notes where it was seen.
-    #[inline]
-    pub(super) fn prefetch_entry(&mut self, engine: &Engine) {
-        if let Some(partition) = self.partition
-            && !self.repeats
-        {
-            self.seen = engine.prefetch_entry(self.db, self.hash, partition);
-        }
     }
 }
 

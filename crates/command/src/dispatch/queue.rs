@@ -1,12 +1,13 @@
 //! Commands between MULTI and EXEC: what may be queued, and what runs at once.
 
-use super::execute::Request;
 use super::keys::several_keys;
-use super::{Prepared, Worker};
+use super::request::Request;
+use super::worker::Worker;
 use crate::args::Args;
 use crate::entry::Run;
 use crate::error::CommandError;
 use crate::pauses::Writes;
+use crate::prepared::Prepared;
 use crate::server::Server;
 use crate::session::{Flow, Session};
 use crate::transaction::is_pausable;

@@ -8,9 +8,9 @@
 //! A command that is overtaken again and again by changes of what it makes names of gets everything
 //! in the end.
 
-use super::Worker;
-use super::execute::Request;
 use super::keys::{Obstacle, Stop, key_session, several_keys};
+use super::request::Request;
+use super::worker::Worker;
 use crate::entry::Run;
 use crate::session::Session;
 use crate::wait::Wait;

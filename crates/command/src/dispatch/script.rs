@@ -15,8 +15,9 @@ mod invocation;
 
 use self::caller::{Caller, GivenUp};
 use self::invocation::Invocation;
-use super::execute::Request;
-use super::{Worker, events};
+use super::events;
+use super::request::Request;
+use super::worker::Worker;
 use crate::args::Args;
 use crate::entry::ScriptCall;
 use crate::error::CommandError;

@@ -9,11 +9,11 @@
 //! Whether replies wait for the log does not matter: a look at a key that has an unacknowledged change, and
 //! a change, take their ticket along.
 
-use super::Worker;
 use super::admission::Admission;
-use super::execute::fail;
 use super::keys::key_session;
+use super::outcome::fail;
 use super::prepare::Incoming;
+use super::worker::Worker;
 use crate::args::Args;
 use crate::entry::{OVERWRITE_WORDS, Run, Shortcut};
 use crate::error::CommandResult;

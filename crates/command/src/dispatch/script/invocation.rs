@@ -3,7 +3,7 @@
 use super::load;
 use crate::args::Args;
 use crate::commands::number::integer;
-use crate::dispatch::Worker;
+use crate::dispatch::worker::Worker;
 use crate::entry::{Named, Permit, ScriptCall};
 use crate::error::CommandError;
 use crate::server::Server;

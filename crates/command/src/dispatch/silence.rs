@@ -9,14 +9,14 @@
 //! switched replies on: then that reply is the first to be sent. Confirmations of subscriptions are sent
 //! in any case, as messages are.
 
-use crate::dispatch::Worker;
+use super::worker::Worker;
 use crate::error::CommandError;
 use crate::session::{Flow, Replies, Session};
 use basalt_resp::{Output, Reply};
 
 /// Runs a command of a client whose replies are not simply sent.
 #[cold]
-pub(crate) fn execute(
+pub(super) fn execute(
     worker: &mut Worker,
     session: &mut Session,
     out: &mut Output,

@@ -1,0 +1,20 @@
+//! What of a collection is prefetched for a command.
+
+use basalt_value::sorted_set::Direction;
+
+/// What of a collection a command will touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Ahead {
+    /// It works on no collection.
+    #[default]
+    Nothing,
+    /// The collection under the key that is this word.
+    Collection { key: u8 },
+    /// The same, and in it the element that is this word; if options stand before it, another word,
+    /// which is looked for in vain.
+    Element { key: u8, element: u8 },
+    /// The collection and, if no word follows, the element that [`crate::draws::draw`] chooses.
+    Random { key: u8 },
+    /// The collection and, if no word follows, its first element in this direction, which goes.
+    End { key: u8, direction: Direction },
+}

@@ -1,0 +1,66 @@
+//! HOT PATH
+//! What is known of a request before it runs: in a batch, and in the queue of a transaction.
+
+use crate::ahead::Ahead;
+use basalt_change::place::PartitionId;
+use basalt_engine::{Engine, Seen};
+use basalt_resp::Arg;
+use basalt_spec::CommandId;
+
+/// A request whose command has been found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) command: Option<CommandId>,
+    /// Its first key, once it has a partition; before, the word behind its name, if that is known.
+    pub(crate) key: Arg,
+    /// Of its first key.
+    pub(crate) hash: u64,
+    /// Of its first key, if it has one.
+    pub(crate) partition: Option<PartitionId>,
+    /// The database that was selected when it was parsed; good enough to fetch ahead.
+    pub(crate) db: u8,
+    /// What of a collection is fetched ahead.
+    pub(crate) ahead: Ahead,
+    /// A request before it in its batch has the same key.
+    pub(crate) repeats: bool,
+    /// Where the entry of its first key was seen.
+    pub(crate) seen: Seen,
+}
+
+impl Prepared {
+    /// There is something of a collection to be fetched ahead that no request before has named.
+    #[inline]
+    pub(crate) fn looks_ahead(&self) -> bool {
+        match self.ahead {
+            Ahead::Nothing => false,
+            Ahead::Collection { .. } => !self.repeats,
+            _ => true,
+        }
+    }
+
+    /// A request of this command, with nothing found out about it but which word follows its name.
+    #[inline(always)]
+    pub(crate) fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
+        Prepared { command, db, key, ..Prepared::default() }
+    }
+
+    /// Brings the bucket of the first key into the cache.
+    #[inline]
+    pub(crate) fn prefetch_bucket(&self, engine: &Engine) {
+        if let Some(partition) = self.partition
+            && !self.repeats
+        {
+            engine.prefetch_bucket(self.db, self.hash, partition);
+        }
+    }
+
+    /// Brings the entry of the first key into the cache, and notes where it was seen.
+    #[inline]
+    pub(crate) fn prefetch_entry(&mut self, engine: &Engine) {
+        if let Some(partition) = self.partition
+            && !self.repeats
+        {
+            self.seen = engine.prefetch_entry(self.db, self.hash, partition);
+        }
+    }
+}
