@@ -21,6 +21,10 @@ pub const REDIS_VERSION: &str = "7.2.4";
 /// Our own version.
 pub const BASALT_VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Bytes of changes after which memory may be added up again: that takes some 50 us, and this little may pass
+/// `maxmemory`.
+pub(crate) const LOGGED_BYTES_MIN: u64 = 1 << 20;
+
 /// What all connections share.
 pub struct Server {
     /// The database.
@@ -53,9 +57,13 @@ pub struct Server {
     pub run_id: String,
     /// Connections that were refused because of `maxclients`.
     pub rejected_connections: AtomicU64,
-    /// Bytes of memory in use, sampled a few times a second; checked against `maxmemory`.
+    /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
     pub memory_bytes_used: AtomicU64,
-    /// The highest value of that.
+    /// Bytes in pages when that was sampled.
+    memory_pages_sampled: AtomicU64,
+    /// Bytes of changes that were logged since.
+    memory_bytes_logged: AtomicU64,
+    /// The highest value of [`Server::memory_bytes_used`].
     pub memory_bytes_peak: AtomicU64,
     /// Rates, and figures that are too slow to ask for on a network thread.
     pub sampler: Sampler,
@@ -178,6 +186,8 @@ impl Server {
             run_id,
             rejected_connections: AtomicU64::new(0),
             memory_bytes_used: AtomicU64::new(0),
+            memory_pages_sampled: AtomicU64::new(0),
+            memory_bytes_logged: AtomicU64::new(0),
             memory_bytes_peak: AtomicU64::new(0),
             sampler: Sampler::default(),
         }
@@ -192,7 +202,36 @@ impl Server {
     #[inline]
     pub fn is_out_of_memory(&self, settings: &Settings) -> bool {
         let limit = settings.memory.memory_bytes_max;
-        limit != 0 && self.memory_bytes_used.load(Ordering::Relaxed) > limit
+        limit != 0 && self.is_over(limit)
+    }
+
+    /// The figure of the last sample, corrected by what is known since: pages have one counter, and no more was
+    /// added outside of them than was logged. If that could be too much, memory is added up.
+    #[cold]
+    fn is_over(&self, limit: u64) -> bool {
+        // Relaxed, all of them: another thread may be a batch ahead.
+        let sampled = self.memory_bytes_used.load(Ordering::Relaxed);
+        let pages_sampled = self.memory_pages_sampled.load(Ordering::Relaxed);
+        let known = sampled + self.engine.page_bytes().saturating_sub(pages_sampled);
+        let logged = self.memory_bytes_logged.load(Ordering::Relaxed);
+        if known > limit || logged < LOGGED_BYTES_MIN || known + logged <= limit {
+            return known > limit;
+        }
+        self.note_memory(self.engine.memory_at_once());
+        self.memory_bytes_used.load(Ordering::Relaxed) > limit
+    }
+
+    /// So many bytes of changes were logged since the last call.
+    #[inline]
+    pub(crate) fn note_logged(&self, bytes: usize) {
+        self.memory_bytes_logged.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn note_memory(&self, used: u64) {
+        self.memory_bytes_logged.store(0, Ordering::Relaxed);
+        self.memory_pages_sampled.store(self.engine.page_bytes(), Ordering::Relaxed);
+        self.memory_bytes_used.store(used, Ordering::Relaxed);
+        self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
     }
 
     /// Samples memory use and rates; called ten times a second, from no network thread.
@@ -200,9 +239,7 @@ impl Server {
         // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
         let limited = self.config.settings().memory.memory_bytes_max != 0;
         if limited || self.sampler.is_second() {
-            let used = self.engine.memory().bytes_used();
-            self.memory_bytes_used.store(used, Ordering::Relaxed);
-            self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+            self.note_memory(self.engine.memory().bytes_used());
         }
         let totals = Totals {
             commands: self.sum(|counters| counters.commands.value()),

@@ -6,6 +6,7 @@
 use crate::engine::Engine;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::keyspace::Locked;
+use basalt_keyspace::partition::Partition;
 
 /// What one database holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -94,6 +95,28 @@ impl Engine {
             }
         }
         census
+    }
+
+    /// Bytes in pages that hold small entries; asks one counter.
+    #[inline]
+    pub fn page_bytes(&self) -> u64 {
+        self.keyspace.page_bytes() as u64
+    }
+
+    /// What the keyspace takes of memory, waiting for nobody: a partition that somebody holds counts as large as
+    /// the others are on average.
+    pub fn memory_at_once(&self) -> u64 {
+        let bytes_apart = |partition: &Partition| -> u64 {
+            let bytes = partition.databases().iter().map(|database| {
+                let (table, counts) = (database.table(), database.table().counts());
+                table.large_bytes() + counts.apart_bytes + counts.index_bytes
+            });
+            bytes.sum::<usize>() as u64
+        };
+        let seen = PartitionId::all().filter_map(|id| self.keyspace.glance(id, bytes_apart));
+        let (count, bytes) = seen.fold((0_u64, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+        let all = PartitionId::all().count() as u64;
+        self.page_bytes() + (u128::from(bytes) * u128::from(all) / u128::from(count.max(1))) as u64
     }
 
     /// What the keyspace takes of memory.

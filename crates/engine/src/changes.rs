@@ -30,6 +30,7 @@ pub struct Changes {
     positions: Vec<u64>,
     /// Keys changed, for INFO's `rdb_changes_since_last_save`.
     count: u64,
+    appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
     /// Clients to be woken when the locks are gone.
@@ -242,6 +243,7 @@ impl Changes {
     #[inline]
     pub(crate) fn clear(&mut self) {
         const KEPT_BYTES_MAX: usize = 1 << 20;
+        self.appended_bytes += self.bytes.len();
         self.bytes.clear();
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.bytes = Vec::new();
@@ -296,6 +298,18 @@ impl Changes {
     #[inline]
     pub fn events(&mut self) -> &mut Vec<KeyEvent> {
         &mut self.events
+    }
+
+    /// Bytes of ChangeSets since the last call of [`Changes::take_appended_bytes`]: what was changed takes as much
+    /// memory at most, but for the overhead of small keys.
+    #[inline]
+    pub fn appended_bytes(&self) -> usize {
+        self.appended_bytes
+    }
+
+    /// Counts [`Changes::appended_bytes`] from zero again.
+    pub fn take_appended_bytes(&mut self) -> usize {
+        std::mem::take(&mut self.appended_bytes)
     }
 
     /// Changes of keys since the last call.

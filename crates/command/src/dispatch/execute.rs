@@ -102,7 +102,13 @@ fn run_and_reply(
     }
     let obstacle = match call.run {
         run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),
-        Run::Write(run) => write(&request, worker, session, run, &mut reply),
+        Run::Write(run) => {
+            let obstacle = write(&request, worker, session, run, &mut reply);
+            if worker.has_logged_much(server) {
+                *admission = Admission::of(server, worker, session);
+            }
+            obstacle
+        }
         Run::Session(run) => {
             let result = run_session(&request, worker, session, run, &mut reply);
             *admission = Admission::of(server, worker, session);
@@ -110,6 +116,7 @@ fn run_and_reply(
         }
         Run::Exec | Run::Script(_) => {
             let result = run_several(&request, worker, session, &mut reply);
+            worker.has_logged_much(server);
             *admission = Admission::of(server, worker, session);
             return finish(&request, worker, session, result, start, &mut reply);
         }

@@ -2,7 +2,7 @@
 //! A network thread's own part in running commands.
 
 use crate::push::Outbox;
-use crate::server::Server;
+use crate::server::{LOGGED_BYTES_MIN, Server};
 use crate::session::Session;
 use basalt_config::Settings;
 use basalt_engine::{Changes, EventClasses, Gating, Refusal};
@@ -109,6 +109,10 @@ impl Worker {
     /// A batch of `requests` has run and took this time.
     pub fn end_batch(&mut self, server: &Server, time: Duration, requests: usize) {
         self.settle();
+        let logged = self.changes.take_appended_bytes();
+        if self.settings.memory.memory_bytes_max != 0 {
+            server.note_logged(logged);
+        }
         let (calls_apart, time_apart) = take(&mut self.tally.apart);
         let sharing = requests.saturating_sub(calls_apart).max(1) as u64;
         let share_ns = time.saturating_sub(time_apart).as_nanos() as u64 / sharing;
@@ -117,6 +121,16 @@ impl Worker {
                 self.counters.by_command[id.index()].nanoseconds.add(share_ns * calls);
             }
         }
+    }
+
+    /// Whether the batch has logged so much that memory may be used up since it began; tells the server.
+    #[inline]
+    pub(super) fn has_logged_much(&mut self, server: &Server) -> bool {
+        let much = self.changes.appended_bytes() >= LOGGED_BYTES_MIN as usize;
+        if much {
+            server.note_logged(self.changes.take_appended_bytes());
+        }
+        much
     }
 
     /// A call that went the long way has ended, or the batch begins; returns when the one before did.
