@@ -29,6 +29,8 @@ pub(crate) enum BenchError {
     Unrequested,
     #[error("cannot start {program}: {reason}")]
     Server { program: PathBuf, reason: String },
+    #[error("cannot make a directory in {}: {source}; choose another --dir", dir.display())]
+    Directory { dir: PathBuf, source: io::Error },
     #[error("cannot pin to cpu {cpu}: {source}; choose another cpu or pass --no-pin")]
     Pin { cpu: usize, source: rustix::io::Errno },
     #[error("cannot write the report: {0}")]

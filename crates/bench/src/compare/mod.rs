@@ -153,7 +153,7 @@ impl<'a> Arena<'a> {
     }
 
     fn temp_dir(&self) -> Result<TempDir, BenchError> {
-        Ok(tempfile::Builder::new().prefix("basalt-compare-").tempdir_in(self.common.base_dir())?)
+        temp_dir_in(&self.common.base_dir())
     }
 
     fn start(&self, contender: &Contender) -> Result<Life, BenchError> {
@@ -217,5 +217,22 @@ impl<'a> Arena<'a> {
             rounds,
         };
         report::write_json(&results, path)
+    }
+}
+
+/// An empty directory for one server's data.
+fn temp_dir_in(base: &Path) -> Result<TempDir, BenchError> {
+    let made = tempfile::Builder::new().prefix("basalt-compare-").tempdir_in(base);
+    made.map_err(|source| BenchError::Directory { dir: base.to_path_buf(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_used_is_named() {
+        let error = temp_dir_in(Path::new("/none/such")).expect_err("there is none").to_string();
+        assert!(error.contains("/none/such") && error.contains("--dir"), "{error}");
     }
 }
