@@ -1,7 +1,7 @@
 //! The table of commands as the dispatch sees it: names and specs, and per command what each call of it
 //! asks for, worked out once.
 
-use crate::ahead::Ahead;
+use crate::collection_target::CollectionTarget;
 use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
 use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
 use basalt_value::sorted_set::Direction;
@@ -36,8 +36,8 @@ pub(crate) struct Call {
     /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
     /// share of its batch's time.
     pub(crate) shares_time: bool,
-    /// What of a collection is fetched ahead.
-    pub(crate) ahead: Ahead,
+    /// What of a collection is prefetched.
+    pub(crate) target: CollectionTarget,
 }
 
 impl Call {
@@ -60,7 +60,7 @@ impl Call {
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
-            ahead: ahead(entry, first_key),
+            target: collection_target(entry, first_key),
         }
     }
 
@@ -113,19 +113,19 @@ fn shares_time(entry: &Entry) -> bool {
 
 /// What of a collection a command will touch: what its entry says that it takes, or, by its synopsis, the
 /// word behind its first key, options left out, that is called a member or a field.
-fn ahead(entry: &Entry, first_key: u16) -> Ahead {
+fn collection_target(entry: &Entry, first_key: u16) -> CollectionTarget {
     let spec = &entry.spec;
     let is_collection = matches!(
         spec.group,
         Group::List | Group::Set | Group::SortedSet | Group::Hash | Group::Stream | Group::Geo
     );
     let (true, Ok(key @ 1..)) = (is_collection, u8::try_from(first_key)) else {
-        return Ahead::Nothing;
+        return CollectionTarget::Nothing;
     };
     match entry.traits.takes {
-        Some(Taken::Random) => return Ahead::Random { key },
-        Some(Taken::First) => return Ahead::End { key, direction: Direction::Forward },
-        Some(Taken::Last) => return Ahead::End { key, direction: Direction::Backward },
+        Some(Taken::Random) => return CollectionTarget::Random { key },
+        Some(Taken::First) => return CollectionTarget::End { key, direction: Direction::Forward },
+        Some(Taken::Last) => return CollectionTarget::End { key, direction: Direction::Backward },
         None => {}
     }
     let mut depth = 0;
@@ -135,9 +135,9 @@ fn ahead(entry: &Entry, first_key: u16) -> Ahead {
         depth += word.matches(['[', '<']).count();
         depth -= word.matches([']', '>']).count();
         if outside && matches!(word, "member" | "field") {
-            return Ahead::Element { key, element: words };
+            return CollectionTarget::Element { key, element: words };
         }
         words += u8::from(outside);
     }
-    Ahead::Collection { key }
+    CollectionTarget::Collection { key }
 }

@@ -10,11 +10,11 @@
 
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod announce;
 pub mod args;
 pub mod call;
 pub mod clients;
+mod collection_target;
 pub mod commands;
 pub mod context;
 pub mod dispatch;

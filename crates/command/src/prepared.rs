@@ -1,7 +1,7 @@
 //! HOT PATH
 //! What is known of a request before it runs: in a batch, and in the queue of a transaction.
 
-use crate::ahead::Ahead;
+use crate::collection_target::CollectionTarget;
 use basalt_change::place::PartitionId;
 use basalt_engine::{Engine, Seen};
 use basalt_resp::Arg;
@@ -17,10 +17,10 @@ pub(crate) struct Prepared {
     pub(crate) hash: u64,
     /// Of its first key, if it has one.
     pub(crate) partition: Option<PartitionId>,
-    /// The database that was selected when it was parsed; good enough to fetch ahead.
+    /// The database that was selected when it was parsed; good enough to prefetch.
     pub(crate) db: u8,
-    /// What of a collection is fetched ahead.
-    pub(crate) ahead: Ahead,
+    /// What of a collection is prefetched.
+    pub(crate) target: CollectionTarget,
     /// A request before it in its batch has the same key.
     pub(crate) repeats: bool,
     /// Where the entry of its first key was seen.
@@ -28,12 +28,12 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// There is something of a collection to be fetched ahead that no request before has named.
+    /// There is something of a collection to be prefetched that no request before has named.
     #[inline]
-    pub(crate) fn looks_ahead(&self) -> bool {
-        match self.ahead {
-            Ahead::Nothing => false,
-            Ahead::Collection { .. } => !self.repeats,
+    pub(crate) fn prefetches_collection(&self) -> bool {
+        match self.target {
+            CollectionTarget::Nothing => false,
+            CollectionTarget::Collection { .. } => !self.repeats,
             _ => true,
         }
     }

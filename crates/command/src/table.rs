@@ -36,7 +36,7 @@ pub fn commands_and(more: &'static [Entry]) -> Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ahead::Ahead;
+    use crate::collection_target::CollectionTarget;
     use crate::entry::{Run, Shortcut};
     use basalt_spec::{Flag, Found};
     use basalt_value::sorted_set::Direction;
@@ -70,14 +70,14 @@ mod tests {
     #[test]
     fn elements_are_found_by_the_synopsis() {
         let commands = commands();
-        let element = |element| Ahead::Element { key: 1, element };
-        for (name, ahead) in [
-            ("get", Ahead::Nothing),
-            ("lpush", Ahead::Collection { key: 1 }),
-            ("spop", Ahead::Random { key: 1 }),
-            ("zpopmax", Ahead::End { key: 1, direction: Direction::Backward }),
-            ("hgetall", Ahead::Collection { key: 1 }),
-            ("zrange", Ahead::Collection { key: 1 }),
+        let element = |element| CollectionTarget::Element { key: 1, element };
+        for (name, target) in [
+            ("get", CollectionTarget::Nothing),
+            ("lpush", CollectionTarget::Collection { key: 1 }),
+            ("spop", CollectionTarget::Random { key: 1 }),
+            ("zpopmax", CollectionTarget::End { key: 1, direction: Direction::Backward }),
+            ("hgetall", CollectionTarget::Collection { key: 1 }),
+            ("zrange", CollectionTarget::Collection { key: 1 }),
             ("hget", element(2)),
             ("hset", element(2)),
             ("hincrby", element(2)),
@@ -91,7 +91,7 @@ mod tests {
             let Found::Command(command) = commands.table.resolve(name.as_bytes(), None) else {
                 panic!("{name} is a command")
             };
-            assert_eq!(commands.call(command.id).ahead, ahead, "{name}");
+            assert_eq!(commands.call(command.id).target, target, "{name}");
         }
     }
 }

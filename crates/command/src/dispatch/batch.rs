@@ -12,8 +12,8 @@
 //! ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
 
 use super::admission::Admission;
+use super::collection_prefetch::CollectionPrefetch;
 use super::execute::execute;
-use super::look_ahead::LookAhead;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
@@ -35,7 +35,7 @@ pub struct Batch {
     /// The words of all requests.
     words: Vec<Arg>,
     last: Last,
-    look_ahead: LookAhead,
+    collection_prefetch: CollectionPrefetch,
     /// Some request may have elements of a collection prefetched.
     has_collections: bool,
     short_ways: ShortWays,
@@ -171,7 +171,7 @@ impl Batch {
         let command = self.last.command(server, from.bytes, start, words);
         let mut prepared = Prepared::of(command, from.db, Arg::default());
         let preparing = Preparing::new(server, command);
-        self.has_collections |= preparing.looks_ahead();
+        self.has_collections |= preparing.prefetches_collection();
         preparing.prepare(&mut self.last, &mut prepared, from.bytes, words);
         self.requests.push(Request {
             client: from.client,
@@ -211,7 +211,7 @@ impl Batch {
         }
         // A loop of its own, in which hashing one key does not wait for where the next one is found.
         let preparing = Preparing::new(server, command);
-        self.has_collections |= preparing.looks_ahead();
+        self.has_collections |= preparing.prefetches_collection();
         let prepared = self.requests[before..].iter_mut().map(|request| {
             let first = request.first_word as usize;
             (&mut request.prepared, first..first + request.words as usize)
@@ -328,9 +328,9 @@ impl Batch {
             request.prepared.prefetch_entry(engine);
         }
         let (requests, words) = (&self.requests, &self.words);
-        let concerns = |request: &Request| request.prepared.looks_ahead();
+        let concerns = |request: &Request| request.prepared.prefetches_collection();
         if self.has_collections && requests.iter().any(concerns) {
-            self.look_ahead.fetch(engine, requests.len(), |number| {
+            self.collection_prefetch.fetch(engine, requests.len(), |number| {
                 let request = &requests[number];
                 if !concerns(request) {
                     return None;

@@ -1,8 +1,8 @@
 //! HOT PATH
 //! What is found out about a request before the batch runs.
 
-use crate::ahead::Ahead;
 use crate::call::Commands;
+use crate::collection_target::CollectionTarget;
 use crate::prepared::Prepared;
 use crate::server::Server;
 use basalt_change::place::PartitionId;
@@ -172,7 +172,7 @@ pub(super) struct Preparing<'a> {
     engine: &'a Engine,
     /// The word that is the first key; 0 if it has none.
     first_key: usize,
-    ahead: Ahead,
+    target: CollectionTarget,
 }
 
 impl<'a> Preparing<'a> {
@@ -180,17 +180,17 @@ impl<'a> Preparing<'a> {
     #[inline(always)]
     pub(super) fn new(server: &'a Server, command: Option<CommandId>) -> Preparing<'a> {
         let engine = &*server.engine;
-        let (first_key, ahead) = match command.map(|id| server.commands.call(id)) {
-            Some(call) => (usize::from(call.first_key), call.ahead),
-            None => (0, Ahead::Nothing),
+        let (first_key, target) = match command.map(|id| server.commands.call(id)) {
+            Some(call) => (usize::from(call.first_key), call.target),
+            None => (0, CollectionTarget::Nothing),
         };
-        Preparing { engine, first_key, ahead }
+        Preparing { engine, first_key, target }
     }
 
-    /// The command works on a collection, of which something may be fetched ahead.
+    /// The command works on a collection, of which something may be prefetched.
     #[inline]
-    pub(super) fn looks_ahead(&self) -> bool {
-        self.ahead != Ahead::Nothing
+    pub(super) fn prefetches_collection(&self) -> bool {
+        self.target != CollectionTarget::Nothing
     }
 
     /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same buffer and
@@ -237,7 +237,7 @@ impl<'a> Preparing<'a> {
     fn hash(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8]) {
         prepared.repeats = last.hash(self.engine, prepared.key, buffer);
         (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
-        prepared.ahead = self.ahead;
+        prepared.target = self.target;
     }
 }
 

@@ -1,20 +1,20 @@
 //! HOT PATH
-//! Fetching ahead what the commands of a batch will touch in collections.
+//! Prefetching what the commands of a batch will touch in collections.
 //!
 //! The entry of a key has been fetched already ([`super::Prepared::prefetch_entry`]). What its word points to comes
 //! next, for all commands; then, for those on an element of a large collection, [`Step`] by step the way
 //! to the element. Commands in a row on one key share a look at it.
 
 use super::prepare::Incoming;
-use crate::ahead::Ahead;
+use crate::collection_target::CollectionTarget;
 use crate::draws;
 use basalt_engine::{Engine, Key};
 use basalt_value::Kind;
 use basalt_value::fetch::{Step, Way, element_hash, prefetch_small};
 
-/// What a thread remembers while it fetches ahead for a batch.
+/// What a thread remembers while it prefetches for a batch.
 #[derive(Default)]
-pub(super) struct LookAhead {
+pub(super) struct CollectionPrefetch {
     targets: Vec<Target>,
     /// What a step fetches.
     addresses: Vec<usize>,
@@ -42,12 +42,12 @@ impl<'a> Incoming<'a> {
     /// The key with the collection that it works on.
     #[inline]
     fn collection(&self) -> Option<Key<'a>> {
-        let word = match self.prepared.ahead {
-            Ahead::Nothing => return None,
-            Ahead::Collection { key }
-            | Ahead::Element { key, .. }
-            | Ahead::Random { key }
-            | Ahead::End { key, .. } => key,
+        let word = match self.prepared.target {
+            CollectionTarget::Nothing => return None,
+            CollectionTarget::Collection { key }
+            | CollectionTarget::Element { key, .. }
+            | CollectionTarget::Random { key }
+            | CollectionTarget::End { key, .. } => key,
         };
         let bytes = self.words.get(usize::from(word))?.of(self.buffer);
         Some(Key { bytes, hash: self.prepared.hash, partition: self.prepared.partition? })
@@ -62,15 +62,15 @@ impl<'a> Incoming<'a> {
     /// How it finds its element in a collection of this kind.
     #[inline]
     fn way(&self, kind: Kind, before: &Before) -> Option<Way> {
-        match self.prepared.ahead {
-            Ahead::Element { element, .. } => {
+        match self.prepared.target {
+            CollectionTarget::Element { element, .. } => {
                 let element = self.words.get(usize::from(element))?.of(self.buffer);
                 Some(Way::Hash(element_hash(kind, element)))
             }
-            Ahead::Random { key } if self.ends_with(key) => {
+            CollectionTarget::Random { key } if self.ends_with(key) => {
                 Some(Way::Random(draws::upcoming(before.draws)))
             }
-            Ahead::End { key, direction } if self.ends_with(key) => {
+            CollectionTarget::End { key, direction } if self.ends_with(key) => {
                 Some(Way::End(direction, before.taken))
             }
             _ => None,
@@ -84,9 +84,9 @@ impl<'a> Incoming<'a> {
     }
 }
 
-impl LookAhead {
-    /// Fetches ahead for a batch of `count` requests; `upcoming` gives one by its number, if it looks
-    /// ahead.
+impl CollectionPrefetch {
+    /// Prefetches for a batch of `count` requests; `upcoming` returns one by its number, if
+    /// something of a collection is prefetched for it.
     pub(super) fn fetch<'a>(
         &mut self,
         engine: &Engine,
@@ -130,9 +130,9 @@ impl LookAhead {
             if let Some(way) = kind.and_then(|kind| one.way(kind, &before)) {
                 self.targets.push(Target { request, run, way });
             }
-            match one.prepared.ahead {
-                Ahead::Random { key } if one.ends_with(key) => before.draws += 1,
-                Ahead::End { key, .. } if one.ends_with(key) => before.taken += 1,
+            match one.prepared.target {
+                CollectionTarget::Random { key } if one.ends_with(key) => before.draws += 1,
+                CollectionTarget::End { key, .. } if one.ends_with(key) => before.taken += 1,
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@ use basalt_value::sorted_set::Direction;
 
 /// What of a collection a command will touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Ahead {
+pub(crate) enum CollectionTarget {
     /// It works on no collection.
     #[default]
     Nothing,
