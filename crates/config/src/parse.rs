@@ -189,11 +189,14 @@ pub(crate) fn choices(words: &[&'static str]) -> String {
 }
 
 fn parse_text(spec: &OptionSpec, word: &[u8]) -> Result<Value, ValueError> {
+    // A password may be any bytes. Other texts are names of something in the system.
+    if spec.is_secret() {
+        return Ok(Value::Secret(Secret::new(word.to_vec())));
+    }
     if word.contains(&0) {
         return refuse("argument must not contain a zero byte");
     }
-    let bytes = word.to_vec();
-    Ok(if spec.is_secret() { Value::Secret(Secret::new(bytes)) } else { Value::Text(bytes) })
+    Ok(Value::Text(word.to_vec()))
 }
 
 fn parse_file_name(spec: &OptionSpec, word: &[u8]) -> Result<Value, ValueError> {

@@ -80,6 +80,7 @@ const TAKEN: &[(&[&str], &str)] = &[
     (&["list-max-ziplist-size", "3", "list-max-listpack-size", "4"], "4"),
     (&["lua-time-limit", "7"], "7"),
     (&["requirepass", "foo bar"], "foo bar"),
+    (&["requirepass", "a\0b"], "a\0b"),
 ];
 
 #[test]

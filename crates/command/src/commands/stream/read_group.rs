@@ -103,19 +103,12 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     Ok(())
 }
 
-/// Whether the stream at a key has this group. Who waits for it is told so in other words.
+/// Whether the stream at a key has this group. A client that has waited for one that goes is told so in
+/// the same words.
 fn check_group(txn: &Txn<'_>, key: &Key<'_>, group: &[u8]) -> CommandResult {
-    const KEY_GONE: CommandError = CommandError::fixed("UNBLOCKED the stream key no longer exists");
-    const GROUP_GONE: CommandError = CommandError::fixed(
-        "NOGROUP the consumer group this client was blocked on no longer exists",
-    );
-    let has_waited = txn.has_waited();
-    match txn.collection::<Stream>(key) {
-        Ok(Some(stream)) if stream.group(group).is_some() => Ok(()),
-        Ok(Some(_)) if has_waited => Err(GROUP_GONE),
-        Ok(None) | Err(_) if has_waited => Err(KEY_GONE),
-        Ok(_) => Err(no_group_to_read(key.bytes, group)),
-        Err(error) => Err(error.into()),
+    match txn.collection::<Stream>(key)? {
+        Some(stream) if stream.group(group).is_some() => Ok(()),
+        _ => Err(no_group_to_read(key.bytes, group)),
     }
 }
 

@@ -48,6 +48,11 @@ fn xsetid(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let options = parse(args, last_id)?;
     let key = args.key(0);
     let stream = txn.collection::<Stream>(key)?.ok_or(CommandError::NO_SUCH_KEY)?;
+    if last_id < stream.marks().max_deleted_id {
+        return Err(CommandError::fixed(
+            "ERR The ID specified in XSETID is smaller than current max_deleted_entry_id",
+        ));
+    }
     if last_id < stream.last_entry_id() {
         return Err(CommandError::fixed(
             "ERR The ID specified in XSETID is smaller than the target stream top item",
