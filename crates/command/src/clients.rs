@@ -4,8 +4,10 @@
 //! with plain stores, once a turn rather than once a command; others read.
 
 use crate::error::CommandError;
+use crate::hand_over::{Asked, Served, Slot};
+use crate::session::ParkedCommand;
 use crate::transaction::Queue;
-use basalt_engine::{Waiter, WatchMark};
+use basalt_engine::{Engine, Waiter, WatchMark};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -62,6 +64,8 @@ pub struct ClientHandle {
     /// How it waits for keys: [`NOT_WAITING`], [`WAITING`] or how it is to stop.
     waiting: AtomicU8,
     killed: AtomicBool,
+    /// Its command that waits for keys.
+    slot: RankedMutex<Slot<ParkedCommand>>,
     /// Wakes the thread that it belongs to.
     wake: Box<dyn Wake>,
 }
@@ -74,6 +78,9 @@ pub trait Wake: Send + Sync + std::fmt::Debug {
     /// Has the thread run again what the connection waits with: for a key, or for the end of a
     /// pause.
     fn run_again(&self);
+
+    /// Hands over what the connection's command, which waited for a key, is answered.
+    fn serve(&self, served: Served);
 }
 
 /// How a client that waits for keys is made to stop (`CLIENT UNBLOCK`).
@@ -184,6 +191,7 @@ impl Clients {
             watching: RankedMutex::default(),
             waiting: AtomicU8::new(NOT_WAITING),
             killed: AtomicBool::new(false),
+            slot: RankedMutex::default(),
             wake: new.wake,
         });
         self.by_id.write().insert(id, Arc::clone(&client));
@@ -212,6 +220,11 @@ impl Clients {
         clients.values().filter(|client| !client.is_killed()).cloned().collect()
     }
 
+    /// The one with this id, even if it was killed, until it is closed.
+    pub(crate) fn registered(&self, id: u64) -> Option<Arc<ClientHandle>> {
+        self.by_id.read().get(&id).cloned()
+    }
+
     /// The one with this id, unless it was killed.
     pub fn by_id(&self, id: u64) -> Option<Arc<ClientHandle>> {
         self.by_id.read().get(&id).filter(|client| !client.is_killed()).cloned()
@@ -229,10 +242,14 @@ impl Waiter for ClientHandle {
 }
 
 impl ClientHandle {
-    /// Has its thread close the connection soon.
-    pub fn kill(&self) {
+    /// Has its thread close the connection soon. If its command waits for keys, it does not any more when
+    /// this returns, unless another thread is just running it.
+    pub fn kill(&self, engine: &Engine) {
         // Release pairs with the Acquire in `is_killed`, though the flag alone matters.
         self.killed.store(true, Ordering::Release);
+        if let Some(command) = self.claim_parked() {
+            engine.stop_waiting(self.id, &command.waiting.places);
+        }
         self.wake.sweep();
     }
 
@@ -255,15 +272,64 @@ impl ClientHandle {
         }
     }
 
-    /// Has it stop waiting for keys; says whether it waited.
+    /// Its command waits, and may be run by whoever has something for it.
+    pub(crate) fn park(&self, command: Box<ParkedCommand>) {
+        self.slot.lock().park(command);
+    }
+
+    /// Takes the command that waits, to run it on another thread; `None` if some thread has it.
+    pub(crate) fn claim_parked(&self) -> Option<Box<ParkedCommand>> {
+        self.slot.lock().claim()
+    }
+
+    /// Takes the command that waits, to run it on its own thread; `None` if another has it, which will
+    /// serve the client or have this asked again.
+    pub(crate) fn take_parked_back(&self) -> Option<Box<ParkedCommand>> {
+        self.slot.lock().take_back()
+    }
+
+    /// Takes the command that waits, as its client goes; `None` if another thread has it, which sees to
+    /// the rest.
+    pub(crate) fn abandon_parked(&self) -> Option<Box<ParkedCommand>> {
+        self.slot.lock().abandon()
+    }
+
+    /// The command that another thread has claimed is over.
+    pub(crate) fn end_parked(&self) {
+        self.parked.store(false, Ordering::Relaxed);
+        self.slot.lock().end();
+    }
+
+    /// What was asked of the command while another thread had it.
+    pub(crate) fn take_asked(&self) -> Asked {
+        self.slot.lock().take_asked()
+    }
+
+    /// Has its thread run its command again.
+    pub(crate) fn run_again(&self) {
+        self.wake.run_again();
+    }
+
+    /// Hands over what its command is answered.
+    pub(crate) fn serve(&self, served: Served) {
+        self.wake.serve(served);
+    }
+
+    /// Has it stop waiting for keys; says whether it waited. A client that another thread is just serving
+    /// does not wait any more.
     pub fn unblock(&self, how: Unblocking) -> bool {
         let how = match how {
             Unblocking::AsTimedOut => UNBLOCKED_AS_TIMED_OUT,
             Unblocking::WithError => UNBLOCKED_WITH_ERROR,
         };
+        let slot = self.slot.lock();
+        if slot.is_claimed() {
+            return false;
+        }
         // Relaxed: the message that follows orders it for the thread that looks.
         let changed =
             self.waiting.compare_exchange(WAITING, how, Ordering::Relaxed, Ordering::Relaxed);
+        drop(slot);
         if changed.is_ok() {
             self.wake.run_again();
         }

@@ -21,6 +21,7 @@ pub mod dispatch;
 mod draws;
 pub mod entry;
 pub mod error;
+mod hand_over;
 mod limits;
 pub mod pauses;
 mod payload;
@@ -39,4 +40,5 @@ mod unusual;
 pub mod wait;
 mod web_guard;
 
+pub use hand_over::Served;
 pub use limits::limits;

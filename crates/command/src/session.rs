@@ -3,11 +3,13 @@
 
 use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
+use crate::hand_over::Served;
+use crate::prepared::Prepared;
 use crate::transaction::Queue;
 use basalt_config::Settings;
 use basalt_engine::{Attempt, Behind, Engine, Gate, Places, Touch, Watching};
 use basalt_pubsub::{Address, Subscriptions};
-use basalt_resp::Protocol;
+use basalt_resp::{Arg, Output, Protocol, Reply};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -40,7 +42,10 @@ pub struct Session {
     pub(crate) transaction: Option<Box<Queue>>,
     /// The keys that it watches.
     pub(crate) watching: Option<Box<Watching>>,
-    /// Where its command waits, if that has found nothing so far.
+    /// Its command waits, and is where other threads find it
+    /// ([`Session::take_command_back`]).
+    pub(crate) is_parked: bool,
+    /// Where its command, which is about to run, has waited.
     pub(crate) waiting: Option<Box<Waiting>>,
 }
 
@@ -53,6 +58,19 @@ pub(crate) struct Waiting {
     pub(crate) deadline: Option<Instant>,
     /// Where it reads streams from.
     pub(crate) behind: Behind,
+}
+
+/// A command that waits, and all that running it takes.
+#[derive(Debug)]
+pub(crate) struct ParkedCommand {
+    bytes: Vec<u8>,
+    words: Vec<Arg>,
+    prepared: Prepared,
+    db: u8,
+    protocol: Protocol,
+    authenticated: bool,
+    touch: Touch,
+    pub(crate) waiting: Box<Waiting>,
 }
 
 /// What becomes of a connection's replies (`CLIENT REPLY`).
@@ -96,6 +114,7 @@ impl Session {
             gate: Gate::default(),
             transaction: None,
             watching: None,
+            is_parked: false,
             waiting: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,
@@ -119,8 +138,35 @@ impl Session {
         if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
     }
 
+    /// Before its command runs again: takes it from where other threads find it. False if another thread
+    /// has taken it, which will serve the client or have it woken.
+    #[must_use]
+    pub fn take_command_back(&mut self) -> bool {
+        if self.is_parked {
+            let Some(command) = self.client.take_parked_back() else { return false };
+            self.waiting = Some(command.waiting);
+            self.is_parked = false;
+        }
+        true
+    }
+
+    /// Its command was run by another thread: writes the reply to `out`.
+    pub fn take_served(&mut self, served: Served, out: &mut Output) {
+        self.is_parked = false;
+        self.gate.merge(&served.gate);
+        match self.replies {
+            Replies::On => Reply::new(out, self.protocol).append(served.reply),
+            // It was the reply to be skipped.
+            Replies::Skip => self.replies = Replies::On,
+            Replies::Off | Replies::SkipNext => {}
+        }
+    }
+
     /// Takes its command out of the queues that it waits in.
     pub fn stop_waiting(&mut self, engine: &Engine) {
+        if std::mem::take(&mut self.is_parked) {
+            self.waiting = self.client.abandon_parked().map(|command| command.waiting);
+        }
         if let Some(waiting) = self.waiting.take() {
             engine.stop_waiting(self.client.id, &waiting.places);
             self.client.end_waiting();
@@ -188,4 +234,39 @@ impl Session {
     pub fn is_admitted(&self, settings: &Settings) -> bool {
         self.authenticated || settings.clients.password.is_none()
     }
+}
+
+impl ParkedCommand {
+    /// A copy of a request that waits.
+    pub(crate) fn new(
+        session: &Session,
+        prepared: Prepared,
+        (buffer, args): (&[u8], &[Arg]),
+        waiting: Box<Waiting>,
+    ) -> ParkedCommand {
+        let (mut bytes, mut words) = (Vec::new(), Vec::with_capacity(args.len()));
+        for word in args.iter().map(|word| word.of(buffer)) {
+            words.push(Arg { start: bytes.len(), len: word.len() });
+            bytes.extend_from_slice(word);
+        }
+        let Session { db, protocol, authenticated, touch, .. } = *session;
+        ParkedCommand { bytes, words, prepared, db, protocol, authenticated, touch, waiting }
+    }
+
+    /// The client as the command sees it, for a thread that is not the client's; and the request.
+    pub(crate) fn unpack(self, client: &Arc<ClientHandle>) -> (Session, OwnedRequest) {
+        let mut session = Session::new(Arc::clone(client), self.authenticated);
+        session.db = self.db;
+        session.protocol = self.protocol;
+        session.touch = self.touch;
+        session.waiting = Some(self.waiting);
+        (session, OwnedRequest { bytes: self.bytes, words: self.words, prepared: self.prepared })
+    }
+}
+
+/// A request that owns its bytes.
+pub(crate) struct OwnedRequest {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) words: Vec<Arg>,
+    pub(crate) prepared: Prepared,
 }

@@ -256,17 +256,21 @@ impl Changes {
         self.records.is_empty() && self.bytes.is_empty()
     }
 
-    /// Wakes the clients that wait for what the latest commands have put under keys; no partition is
-    /// held.
+    /// Whether clients wait for what the latest commands have put under keys. They are to be served, or
+    /// woken, when no partition is held.
     #[inline]
-    pub fn wake_called(&mut self) {
-        if !self.called.is_empty() {
-            self.wake_some();
-        }
+    pub fn has_called(&self) -> bool {
+        !self.called.is_empty()
     }
 
-    #[cold]
-    fn wake_some(&mut self) {
+    /// The clients that wait for what the latest commands have put under keys, in the order in which they
+    /// were called.
+    pub fn take_called(&mut self) -> Called {
+        std::mem::take(&mut self.called)
+    }
+
+    /// Wakes the clients that wait for what was put under keys; no partition is held.
+    pub(crate) fn wake_called(&mut self) {
         self.called.drain(..).for_each(|client| client.wake());
     }
 
@@ -346,18 +350,14 @@ impl Txn<'_> {
     }
 
     /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them. Gives
-    /// the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
+    /// the ticket that the reply waits for, or `None` if nothing changed or nothing waits. Clients that were
+    /// called are due to be served ([`Changes::take_called`]).
     #[inline]
     pub fn commit(mut self) -> Option<Ticket> {
-        let ticket = self.append();
-        if !self.changes.called.is_empty() {
-            self.unlock_and_wake();
-        }
-        ticket
+        self.append()
     }
 
-    /// The same, but the locks are held until `self` goes: it needs not be moved here. Then
-    /// [`Changes::wake_called`] is due.
+    /// The same, but the locks are held until `self` goes: it needs not be moved here.
     #[inline]
     pub fn append(&mut self) -> Option<Ticket> {
         match self.changes.records[..] {
@@ -365,14 +365,6 @@ impl Txn<'_> {
             [(Owner::Partition(partition), _)] => self.append_one(partition),
             _ => self.append_many(),
         }
-    }
-
-    /// Waking takes a system call, so nothing is locked any more.
-    #[cold]
-    fn unlock_and_wake(self) {
-        let called = std::mem::take(&mut self.changes.called);
-        drop(self);
-        called.iter().for_each(|client| client.wake());
     }
 
     #[inline]

@@ -94,18 +94,20 @@ impl ExpiryCycle {
         let sink = engine.event_sink.get();
         self.changes.listen_for(sink.map_or(EventClasses::NONE, |sink| sink.classes()));
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
+        let mut removed = 0;
         for bytes in &*due {
-            txn.expire(&Key::new(bytes, engine.keyspace.hasher()));
+            removed += u64::from(txn.expire(&Key::new(bytes, engine.keyspace.hasher())));
         }
         // Nobody waits for it, but reads of these keys do, and the news of it.
         let ticket = txn.commit();
+        self.changes.wake_called();
         engine.log().kick();
         if let Some(sink) = sink
             && !self.changes.events().is_empty()
         {
             sink.publish(self.changes.events(), ticket);
         }
-        engine.expired_keys.fetch_add(due.len() as u64, Ordering::Relaxed);
+        engine.expired_keys.fetch_add(removed, Ordering::Relaxed);
         goes_on
     }
 }

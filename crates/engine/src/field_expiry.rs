@@ -95,6 +95,7 @@ impl FieldExpiryCycle {
         }
         // Nobody waits for it, but reads of these keys do.
         let _ = txn.commit();
+        self.changes.wake_called();
         engine.log().kick();
         engine.expired_fields.fetch_add(removed as u64, Ordering::Relaxed);
         true

@@ -49,6 +49,7 @@ impl Engine {
         if self.log().gates_replies() {
             self.log().latest(gate);
         }
+        changes.wake_called();
         self.log().kick();
     }
 

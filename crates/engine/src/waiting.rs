@@ -14,7 +14,7 @@
 //! who is turned away joins the queue. Commands that do not wait take what they find: they cannot
 //! queue. See `docs/concurrency.md`.
 
-use crate::changes::Ask;
+use crate::changes::{Ask, Changes};
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Ticket;
@@ -233,15 +233,25 @@ impl View<'_> {
 }
 
 impl Engine {
-    /// A client that waits goes: it leaves all queues, and who comes after it is called.
+    /// A client that waits goes: it leaves all queues, and the clients behind it are called.
     pub fn stop_waiting(&self, client: u64, places: &Places) {
         let mut called = Called::new();
+        self.leave_all(client, places, &mut called);
+        called.iter().for_each(|client| client.wake());
+    }
+
+    /// As [`Engine::stop_waiting`]; the clients that are called are due to be served
+    /// ([`Changes::take_called`]).
+    pub fn leave_queues(&self, client: u64, places: &Places, changes: &mut Changes) {
+        self.leave_all(client, places, &mut changes.called);
+    }
+
+    fn leave_all(&self, client: u64, places: &Places, called: &mut Called) {
         let now_ms = self.clock.unix_ms();
         for place in places {
             let mut locked = self.keyspace.lock(place.partition);
-            leave(&mut locked, client, std::slice::from_ref(place), now_ms, &mut called);
+            leave(&mut locked, client, std::slice::from_ref(place), now_ms, called);
         }
-        called.iter().for_each(|client| client.wake());
     }
 
     /// How many keys clients wait for, and how many of which they await the end. Partitions are

@@ -1,6 +1,7 @@
 //! How other threads reach a network thread: messages, and one wake-up for any number of them.
 
 use crate::stream::Stream;
+use basalt_command::Served;
 use basalt_command::clients::Wake;
 use basalt_command::error::CommandError;
 use basalt_command::push::{Delivery, Push};
@@ -26,6 +27,8 @@ pub(crate) enum Message {
     LogMoved,
     /// What a connection waits with may run again: a key has something, or a pause is over.
     RunAgain(ConnectionId),
+    /// A connection's command, which waited for a key, has been run by another client's thread.
+    Served { connection: ConnectionId, served: Served },
     /// Messages of pub/sub for some of your connections.
     Deliveries(Vec<Delivery>),
     /// Some connection was killed: look for it.
@@ -163,6 +166,10 @@ impl Wake for Reach {
 
     fn run_again(&self) {
         self.mailbox.send(Message::RunAgain(self.connection));
+    }
+
+    fn serve(&self, served: Served) {
+        self.mailbox.send(Message::Served { connection: self.connection, served });
     }
 }
 

@@ -5,6 +5,7 @@ use crate::connection::{Connection, State};
 use crate::gather;
 use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Reach, Watch};
 use crate::turn::{Connections, Turn};
+use basalt_command::Served;
 use basalt_command::clients::{NewClient, Unblocking};
 use basalt_command::dispatch;
 use basalt_command::error::CommandError;
@@ -146,6 +147,7 @@ impl Reactor {
                     }
                 }
                 Message::RunAgain(id) => self.run_again(id),
+                Message::Served { connection, served } => self.answer(connection, served),
                 Message::Deliveries(deliveries) => self.deliver(&deliveries),
                 Message::Sweep => self.sweep(),
                 Message::Stop => self.begin_stop(),
@@ -236,13 +238,10 @@ impl Reactor {
     /// ended it. If it does not wait any more, the news is old.
     fn run_again(&mut self, id: ConnectionId) {
         let Some(connection) = self.connection(id) else { return };
-        if connection.state != State::Waiting {
+        if connection.state != State::Waiting || !connection.session.take_command_back() {
             return;
         }
-        let timer = connection.end_waiting();
-        if let Some(at) = timer {
-            self.turn.timers.cancel(at, id);
-        }
+        self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
         if connection.session.client.unblocking() == Some(Unblocking::WithError) {
             let (worker, server) = (&self.turn.worker, &self.turn.server);
@@ -253,6 +252,28 @@ impl Reactor {
             connection.skip_request(&limits);
         }
         self.schedule(id.index);
+    }
+
+    /// A command that waited for a key has been run by another client's thread.
+    fn answer(&mut self, id: ConnectionId, served: Served) {
+        let Some(connection) = self.connection(id) else { return };
+        if connection.state != State::Waiting {
+            return; // Its client goes.
+        }
+        self.end_waiting(id);
+        let Some(connection) = &mut self.connections[id.index] else { return };
+        connection.session.take_served(served, &mut connection.output);
+        let limits = self.turn.limits(connection);
+        connection.skip_request(&limits);
+        self.schedule(id.index);
+    }
+
+    /// A connection's command does not wait any more.
+    fn end_waiting(&mut self, id: ConnectionId) {
+        let Some(connection) = &mut self.connections[id.index] else { return };
+        if let Some(at) = connection.end_waiting() {
+            self.turn.timers.cancel(at, id);
+        }
     }
 
     /// Closes what is dead, and has the log wake this thread if somebody waits for it.

@@ -17,12 +17,15 @@ use super::execute::execute;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
+use crate::clients::ClientHandle;
+use crate::hand_over::{Asked, Served};
 use crate::prepared::Prepared;
 use crate::server::Server;
-use crate::session::{Flow, Session};
+use crate::session::{Flow, ParkedCommand, Session};
 use crate::wait::Wait;
 use basalt_engine::Engine;
 use basalt_resp::{Arg, Limits, Output, Parser};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes of replies after which a batch ends with the client that it is at: some 10 ms of copying.
@@ -299,7 +302,11 @@ impl Batch {
                 }
             }
             let incoming = request.incoming(bytes, words);
-            match execute(server, worker, session, incoming, &mut admission, out) {
+            let flow = execute(server, worker, session, incoming, &mut admission, out);
+            if worker.changes.has_called() {
+                serve_called(server, worker);
+            }
+            match flow {
                 Flow::Done => **consumed = request.end,
                 Flow::Close => {
                     **consumed = request.end;
@@ -339,4 +346,79 @@ impl Batch {
             });
         }
     }
+}
+
+/// Serves all clients that the latest command has called, and those that are called by that: before the
+/// next command of the client that has something for them. No partition is held. What cannot be done at
+/// once, because keys have to be read from disk or the log is full, is left to a waiting client's own thread,
+/// which is told to run the command again.
+#[cold]
+#[inline(never)]
+fn serve_called(server: &Server, worker: &mut Worker) {
+    loop {
+        let called = worker.changes.take_called();
+        if called.is_empty() {
+            return;
+        }
+        for waiter in called {
+            // Who is not registered has left its queues.
+            if let Some(client) = server.clients.registered(waiter.id()) {
+                serve(server, worker, &client);
+            }
+        }
+    }
+}
+
+fn serve(server: &Server, worker: &mut Worker, client: &Arc<ClientHandle>) {
+    let Some(command) = client.claim_parked() else {
+        // Whoever has it looks after this change, or is about to go.
+        return client.run_again();
+    };
+    if client.is_killed() || client.unblocking().is_some() {
+        // It goes, and is not to take anything along: the next one is called.
+        let places = &command.waiting.places;
+        server.engine.leave_queues(client.id, places, &mut worker.changes);
+        client.park(command);
+    } else if let Some(served) = run_parked(server, worker, client, *command) {
+        client.end_parked();
+        return client.serve(served);
+    }
+    match client.take_asked() {
+        Asked::Nothing => {}
+        Asked::Run => client.run_again(),
+        Asked::Leave => {
+            if let Some(command) = client.abandon_parked() {
+                let places = &command.waiting.places;
+                server.engine.leave_queues(client.id, places, &mut worker.changes);
+            }
+        }
+    }
+}
+
+/// Runs a command for its client; `None` if it waits still.
+fn run_parked(
+    server: &Server,
+    worker: &mut Worker,
+    client: &Arc<ClientHandle>,
+    command: ParkedCommand,
+) -> Option<Served> {
+    let (mut session, request) = command.unpack(client);
+    let incoming =
+        Incoming { prepared: &request.prepared, buffer: &request.bytes, words: &request.words };
+    let mut reply = Output::new();
+    let mut admission = Admission::of(server, worker, &session);
+    match execute(server, worker, &mut session, incoming, &mut admission, &mut reply) {
+        Flow::Done | Flow::Close => return Some(Served { reply, gate: session.gate.take() }),
+        // It is parked again.
+        Flow::Wait(Wait::Ready(_)) => {}
+        Flow::Wait(_) => {
+            if let Some(waiting) = session.waiting.take() {
+                let words = (&request.bytes[..], &request.words[..]);
+                let command = ParkedCommand::new(&session, request.prepared, words, waiting);
+                client.park(Box::new(command));
+            }
+            client.run_again();
+        }
+    }
+    None
 }

@@ -8,7 +8,7 @@ use crate::args::Args;
 use crate::clients::ClientHandle;
 use crate::entry::{Run, WriteFn};
 use crate::error::CommandError;
-use crate::session::{Session, Waiting};
+use crate::session::{ParkedCommand, Session, Waiting};
 use crate::wait::Wait;
 use basalt_engine::{
     Engine, Gating, Key, Missing, Places, Refusal, Session as KeySession, Settled, Txn, View,
@@ -91,7 +91,7 @@ fn read_keys(
     worker.count_lookups(view.hits_and_misses());
     if view.has_to_settle() {
         let settle = |client: &_, places: &_| view.settle(client, places);
-        return settled(&worker.counters, session, obstacle, settle);
+        return settled(request, &worker.counters, session, obstacle, settle);
     }
     obstacle
 }
@@ -138,7 +138,7 @@ fn write_several(
     reach::go_on(request, worker, session, obstacle, reply)
 }
 
-/// As [`read_keys`]. The transaction ends with a block, for `drop` would move it.
+/// As [`read_keys`]. The transaction ends with the function, for `drop` would move it.
 #[inline(always)]
 fn write_keys(
     request: &Request<'_>,
@@ -150,38 +150,35 @@ fn write_keys(
 ) -> Obstacle {
     let engine = &*request.server.engine;
     let key_session = key_session(worker, session);
-    let obstacle = {
-        let (locked, gating) = (engine.lock(keys), worker.gating);
-        let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
-        if let Some(missing) = txn.missing(keys) {
-            return wait_for(&worker.counters, missing);
-        }
-        if gating == Gating::On {
-            txn.gate_reads(keys, &mut session.gate);
-        }
-        let obstacle = match run(&mut txn, &request.args(keys), reply) {
-            Ok(()) => None,
-            Err(error) => failed(error),
-        };
-        if txn.has_to_settle() {
-            let settle = |client: &_, places: &_| txn.settle(client, places);
-            settled(&worker.counters, session, obstacle, settle)
-        } else {
-            // Even after an error: what has changed in memory must be in the log.
-            if let Some(ticket) = txn.append() {
-                session.gate.add(ticket);
-            }
-            obstacle
-        }
+    let (locked, gating) = (engine.lock(keys), worker.gating);
+    let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
+    if let Some(missing) = txn.missing(keys) {
+        return wait_for(&worker.counters, missing);
+    }
+    if gating == Gating::On {
+        txn.gate_reads(keys, &mut session.gate);
+    }
+    let obstacle = match run(&mut txn, &request.args(keys), reply) {
+        Ok(()) => None,
+        Err(error) => failed(error),
     };
-    worker.changes.wake_called();
-    obstacle
+    if txn.has_to_settle() {
+        let settle = |client: &_, places: &_| txn.settle(client, places);
+        settled(request, &worker.counters, session, obstacle, settle)
+    } else {
+        // Even after an error: what has changed in memory must be in the log.
+        if let Some(ticket) = txn.append() {
+            session.gate.add(ticket);
+        }
+        obstacle
+    }
 }
 
 /// Ends the run of a command that has to wait or has waited, with what came of it.
 #[cold]
 #[inline(never)]
 fn settled(
+    request: &Request<'_>,
     counters: &ThreadCounters,
     session: &mut Session,
     outcome: Obstacle,
@@ -212,7 +209,11 @@ fn settled(
                 Box::new(Waiting { places: patience.places, deadline, behind })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
-            session.waiting = Some(waiting);
+            // Still under the locks: whoever changes one of the keys next finds it.
+            let words = (request.buffer, request.words);
+            let command = ParkedCommand::new(session, *request.prepared, words, waiting);
+            session.client.park(Box::new(command));
+            session.is_parked = true;
             Some(Box::new(Stop::Wait(Wait::Ready(left))))
         }
         Settled::Over(ticket) => {

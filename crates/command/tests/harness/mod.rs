@@ -107,6 +107,10 @@ impl Wake for NoWake {
     fn sweep(&self) {}
 
     fn run_again(&self) {}
+
+    fn serve(&self, _: basalt_command::Served) {
+        panic!("nobody waits on another thread");
+    }
 }
 
 impl TestServer {
@@ -304,6 +308,7 @@ impl TestServer {
                 Some(Halt::Waits { wait, end }) => {
                     let afterwards = wait.afterwards();
                     let result = self.wait(wait);
+                    assert!(self.session.take_command_back(), "nobody else runs it");
                     if afterwards == Afterwards::Reply {
                         consumed = end;
                         dispatch::finish_wait(&self.worker, &mut self.session, result, out);

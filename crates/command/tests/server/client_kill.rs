@@ -13,6 +13,10 @@ impl Wake for NoWake {
     fn sweep(&self) {}
 
     fn run_again(&self) {}
+
+    fn serve(&self, _: basalt_command::Served) {
+        panic!("nobody waits on another thread");
+    }
 }
 
 fn connect(server: &TestServer, address: &str) -> Arc<ClientHandle> {

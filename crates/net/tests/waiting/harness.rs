@@ -165,9 +165,22 @@ impl Drop for TestServer {
 impl Client {
     /// Sends a request, given as words between blanks.
     pub fn send(&mut self, line: &str) {
-        let words: Vec<&str> = line.split(' ').collect();
+        self.send_all(&[line]);
+    }
+
+    /// Sends requests in one piece, as [`Client::send`] does each.
+    pub fn send_all(&mut self, lines: &[&str]) {
+        let mut requests = Vec::new();
+        for line in lines {
+            encode_request(&line.split(' ').collect::<Vec<_>>(), &mut requests);
+        }
+        self.send_bytes(&requests);
+    }
+
+    /// Sends a request.
+    pub fn send_words(&mut self, words: &[&str]) {
         let mut request = Vec::new();
-        encode_request(&words, &mut request);
+        encode_request(words, &mut request);
         self.send_bytes(&request);
     }
 

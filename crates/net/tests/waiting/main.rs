@@ -4,6 +4,7 @@ mod commands;
 mod ends;
 mod failures;
 mod fairness;
+mod handover;
 mod harness;
 mod outputs;
 mod pauses;

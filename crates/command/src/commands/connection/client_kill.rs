@@ -87,7 +87,7 @@ fn kill(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
             continue;
         }
         if client.id != ctx.session.client.id {
-            client.kill();
+            client.kill(&ctx.server.engine);
         } else if filter.own == Own::Included {
             flow = Flow::Close;
         } else {
