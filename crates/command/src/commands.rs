@@ -12,7 +12,6 @@ pub mod help;
 pub mod hyperloglog;
 mod item;
 pub mod list;
-pub mod long_double;
 pub mod number;
 pub mod pubsub;
 pub mod scripting;

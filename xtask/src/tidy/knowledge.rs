@@ -48,6 +48,7 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
         "net",
         &[&["basalt_spec", "basalt_value", "basalt_keyspace", "basalt_journal", "basalt_cold"]],
     ),
+    ("number", &[COMMANDS, KEYS, MEANING, FILES, SOCKETS, LOCKS]),
     ("observe", &[SOCKETS]),
     ("pubsub", &[KEYS, COMMANDS, SOCKETS]),
     ("rdb", &[FILES, SOCKETS, LOCKS]),

@@ -8,6 +8,7 @@ use super::{Finding, Source};
 /// Folder under `crates/` → layer. A crate that is missing here fails the rule.
 const LAYERS: &[(&str, u8)] = &[
     ("env", 0),
+    ("number", 0),
     ("observe", 0),
     ("stdx", 0),
     ("config", 1),

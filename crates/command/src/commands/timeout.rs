@@ -1,7 +1,7 @@
 //! How long a blocking command waits.
 
-use crate::commands::long_double::LongDouble;
 use crate::error::CommandError;
+use basalt_number::LongDouble;
 use std::time::Duration;
 
 /// A timeout in seconds, with a fraction; `None`, which is written 0, waits for ever. Rounded up to

@@ -2,11 +2,11 @@
 
 use super::terms;
 use crate::args::Args;
-use crate::commands::long_double::LongDouble;
 use crate::commands::number::integer;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Txn};
+use basalt_number::LongDouble;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::Hash;

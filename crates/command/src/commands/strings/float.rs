@@ -2,10 +2,10 @@
 
 use super::bytes;
 use crate::args::Args;
-use crate::commands::long_double::LongDouble;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, PutOptions, Txn};
+use basalt_number::LongDouble;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 
