@@ -1,5 +1,6 @@
 //! File descriptors, of which this process and the servers that it starts may have so many.
 
+use crate::missing::leave_out;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,8 +14,11 @@ pub struct Thousands {
 }
 
 impl Thousands {
-    /// Waits for its turn and raises the limit, which servers inherit that are started afterwards. `None`, with a
-    /// message, if it may not be so high.
+    /// Waits for its turn and raises the limit, which servers inherit that are started afterwards. `None` if it may
+    /// not be that high and `BASALT_WITHOUT_DESCRIPTORS=1` permits to go without.
+    ///
+    /// # Panics
+    /// It may not be that high, which is not permitted.
     pub fn open(count: u64) -> Option<Thousands> {
         // Who had it and panicked has left nothing behind but a limit.
         let turn = THOUSANDS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -23,15 +27,11 @@ impl Thousands {
             limit.current = limit.maximum;
             let too_low = limit.maximum.is_some_and(|maximum| maximum < count);
             if too_low || setrlimit(Resource::Nofile, limit).is_err() {
-                tell(count);
+                let what = format!("the limit of open files is too low for {count}");
+                leave_out(&what, "BASALT_WITHOUT_DESCRIPTORS");
                 return None;
             }
         }
         Some(Thousands { _turn: turn })
     }
-}
-
-#[allow(clippy::print_stderr, reason = "a test that skips itself has no other voice")]
-fn tell(count: u64) {
-    eprintln!("skipped: the limit of open files is too low for {count}");
 }

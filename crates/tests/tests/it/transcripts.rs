@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use basalt_tests::missing::is_redis_missing;
 use basalt_tests::server::{Kind, Launch, Server, Target};
 use basalt_tests::transcript::{Protocol, bless_file, run_folder};
 
@@ -48,6 +49,9 @@ fn basalt_over_a_unix_socket() {
 /// Both protocols in one test, because blessing rewrites the files.
 #[test]
 fn redis() {
+    if is_redis_missing() {
+        return;
+    }
     if std::env::var("BASALT_BLESS").as_deref() == Ok("redis") {
         bless();
     }
