@@ -1,7 +1,7 @@
 //! The engine against its model over RocksDB, in a directory that is removed afterwards.
 //!
 //! `BASALT_MODEL_SECONDS` says how long (20 by default), `BASALT_MODEL_SEED` gives one seed to run
-//! instead.
+//! instead of those from `BASALT_MODEL_FIRST_SEED` (1 by default) on.
 #![cfg(feature = "rocksdb")]
 
 use basalt_cold::ColdTier;
@@ -36,7 +36,7 @@ fn what_is_there_after_any_crash_is_what_was_acknowledged() {
     } else {
         let time = Duration::from_secs(number("BASALT_MODEL_SECONDS").unwrap_or(20));
         let start = Instant::now();
-        for seed in 1.. {
+        for seed in number("BASALT_MODEL_FIRST_SEED").unwrap_or(1).. {
             total.add(&walk(seed));
             if start.elapsed() > time {
                 break;

@@ -3,8 +3,8 @@
 //! Every step is announced with its duration. A failure does not stop the run: the other steps still report.
 //! The last line counts all test results, plus one for each step that is not a test run.
 
-mod steps;
-mod tally;
+pub mod steps;
+pub mod tally;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,11 +13,16 @@ use std::time::{Duration, Instant};
 use steps::{Kind, Step};
 use tally::Tally;
 
-struct Outcome {
-    name: &'static str,
-    tally: Tally,
-    duration: Duration,
-    note: String,
+/// What came of a step.
+pub struct Outcome {
+    /// The step's.
+    pub name: String,
+    /// Its results.
+    pub tally: Tally,
+    /// How long it took.
+    pub duration: Duration,
+    /// Why it did not run, or what else is to be said.
+    pub note: String,
 }
 
 /// Runs all steps, or those whose names are given; true if nothing failed.
@@ -25,7 +30,7 @@ pub fn run(root: &Path, args: &[String]) -> bool {
     let steps = steps::all(root);
     if args.iter().any(|arg| arg == "--list") {
         for step in &steps {
-            println!("{:<12} {}", step.name, step.command_line());
+            println!("{:<16} {}", step.name, step.command_line());
         }
         return true;
     }
@@ -33,8 +38,7 @@ pub fn run(root: &Path, args: &[String]) -> bool {
         eprintln!("no step called {unknown}: see cargo xtask ci --list");
         return false;
     }
-    let chosen =
-        steps.iter().filter(|step| args.is_empty() || args.iter().any(|arg| step.name == arg));
+    let chosen = steps.iter().filter(|step| args.is_empty() || args.contains(&step.name));
     let mut outcomes: Vec<Outcome> = Vec::new();
     for step in chosen {
         outcomes.push(run_step(root, step));
@@ -42,7 +46,8 @@ pub fn run(root: &Path, args: &[String]) -> bool {
     summarize(&outcomes)
 }
 
-fn run_step(root: &Path, step: &Step) -> Outcome {
+/// Runs a step, announced and with its output passed on.
+pub fn run_step(root: &Path, step: &Step) -> Outcome {
     println!("\n=== {} : {}", step.name, step.command_line());
     let started = Instant::now();
     let (tally, note) = match &step.unavailable {
@@ -51,7 +56,7 @@ fn run_step(root: &Path, step: &Step) -> Outcome {
     };
     let duration = started.elapsed();
     println!("=== {} : {} in {:.1} s {note}", step.name, tally.verdict(), duration.as_secs_f64());
-    Outcome { name: step.name, tally, duration, note }
+    Outcome { name: step.name.clone(), tally, duration, note }
 }
 
 /// Runs the step's program with its output passed on, and counts.
@@ -81,12 +86,13 @@ fn execute(root: &Path, step: &Step) -> (Tally, String) {
     }
 }
 
-fn summarize(outcomes: &[Outcome]) -> bool {
+/// Prints all outcomes and their sum; returns true if nothing failed.
+pub fn summarize(outcomes: &[Outcome]) -> bool {
     println!("\n=== summary");
     let mut total = Tally::default();
     for outcome in outcomes {
         let Outcome { name, tally, duration, note } = outcome;
-        println!("{name:<12} {:<26} {:>7.1} s {note}", tally.verdict(), duration.as_secs_f64());
+        println!("{name:<16} {:<26} {:>7.1} s {note}", tally.verdict(), duration.as_secs_f64());
         total = total.plus(*tally);
     }
     println!("{} passed, {} failed", total.passed, total.failed);

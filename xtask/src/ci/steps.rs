@@ -30,13 +30,13 @@ pub enum Kind {
 /// One program to run.
 pub struct Step {
     /// By which it is chosen and reported.
-    pub name: &'static str,
+    pub name: String,
     /// What is run, without a shell.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
     /// Added to the environment.
-    pub env: Vec<(&'static str, String)>,
+    pub env: Vec<(String, String)>,
     /// How its result is counted.
     pub kind: Kind,
     /// Why it cannot run on this machine, if so.
@@ -47,7 +47,7 @@ impl Step {
     fn cargo(name: &'static str, kind: Kind, args: &str) -> Step {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         Step {
-            name,
+            name: name.to_owned(),
             program: cargo,
             args: args.split_whitespace().map(str::to_owned).collect(),
             env: Vec::new(),
@@ -56,8 +56,8 @@ impl Step {
         }
     }
 
-    fn with_env(mut self, name: &'static str, value: impl Into<String>) -> Step {
-        self.env.push((name, value.into()));
+    fn with_env(mut self, name: &str, value: impl Into<String>) -> Step {
+        self.env.push((name.to_owned(), value.into()));
         self
     }
 
@@ -70,7 +70,8 @@ impl Step {
     pub fn command_line(&self) -> String {
         let mut words: Vec<String> =
             self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        words.push("cargo".to_owned());
+        let is_cargo = Path::new(&self.program).file_stem().is_some_and(|stem| stem == "cargo");
+        words.push(if is_cargo { "cargo".to_owned() } else { self.program.clone() });
         words.extend(self.args.iter().cloned());
         words.join(" ")
     }
@@ -130,7 +131,7 @@ fn quick() -> Vec<Step> {
 }
 
 /// Where cargo puts the release binary; `BASALT_BIN` names another one.
-fn release_binary(root: &Path) -> PathBuf {
+pub fn release_binary(root: &Path) -> PathBuf {
     if let Some(binary) = std::env::var_os("BASALT_BIN").map(PathBuf::from) {
         // Tests run in their package's folder; a bare name is looked for in PATH.
         return if binary.components().count() > 1 { root.join(binary) } else { binary };
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_the_quick_steps_come_first() {
         let steps = all(Path::new("/x"));
-        let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
+        let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         let mut unique = names.clone();
         unique.sort_unstable();
         unique.dedup();
@@ -173,7 +174,7 @@ mod tests {
             let selects_neither = line.contains(LIGHT)
                 || line.contains(WITHOUT_ROCKSDB)
                 || line.contains("-p basalt-tests")
-                || ["fmt", "tidy", "deny"].contains(&step.name);
+                || ["fmt", "tidy", "deny"].contains(&step.name.as_str());
             assert!(if release { selects_both } else { selects_neither }, "{line}");
         }
     }

@@ -15,7 +15,7 @@ type Words = Vec<Vec<u8>>;
 #[test]
 fn random_commands_answer_as_in_redis() {
     let Some(mut redis) = Redis::start() else { return };
-    for seed in 1..=3 {
+    for seed in (1..=3).map(crate::harness::seed::from_base) {
         redis.run(&["FLUSHALL"]);
         let mut server = TestServer::new();
         let mut random = Random::new(seed);

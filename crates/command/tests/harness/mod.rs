@@ -4,6 +4,7 @@ pub mod host;
 pub mod inbox;
 pub mod log;
 pub mod redis;
+pub mod seed;
 
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};

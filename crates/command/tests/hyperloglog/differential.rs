@@ -34,6 +34,7 @@ fn damaged_ones_are_refused_as_in_redis() {
 }
 
 fn compare(seed: u64, sparse_bytes_max: &str, damage: Damage) {
+    let seed = crate::harness::seed::from_base(seed);
     let Some(mut redis) = Redis::start() else { return };
     let mut server = TestServer::new();
     let set = ["CONFIG", "SET", "hll-sparse-max-bytes", sparse_bytes_max];

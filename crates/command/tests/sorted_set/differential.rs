@@ -28,6 +28,7 @@ fn replies_are_the_same_as_of_redis_in_resp3() {
 }
 
 fn compare(seed: u64, protocol: Protocol) {
+    let seed = crate::harness::seed::from_base(seed);
     let Some(mut redis) = Redis::start() else { return };
     let mut server = TestServer::new();
     if protocol == Protocol::Resp3 {

@@ -25,6 +25,7 @@ const BELOW_DELETED: &[u8] =
     b"ERR The ID specified in XSETID is smaller than current max_deleted_entry_id";
 
 fn compare(seed: u64, protocol: Protocol) {
+    let seed = crate::harness::seed::from_base(seed);
     let Some(mut redis) = Redis::start() else { return };
     let mut server = TestServer::new();
     if protocol == Protocol::Resp3 {

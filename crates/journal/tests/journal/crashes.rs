@@ -190,7 +190,8 @@ fn perform(journal: &Journal, op: &Op) -> Group {
 }
 
 fn run_histories(policy: FsyncPolicy) {
-    for seed in 0..histories() {
+    let base = std::env::var("BASALT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    for seed in (0..histories()).map(|number| number + base) {
         if let Err(what) = run_history(seed, options(policy)) {
             panic!("{policy:?}: {what}");
         }
