@@ -9,9 +9,6 @@
 
 use super::Source;
 
-/// By how many places each figure may be exceeded, while work that was begun before the figures lands.
-const SLACK: usize = 150;
-
 const COMMENT_COLUMNS_MAX: usize = 100;
 const MARKDOWN_COLUMNS_MAX: usize = 120;
 
@@ -40,7 +37,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         name: "noun-who",
         advice: "a noun for the doer: \"a thread that finds\", not \"who finds\"",
-        kept: 141,
+        kept: 147,
         find: doers_without_noun,
     },
     Pattern {
@@ -52,43 +49,43 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         name: "anew",
         advice: "\"again\"",
-        kept: 31,
+        kept: 30,
         find: |source| phrases(source, &["anew"]),
     },
     Pattern {
         name: "in-vain",
         advice: "say what fails",
-        kept: 9,
+        kept: 8,
         find: |source| phrases(source, &["in", "vain"]),
     },
     Pattern {
         name: "so-many",
         advice: "\"how many\", or the number",
-        kept: 70,
+        kept: 73,
         find: |source| phrases(source, &["so", "many"]),
     },
     Pattern {
         name: "gives",
         advice: "a function \"returns\", or \"returns true if\"",
-        kept: 179,
+        kept: 178,
         find: functions_that_give,
     },
     Pattern {
         name: "opening",
         advice: "a doc comment stands alone: say what it is, not what it resembles",
-        kept: 54,
+        kept: 53,
         find: leaning_openings,
     },
     Pattern {
         name: "long-comment",
         advice: "comments are wrapped at 100 columns",
-        kept: 1_076,
+        kept: 1_175,
         find: long_comments,
     },
     Pattern {
         name: "long-markdown",
         advice: "Markdown is wrapped at 120 columns, but for tables",
-        kept: 277,
+        kept: 302,
         find: long_markdown,
     },
 ];
@@ -138,7 +135,7 @@ enum Verdict {
 
 fn compare(count: usize, kept: usize) -> Verdict {
     match count {
-        _ if count > kept + SLACK => Verdict::Exceeded,
+        _ if count > kept => Verdict::Exceeded,
         _ if count < kept => Verdict::Lower,
         _ => Verdict::Kept,
     }
@@ -453,7 +450,7 @@ mod tests {
     #[test]
     fn a_figure_only_goes_down() {
         assert_eq!(compare(7, 7), Verdict::Kept);
-        assert_eq!(compare(8 + SLACK, 7), Verdict::Exceeded);
+        assert_eq!(compare(8, 7), Verdict::Exceeded);
         assert_eq!(compare(6, 7), Verdict::Lower);
     }
 }
