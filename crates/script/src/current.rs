@@ -1,8 +1,10 @@
 //! What a Lua state knows of the script that runs in it: how it is ended if it does not end by itself, and
 //! the protocol that it has chosen.
 
+use crate::failure::raise;
 use crate::host::{Level, Look, Overseer};
 use basalt_resp::Protocol;
+use mlua::Function;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -14,6 +16,9 @@ pub(crate) struct Current {
     stopped: Cell<bool>,
     /// Why, if it was ended from outside.
     reason: Cell<Option<&'static str>>,
+    /// The prelude's way to [`Host::attend`](crate::Host::attend).
+    attend: RefCell<Option<Function>>,
+    memory_bytes_max: Cell<usize>,
     protocol: Cell<Protocol>,
 }
 
@@ -43,16 +48,60 @@ impl Current {
         self.reason.get()
     }
 
-    /// Whether the script may go on.
-    pub(crate) fn may_go_on(&self) -> bool {
-        if !self.stopped.get()
-            && let Some(overseer) = &*self.overseer.borrow()
-            && let Look::End(reason) = overseer.look()
-        {
+    /// Whether the script may go on; `attend` has its host do what else there is to do.
+    ///
+    /// # Errors
+    /// Those of `attend`.
+    pub(crate) fn may_go_on(
+        &self,
+        attend: impl FnOnce() -> mlua::Result<()>,
+    ) -> mlua::Result<bool> {
+        if self.look() == Some(Look::Attend) {
+            attend()?;
+            // What was done may have been to end the script.
+            self.look();
+        }
+        Ok(!self.stopped.get())
+    }
+
+    /// For functions that may take long: the script goes on, unless it is to end.
+    ///
+    /// # Errors
+    /// It is to end.
+    pub(crate) fn go_on(&self) -> mlua::Result<()> {
+        let attend = || match &*self.attend.borrow() {
+            Some(attend) => attend.call(()),
+            None => Ok(()),
+        };
+        match self.may_go_on(attend)? {
+            true => Ok(()),
+            false => Err(raise(self.reason().unwrap_or_default())),
+        }
+    }
+
+    pub(crate) fn attend_through(&self, attend: Function) {
+        *self.attend.borrow_mut() = Some(attend);
+    }
+
+    /// Bytes of memory that the state may have, which is also the bound of what it builds outside of itself.
+    pub(crate) fn memory_bytes_max(&self) -> usize {
+        self.memory_bytes_max.get()
+    }
+
+    pub(crate) fn limit_memory(&self, bytes_max: usize) {
+        self.memory_bytes_max.set(bytes_max);
+    }
+
+    fn look(&self) -> Option<Look> {
+        if self.stopped.get() {
+            return None;
+        }
+        let look = self.overseer.borrow().as_ref()?.look();
+        if let Look::End(reason) = look {
             self.stopped.set(true);
             self.reason.set(Some(reason));
         }
-        !self.stopped.get()
+        Some(look)
     }
 
     pub(crate) fn log(&self, level: Level, text: &[u8]) {

@@ -12,6 +12,10 @@ pub trait Host {
     /// It is not run at all.
     fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied>;
 
+    /// The script takes long: whatever else its thread has to do is done now. Called when the overseer says
+    /// [`Look::Attend`].
+    fn attend(&mut self) {}
+
     /// Whether a user may run a command: `redis.acl_check_cmd`. `None` if there is no such command.
     fn may_call(&self, words: &Words) -> Option<bool>;
 }
@@ -64,6 +68,8 @@ pub trait Overseer {
 pub enum Look {
     /// It may go on.
     GoOn,
+    /// It may go on when [`Host::attend`] has been called.
+    Attend,
     /// It ends with this error, and cannot catch it.
     End(&'static str),
 }

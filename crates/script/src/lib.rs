@@ -18,10 +18,12 @@ mod host;
 mod interpreter;
 mod json;
 mod native;
+mod pattern;
 mod random;
 mod script;
 mod sha1;
 mod store;
+mod strings;
 mod words;
 
 pub use answer::Answer;

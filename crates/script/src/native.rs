@@ -7,9 +7,13 @@ use crate::host::Level;
 use crate::json;
 use crate::random::Random;
 use crate::sha1::Sha1;
+use crate::strings;
 use basalt_resp::Protocol;
 use mlua::{Lua, LuaString, MultiValue, Table, Value};
 use std::rc::Rc;
+
+/// Longest line of `redis.log`; words beyond it are left out.
+const LOGGED_BYTES_MAX: usize = 64 << 10;
 
 /// The functions, by the names that the prelude knows.
 pub(crate) fn functions(lua: &Lua, current: &Rc<Current>) -> mlua::Result<Table> {
@@ -35,22 +39,29 @@ pub(crate) fn functions(lua: &Lua, current: &Rc<Current>) -> mlua::Result<Table>
     native.set("setresp", lua.create_function(move |_, args| set_protocol(&state, &args))?)?;
     native.set("bit", bit::library(lua)?)?;
     native.set("null", Value::NULL)?;
-    native.set("encode", lua.create_function(|lua, value: Value| encode(lua, &value))?)?;
-    native.set("decode", lua.create_function(|lua, text: LuaString| decode(lua, &text))?)?;
+    let state = Rc::clone(current);
+    let encode = move |lua: &Lua, value: Value| encode(lua, &value, &state);
+    native.set("encode", lua.create_function(encode)?)?;
+    let state = Rc::clone(current);
+    let decode = move |lua: &Lua, text: LuaString| decode(lua, &text, &state);
+    native.set("decode", lua.create_function(decode)?)?;
+    let state = Rc::clone(current);
+    native.set("pause", lua.create_function(move |_, ()| state.go_on())?)?;
+    strings::add(lua, &native, current)?;
     Ok(native)
 }
 
 /// The text, or nothing and what is wrong.
-fn encode(lua: &Lua, value: &Value) -> mlua::Result<(Value, Option<String>)> {
-    match json::encode(value) {
+fn encode(lua: &Lua, value: &Value, current: &Current) -> mlua::Result<(Value, Option<String>)> {
+    match json::encode(value, current)? {
         Ok(text) => Ok((Value::String(lua.create_string(text)?), None)),
         Err(problem) => Ok((Value::Nil, Some(problem))),
     }
 }
 
 /// The value, or nothing and what is wrong.
-fn decode(lua: &Lua, text: &LuaString) -> mlua::Result<(Value, Option<String>)> {
-    match json::decode(lua, &text.as_bytes())? {
+fn decode(lua: &Lua, text: &LuaString, current: &Current) -> mlua::Result<(Value, Option<String>)> {
+    match json::decode(lua, &text.as_bytes(), current)? {
         Ok(value) => Ok((value, None)),
         Err(problem) => Ok((Value::Nil, Some(problem))),
     }
@@ -98,8 +109,15 @@ fn log(current: &Current, args: &MultiValue) -> mlua::Result<()> {
     let Some(level) = Level::from_number(level) else {
         return Err(raise("ERR Invalid debug level."));
     };
-    let words: Vec<Vec<u8>> = args.iter().skip(1).filter_map(text).collect();
-    current.log(level, &words.join(&b' '));
+    let mut line = Vec::new();
+    for word in args.iter().skip(1).filter_map(text) {
+        if line.len() + word.len() > LOGGED_BYTES_MAX {
+            break;
+        }
+        line.extend_from_slice(if line.is_empty() { b"" } else { b" " });
+        line.extend_from_slice(&word);
+    }
+    current.log(level, &line);
     Ok(())
 }
 

@@ -12,13 +12,14 @@ local native, version, version_number = ...
 local error, pcall, raw_xpcall, type, tostring, tonumber, select, next =
   error, pcall, xpcall, type, tostring, tonumber, select, next
 local rawget, rawset, setmetatable, getmetatable = rawget, rawset, setmetatable, getmetatable
-local byte, concat, collect = string.byte, table.concat, collectgarbage
+local byte, concat, collect, sub, rep = string.byte, table.concat, collectgarbage, string.sub, string.rep
+local insert, remove, sort = table.insert, table.remove, table.sort
 local compile, resume, floor = loadstring, coroutine.resume, math.floor
 local stopped, told, fraction = native.stopped, native.told, native.fraction
 
 -- What the running script asks the server for, and which of the two ways.
 local ask
-local CALL, MAY_CALL = 1, 2
+local CALL, MAY_CALL, ATTEND = 1, 2, 3
 
 -- Proxy → the table behind it.
 local behind = {}
@@ -131,6 +132,7 @@ end
 -- What stops the collector or tunes it would outlive the script.
 function globals.collectgarbage(what, ...)
   if what == nil or what == "count" or what == "collect" or what == "step" then
+    if what ~= "count" then native.pause() end
     return collect(what or "collect", ...)
   end
   return 0
@@ -212,14 +214,196 @@ function cjson.decode(...)
   return value
 end
 
+-- Functions of the libraries that could run for long in C, where nothing interrupts them. What is short still runs
+-- there; what is long runs in Lua, or in steps.
+
+local function kind(value)
+  return value == nil and "no value" or type(value)
+end
+
+local function text(value, position, name)
+  if type(value) == "number" then return tostring(value) end
+  if type(value) ~= "string" then
+    error("bad argument #" .. position .. " to '" .. name .. "' (string expected, got " .. kind(value) .. ")", 3)
+  end
+  return value
+end
+
+local function whole(value, position, name)
+  local number = tonumber(value)
+  if not number then
+    error("bad argument #" .. position .. " to '" .. name .. "' (number expected, got " .. kind(value) .. ")", 3)
+  end
+  return number < 0 and -floor(-number) or floor(number)
+end
+
+-- Where to begin, counted from 0.
+local function beginning(init, size)
+  if init < 0 then init = init + size + 1 end
+  init = init - 1
+  if init < 0 then return 0 end
+  return init > size and size or init
+end
+
+-- What a search has given, unless that is a problem.
+local function found(first, ...)
+  if first == false then error((...), 3) end
+  return first, ...
+end
+
+local string = pick(string, "byte char dump format gfind len lower reverse sub upper")
+
+function string.find(s, p, init, plain)
+  s, p = text(s, 1, "find"), text(p, 2, "find")
+  local from = init and beginning(whole(init, 3, "find"), #s) or 0
+  return found(native.find(s, p, from, plain and true or false))
+end
+
+function string.match(s, p, init)
+  s, p = text(s, 1, "match"), text(p, 2, "match")
+  local from = init and beginning(whole(init, 3, "match"), #s) or 0
+  local function captures(first, last, ...)
+    if first == false then error(last, 3) end
+    if first then return ... end
+    return nil
+  end
+  return captures(native.next_match(s, p, from, true))
+end
+
+function string.gmatch(s, p)
+  s, p = text(s, 1, "gmatch"), text(p, 2, "gmatch")
+  local from = 0
+  local function captures(first, last, ...)
+    if first == false then error(last, 3) end
+    if not first then
+      from = #s + 1
+      return nil
+    end
+    from = last == first and last + 1 or last
+    return ...
+  end
+  return function()
+    if from > #s then return nil end
+    return captures(native.next_match(s, p, from, false))
+  end
+end
+
+function string.gsub(s, p, with, count_max)
+  s, p = text(s, 1, "gsub"), text(p, 2, "gsub")
+  count_max = count_max and whole(count_max, 4, "gsub") or #s + 1
+  local is_function = type(with) == "function"
+  if type(with) == "string" or type(with) == "number" then
+    return found(native.replace(s, p, tostring(with), count_max))
+  elseif not is_function and type(with) ~= "table" then
+    error("bad argument #3 to 'gsub' (string/function/table expected)", 2)
+  end
+  local pieces, at, count = {}, 0, 0
+  local function replacement(first, last, ...)
+    if first == false then error(last, 3) end
+    if not first then return nil end
+    local value
+    if is_function then value = with(...) else value = with[(...)] end
+    if not value then
+      value = sub(s, first + 1, last)
+    elseif type(value) ~= "string" and type(value) ~= "number" then
+      error("invalid replacement value (a " .. type(value) .. ")", 3)
+    end
+    return value, first, last
+  end
+  while count < count_max do
+    local value, first, last = replacement(native.next_match(s, p, at, true))
+    if not value then break end
+    count = count + 1
+    if first > at then pieces[#pieces + 1] = sub(s, at + 1, first) end
+    pieces[#pieces + 1] = value
+    at = last
+    if last == first then
+      if at >= #s then break end
+      pieces[#pieces + 1] = sub(s, at + 1, at + 1)
+      at = at + 1
+    end
+    if byte(p) == 94 then break end
+  end
+  pieces[#pieces + 1] = sub(s, at + 1)
+  return concat(pieces), count
+end
+
+function string.rep(s, n)
+  if s == "" and tonumber(n) then return "" end
+  return rep(s, n)
+end
+
+local table = pick(table, "concat getn maxn setn")
+-- Elements that are moved, or compared, at once.
+local MOVED_MAX, SORTED_MAX = 10000, 200
+
+local function is_table(t, name)
+  if type(t) ~= "table" then
+    error("bad argument #1 to '" .. name .. "' (table expected, got " .. kind(t) .. ")", 3)
+  end
+end
+
+function table.insert(t, ...)
+  is_table(t, "insert")
+  if select("#", ...) == 2 then
+    local place, value = ...
+    place = whole(place, 2, "insert")
+    local last = #t + 1
+    if last - place > MOVED_MAX then
+      for index = last, place + 1, -1 do rawset(t, index, rawget(t, index - 1)) end
+      rawset(t, place, value)
+      return
+    end
+  end
+  return insert(t, ...)
+end
+
+function table.remove(t, place)
+  is_table(t, "remove")
+  local last = #t
+  if place == nil then return remove(t) end
+  place = whole(place, 2, "remove")
+  if place < 1 or last - place <= MOVED_MAX then return remove(t, place) end
+  local value = rawget(t, place)
+  for index = place, last - 1 do rawset(t, index, rawget(t, index + 1)) end
+  rawset(t, last, nil)
+  return value
+end
+
+function table.sort(t, is_before)
+  is_table(t, "sort")
+  if #t <= SORTED_MAX then return sort(t, is_before) end
+  if is_before == nil then
+    return sort(t, function(a, b) return a < b end)
+  elseif type(is_before) ~= "function" then
+    error("bad argument #2 to 'sort' (function expected, got " .. type(is_before) .. ")", 2)
+  end
+  return sort(t, function(a, b) return (is_before(a, b)) end)
+end
+
+function table.foreach(t, f)
+  is_table(t, "foreach")
+  for key, value in next, t do
+    local result = f(key, value)
+    if result ~= nil then return result end
+  end
+end
+
+function table.foreachi(t, f)
+  is_table(t, "foreachi")
+  for index = 1, #t do
+    local result = f(index, rawget(t, index))
+    if result ~= nil then return result end
+  end
+end
+
 globals.bit = protect(bit)
 globals.cjson = protect(cjson)
 globals.redis = protect(redis)
 globals.math = protect(math)
 globals.coroutine = protect(coroutine)
-globals.string = protect(pick(string, [[byte char dump find format gfind gmatch gsub len lower match rep reverse
-  sub upper]]))
-globals.table = protect(pick(table, [[concat foreach foreachi getn insert maxn remove setn sort]]))
+globals.string = protect(string)
+globals.table = protect(table)
 globals.os = protect({ clock = os.clock })
 local G = protect(globals)
 globals._G = G
@@ -231,8 +415,7 @@ setmetatable(globals, {
 })
 
 -- ("").upper finds the functions; the table through which it does cannot be changed.
-getmetatable("").__index = pick(string, [[byte char dump find format gfind gmatch gsub len lower match rep reverse
-  sub upper]])
+getmetatable("").__index = string
 getmetatable("").__metatable = protect({})
 
 local function sweep()
@@ -254,4 +437,9 @@ local function run(script, explain, call, way_out, keys, arguments)
   return ok, value
 end
 
-return G, run
+-- Called by the hook.
+local function attend()
+  if ask then ask(ATTEND) end
+end
+
+return G, run, attend

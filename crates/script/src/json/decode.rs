@@ -2,15 +2,20 @@
 //!
 //! `null` is `cjson.null`, a value that no table element can be mistaken for; numbers are doubles.
 
-use super::NESTING_MAX;
+use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS};
+use crate::current::Current;
 use mlua::{Lua, Value};
 
 /// Reads JSON as a value.
 ///
 /// # Errors
 /// Outside: Lua has no memory. Inside: it is not JSON.
-pub(crate) fn decode(lua: &Lua, text: &[u8]) -> mlua::Result<Result<Value, String>> {
-    let mut reader = Reader { lua, text, at: 0, depth: 0 };
+pub(crate) fn decode(
+    lua: &Lua,
+    text: &[u8],
+    current: &Current,
+) -> mlua::Result<Result<Value, String>> {
+    let mut reader = Reader { lua, text, current, at: 0, depth: 0, tokens: 0 };
     let value = match reader.value() {
         Ok(value) => value,
         Err(Stop::Lua(error)) => return Err(error),
@@ -53,8 +58,10 @@ enum Token {
 struct Reader<'a> {
     lua: &'a Lua,
     text: &'a [u8],
+    current: &'a Current,
     at: usize,
     depth: usize,
+    tokens: u32,
 }
 
 impl Reader<'_> {
@@ -65,6 +72,10 @@ impl Reader<'_> {
     }
 
     fn value_of(&mut self, token: Token, start: usize) -> Result<Value, Stop> {
+        self.tokens += 1;
+        if self.tokens.is_multiple_of(VALUES_BETWEEN_LOOKS) {
+            self.current.go_on()?;
+        }
         Ok(match token {
             Token::Null => Value::NULL,
             Token::Boolean(truth) => Value::Boolean(truth),
@@ -191,18 +202,15 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Token {
-        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let rest = &self.text[self.at..];
-        let len = rest.iter().take_while(|byte| is_part(byte)).count();
-        // The longest beginning that is a number.
-        for end in (1..=len).rev() {
-            let text = std::str::from_utf8(&rest[..end]).unwrap_or_default();
-            if let Ok(number) = text.parse() {
-                self.at += end;
-                return Token::Number(number);
+        let len = number_len(rest);
+        match std::str::from_utf8(&rest[..len]).unwrap_or_default().parse() {
+            Ok(number) => {
+                self.at += len;
+                Token::Number(number)
             }
+            Err(_) => Token::Error("invalid number", self.at),
         }
-        Token::Error("invalid number", self.at)
     }
 
     fn string(&mut self) -> Token {
@@ -268,6 +276,30 @@ impl Reader<'_> {
         self.at += 4;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     }
+}
+
+/// How many bytes at the beginning are a number, as many as possible.
+fn number_len(text: &[u8]) -> usize {
+    let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(text.first() == Some(&b'-'));
+    let whole = digits(sign);
+    let mut len = sign + whole;
+    let mut any = whole > 0;
+    if text.get(len) == Some(&b'.') {
+        let fraction = digits(len + 1);
+        any |= fraction > 0;
+        if any {
+            len += 1 + fraction;
+        }
+    }
+    if any && matches!(text.get(len), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(text.get(len + 1), Some(b'+' | b'-')));
+        let exponent = digits((len + 1 + sign).min(text.len()));
+        if exponent > 0 {
+            len += 1 + sign + exponent;
+        }
+    }
+    if any { len } else { 0 }
 }
 
 fn unexpected(expected: &str, token: &Token, at: usize) -> String {

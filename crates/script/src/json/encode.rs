@@ -3,7 +3,8 @@
 //! A table whose keys are all whole numbers from 1 on is an array, with `null` where there is nothing; one
 //! with mostly nothing is refused. Any other table is an object, and so is an empty one.
 
-use super::NESTING_MAX;
+use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS};
+use crate::current::Current;
 use mlua::{Table, Value};
 use std::io::Write;
 
@@ -15,32 +16,76 @@ const SPARSE_RATIO: usize = 2;
 /// Writes a value as JSON.
 ///
 /// # Errors
-/// JSON cannot say it.
-pub(crate) fn encode(value: &Value) -> Result<Vec<u8>, String> {
-    let mut out = Vec::new();
-    write_value(value, 0, &mut out)?;
-    Ok(out)
+/// Outside: the script is to end. Inside: JSON cannot say it, or it would be larger than the script's memory: a
+/// table that stands in many places is written in each.
+pub(crate) fn encode(value: &Value, current: &Current) -> mlua::Result<Result<Vec<u8>, String>> {
+    let mut out = Text { bytes: Vec::new(), values: 0, current };
+    match write_value(value, 0, &mut out) {
+        Ok(()) => Ok(Ok(out.bytes)),
+        Err(Stop::NotJson(text)) => Ok(Err(text)),
+        Err(Stop::Ended(error)) => Err(error),
+    }
 }
 
-fn write_value(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
+/// What has been written.
+struct Text<'a> {
+    bytes: Vec<u8>,
+    values: u32,
+    current: &'a Current,
+}
+
+enum Stop {
+    NotJson(String),
+    Ended(mlua::Error),
+}
+
+impl From<String> for Stop {
+    fn from(text: String) -> Stop {
+        Stop::NotJson(text)
+    }
+}
+
+impl Text<'_> {
+    /// One more value.
+    fn count(&mut self) -> Result<(), Stop> {
+        if self.bytes.len() > self.current.memory_bytes_max() {
+            return Err(Stop::NotJson("not enough memory".to_owned()));
+        }
+        self.values += 1;
+        if self.values.is_multiple_of(VALUES_BETWEEN_LOOKS) {
+            self.current.go_on().map_err(Stop::Ended)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_value(value: &Value, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
+    out.count()?;
     match value {
-        Value::Nil => out.extend_from_slice(b"null"),
-        Value::LightUserData(pointer) if pointer.0.is_null() => out.extend_from_slice(b"null"),
-        Value::Boolean(truth) => out.extend_from_slice(if *truth { b"true" } else { b"false" }),
-        Value::Integer(number) => write_number(*number as f64, out)?,
-        Value::Number(number) => write_number(*number, out)?,
-        Value::String(text) => write_string(&text.as_bytes(), out),
+        Value::Nil => out.bytes.extend_from_slice(b"null"),
+        Value::LightUserData(pointer) if pointer.0.is_null() => {
+            out.bytes.extend_from_slice(b"null")
+        }
+        Value::Boolean(truth) => {
+            out.bytes.extend_from_slice(if *truth { b"true" } else { b"false" })
+        }
+        Value::Integer(number) => write_number(*number as f64, &mut out.bytes)?,
+        Value::Number(number) => write_number(*number, &mut out.bytes)?,
+        Value::String(text) => write_string(&text.as_bytes(), &mut out.bytes),
         Value::Table(table) => return write_table(table, depth + 1, out),
         other => {
-            return Err(format!("Cannot serialise {}: type not supported", other.type_name()));
+            return Err(Stop::NotJson(format!(
+                "Cannot serialise {}: type not supported",
+                other.type_name()
+            )));
         }
     }
     Ok(())
 }
 
-fn write_table(table: &Table, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
+fn write_table(table: &Table, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
     if depth > NESTING_MAX {
-        return Err(format!("Cannot serialise, excessive depth ({depth})"));
+        return Err(Stop::NotJson(format!("Cannot serialise, excessive depth ({depth})")));
     }
     match array_len(table)? {
         0 => write_object(table, depth, out),
@@ -49,7 +94,7 @@ fn write_table(table: &Table, depth: usize, out: &mut Vec<u8>) -> Result<(), Str
 }
 
 /// The length of an array, 0 for what is an object.
-fn array_len(table: &Table) -> Result<usize, String> {
+fn array_len(table: &Table) -> Result<usize, Stop> {
     let (mut count, mut len) = (0, 0);
     for pair in table.pairs::<Value, Value>() {
         let (key, _) = pair.map_err(|error| error.to_string())?;
@@ -62,7 +107,7 @@ fn array_len(table: &Table) -> Result<usize, String> {
         }
     }
     if len > SPARSE_LEN_MAX && len > count * SPARSE_RATIO {
-        return Err("Cannot serialise table: excessively sparse array".to_owned());
+        return Err(Stop::NotJson("Cannot serialise table: excessively sparse array".to_owned()));
     }
     Ok(len)
 }
@@ -75,45 +120,45 @@ fn as_index(key: &Value) -> Option<usize> {
     }
 }
 
-fn write_array(table: &Table, len: usize, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
-    out.push(b'[');
+fn write_array(table: &Table, len: usize, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
+    out.bytes.push(b'[');
     for index in 1..=len {
         if index > 1 {
-            out.push(b',');
+            out.bytes.push(b',');
         }
         let value: Value = table.raw_get(index).map_err(|error| error.to_string())?;
         write_value(&value, depth, out)?;
     }
-    out.push(b']');
+    out.bytes.push(b']');
     Ok(())
 }
 
-fn write_object(table: &Table, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
-    out.push(b'{');
+fn write_object(table: &Table, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
+    out.bytes.push(b'{');
     let mut is_first = true;
     for pair in table.pairs::<Value, Value>() {
         let (key, value) = pair.map_err(|error| error.to_string())?;
         if !std::mem::take(&mut is_first) {
-            out.push(b',');
+            out.bytes.push(b',');
         }
         match &key {
-            Value::String(text) => write_string(&text.as_bytes(), out),
+            Value::String(text) => write_string(&text.as_bytes(), &mut out.bytes),
             Value::Integer(_) | Value::Number(_) => {
-                out.push(b'"');
+                out.bytes.push(b'"');
                 write_value(&key, depth, out)?;
-                out.push(b'"');
+                out.bytes.push(b'"');
             }
             other => {
                 let kind = other.type_name();
-                return Err(format!(
+                return Err(Stop::NotJson(format!(
                     "Cannot serialise {kind}: table key must be a number or string"
-                ));
+                )));
             }
         }
-        out.push(b':');
+        out.bytes.push(b':');
         write_value(&value, depth, out)?;
     }
-    out.push(b'}');
+    out.bytes.push(b'}');
     Ok(())
 }
 

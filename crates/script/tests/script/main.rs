@@ -1,6 +1,7 @@
 //! Scripts against a host that writes down what they ask for.
 
 mod libraries;
+mod patterns;
 mod sandbox;
 
 use basalt_resp::{Output, Protocol, Reply, Value, decode};
@@ -62,8 +63,28 @@ fn run_in(
     protocol: Protocol,
     text: &str,
 ) -> Option<Value> {
+    run_full(interpreter, host, protocol, text, &[b"a", b"b"])
+}
+
+/// Runs a script with these arguments.
+fn run_with(
+    interpreter: &mut Interpreter,
+    host: &mut Recorder,
+    text: &str,
+    args: &[&[u8]],
+) -> Option<Value> {
+    run_full(interpreter, host, Protocol::Resp2, text, args)
+}
+
+fn run_full(
+    interpreter: &mut Interpreter,
+    host: &mut Recorder,
+    protocol: Protocol,
+    text: &str,
+    args: &[&[u8]],
+) -> Option<Value> {
     let script = Script::read(text.as_bytes()).expect("a script");
-    let input = Input { keys: vec![b"k"], args: vec![b"a", b"b"], overseer: Arc::new(Patient) };
+    let input = Input { keys: vec![b"k"], args: args.to_vec(), overseer: Arc::new(Patient) };
     let limits = Limits { memory_bytes_max: 16 << 20 };
     let mut out = Output::new();
     match interpreter.run(&script, input, limits, host) {
