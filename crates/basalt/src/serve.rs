@@ -19,7 +19,7 @@ use basalt_engine::{
 };
 use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
-use basalt_net::{Acceptor, ListenError, Listening, NetThreads};
+use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopped};
 use basalt_observe::counters::ThreadCounters;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
@@ -35,6 +35,9 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 const SAMPLES_A_LOOK: u64 = 10;
 /// More would have the log wait for longer, see `engine/src/checkpoint/floors.rs`.
 const INGEST_BYTES_MAX: u64 = 64 << 20;
+
+/// How long scripts that have changed something have to end when the server ends at once.
+const GRACE_NOW: Duration = Duration::from_secs(1);
 
 /// File descriptors that are not for clients: files of the cold tier, the journal, the process.
 const OWN_DESCRIPTORS: u64 = 2048;
@@ -137,8 +140,22 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let how = wait(&server, &journal, &shutdowns, reserve);
     tracing::info!(?how, "shutting down");
     acceptor.stop();
-    net.stop();
+    let grace = if how == Shutdown::Now { GRACE_NOW } else { STOP_GRACE };
+    if net.stop(grace) == Stopped::NotAll {
+        abandon_script(&server, &settings);
+    }
     Ok(close(&server, background, how, &settings))
+}
+
+/// Ends the process in the midst of a script that has changed something. What it has changed is in the log
+/// whole, if it ends before the process does, or not at all; everybody else's changes are in the log, and
+/// synced. There is no checkpoint: it would wait for the script's partitions.
+fn abandon_script(server: &Server, settings: &Settings) -> ! {
+    tracing::warn!("a script did not end in time: what it has changed is lost");
+    let code = sync_log(server);
+    remove_pid_file(settings);
+    tracing::info!("bye");
+    std::process::exit(code)
 }
 
 fn start_logging(settings: &Settings) -> Result<logging::LevelHandle, ServeError> {
@@ -305,24 +322,35 @@ fn wait(
 
 /// Everybody has gone: saves what is to be saved and closes the files.
 fn close(server: &Server, background: Background, how: Shutdown, settings: &Settings) -> ExitCode {
-    let mut code = ExitCode::SUCCESS;
     if how == Shutdown::Save
         && let Err(error) = server.engine.checkpoint()
     {
         tracing::error!(%error, "the checkpoint at shutdown failed; the journal has the changes");
     }
     background.stop();
-    if let Err(error) = server.engine.log().sync() {
-        tracing::error!(%error, "the journal could not be synced: the latest changes may be lost");
-        code = ExitCode::FAILURE;
-    }
+    let code = sync_log(server);
     server.engine.cold().close();
+    remove_pid_file(settings);
+    tracing::info!("bye");
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// Syncs the log; gives the code with which the process ends.
+fn sync_log(server: &Server) -> i32 {
+    match server.engine.log().sync() {
+        Ok(_) => 0,
+        Err(error) => {
+            tracing::error!(%error, "the journal could not be synced: the latest changes may be lost");
+            1
+        }
+    }
+}
+
+fn remove_pid_file(settings: &Settings) {
     if let Some(path) = &settings.server.pid_file {
         // It may have been removed by hand.
         let _ = std::fs::remove_file(path);
     }
-    tracing::info!("bye");
-    code
 }
 
 /// The first signal ends the server in order, the second at once.

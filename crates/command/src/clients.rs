@@ -7,7 +7,7 @@ use crate::error::CommandError;
 use crate::hand_over::{Asked, Served, Slot};
 use crate::session::ParkedCommand;
 use crate::transaction::Queue;
-use basalt_engine::{Engine, Waiter, WatchMark};
+use basalt_engine::{Engine, LockWait, Waiter, WatchMark};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -243,12 +243,12 @@ impl Waiter for ClientHandle {
 
 impl ClientHandle {
     /// Has its thread close the connection soon. If its command waits for keys, it does not any more when
-    /// this returns, unless another thread is just running it.
-    pub fn kill(&self, engine: &Engine) {
+    /// this returns, unless another thread is just running it or somebody holds its keys for long.
+    pub fn kill(&self, engine: &Engine, wait: LockWait) {
         // Release pairs with the Acquire in `is_killed`, though the flag alone matters.
         self.killed.store(true, Ordering::Release);
         if let Some(command) = self.claim_parked() {
-            engine.stop_waiting(self.id, &command.waiting.places);
+            engine.stop_waiting_soon(self.id, command.waiting.places, wait);
         }
         self.wake.sweep();
     }

@@ -8,8 +8,8 @@ use crate::wait::Wait;
 use basalt_change::place::PartitionId;
 use basalt_config::Settings;
 use basalt_engine::{
-    Attempt, Cursor, DatabaseTotals, NotResident, Object, Refusal, Session as KeySession,
-    Transaction, Walk, WalkLimits,
+    Attempt, Cursor, DatabaseTotals, Held, LockWait, Object, Refusal, Session as KeySession,
+    Transaction, Walk, WalkEnd, WalkLimits,
 };
 use basalt_env::Random;
 use std::ops::Range;
@@ -26,6 +26,8 @@ pub struct Context<'a> {
     pub settings: &'a Settings,
     /// Now, in unix milliseconds.
     pub now_ms: u64,
+    /// How long its thread waits for a partition.
+    pub lock_wait: LockWait,
     /// The moment at which time stands still, in unix microseconds: in a script, and nowhere else.
     pub frozen_us: Option<u64>,
     /// The transaction that it is part of, which holds every partition if the command is one that
@@ -41,19 +43,19 @@ impl Context<'_> {
 
     /// A walk over the selected database.
     pub fn walk(&self) -> Walk {
-        Walk { db: self.session.db, now_ms: self.now_ms }
+        Walk { db: self.session.db, now_ms: self.now_ms, wait: self.lock_wait }
     }
 
     /// Visits keys of the selected database from `from` on: [`Engine::scan`](basalt_engine::Engine::scan).
     ///
     /// # Errors
-    /// A partition is not in memory.
+    /// A partition is not in memory, or held for long.
     pub fn scan(
         &self,
         from: Cursor,
         limits: WalkLimits,
         visit: impl FnMut(&[u8], Object<'_>),
-    ) -> Result<Cursor, NotResident> {
+    ) -> Result<Cursor, WalkEnd> {
         match &self.transaction {
             Some(transaction) => transaction.scan(self.walk(), from, limits, visit),
             None => self.server.engine.scan(self.walk(), from, limits, visit),
@@ -63,8 +65,8 @@ impl Context<'_> {
     /// Some key of the selected database: [`Engine::random_key`](basalt_engine::Engine::random_key).
     ///
     /// # Errors
-    /// A partition is not in memory.
-    pub fn random_key(&self, random: &mut Random) -> Result<Option<Vec<u8>>, NotResident> {
+    /// A partition is not in memory, or held for long.
+    pub fn random_key(&self, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
         match &self.transaction {
             Some(transaction) => transaction.random_key(self.walk(), random),
             None => self.server.engine.random_key(self.walk(), random),
@@ -72,40 +74,58 @@ impl Context<'_> {
     }
 
     /// What the selected database holds.
-    pub fn totals(&self) -> DatabaseTotals {
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn totals(&self) -> Result<DatabaseTotals, Held> {
         match &self.transaction {
-            Some(transaction) => transaction.totals(self.session.db),
-            None => self.server.engine.totals(self.session.db),
+            Some(transaction) => Ok(transaction.totals(self.session.db)),
+            None => self.server.engine.totals_within(self.session.db, self.lock_wait),
         }
     }
 
     /// Partitions of the selected database that are not wholly in memory. A transaction has seen to
     /// it that there are none.
-    pub fn incomplete(&self) -> Vec<PartitionId> {
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn incomplete(&self) -> Result<Vec<PartitionId>, Held> {
         match &self.transaction {
-            Some(_) => Vec::new(),
-            None => self.server.engine.incomplete(self.session.db),
+            Some(_) => Ok(Vec::new()),
+            None => self.server.engine.incomplete(self.session.db, self.lock_wait),
         }
     }
 
     /// Empties databases.
-    pub fn flush(&mut self, databases: Range<u8>) {
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn flush(&mut self, databases: Range<u8>) -> Result<(), Held> {
         let session = self.key_session();
         match &mut self.transaction {
             Some(transaction) => transaction.flush(databases, session),
-            None => return self.server.engine.flush(databases, &mut self.session.gate),
+            None => {
+                return self.server.engine.flush(databases, self.lock_wait, &mut self.session.gate);
+            }
         }
         self.gate_reads_of_everything();
+        Ok(())
     }
 
     /// Exchanges two databases.
-    pub fn swap(&mut self, db: u8, other: u8) {
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn swap(&mut self, db: u8, other: u8) -> Result<(), Held> {
         let session = self.key_session();
         match &mut self.transaction {
             Some(transaction) => transaction.swap(db, other, session),
-            None => return self.server.engine.swap(db, other, &mut self.session.gate),
+            None => {
+                return self.server.engine.swap(db, other, self.lock_wait, &mut self.session.gate);
+            }
         }
         self.gate_reads_of_everything();
+        Ok(())
     }
 
     /// As whom the connection's commands see keys.
@@ -117,6 +137,7 @@ impl Context<'_> {
             value_bytes_max: self.settings.network.bulk_bytes_max,
             client: self.session.client.id,
             attempt: Attempt::First,
+            lock_wait: self.lock_wait,
         }
     }
 

@@ -11,11 +11,16 @@ use basalt_change::place::PartitionId;
 use basalt_engine::PartitionSet;
 use basalt_script::{Level, Look, Overseer, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+/// How long a script runs before its thread attends to others, and how often it does so then.
+const ATTEND_AFTER: Duration = Duration::from_millis(10);
+const ATTEND_EVERY: Duration = Duration::from_millis(1);
+
 const KILLED: &str = "ERR Script killed by user with SCRIPT KILL...";
+const SHUT_DOWN: &str = "ERR Script ended because the server is shutting down";
 const OUT_OF_TIME: &str = "ERR Script ended because it ran for longer than 'script-time-max'";
 
 /// See the head of this file.
@@ -30,6 +35,21 @@ pub struct ScriptService {
 #[derive(Debug, Default)]
 struct Busy {
     running: RankedMutex<Vec<Arc<Run>>>,
+    /// The server ends.
+    shutting_down: AtomicBool,
+}
+
+/// Serves the other clients of a network thread while a script takes long there.
+pub trait Attendant {
+    /// Called every millisecond or so.
+    fn attend(&mut self);
+}
+
+/// There are no other clients.
+pub struct Nobody;
+
+impl Attendant for Nobody {
+    fn attend(&mut self) {}
 }
 
 /// What has become known of one.
@@ -50,6 +70,8 @@ pub(crate) struct Running {
     started: Instant,
     busy_after: Duration,
     ended_after: Option<Duration>,
+    /// When its thread has last attended to others, in nanoseconds from the start.
+    attended_ns: AtomicU64,
     /// It is busy, which is a reason to look at commands more closely.
     entered: OnceLock<Reason>,
 }
@@ -71,10 +93,17 @@ impl ScriptService {
             run: Arc::new(run),
             busy: Arc::clone(&self.busy),
             started: Instant::now(),
+            attended_ns: AtomicU64::new(0),
             busy_after: patience.busy_after,
             ended_after: patience.ended_after,
             entered: OnceLock::new(),
         })
+    }
+
+    /// The server ends: scripts that have changed nothing end, too, and others may end by themselves as long as
+    /// there is time.
+    pub fn shut_down(&self) {
+        self.busy.shutting_down.store(true, Ordering::Relaxed);
     }
 
     /// A script takes long.
@@ -113,6 +142,17 @@ impl Running {
         self.run.has_effects.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it is time to attend to others, which is noted as done.
+    fn attends(&self, time: Duration) -> bool {
+        // One thread uses it.
+        let attended_ns = self.attended_ns.load(Ordering::Relaxed);
+        let is_time = time >= Duration::from_nanos(attended_ns) + ATTEND_EVERY;
+        if is_time {
+            self.attended_ns.store(time.as_nanos() as u64, Ordering::Relaxed);
+        }
+        is_time
+    }
+
     fn enter(&self) {
         self.entered.get_or_init(|| {
             self.busy.running.lock().push(Arc::clone(&self.run));
@@ -130,8 +170,14 @@ impl Overseer for Running {
         if self.run.killed.load(Ordering::Relaxed) {
             return Look::End(KILLED);
         }
+        if self.busy.shutting_down.load(Ordering::Relaxed)
+            && !self.run.has_effects.load(Ordering::Relaxed)
+        {
+            return Look::End(SHUT_DOWN);
+        }
         match self.ended_after {
             Some(limit) if time >= limit => Look::End(OUT_OF_TIME),
+            _ if time >= ATTEND_AFTER && self.attends(time) => Look::Attend,
             _ => Look::GoOn,
         }
     }

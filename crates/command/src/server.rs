@@ -9,7 +9,7 @@ use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
 use crate::web_guard::WebGuard;
 use basalt_config::{Config, Settings};
-use basalt_engine::Engine;
+use basalt_engine::{Engine, LockWait};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log::SlowLog;
 use std::sync::Arc;
@@ -239,7 +239,10 @@ impl Server {
         // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
         let limited = self.config.settings().memory.memory_bytes_max != 0;
         if limited || self.sampler.is_second() {
-            self.note_memory(self.engine.memory().bytes_used());
+            // Behind a script that takes long the last figure stays: this thread also ends the server.
+            if let Ok(memory) = self.engine.memory(LockWait::Brief) {
+                self.note_memory(memory.bytes_used());
+            }
         }
         let totals = Totals {
             commands: self.sum(|counters| counters.commands.value()),

@@ -7,7 +7,7 @@ use crate::hand_over::Served;
 use crate::prepared::Prepared;
 use crate::transaction::Queue;
 use basalt_config::Settings;
-use basalt_engine::{Attempt, Behind, Engine, Gate, Places, Touch, Watching};
+use basalt_engine::{Attempt, Behind, Engine, Gate, Held, LockWait, Places, Touch, Watching};
 use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::{Arg, Output, Protocol, Reply};
 use std::sync::Arc;
@@ -163,12 +163,31 @@ impl Session {
     }
 
     /// Takes its command out of the queues that it waits in.
-    pub fn stop_waiting(&mut self, engine: &Engine) {
+    ///
+    /// # Errors
+    /// Somebody holds a partition for long: it may still be in some of them, and waits.
+    pub fn stop_waiting(&mut self, engine: &Engine, wait: LockWait) -> Result<(), Held> {
+        self.abandon_parked();
+        if let Some(waiting) = &self.waiting {
+            engine.stop_waiting(self.client.id, &waiting.places, wait)?;
+            self.waiting = None;
+            self.client.end_waiting();
+        }
+        Ok(())
+    }
+
+    /// Takes its command from where other threads find it, if none of them has it: its client goes.
+    fn abandon_parked(&mut self) {
         if std::mem::take(&mut self.is_parked) {
             self.waiting = self.client.abandon_parked().map(|command| command.waiting);
         }
+    }
+
+    /// The command has ended, or the client has gone: it is in the queues no longer, or soon.
+    pub(crate) fn leave_queues(&mut self, engine: &Engine, wait: LockWait) {
+        self.abandon_parked();
         if let Some(waiting) = self.waiting.take() {
-            engine.stop_waiting(self.client.id, &waiting.places);
+            engine.stop_waiting_soon(self.client.id, waiting.places, wait);
             self.client.end_waiting();
         }
     }
@@ -192,25 +211,25 @@ impl Session {
     }
 
     /// Forgets what was queued and watches nothing any more: DISCARD, and what amounts to it.
-    pub(crate) fn discard_transaction(&mut self, engine: &Engine) {
+    pub(crate) fn discard_transaction(&mut self, engine: &Engine, wait: LockWait) {
         self.transaction = None;
-        self.unwatch(engine);
+        self.unwatch(engine, wait);
         self.client.show_transaction(None);
         self.show_watching();
     }
 
     /// Watches nothing any more.
-    pub(crate) fn unwatch(&mut self, engine: &Engine) {
+    pub(crate) fn unwatch(&mut self, engine: &Engine, wait: LockWait) {
         if let Some(watching) = self.watching.take() {
-            engine.unwatch(&watching);
+            engine.unwatch_soon(*watching, wait);
             self.show_watching();
         }
     }
 
     /// The connection has gone: leaves nothing of it behind in the keyspace.
-    pub fn close(&mut self, engine: &Engine) {
-        self.unwatch(engine);
-        self.stop_waiting(engine);
+    pub fn close(&mut self, engine: &Engine, wait: LockWait) {
+        self.unwatch(engine, wait);
+        self.leave_queues(engine, wait);
     }
 
     /// Selects a database.

@@ -3,7 +3,7 @@
 
 use crate::error::CommandError;
 use basalt_change::place::PartitionId;
-use basalt_engine::{Engine, Missing, Unready, WarmUp};
+use basalt_engine::{Engine, Held, Missing, Unready, WalkEnd, WarmUp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,9 @@ pub enum Wait {
     Partitions(Vec<PartitionId>),
     /// Room in the log's buffers; then the command runs again.
     LogRoom,
+    /// A partition that somebody holds for longer than a network thread waits, which only scripts do; then
+    /// the command runs again.
+    Held,
     /// Subscribers that are behind with what they have to get; then the command runs again.
     Subscribers,
     /// A checkpoint; then `+OK`, or why it failed.
@@ -50,6 +53,7 @@ impl Wait {
             Wait::Keys(_)
             | Wait::Partitions(_)
             | Wait::LogRoom
+            | Wait::Held
             | Wait::Subscribers
             | Wait::Ready(_)
             | Wait::Pause(_) => Afterwards::RunAgain,
@@ -71,6 +75,7 @@ impl Wait {
             })),
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
             Wait::LogRoom
+            | Wait::Held
             | Wait::Subscribers
             | Wait::Sleep(_)
             | Wait::Ready(_)
@@ -85,7 +90,23 @@ impl From<Unready> for Wait {
         match unready {
             Unready::Keys(missing) => Wait::Keys(missing),
             Unready::Partitions(partitions) => Wait::Partitions(partitions),
+            Unready::Held => Wait::Held,
         }
+    }
+}
+
+impl From<WalkEnd> for Wait {
+    fn from(end: WalkEnd) -> Wait {
+        match end {
+            WalkEnd::NotResident(partition) => Wait::Partitions(vec![partition]),
+            WalkEnd::Held => Wait::Held,
+        }
+    }
+}
+
+impl From<Held> for Wait {
+    fn from(_: Held) -> Wait {
+        Wait::Held
     }
 }
 

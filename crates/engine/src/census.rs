@@ -4,9 +4,11 @@
 //! are not one moment's truth.
 
 use crate::engine::Engine;
+use crate::held::Held;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
+use basalt_stdx::short_lock::LockWait;
 
 /// What one database holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,31 +58,47 @@ impl Engine {
     /// Number of keys of a database. Not one moment's truth under concurrent writes: partitions are
     /// counted one after the other.
     pub fn totals(&self, db: u8) -> DatabaseTotals {
-        self.totals_in(None, db)
+        self.totals_in(None, db, LockWait::Endless).expect("an endless wait ends with the locks")
+    }
+
+    /// [`Engine::totals`] for a thread that has others to serve.
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn totals_within(&self, db: u8, wait: LockWait) -> Result<DatabaseTotals, Held> {
+        self.totals_in(None, db, wait)
     }
 
     /// The same for who may hold every partition, for whom it is one moment's truth.
-    pub(crate) fn totals_in(&self, held: Option<&Locked<'_>>, db: u8) -> DatabaseTotals {
+    pub(crate) fn totals_in(
+        &self,
+        held: Option<&Locked<'_>>,
+        db: u8,
+        wait: LockWait,
+    ) -> Result<DatabaseTotals, Held> {
         let mut totals = DatabaseTotals::default();
         for id in PartitionId::all() {
-            self.look(held, id, |partition| {
+            self.look(held, id, wait, |partition| {
                 let database = partition.database(db);
                 totals.keys += database.keys();
                 totals.expires += database.table().counts().expiring as u64;
                 totals.keys_cold_only += database.keys_cold_only();
-            });
+            })?;
         }
-        totals
+        Ok(totals)
     }
 
     /// What there is. Like [`Engine::totals`], not one moment's truth.
-    pub fn census(&self) -> Census {
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn census(&self, wait: LockWait) -> Result<Census, Held> {
         let mut census = Census::default();
         census.databases.resize(usize::from(self.options.databases), DatabaseTotals::default());
         let memory = &mut census.memory;
         memory.page_bytes = self.keyspace.page_bytes() as u64;
         for id in PartitionId::all() {
-            let locked = self.keyspace.lock(id);
+            let locked = self.keyspace.lock_within(id, wait).ok_or(Held)?;
             let partition = locked.partition(id);
             census.keys_dirty += partition.dirty() as u64;
             for (totals, database) in census.databases.iter_mut().zip(partition.databases()) {
@@ -94,7 +112,7 @@ impl Engine {
                 memory.index_bytes += counts.index_bytes as u64;
             }
         }
-        census
+        Ok(census)
     }
 
     /// Bytes in pages that hold small entries; asks one counter.
@@ -120,7 +138,10 @@ impl Engine {
     }
 
     /// What the keyspace takes of memory.
-    pub fn memory(&self) -> MemoryTotals {
-        self.census().memory
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn memory(&self, wait: LockWait) -> Result<MemoryTotals, Held> {
+        Ok(self.census(wait)?.memory)
     }
 }

@@ -12,6 +12,8 @@ use crate::recovery::{Applier, RecoveryError, RecoveryStats};
 use crate::replay::{Replay, replay};
 use crate::retire::Retired;
 use crate::rows::LoadError;
+use crate::waiting::Places;
+use crate::watch::Watching;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::clock::Clock;
@@ -20,6 +22,7 @@ use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Seen;
 use basalt_stdx::lock_rank::RankedMutex;
+use basalt_stdx::short_lock::LockWait;
 use basalt_value::{Limits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -93,6 +96,10 @@ pub struct Engine {
     pub(crate) stopping: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: RankedMutex<Vec<Database>>,
+    /// Watches that clients have left in partitions that were held when they went.
+    pub(crate) left_watches: RankedMutex<Vec<Watching>>,
+    /// Places in queues of such clients.
+    pub(crate) left_places: RankedMutex<Vec<(u64, Places)>>,
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) expired_fields: AtomicU64,
@@ -180,6 +187,8 @@ impl Engine {
             checkpointing: Checkpointing::after(log_mark),
             stopping: AtomicBool::new(false),
             flushed: RankedMutex::default(),
+            left_watches: RankedMutex::default(),
+            left_places: RankedMutex::default(),
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             expired_fields: AtomicU64::new(0),
@@ -243,20 +252,26 @@ impl Engine {
         Key::new(bytes, self.keyspace.hasher())
     }
 
-    /// Locks the partitions of these keys.
-    #[inline]
+    /// Locks the partitions of these keys, waiting for them as long as it takes.
     pub fn lock(&self, keys: &[Key<'_>]) -> Locked<'_> {
+        self.lock_within(keys, LockWait::Endless).expect("an endless wait ends with the locks")
+    }
+
+    /// Locks the partitions of these keys; `None` if somebody holds one of them for longer than this thread
+    /// waits.
+    #[inline]
+    pub fn lock_within(&self, keys: &[Key<'_>], wait: LockWait) -> Option<Locked<'_>> {
         match keys {
-            [one] => self.keyspace.lock(one.partition),
-            _ => self.lock_set(keys),
+            [one] => self.keyspace.lock_within(one.partition, wait),
+            _ => self.lock_set(keys, wait),
         }
     }
 
     #[inline(never)]
-    fn lock_set(&self, keys: &[Key<'_>]) -> Locked<'_> {
+    fn lock_set(&self, keys: &[Key<'_>], wait: LockWait) -> Option<Locked<'_>> {
         let mut set = basalt_keyspace::keyspace::PartitionSet::EMPTY;
         keys.iter().for_each(|key| set.insert(key.partition));
-        self.keyspace.lock_many(&set)
+        self.keyspace.lock_many_within(&set, wait)
     }
 
     /// Brings a key's bucket into the cache, without a lock.

@@ -157,7 +157,9 @@ mod tests {
         }
         let keys = engine.totals(0).keys;
         assert!(keys > 1, "a round is under way: {keys} keys");
-        engine.swap(0, 1, &mut Gate::default());
+        engine
+            .swap(0, 1, basalt_stdx::short_lock::LockWait::Endless, &mut Gate::default())
+            .unwrap();
         go_round(&mut cycle, &engine, &|| true);
         clock.advance_ms(PAUSE_MS);
         go_round(&mut cycle, &engine, &|| true);

@@ -13,6 +13,7 @@
 
 use crate::changes::Changes;
 use crate::engine::Engine;
+use crate::held::Held;
 use crate::log::Gate;
 use crate::txn::Txn;
 use crate::view::Session;
@@ -23,24 +24,37 @@ use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{Called, Seen};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
+use basalt_stdx::short_lock::LockWait;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 impl Engine {
     /// Empties databases. The reply waits for `gate`.
-    pub fn flush(&self, databases: Range<u8>, gate: &mut Gate) {
-        self.change_databases(gate, |txn| txn.flush(databases));
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn flush(&self, databases: Range<u8>, wait: LockWait, gate: &mut Gate) -> Result<(), Held> {
+        self.change_databases(wait, gate, |txn| txn.flush(databases))
     }
 
     /// Exchanges two databases. The reply waits for `gate`.
-    pub fn swap(&self, db: u8, other: u8, gate: &mut Gate) {
-        self.change_databases(gate, |txn| txn.swap(db, other));
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn swap(&self, db: u8, other: u8, wait: LockWait, gate: &mut Gate) -> Result<(), Held> {
+        self.change_databases(wait, gate, |txn| txn.swap(db, other))
     }
 
-    fn change_databases(&self, gate: &mut Gate, change: impl FnOnce(&mut Txn<'_>)) {
+    fn change_databases(
+        &self,
+        wait: LockWait,
+        gate: &mut Gate,
+        change: impl FnOnce(&mut Txn<'_>),
+    ) -> Result<(), Held> {
+        let locked = self.lock_all_within(wait).ok_or(Held)?;
         let session = Session::background(0, self.clock.unix_ms());
         let mut changes = Changes::default();
-        let mut txn = Txn::new(self, self.lock_all(), session, &mut changes);
+        let mut txn = Txn::new(self, locked, session, &mut changes);
         change(&mut txn);
         if let Some(ticket) = txn.commit() {
             gate.add(ticket);
@@ -51,11 +65,12 @@ impl Engine {
         }
         changes.wake_called();
         self.log().kick();
+        Ok(())
     }
 
-    /// Locks every partition.
-    pub fn lock_all(&self) -> Locked<'_> {
-        self.keyspace.lock_many(&PartitionSet::ALL)
+    /// Locks every partition; `None` if somebody holds one of them for longer than this thread waits.
+    pub fn lock_all_within(&self, wait: LockWait) -> Option<Locked<'_>> {
+        self.keyspace.lock_many_within(&PartitionSet::ALL, wait)
     }
 
     /// Frees flushed databases; called by a background thread.
@@ -181,8 +196,8 @@ mod tests {
     fn flushes_and_swaps_do_not_gather_what_is_acknowledged() {
         let (engine, _) = engine();
         for _ in 0..20 {
-            engine.flush(0..2, &mut Gate::default());
-            engine.swap(0, 1, &mut Gate::default());
+            engine.flush(0..2, LockWait::Endless, &mut Gate::default()).unwrap();
+            engine.swap(0, 1, LockWait::Endless, &mut Gate::default()).unwrap();
             engine.log().sync().expect("a healthy disk");
         }
         for id in PartitionId::all() {
@@ -195,7 +210,7 @@ mod tests {
     fn a_flush_touches_only_what_holds_something() {
         let (engine, _) = engine();
         let appended = || engine.log().positions().iter().sum::<u64>();
-        let flush = || engine.flush(0..2, &mut Gate::default());
+        let flush = || engine.flush(0..2, LockWait::Endless, &mut Gate::default()).unwrap();
         flush();
         assert_eq!(appended(), 0, "nothing is there");
         // In two shards.

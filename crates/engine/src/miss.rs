@@ -6,6 +6,7 @@
 //! waits, parked, and no network thread does.
 
 use crate::engine::{Engine, EngineError};
+use crate::held::Held;
 use crate::key::Key;
 use crate::rows::{BadRow, LoadError, LoadedRow, Source};
 use basalt_change::place::PartitionId;
@@ -14,6 +15,7 @@ use basalt_cold::Probe;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_observe::log_limit::LogLimit;
+use basalt_stdx::short_lock::LockWait;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -104,8 +106,18 @@ impl Engine {
     }
 
     /// Partitions of which a database is not wholly in memory.
-    pub fn incomplete(&self, db: u8) -> Vec<PartitionId> {
-        PartitionId::all().filter(|&id| !self.is_complete(db, id)).collect()
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn incomplete(&self, db: u8, wait: LockWait) -> Result<Vec<PartitionId>, Held> {
+        let mut incomplete = Vec::new();
+        for id in PartitionId::all() {
+            let is_complete = |partition: &Partition| partition.database(db).is_complete();
+            if !self.look(None, id, wait, is_complete)? {
+                incomplete.push(id);
+            }
+        }
+        Ok(incomplete)
     }
 
     /// Whether a database's share of a partition is wholly in memory.

@@ -34,7 +34,7 @@ impl Engine {
         let access = access_at(session.now_ms);
         let content =
             Content { key: key.bytes, value: NewValue::Bytes(value, form), expire_ms: 0, access };
-        self.keyspace.with_mut(key.partition, |partition| {
+        let written = self.keyspace.with_mut(key.partition, session.lock_wait, |partition| {
             let interest = partition.interest.is_some();
             let database = partition.database_mut(db);
             let found = database.table().find_again(seen, key.hash, key.bytes)?;
@@ -51,6 +51,7 @@ impl Engine {
                 self.note_unacknowledged(key.partition, partition, key.hash, ticket);
             }
             Some(ticket)
-        })
+        });
+        written.flatten()
     }
 }

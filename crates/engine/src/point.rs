@@ -59,8 +59,8 @@ impl View<'_> {
 
 impl Engine {
     /// Reads a key, which counts as a use of it; looks first where its entry was seen. `None`, and nothing has
-    /// been read, if it may have to be fetched first: that takes a [`View`]. Has `gate` wait for what a crash
-    /// could still take back of it.
+    /// been read, if it may have to be fetched first or if somebody holds its partition for longer than the thread
+    /// waits: that takes a [`View`]. Has `gate` wait for what a crash could still take back of it.
     #[inline(always)]
     pub fn read_point<R>(
         &self,
@@ -70,7 +70,7 @@ impl Engine {
         gate: &mut Gate,
         read: impl FnOnce(&Point<'_>) -> R,
     ) -> Option<R> {
-        self.keyspace.with_mut(key.partition, |partition| {
+        let read = self.keyspace.with_mut(key.partition, session.lock_wait, |partition| {
             if !partition.guard().is_clear() {
                 self.gate_read(partition, key, gate);
             }
@@ -80,6 +80,7 @@ impl Engine {
             let object = used(database.table(), found, now_ms, touch);
             let is_known = object.is_some() || database.is_complete();
             is_known.then(|| read(&Point { object, session }))
-        })
+        });
+        read.flatten()
     }
 }

@@ -97,6 +97,7 @@ impl Engine {
             expiry.run(self, EXPIRY_BUDGET);
             let left = EXPIRY_BUDGET.saturating_sub(start.elapsed());
             field_expiry.run(self, left.max(FIELD_EXPIRY_BUDGET_MIN));
+            self.clear_leftovers();
             self.free_flushed();
             self.free_retired();
             if swept.is_empty() {

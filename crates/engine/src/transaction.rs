@@ -19,11 +19,12 @@ use crate::log::{Gate, Ticket};
 use crate::miss::Missing;
 use crate::txn::{Company, Txn};
 use crate::view::{Object, Session, View};
-use crate::walk::{Cursor, NotResident, Walk, WalkLimits};
+use crate::walk::{Cursor, Walk, WalkEnd, WalkLimits};
 use crate::watch::Watching;
 use basalt_change::place::PartitionId;
 use basalt_env::random::Random;
 use basalt_keyspace::keyspace::Locked;
+use basalt_stdx::short_lock::LockWait;
 use std::ops::Range;
 
 /// What the commands of a transaction may touch.
@@ -46,6 +47,8 @@ pub enum Unready {
     Keys(Missing),
     /// These partitions have to be fetched.
     Partitions(Vec<PartitionId>),
+    /// Somebody holds a partition for longer than the thread waits.
+    Held,
 }
 
 /// Commands that run as one.
@@ -58,23 +61,28 @@ pub struct Transaction<'e> {
 
 impl<'e> Transaction<'e> {
     /// Locks what the commands may touch and what is watched. `changes` is empty.
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
     pub fn lock(
         engine: &'e Engine,
         claims: &Claims<'_>,
         watching: Option<&Watching>,
+        wait: LockWait,
         changes: &'e mut Changes,
-    ) -> Transaction<'e> {
+    ) -> Result<Transaction<'e>, Unready> {
         let locked = if claims.everything {
-            engine.lock_all()
+            engine.lock_all_within(wait)
         } else {
-            engine.lock_with_watched(&claims.keys, watching)
+            engine.lock_with_watched(&claims.keys, watching, wait)
         };
+        let locked = locked.ok_or(Unready::Held)?;
         let company = if claims.everything && claims.reads_everything {
             Company::Everything
         } else {
             Company::Transaction
         };
-        Transaction { engine, locked, changes, company }
+        Ok(Transaction { engine, locked, changes, company })
     }
 
     /// Whether everything is in memory that the commands may touch.
@@ -214,7 +222,7 @@ impl<'e> Transaction<'e> {
         from: Cursor,
         limits: WalkLimits,
         visit: impl FnMut(&[u8], Object<'_>),
-    ) -> Result<Cursor, NotResident> {
+    ) -> Result<Cursor, WalkEnd> {
         self.engine.scan_in(Some(&self.locked), walk, from, limits, visit)
     }
 
@@ -222,17 +230,14 @@ impl<'e> Transaction<'e> {
     ///
     /// # Errors
     /// As there.
-    pub fn random_key(
-        &self,
-        walk: Walk,
-        random: &mut Random,
-    ) -> Result<Option<Vec<u8>>, NotResident> {
+    pub fn random_key(&self, walk: Walk, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
         self.engine.random_key_in(Some(&self.locked), walk, random)
     }
 
     /// [`Engine::totals`] under the locks held.
     pub fn totals(&self, db: u8) -> DatabaseTotals {
-        self.engine.totals_in(Some(&self.locked), db)
+        let totals = self.engine.totals_in(Some(&self.locked), db, LockWait::Endless);
+        totals.expect("what is held is not waited for")
     }
 
     /// Empties databases.

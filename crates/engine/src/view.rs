@@ -13,6 +13,7 @@ use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::table::{Found, Lookup, Table};
+use basalt_stdx::short_lock::LockWait;
 use basalt_value::ValueRef;
 use std::cell::Cell;
 
@@ -31,6 +32,8 @@ pub struct Session {
     pub client: u64,
     /// Whether the command has waited for its keys.
     pub attempt: Attempt,
+    /// How long its thread waits for a partition.
+    pub lock_wait: LockWait,
 }
 
 /// Whether a command runs for the first time or has waited for its keys.
@@ -54,6 +57,7 @@ impl Session {
             value_bytes_max: usize::MAX,
             client: 0,
             attempt: Attempt::First,
+            lock_wait: LockWait::Endless,
         }
     }
 }

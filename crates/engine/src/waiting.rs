@@ -16,6 +16,7 @@
 
 use crate::changes::{Ask, Changes};
 use crate::engine::Engine;
+use crate::held::Held;
 use crate::key::Key;
 use crate::log::Ticket;
 use crate::miss::Missing;
@@ -26,6 +27,7 @@ use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::{Called, Place, Rest, Seen};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::waiters::{Service, Waiter};
+use basalt_stdx::short_lock::LockWait;
 use basalt_value::stream::EntryId;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +36,7 @@ use std::time::Duration;
 pub type Places = Vec<WaitPlace>;
 
 /// A key that a client waits for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WaitPlace {
     partition: PartitionId,
     place: Place,
@@ -233,36 +235,59 @@ impl View<'_> {
 }
 
 impl Engine {
-    /// A client that waits goes: it leaves all queues, and the clients behind it are called.
-    pub fn stop_waiting(&self, client: u64, places: &Places) {
+    /// A client that waits goes: it leaves all queues, and the next in each is called. Leaving a queue twice
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits: the client may still be in some queues.
+    pub fn stop_waiting(&self, client: u64, places: &Places, wait: LockWait) -> Result<(), Held> {
         let mut called = Called::new();
-        self.leave_all(client, places, &mut called);
+        let left = self.leave_all(client, places, wait, &mut called);
         called.iter().for_each(|client| client.wake());
+        left
     }
 
     /// As [`Engine::stop_waiting`]; the clients that are called are due to be served
-    /// ([`Changes::take_called`]).
-    pub fn leave_queues(&self, client: u64, places: &Places, changes: &mut Changes) {
-        self.leave_all(client, places, &mut changes.called);
+    /// ([`Changes::take_called`]). What cannot be left at once is left soon, by the housekeeping.
+    pub fn leave_queues(
+        &self,
+        client: u64,
+        places: &Places,
+        wait: LockWait,
+        changes: &mut Changes,
+    ) {
+        if self.leave_all(client, places, wait, &mut changes.called).is_err() {
+            self.stop_waiting_soon(client, places.clone(), wait);
+        }
     }
 
-    fn leave_all(&self, client: u64, places: &Places, called: &mut Called) {
+    fn leave_all(
+        &self,
+        client: u64,
+        places: &Places,
+        wait: LockWait,
+        called: &mut Called,
+    ) -> Result<(), Held> {
         let now_ms = self.clock.unix_ms();
-        for place in places {
-            let mut locked = self.keyspace.lock(place.partition);
+        places.iter().try_for_each(|place| {
+            let mut locked = self.keyspace.lock_within(place.partition, wait).ok_or(Held)?;
             leave(&mut locked, client, std::slice::from_ref(place), now_ms, called);
-        }
+            Ok(())
+        })
     }
 
     /// How many keys clients wait for, and how many of which they await the end. Partitions are
     /// asked one after the other.
-    pub fn keys_waited_for(&self) -> (usize, usize) {
-        let counts = PartitionId::all().map(|id| {
-            self.look(None, id, |partition| {
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn keys_waited_for(&self, wait: LockWait) -> Result<(usize, usize), Held> {
+        PartitionId::all().try_fold((0, 0), |(waited_for, awaiting_end), id| {
+            let count = self.look(None, id, wait, |partition| {
                 partition.interest.as_ref().map_or((0, 0), |interest| interest.waited_for())
-            })
-        });
-        counts.fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
+            })?;
+            Ok((waited_for + count.0, awaiting_end + count.1))
+        })
     }
 }
 

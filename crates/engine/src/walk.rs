@@ -13,6 +13,7 @@
 //! are wholly in memory; at one that is not it stops and says which.
 
 use crate::engine::Engine;
+use crate::held::Held;
 use crate::view::{Object, live};
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::random::Random;
@@ -20,6 +21,7 @@ use basalt_keyspace::entry::Entry;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Table;
+use basalt_stdx::short_lock::LockWait;
 
 /// Buckets that are visited under one lock: some 2,000 keys, about 100 µs.
 const BUCKETS_A_LOCK: usize = 256;
@@ -41,6 +43,8 @@ pub struct Walk {
     pub db: u8,
     /// Now, in unix milliseconds: keys that have expired are passed over.
     pub now_ms: u64,
+    /// How long the thread waits for a partition.
+    pub wait: LockWait,
 }
 
 /// After how much a step of a walk ends. The last bucket is always finished, so a step may see a few
@@ -53,9 +57,20 @@ pub struct WalkLimits {
     pub buckets: usize,
 }
 
-/// The walk has come to a partition that is not wholly in memory: fetch it and ask again.
+/// Why a walk has ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotResident(pub PartitionId);
+pub enum WalkEnd {
+    /// It has come to a partition that is not wholly in memory: fetch it and ask again.
+    NotResident(PartitionId),
+    /// Somebody holds a partition for longer than the thread waits: ask again later.
+    Held,
+}
+
+impl From<Held> for WalkEnd {
+    fn from(_: Held) -> WalkEnd {
+        WalkEnd::Held
+    }
+}
 
 impl Cursor {
     /// Where a walk begins, and what it gives at its end.
@@ -117,7 +132,7 @@ impl Engine {
         from: Cursor,
         limits: WalkLimits,
         visit: impl FnMut(&[u8], Object<'_>),
-    ) -> Result<Cursor, NotResident> {
+    ) -> Result<Cursor, WalkEnd> {
         self.scan_in(None, walk, from, limits, visit)
     }
 
@@ -129,12 +144,12 @@ impl Engine {
         from: Cursor,
         limits: WalkLimits,
         mut visit: impl FnMut(&[u8], Object<'_>),
-    ) -> Result<Cursor, NotResident> {
+    ) -> Result<Cursor, WalkEnd> {
         let mut left = limits;
         let mut at = from;
         loop {
             let id = at.partition();
-            let visited = self.look(held, id, |partition| {
+            let visited = self.look(held, id, walk.wait, |partition| {
                 let database = partition.database(walk.db);
                 database.is_complete().then(|| {
                     visit_some(database.table(), at.hash(), &mut left, |entry| {
@@ -144,8 +159,13 @@ impl Engine {
                     })
                 })
             });
+            let visited = match visited {
+                // What has been visited is not visited again.
+                Err(Held) if at != from => return Ok(at),
+                visited => visited?,
+            };
             let Some(next) = visited else {
-                return if at == from { Err(NotResident(id)) } else { Ok(at) };
+                return if at == from { Err(WalkEnd::NotResident(id)) } else { Ok(at) };
             };
             at = at.after(next);
             if at == Cursor::START || left.are_reached() {
@@ -159,11 +179,7 @@ impl Engine {
     ///
     /// # Errors
     /// No key is in memory, but some are in a partition that is not.
-    pub fn random_key(
-        &self,
-        walk: Walk,
-        random: &mut Random,
-    ) -> Result<Option<Vec<u8>>, NotResident> {
+    pub fn random_key(&self, walk: Walk, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
         self.random_key_in(None, walk, random)
     }
 
@@ -173,16 +189,16 @@ impl Engine {
         held: Option<&Locked<'_>>,
         walk: Walk,
         random: &mut Random,
-    ) -> Result<Option<Vec<u8>>, NotResident> {
-        let Some(id) = self.random_partition(held, walk.db, random)? else { return Ok(None) };
-        let picked = self.look(held, id, |partition| {
+    ) -> Result<Option<Vec<u8>>, WalkEnd> {
+        let Some(id) = self.random_partition(held, walk, random)? else { return Ok(None) };
+        let picked = self.look(held, id, walk.wait, |partition| {
             let table = partition.database(walk.db).table();
             (0..PICKS_MAX)
                 .map_while(|_| table.random(random.next_u64()))
                 .find(|entry| live(*entry, walk.now_ms).is_some())
                 .map(|entry| entry.key().to_vec())
         });
-        match picked {
+        match picked? {
             Some(key) => Ok(Some(key)),
             None => self.first_key(held, walk),
         }
@@ -192,15 +208,15 @@ impl Engine {
     fn random_partition(
         &self,
         held: Option<&Locked<'_>>,
-        db: u8,
+        walk: Walk,
         random: &mut Random,
-    ) -> Result<Option<PartitionId>, NotResident> {
+    ) -> Result<Option<PartitionId>, WalkEnd> {
         let mut keys_so_far = 0;
         let mut chosen = None;
         let mut incomplete = None;
         for id in PartitionId::all() {
-            self.look(held, id, |partition| {
-                let database = partition.database(db);
+            self.look(held, id, walk.wait, |partition| {
+                let database = partition.database(walk.db);
                 let keys = database.table().counts().live as u64;
                 keys_so_far += keys;
                 if random.below(keys_so_far) < keys {
@@ -209,20 +225,16 @@ impl Engine {
                 if !database.is_complete() {
                     incomplete = Some(id);
                 }
-            });
+            })?;
         }
         match (chosen, incomplete) {
-            (None, Some(id)) => Err(NotResident(id)),
+            (None, Some(id)) => Err(WalkEnd::NotResident(id)),
             (chosen, _) => Ok(chosen),
         }
     }
 
     /// The first live key: for a database whose keys have nearly all expired.
-    fn first_key(
-        &self,
-        held: Option<&Locked<'_>>,
-        walk: Walk,
-    ) -> Result<Option<Vec<u8>>, NotResident> {
+    fn first_key(&self, held: Option<&Locked<'_>>, walk: Walk) -> Result<Option<Vec<u8>>, WalkEnd> {
         const STEP: WalkLimits = WalkLimits { keys: 256, buckets: BUCKETS_A_LOCK };
         let mut at = Cursor::START;
         loop {
@@ -237,15 +249,19 @@ impl Engine {
     }
 
     /// Looks at a partition: under `held`, which holds it, or under its own lock.
+    ///
+    /// # Errors
+    /// Somebody holds it for longer than the thread waits.
     pub(crate) fn look<R>(
         &self,
         held: Option<&Locked<'_>>,
         id: PartitionId,
+        wait: LockWait,
         look: impl FnOnce(&Partition) -> R,
-    ) -> R {
+    ) -> Result<R, Held> {
         match held {
-            Some(locked) => look(locked.partition(id)),
-            None => look(self.keyspace.lock(id).partition(id)),
+            Some(locked) => Ok(look(locked.partition(id))),
+            None => self.keyspace.with(id, wait, look).ok_or(Held),
         }
     }
 }

@@ -15,6 +15,7 @@
 //! transactions fail). See `docs/decisions/0009-watch.md`.
 
 use crate::engine::Engine;
+use crate::held::Held;
 use crate::key::Key;
 use crate::view::live;
 use basalt_change::place::PartitionId;
@@ -22,6 +23,7 @@ use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{Place, Seen, Watch, WatchMark};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::table::Lookup;
+use basalt_stdx::short_lock::LockWait;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -88,12 +90,17 @@ impl Engine {
         partition.interest.get_or_insert_default().watch(place, watch);
     }
 
-    /// Watches nothing any more; takes the partitions one after the other.
-    pub fn unwatch(&self, watching: &Watching) {
-        for (partition, place) in &watching.keys {
-            let mut locked = self.keyspace.lock(*partition);
+    /// Watches nothing any more; takes the partitions one after the other. Ending a watch twice changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits: some watches are still there.
+    pub fn unwatch(&self, watching: &Watching, wait: LockWait) -> Result<(), Held> {
+        watching.keys.iter().try_for_each(|(partition, place)| {
+            let mut locked = self.keyspace.lock_within(*partition, wait).ok_or(Held)?;
             unwatch(&mut locked, watching, *partition, *place);
-        }
+            Ok(())
+        })
     }
 
     /// The same for who holds the partitions.
@@ -105,16 +112,21 @@ impl Engine {
 
     /// Whether anybody watches a key. Partitions are asked one after the other.
     pub fn is_watched(&self) -> bool {
-        PartitionId::all().any(|id| self.look(None, id, |partition| partition.interest.is_some()))
+        PartitionId::all().any(|id| self.keyspace.lock(id).partition(id).interest.is_some())
     }
 
     /// Locks the partitions of these keys and of these watched ones.
-    pub fn lock_with_watched(&self, keys: &[Key<'_>], watching: Option<&Watching>) -> Locked<'_> {
-        let Some(watching) = watching else { return self.lock(keys) };
+    pub fn lock_with_watched(
+        &self,
+        keys: &[Key<'_>],
+        watching: Option<&Watching>,
+        wait: LockWait,
+    ) -> Option<Locked<'_>> {
+        let Some(watching) = watching else { return self.lock_within(keys, wait) };
         let mut set = PartitionSet::EMPTY;
         keys.iter().for_each(|key| set.insert(key.partition));
         watching.partitions().for_each(|partition| set.insert(partition));
-        self.keyspace.lock_many(&set)
+        self.keyspace.lock_many_within(&set, wait)
     }
 }
 

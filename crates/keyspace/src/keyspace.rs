@@ -2,7 +2,7 @@
 //! The partitions and their locks.
 //!
 //! A thread holds one partition, or several that it took in ascending order through
-//! [`Keyspace::lock_many`]; while it holds any it takes no further one. So there is no cycle and no
+//! [`Keyspace::lock_many_within`]; while it holds any it takes no further one. So there is no cycle and no
 //! deadlock. The lock is one byte ([`ShortLock`]), held for the time of one command, about 50 ns.
 //!
 //! **Hints.** To fetch a bucket ahead one must know where its segment stands, and only the lock
@@ -20,7 +20,7 @@ use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_stdx::lock_rank::{self, Rank};
 use basalt_stdx::prefetch::prefetch;
-use basalt_stdx::short_lock::ShortLock;
+use basalt_stdx::short_lock::{LockWait, ShortLock};
 use basalt_value::ValueRef;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -80,13 +80,15 @@ impl Cell {
         }
     }
 
-    /// Takes the lock.
+    /// Takes the lock unless that takes too long; returns true if it did.
     ///
     /// # Panics
     /// If a panic may have left the partition half-changed.
     #[inline(always)]
-    fn lock(&self, unwinding: Unwinding) {
-        self.lock.lock();
+    fn lock_within(&self, unwinding: Unwinding, wait: LockWait) -> bool {
+        if !self.lock.lock_within(wait) {
+            return false;
+        }
         if unwinding.minds() {
             // SAFETY: the lock is held, and no other reference is alive.
             let is_poisoned = unsafe { &*self.partition.get() }.is_poisoned();
@@ -95,6 +97,7 @@ impl Cell {
                 panic!("a panic has left this partition half-changed");
             }
         }
+        true
     }
 
     /// Lets go of the lock, which the caller holds.
@@ -225,39 +228,56 @@ impl Keyspace {
         self.pool.bytes_used()
     }
 
-    /// Locks one partition.
+    /// Locks one partition, waiting for it as long as it takes: for threads that serve nobody.
     #[inline]
     pub fn lock(&self, partition: PartitionId) -> Locked<'_> {
-        let number = u32::from(partition.number());
-        let rank = lock_rank::Held::before_waiting(RANK, number, number);
+        let rank = rank(partition, LockWait::Endless);
         let unwinding = Unwinding::now();
-        self.partitions[partition.index()].lock(unwinding);
+        self.partitions[partition.index()].lock_within(unwinding, LockWait::Endless);
         Locked { cells: &self.partitions, held: Held::One(partition), unwinding, _rank: rank }
     }
 
-    /// Looks at one partition under its lock.
-    #[inline(always)]
-    pub fn with<R>(&self, partition: PartitionId, look: impl FnOnce(&Partition) -> R) -> R {
-        self.with_mut(partition, |partition| look(partition))
+    /// Locks one partition; `None` if somebody holds it for longer than this thread waits.
+    #[inline]
+    pub fn lock_within(&self, partition: PartitionId, wait: LockWait) -> Option<Locked<'_>> {
+        let rank = rank(partition, wait);
+        let (held, unwinding) = (Held::One(partition), Unwinding::now());
+        if !self.partitions[partition.index()].lock_within(unwinding, wait) {
+            return None;
+        }
+        Some(Locked { cells: &self.partitions, held, unwinding, _rank: rank })
     }
 
-    /// Changes one partition under its lock. Unlike [`Keyspace::lock`] it gives nothing away that
-    /// knows what it holds, so nobody has to look that up.
+    /// Looks at one partition under its lock; `None` if somebody holds it for longer than this thread waits.
+    #[inline(always)]
+    pub fn with<R>(
+        &self,
+        partition: PartitionId,
+        wait: LockWait,
+        look: impl FnOnce(&Partition) -> R,
+    ) -> Option<R> {
+        self.with_mut(partition, wait, |partition| look(partition))
+    }
+
+    /// Changes one partition under its lock, if it gets that. Unlike [`Keyspace::lock`] it gives nothing
+    /// away that knows what it holds, so nobody has to look that up.
     #[inline(always)]
     pub fn with_mut<R>(
         &self,
         partition: PartitionId,
+        wait: LockWait,
         change: impl FnOnce(&mut Partition) -> R,
-    ) -> R {
-        let number = u32::from(partition.number());
-        let _rank = lock_rank::Held::before_waiting(RANK, number, number);
+    ) -> Option<R> {
+        let _rank = rank(partition, wait);
         let cell = &self.partitions[partition.index()];
         let unwinding = Unwinding::now();
-        cell.lock(unwinding);
+        if !cell.lock_within(unwinding, wait) {
+            return None;
+        }
         let _unlock = Unlock { cell, unwinding };
         // SAFETY: its lock is held until `_unlock` goes, so this is the only reference, and it is gone
         // before.
-        change(unsafe { &mut *cell.partition.get() })
+        Some(change(unsafe { &mut *cell.partition.get() }))
     }
 
     /// Looks at a partition if nobody holds it.
@@ -277,15 +297,38 @@ impl Keyspace {
         Some(look(locked.partition(partition)))
     }
 
-    /// Locks several partitions.
-    pub fn lock_many(&self, partitions: &PartitionSet) -> Locked<'_> {
-        let rank = partitions.rank();
+    /// Locks several partitions; `None`, and none is locked, if somebody holds one of them for longer than
+    /// this thread waits for each.
+    pub fn lock_many_within(
+        &self,
+        partitions: &PartitionSet,
+        wait: LockWait,
+    ) -> Option<Locked<'_>> {
+        let rank = partitions.rank(wait);
         let unwinding = Unwinding::now();
+        let cell = |partition: PartitionId| &self.partitions[partition.index()];
         for partition in partitions.iter() {
-            self.partitions[partition.index()].lock(unwinding);
+            if !cell(partition).lock_within(unwinding, wait) {
+                let taken = partitions.iter().take_while(|&taken| taken != partition);
+                taken.for_each(|taken| cell(taken).unlock(unwinding));
+                return None;
+            }
         }
         let held = Held::Many(Box::new(*partitions));
-        Locked { cells: &self.partitions, held, unwinding, _rank: rank }
+        Some(Locked { cells: &self.partitions, held, unwinding, _rank: rank })
+    }
+}
+
+/// Enters the lock of a partition among those that this thread holds. A thread that hardly waits may ask in
+/// any order: no circle of waiting threads lasts.
+#[inline(always)]
+fn rank(partition: PartitionId, wait: LockWait) -> lock_rank::Held {
+    let number = u32::from(partition.number());
+    match wait {
+        LockWait::Endless | LockWait::Brief => {
+            lock_rank::Held::before_waiting(RANK, number, number)
+        }
+        LockWait::Spinning => lock_rank::Held::without_waiting(RANK, number, number),
     }
 }
 
@@ -430,16 +473,18 @@ impl PartitionSet {
     }
 
     /// Enters its locks, to be taken in ascending order.
-    fn rank(&self) -> lock_rank::Held {
+    fn rank(&self, wait: LockWait) -> lock_rank::Held {
         if cfg!(not(debug_assertions)) {
             return lock_rank::Held::nothing();
         }
         let mut numbers = self.iter().map(|partition| u32::from(partition.number()));
-        match numbers.next() {
-            Some(first) => {
-                lock_rank::Held::before_waiting(RANK, first, numbers.last().unwrap_or(first))
+        let Some(first) = numbers.next() else { return lock_rank::Held::nothing() };
+        let last = numbers.last().unwrap_or(first);
+        match wait {
+            LockWait::Endless | LockWait::Brief => {
+                lock_rank::Held::before_waiting(RANK, first, last)
             }
-            None => lock_rank::Held::nothing(),
+            LockWait::Spinning => lock_rank::Held::without_waiting(RANK, first, last),
         }
     }
 
@@ -500,16 +545,23 @@ mod tests {
             held.partition_mut(id(1)).advance(7);
             panic!("under a lock");
         }));
-        assert!(panics(&|| keyspace.with_mut(id(2), |_| panic!("under another lock"))));
+        assert!(panics(&|| {
+            keyspace.with_mut(id(2), LockWait::Endless, |_| -> () { panic!("under another lock") });
+        }));
         let mut both = PartitionSet::EMPTY;
         [3, 4].into_iter().for_each(|number| both.insert(id(number)));
         assert!(panics(&|| {
-            let _held = keyspace.lock_many(&both);
+            let _held = keyspace.lock_many_within(&both, LockWait::Endless);
             panic!("under several locks");
         }));
         for number in 1..=4 {
             assert!(panics(&|| drop(keyspace.lock(id(number)))), "partition {number}");
-            assert!(panics(&|| keyspace.with(id(number), |_| ())), "partition {number}");
+            assert!(
+                panics(&|| {
+                    keyspace.with(id(number), LockWait::Endless, |_| ());
+                }),
+                "partition {number}"
+            );
         }
         assert!(!panics(&|| drop(keyspace.lock(id(5)))));
     }

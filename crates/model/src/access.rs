@@ -7,8 +7,8 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Fate, Gate, Gating, Key, Object, Seen, Session, Ticket, Touch, Txn, View,
-    Walk, WalkLimits,
+    Changes, Cursor, Fate, Gate, Gating, Key, LockWait, Object, Seen, Session, Ticket, Touch, Txn,
+    View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl World<'_> {
     /// # Errors
     /// If a partition is not wholly in memory.
     pub fn dump(&self, db: u8) -> Result<BTreeMap<Vec<u8>, Value>, Violation> {
-        let walk = Walk { db, now_ms: 0 };
+        let walk = Walk { db, now_ms: 0, wait: LockWait::Endless };
         let mut keys = BTreeMap::new();
         self.engine()
             .scan(walk, Cursor::START, WalkLimits::NONE, |key, object| {

@@ -8,7 +8,7 @@ use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
 use basalt_change::op::StringForm;
-use basalt_engine::{Destination, Gate, Refusal, Ticket};
+use basalt_engine::{Destination, Gate, Held, LockWait, Refusal, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -204,7 +204,8 @@ impl Driver<'_> {
         let first = self.random.below(3) as u8;
         let last = if self.random.chance(1, 4) { 2 } else { first };
         let mut gate = Gate::default();
-        self.world.engine().flush(first..last + 1, &mut gate);
+        let flushed = self.world.engine().flush(first..last + 1, LockWait::Endless, &mut gate);
+        flushed.map_err(|Held| Violation::new("a flush has not waited for its partitions"))?;
         let positions = self.world.engine().log().positions();
         self.state.commit((first..=last).map(Change::Flush).collect(), &positions)?;
         self.maybe_wait(gate)
@@ -216,7 +217,8 @@ impl Driver<'_> {
         }
         let (db, other) = (self.random.below(3) as u8, self.random.below(3) as u8);
         let mut gate = Gate::default();
-        self.world.engine().swap(db, other, &mut gate);
+        let swapped = self.world.engine().swap(db, other, LockWait::Endless, &mut gate);
+        swapped.map_err(|Held| Violation::new("a swap has not waited for its partitions"))?;
         let positions = self.world.engine().log().positions();
         self.state.commit(vec![Change::Swap(db, other)], &positions)?;
         self.maybe_wait(gate)

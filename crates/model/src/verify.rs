@@ -3,6 +3,7 @@
 use crate::Violation;
 use crate::access::wait_for;
 use crate::driver::Driver;
+use basalt_engine::LockWait;
 
 /// Keys that a short comparison looks at.
 const SOME_KEYS: usize = 12;
@@ -56,7 +57,8 @@ impl Driver<'_> {
         for db in 0..self.world.setting.databases {
             let counted = self.world.engine().totals(db).keys;
             for _ in 0..LOADS_MAX {
-                let incomplete = self.world.engine().incomplete(db);
+                let incomplete =
+                    self.world.engine().incomplete(db, LockWait::Endless).unwrap_or_default();
                 if incomplete.is_empty() {
                     break;
                 }

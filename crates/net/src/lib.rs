@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acceptor;
+mod beside;
 mod buffers;
 mod connection;
 mod gather;
@@ -28,4 +29,4 @@ mod turn;
 pub use acceptor::Acceptor;
 pub use listen::ListenError;
 pub use listening::Listening;
-pub use threads::NetThreads;
+pub use threads::{NetThreads, STOP_GRACE, Stopped};

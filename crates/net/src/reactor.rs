@@ -1,17 +1,20 @@
 //! HOT PATH
 //! A network thread: one poll, its connections, its mailbox.
 
+use crate::buffers::BufferPool;
 use crate::connection::{Connection, State};
 use crate::gather;
 use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Reach, Watch};
+use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_command::Served;
 use basalt_command::clients::{NewClient, Unblocking};
 use basalt_command::dispatch;
 use basalt_command::error::CommandError;
 use basalt_command::push::{Delivery, Receipt};
+use basalt_command::server::Server;
 use basalt_command::session::Session;
-use basalt_command::wait::Afterwards;
+use basalt_command::wait::{Afterwards, Wait};
 use basalt_engine::Refusal;
 use basalt_pubsub::{Address, SinkId, Subscription};
 use mio::{Events, Poll, Token};
@@ -28,36 +31,69 @@ const CARE_EVERY: Duration = Duration::from_secs(1);
 /// How long a stopping thread waits for clients to take what they are owed.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
+/// How long a publisher waits for subscribers that are behind before it tries again.
+const SUBSCRIBERS_PAUSE: Duration = Duration::from_millis(1);
+
+/// How long a command waits that has come to a partition which is held for long, before it tries again …
+const HELD_PAUSE: Duration = Duration::from_millis(2);
+/// … and how much longer for each such command before it in the turn: ten thousand of them take their turns
+/// rather than all of the thread's time.
+const HELD_PAUSE_EACH: Duration = Duration::from_micros(20);
+const HELD_COUNT_MAX: u32 = 10_000;
+
 /// What a network thread has.
 pub(crate) struct Reactor {
     poll: Poll,
-    mailbox: Arc<Mailbox>,
+    pub(crate) mailbox: Arc<Mailbox>,
     /// Where messages of pub/sub for its connections are sent.
     sink: SinkId,
-    turn: Turn,
-    connections: Connections,
+    pub(crate) pool: BufferPool,
+    pub(crate) timers: Timers,
+    /// Connections whose command found no room in the log.
+    pub(crate) waiting_for_room: Vec<ConnectionId>,
+    pub(crate) connections: Connections,
     vacant: Vec<usize>,
     generation: u64,
     /// Connections with something to do.
-    ready: Vec<usize>,
+    pub(crate) ready: Vec<usize>,
+    /// Those that are served now.
+    pub(crate) serving: Vec<usize>,
+    /// Those that were served in this turn.
+    touched: Vec<usize>,
+    /// Commands of this turn that have come to a partition which is held for long.
+    held_count: u32,
+    /// The connection whose script takes long while others are served; it is in no list.
+    absent: Option<Absent>,
     /// Connections with replies that wait for the log.
     gated: Vec<usize>,
     last_care: Instant,
     stopping: Option<Instant>,
 }
 
+/// A connection that is away, and its messages of pub/sub meanwhile.
+struct Absent {
+    index: usize,
+    late: Vec<Delivery>,
+}
+
 impl Reactor {
-    pub(crate) fn new(poll: Poll, mailbox: Arc<Mailbox>, turn: Turn) -> Reactor {
-        let sink = turn.server.pubsub.add_sink(mailbox.clone());
+    pub(crate) fn new(poll: Poll, mailbox: Arc<Mailbox>, server: &Server) -> Reactor {
+        let sink = server.pubsub.add_sink(mailbox.clone());
         Reactor {
             poll,
             mailbox,
             sink,
-            turn,
+            pool: BufferPool::default(),
+            timers: Timers::default(),
+            waiting_for_room: Vec::new(),
             connections: Vec::new(),
             vacant: Vec::new(),
             generation: 0,
             ready: Vec::new(),
+            serving: Vec::new(),
+            touched: Vec::new(),
+            held_count: 0,
+            absent: None,
             gated: Vec::new(),
             last_care: Instant::now(),
             stopping: None,
@@ -65,45 +101,146 @@ impl Reactor {
     }
 
     /// Serves connections until it is told to stop.
-    pub(crate) fn run(&mut self) {
+    pub(crate) fn run(&mut self, turn: &mut Turn) {
         let mut events = Events::with_capacity(EVENTS_A_POLL);
         while !self.has_stopped() {
             if self.ready.is_empty() && gather::pays(self.gated.len(), events.iter().count()) {
                 gather::rest();
             }
-            if let Err(error) = self.poll.poll(&mut events, Some(self.timeout())) {
-                if error.kind() == io::ErrorKind::Interrupted {
-                    continue;
-                }
-                crash_without_poll(&error);
-            }
-            let server = Arc::clone(&self.turn.server);
-            self.turn.worker.begin_turn(&server);
-            let mut has_mail = false;
-            for event in &events {
-                match event.token() {
-                    MAILBOX => has_mail = true,
-                    Token(index) => self.note(index, event),
-                }
-            }
-            if has_mail {
-                self.read_mail();
-            }
-            self.wake_sleepers();
-            self.turn.serve(&mut self.connections, &mut self.ready);
-            self.turn.worker.end_turn(&server);
-            self.turn.worker.end_some_subscriptions(&server);
-            self.bury_and_watch();
-            self.care();
+            let timeout = self.timeout(turn);
+            self.run_turn(turn, &mut events, timeout);
         }
     }
 
-    fn timeout(&self) -> Duration {
-        if !self.ready.is_empty() || self.turn.worker.has_subscriptions_to_end() {
+    /// Waits for something to do, this long at most, and does it.
+    pub(crate) fn run_turn(&mut self, turn: &mut Turn, events: &mut Events, timeout: Duration) {
+        if let Err(error) = self.poll.poll(events, Some(timeout)) {
+            if error.kind() == io::ErrorKind::Interrupted {
+                return;
+            }
+            crash_without_poll(&error);
+        }
+        let server = Arc::clone(&turn.server);
+        turn.worker.begin_turn(&server);
+        let mut has_mail = false;
+        for event in &*events {
+            match event.token() {
+                MAILBOX => has_mail = true,
+                Token(index) => self.note(index, event),
+            }
+        }
+        if has_mail {
+            self.read_mail(turn);
+        }
+        self.wake_sleepers(turn);
+        turn.serve(self);
+        turn.worker.end_turn(&server);
+        turn.worker.end_some_subscriptions(&server);
+        self.bury_and_watch(turn);
+        self.care(turn);
+    }
+
+    /// A command has to wait: the rest of its connection's requests wait with it.
+    #[cold]
+    pub(crate) fn park(&mut self, server: &Server, index: usize, end: usize, wait: Wait) {
+        let Some(connection) = &mut self.connections[index] else { return };
+        let afterwards = wait.afterwards();
+        if afterwards == Afterwards::Reply {
+            connection.input.consumed = end;
+        }
+        connection.state = State::Parked(afterwards);
+        connection.rewind();
+        let id = ConnectionId { index, generation: connection.generation };
+        match wait {
+            Wait::Sleep(time) => {
+                self.timers.add(time, id);
+            }
+            Wait::Subscribers => {
+                self.timers.add(SUBSCRIBERS_PAUSE, id);
+            }
+            Wait::Ready(time) => self.begin_waiting(id, time),
+            Wait::Pause(time) => self.begin_waiting(id, Some(time)),
+            Wait::Held => {
+                self.held_count += 1;
+                let pause = HELD_PAUSE + HELD_PAUSE_EACH * self.held_count.min(HELD_COUNT_MAX);
+                self.begin_waiting(id, Some(pause));
+            }
+            Wait::LogRoom => self.waiting_for_room.push(id),
+            wait => {
+                let mailbox = Arc::clone(&self.mailbox);
+                let done = move |result: Result<(), CommandError>| {
+                    mailbox.send(Message::WaitOver { connection: id, result });
+                };
+                wait.start(&server.engine, Box::new(done));
+            }
+        }
+    }
+
+    /// A command waits that others will have run again, at the latest when the time has passed.
+    #[cold]
+    fn begin_waiting(&mut self, id: ConnectionId, time: Option<Duration>) {
+        let Some(connection) = &mut self.connections[id.index] else { return };
+        let timer = time.and_then(|time| self.timers.add(time, id));
+        connection.input.compact(&mut self.pool);
+        connection.begin_waiting(timer);
+    }
+
+    /// Those that are ready are going to be served.
+    #[inline]
+    pub(crate) fn begin_serving(&mut self) {
+        std::mem::swap(&mut self.serving, &mut self.ready);
+        self.held_count = 0;
+    }
+
+    /// Those that were served are ready again if they have more to do.
+    pub(crate) fn end_serving(&mut self) {
+        let mut served = std::mem::take(&mut self.serving);
+        self.touched.extend_from_slice(&served);
+        served.retain(|&index| {
+            let Some(connection) = &mut self.connections[index] else { return false };
+            connection.scheduled = connection.has_more();
+            connection.scheduled
+        });
+        // Nearly always nobody has become ready meanwhile, and the lists change places.
+        served.append(&mut self.ready);
+        self.serving = std::mem::replace(&mut self.ready, served);
+    }
+
+    /// A script of this connection takes long: the others are served without it. Requests of theirs that have
+    /// been parsed but have not run are parsed again.
+    pub(crate) fn leave(&mut self, index: usize, parsed: &mut dyn Iterator<Item = u32>) {
+        for other in parsed {
+            if let Some(connection) = &mut self.connections[other as usize] {
+                connection.rewind();
+            }
+        }
+        let others = self.serving.drain(..).filter(|&other| other != index);
+        self.ready.extend(others);
+        self.absent = Some(Absent { index, late: Vec::new() });
+    }
+
+    /// The connection is back; it alone is left to be served in this turn.
+    pub(crate) fn come_back(&mut self, index: usize) {
+        let absent = self.absent.take();
+        if let Some(connection) = &mut self.connections[index] {
+            // Its events have been passed over.
+            connection.readable = true;
+            connection.unblock();
+            if self.stopping.is_some() {
+                connection.state = State::Closing;
+            }
+        }
+        self.write_deliveries(&absent.map(|absent| absent.late).unwrap_or_default());
+        self.ready.retain(|&ready| ready != index);
+        self.serving.push(index);
+    }
+
+    fn timeout(&self, turn: &Turn) -> Duration {
+        if !self.ready.is_empty() || turn.worker.has_subscriptions_to_end() {
             return Duration::ZERO;
         }
         let limit = if self.stopping.is_some() { Duration::from_millis(50) } else { CARE_EVERY };
-        self.turn.timers.next().map_or(limit, |next| next.min(limit))
+        self.timers.next().map_or(limit, |next| next.min(limit))
     }
 
     /// An event for a connection.
@@ -133,29 +270,29 @@ impl Reactor {
         }
     }
 
-    fn read_mail(&mut self) {
+    fn read_mail(&mut self, turn: &mut Turn) {
         for message in self.mailbox.take() {
             match message {
-                Message::Connection(new) => self.adopt(new),
-                Message::WaitOver { connection, result } => self.resume(connection, result),
+                Message::Connection(new) => self.adopt(turn, new),
+                Message::WaitOver { connection, result } => self.resume(turn, connection, result),
                 Message::LogMoved => {
-                    for id in std::mem::take(&mut self.turn.waiting_for_room) {
-                        self.resume(id, Ok(()));
+                    for id in std::mem::take(&mut self.waiting_for_room) {
+                        self.resume(turn, id, Ok(()));
                     }
                     for index in self.take_gated() {
                         self.schedule(index);
                     }
                 }
-                Message::RunAgain(id) => self.run_again(id),
-                Message::Served { connection, served } => self.answer(connection, served),
+                Message::RunAgain(id) => self.run_again(turn, id),
+                Message::Served { connection, served } => self.answer(turn, connection, served),
                 Message::Deliveries(deliveries) => self.deliver(&deliveries),
-                Message::Sweep => self.sweep(),
+                Message::Sweep => self.sweep(turn),
                 Message::Stop => self.begin_stop(),
             }
         }
     }
 
-    fn adopt(&mut self, new: NewConnection) {
+    fn adopt(&mut self, turn: &mut Turn, new: NewConnection) {
         let NewConnection { mut stream, address, local_address } = new;
         let index = self.vacant.pop().unwrap_or_else(|| {
             self.connections.push(None);
@@ -169,27 +306,39 @@ impl Reactor {
         }
         self.generation += 1;
         let connection = ConnectionId { index, generation: self.generation };
-        let server = &self.turn.server;
+        let server = &turn.server;
         let client = server.clients.add(NewClient {
             address,
             local_address,
             fd: stream.fd(),
-            now_ms: self.turn.worker.now_ms,
+            now_ms: turn.worker.now_ms,
             wake: Box::new(Reach { mailbox: Arc::clone(&self.mailbox), connection }),
         });
-        let authenticated = self.turn.worker.settings.clients.password.is_none();
+        let authenticated = turn.worker.settings.clients.password.is_none();
         let mut session = Session::new(client, authenticated);
         session.address = Address { sink: self.sink, place: index as u32 };
         self.connections[index] = Some(Connection::new(stream, self.generation, session));
-        self.turn.worker.counters.connections.add(1);
+        turn.worker.counters.connections.add(1);
         self.schedule(index);
     }
 
     /// Writes messages of pub/sub to the outputs of those that they are for.
     fn deliver(&mut self, deliveries: &[Delivery]) {
+        self.write_deliveries(deliveries);
+        self.mailbox.delivered(deliveries);
+    }
+
+    fn write_deliveries(&mut self, deliveries: &[Delivery]) {
         for delivery in deliveries {
             for &Subscription { place, serial } in delivery.subscribers.iter() {
                 let index = place as usize;
+                if let Some(absent) = self.absent.as_mut().filter(|absent| absent.index == index) {
+                    let subscribers = Arc::new(vec![Subscription { place, serial }]);
+                    let (name, body) = (Arc::clone(&delivery.name), Arc::clone(&delivery.body));
+                    let kind = delivery.kind;
+                    absent.late.push(Delivery { kind, name, subscribers, body });
+                    continue;
+                }
                 let Some(Some(connection)) = self.connections.get_mut(index) else { continue };
                 if matches!(connection.state, State::Closing | State::Dead) {
                     continue;
@@ -200,7 +349,6 @@ impl Reactor {
                 }
             }
         }
-        self.mailbox.delivered(deliveries);
     }
 
     fn connection(&mut self, id: ConnectionId) -> Option<&mut Connection> {
@@ -209,7 +357,7 @@ impl Reactor {
     }
 
     /// What a parked connection waited for is over.
-    fn resume(&mut self, id: ConnectionId, result: Result<(), CommandError>) {
+    fn resume(&mut self, turn: &mut Turn, id: ConnectionId, result: Result<(), CommandError>) {
         let Some(connection) = self.connection(id) else { return };
         let State::Parked(afterwards) = connection.state else { return };
         connection.state = State::Open;
@@ -217,26 +365,26 @@ impl Reactor {
         let answered = afterwards == Afterwards::Reply || result.is_err();
         if answered {
             let Some(connection) = &mut self.connections[id.index] else { return };
-            let worker = &self.turn.worker;
+            let worker = &turn.worker;
             dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
             if afterwards == Afterwards::RunAgain {
-                let limits = self.turn.limits(connection);
+                let limits = turn.limits(connection);
                 connection.skip_request(&limits);
             }
         }
         self.schedule(id.index);
     }
 
-    fn wake_sleepers(&mut self) {
-        while let Some(id) = self.turn.timers.pop_due() {
-            self.resume(id, Ok(()));
-            self.run_again(id);
+    fn wake_sleepers(&mut self, turn: &mut Turn) {
+        while let Some(id) = self.timers.pop_due() {
+            self.resume(turn, id, Ok(()));
+            self.run_again(turn, id);
         }
     }
 
     /// A command that waits for keys or for the end of a pause runs again, unless `CLIENT UNBLOCK` has
     /// ended it. If it does not wait any more, the news is old.
-    fn run_again(&mut self, id: ConnectionId) {
+    fn run_again(&mut self, turn: &mut Turn, id: ConnectionId) {
         let Some(connection) = self.connection(id) else { return };
         if connection.state != State::Waiting || !connection.session.take_command_back() {
             return;
@@ -244,18 +392,21 @@ impl Reactor {
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
         if connection.session.client.unblocking() == Some(Unblocking::WithError) {
-            let (worker, server) = (&self.turn.worker, &self.turn.server);
-            connection.session.stop_waiting(&server.engine);
+            let (worker, server) = (&turn.worker, &turn.server);
+            if connection.session.stop_waiting(&server.engine, worker.lock_wait()).is_err() {
+                let timer = self.timers.add(HELD_PAUSE, id);
+                return connection.begin_waiting(timer);
+            }
             let result = Err(CommandError::UNBLOCKED);
             dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
-            let limits = self.turn.limits(connection);
+            let limits = turn.limits(connection);
             connection.skip_request(&limits);
         }
         self.schedule(id.index);
     }
 
     /// A command that waited for a key has been run by another client's thread.
-    fn answer(&mut self, id: ConnectionId, served: Served) {
+    fn answer(&mut self, turn: &Turn, id: ConnectionId, served: Served) {
         let Some(connection) = self.connection(id) else { return };
         if connection.state != State::Waiting {
             return; // Its client goes.
@@ -263,7 +414,7 @@ impl Reactor {
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
         connection.session.take_served(served, &mut connection.output);
-        let limits = self.turn.limits(connection);
+        let limits = turn.limits(connection);
         connection.skip_request(&limits);
         self.schedule(id.index);
     }
@@ -272,31 +423,31 @@ impl Reactor {
     fn end_waiting(&mut self, id: ConnectionId) {
         let Some(connection) = &mut self.connections[id.index] else { return };
         if let Some(at) = connection.end_waiting() {
-            self.turn.timers.cancel(at, id);
+            self.timers.cancel(at, id);
         }
     }
 
     /// Closes what is dead, and has the log wake this thread if somebody waits for it.
-    fn bury_and_watch(&mut self) {
+    fn bury_and_watch(&mut self, turn: &mut Turn) {
         // The lists are taken and put back, rather than made anew every turn.
-        let mut touched = std::mem::take(&mut self.turn.touched);
-        touched.drain(..).for_each(|index| self.after_turn(index));
-        self.turn.touched = touched;
-        if self.gated.is_empty() && self.turn.waiting_for_room.is_empty() {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.drain(..).for_each(|index| self.after_turn(turn, index));
+        self.touched = touched;
+        if self.gated.is_empty() && self.waiting_for_room.is_empty() {
             return;
         }
         if self.mailbox.wait_for_log() == Watch::GoesOn {
             return;
         }
         // The log may have moved before it was asked to wake. That it refuses is an answer, too.
-        if !matches!(self.turn.server.engine.log().admit(), Err(Refusal::Busy)) {
-            for id in std::mem::take(&mut self.turn.waiting_for_room) {
-                self.resume(id, Ok(()));
+        if !matches!(turn.server.engine.log().admit(), Err(Refusal::Busy)) {
+            for id in std::mem::take(&mut self.waiting_for_room) {
+                self.resume(turn, id, Ok(()));
             }
         }
         for index in self.take_gated() {
-            self.turn.finish(&mut self.connections, index);
-            self.after_turn(index);
+            turn.finish(self, index);
+            self.after_turn(turn, index);
         }
     }
 
@@ -309,10 +460,10 @@ impl Reactor {
         std::mem::take(&mut self.gated)
     }
 
-    fn after_turn(&mut self, index: usize) {
+    fn after_turn(&mut self, turn: &mut Turn, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         if connection.state == State::Dead || connection.session.client.is_killed() {
-            return self.bury(index);
+            return self.bury(turn, index);
         }
         if connection.waits_for_log() && !connection.listed_as_gated {
             connection.listed_as_gated = true;
@@ -324,16 +475,16 @@ impl Reactor {
         }
     }
 
-    fn bury(&mut self, index: usize) {
+    fn bury(&mut self, turn: &mut Turn, index: usize) {
         let Some(mut connection) = self.connections[index].take() else { return };
         connection.stream.deregister(self.poll.registry());
-        connection.session.close(&self.turn.server.engine);
+        connection.session.close(&turn.server.engine, turn.worker.lock_wait());
         if let Some(at) = connection.timer {
             let id = ConnectionId { index, generation: connection.generation };
-            self.turn.timers.cancel(at, id);
+            self.timers.cancel(at, id);
         }
-        self.turn.server.clients.remove(connection.session.client.id);
-        self.turn.worker.end_subscriptions(&mut connection.session);
+        turn.server.clients.remove(connection.session.client.id);
+        turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {
             self.ready.retain(|&ready| ready != index);
@@ -344,24 +495,24 @@ impl Reactor {
         self.vacant.push(index);
     }
 
-    fn sweep(&mut self) {
+    fn sweep(&mut self, turn: &mut Turn) {
         for index in 0..self.connections.len() {
             if let Some(connection) = &self.connections[index]
                 && connection.session.client.is_killed()
             {
-                self.bury(index);
+                self.bury(turn, index);
             }
         }
     }
 
     /// Once a second: clients that have been silent for too long, memory that lies idle.
-    fn care(&mut self) {
+    fn care(&mut self, turn: &mut Turn) {
         if self.last_care.elapsed() < CARE_EVERY {
             return;
         }
         self.last_care = Instant::now();
-        let now_ms = self.turn.worker.now_ms;
-        let timeout_ms = self.turn.worker.settings.clients.idle_timeout_s * 1000;
+        let now_ms = turn.worker.now_ms;
+        let timeout_ms = turn.worker.settings.clients.idle_timeout_s * 1000;
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let active_ms = connection.session.client.active_ms.load(Ordering::Relaxed);
@@ -372,10 +523,10 @@ impl Reactor {
             let may_idle = timeout_ms == 0 || connection.session.is_subscribed();
             let idle = !may_idle && idle_ms > timeout_ms && connection.state == State::Open;
             if idle || connection.closes_for_too_long(self.last_care) {
-                self.bury(index);
+                self.bury(turn, index);
             } else if connection.owes() {
-                self.turn.finish(&mut self.connections, index);
-                self.after_turn(index);
+                turn.finish(self, index);
+                self.after_turn(turn, index);
             }
         }
     }

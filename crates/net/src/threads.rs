@@ -5,16 +5,35 @@ use crate::reactor::{MAILBOX, Reactor};
 use crate::turn::Turn;
 use basalt_command::dispatch::Worker;
 use basalt_command::server::Server;
+use basalt_stdx::lock_rank::RankedMutex;
 use mio::{Poll, Waker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long clients have to take what they are owed, and scripts that have changed something to end, when the
+/// threads stop in order.
+pub const STOP_GRACE: Duration = Duration::from_secs(6);
 
 /// The network threads.
 pub struct NetThreads {
+    server: Arc<Server>,
     mailboxes: Vec<Arc<Mailbox>>,
     threads: Vec<JoinHandle<()>>,
+    /// Ends with the last thread.
+    running: RankedMutex<Receiver<()>>,
+}
+
+/// What has become of the threads that were to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopped {
+    /// They have ended.
+    All,
+    /// One is still in the midst of a script that has changed something, and holds its partitions.
+    NotAll,
 }
 
 impl NetThreads {
@@ -23,16 +42,26 @@ impl NetThreads {
     /// # Errors
     /// If the system gives no poll or no thread.
     pub fn start(server: &Arc<Server>) -> io::Result<NetThreads> {
-        let mut net = NetThreads { mailboxes: Vec::new(), threads: Vec::new() };
+        let (runs, running) = channel();
+        let (mailboxes, threads) = (Vec::new(), Vec::new());
+        let mut net = NetThreads {
+            server: Arc::clone(server),
+            mailboxes,
+            threads,
+            running: RankedMutex::new(running),
+        };
         for (number, counters) in server.counters.iter().enumerate() {
             let poll = Poll::new()?;
             let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
             let worker = Worker::new(server, Arc::clone(counters));
-            let turn = Turn::new(Arc::clone(server), worker, Arc::clone(&mailbox));
-            let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), turn);
-            let thread = std::thread::Builder::new()
-                .name(format!("net-{number}"))
-                .spawn(move || reactor.run())?;
+            let mut turn = Turn::new(Arc::clone(server), worker);
+            let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), server);
+            let runs = runs.clone();
+            let thread =
+                std::thread::Builder::new().name(format!("net-{number}")).spawn(move || {
+                    reactor.run(&mut turn);
+                    drop::<Sender<()>>(runs);
+                })?;
             let log_wake = Arc::clone(&mailbox);
             server.engine.log().subscribe(Arc::new(move || log_wake.log_moved()));
             net.mailboxes.push(mailbox);
@@ -54,13 +83,19 @@ impl NetThreads {
         self.mailboxes.clone()
     }
 
-    /// Sends what clients are owed, closes all connections and ends the threads.
-    pub fn stop(self) {
+    /// Sends what clients are owed, closes all connections and ends the threads. Scripts that have changed
+    /// nothing end at once; others have until `grace` is over.
+    pub fn stop(self, grace: Duration) -> Stopped {
+        self.server.scripts.shut_down();
         self.mailboxes.iter().for_each(|mailbox| mailbox.send(Message::Stop));
+        if self.running.lock().recv_timeout(grace) == Err(RecvTimeoutError::Timeout) {
+            return Stopped::NotAll;
+        }
         for thread in self.threads {
             if thread.join().is_err() {
                 tracing::error!("a network thread had panicked");
             }
         }
+        Stopped::All
     }
 }

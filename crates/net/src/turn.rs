@@ -6,16 +6,15 @@
 //! ```
 //! What a batch does with its requests is `basalt_command::dispatch::Batch`.
 
-use crate::buffers::BufferPool;
+use crate::beside::Beside;
 use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
-use crate::mailbox::{ConnectionId, Mailbox, Message};
-use crate::timers::Timers;
+use crate::reactor::Reactor;
 use basalt_command::dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
-use basalt_command::error::CommandError;
+use basalt_command::scripts::Attendant;
 use basalt_command::server::Server;
 use basalt_command::session::Session;
-use basalt_command::wait::Wait;
 use basalt_config::ClientClass;
+use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Limits, Parsed, ProtocolError, Reply};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,20 +22,11 @@ use std::time::{Duration, Instant};
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
 
-/// How long a publisher waits for subscribers that are behind before it tries again.
-const SUBSCRIBERS_PAUSE: Duration = Duration::from_millis(1);
-
 /// What a thread needs to run requests.
 pub(crate) struct Turn {
     pub(crate) server: Arc<Server>,
     pub(crate) worker: Worker,
-    pub(crate) mailbox: Arc<Mailbox>,
-    pub(crate) pool: BufferPool,
-    pub(crate) timers: Timers,
-    /// Connections whose command found no room in the log.
-    pub(crate) waiting_for_room: Vec<ConnectionId>,
-    /// Connections that were served in this turn.
-    pub(crate) touched: Vec<usize>,
+    counters: Arc<ThreadCounters>,
     batch: Batch,
 }
 
@@ -45,29 +35,22 @@ pub(crate) type Connections = Vec<Option<Connection>>;
 
 /// The connections as a batch sees them.
 struct Clients<'a> {
-    connections: &'a mut Connections,
+    reactor: &'a mut Reactor,
+    server: &'a Arc<Server>,
+    counters: &'a Arc<ThreadCounters>,
     /// Bytes owed to a client after which its requests wait for it to read.
     owed_bytes_max: usize,
-    /// Commands that wait: whose, where they end, for what.
-    parked: Vec<(usize, usize, Wait)>,
 }
 
 impl BatchClients for Clients<'_> {
     #[inline(always)]
     fn bytes(&self, client: u32) -> Option<&[u8]> {
-        Some(self.connections[client as usize].as_ref()?.input.bytes())
+        Some(self.reactor.connections[client as usize].as_ref()?.input.bytes())
     }
 
     #[inline(always)]
     fn running(&mut self, client: u32) -> Option<Running<'_>> {
-        let connection = self.connections[client as usize].as_mut()?;
-        if connection.state != State::Open {
-            return None;
-        }
-        let owed_bytes_max = self.owed_bytes_max.saturating_sub(connection.owed_earlier_bytes());
-        let Connection { input, session, output, .. } = connection;
-        let (bytes, consumed) = input.for_running();
-        Some(Running { session, bytes, consumed, out: output, owed_bytes_max })
+        running(self.reactor.connections[client as usize].as_mut()?, self.owed_bytes_max)
     }
 
     #[cold]
@@ -75,18 +58,54 @@ impl BatchClients for Clients<'_> {
         let index = client as usize;
         match halt {
             Halt::Closed => {
-                if let Some(connection) = &mut self.connections[index] {
+                if let Some(connection) = &mut self.reactor.connections[index] {
                     connection.state = State::Closing;
                 }
             }
             Halt::Later => {
-                if let Some(connection) = &mut self.connections[index] {
+                if let Some(connection) = &mut self.reactor.connections[index] {
                     connection.rewind();
                 }
             }
-            Halt::Waits { wait, end } => self.parked.push((index, end, wait)),
+            Halt::Waits { wait, end } => self.reactor.park(self.server, index, end, wait),
         }
     }
+
+    /// The connection is out of reach while its request runs, so that the others can be served.
+    fn run_script(
+        &mut self,
+        client: u32,
+        batch: &mut dyn Iterator<Item = u32>,
+        run: &mut dyn FnMut(Running<'_>, &mut dyn Attendant),
+    ) -> Option<Worker> {
+        let index = client as usize;
+        let mut connection = self.reactor.connections[index].take()?;
+        let mut beside = Beside::new(self.reactor, self.server, self.counters, index, batch);
+        if let Some(running) = running(&mut connection, self.owed_bytes_max) {
+            run(running, &mut beside);
+        }
+        let stand_in = beside.end();
+        if stand_in.is_some() {
+            connection.rewind();
+        }
+        self.reactor.connections[index] = Some(connection);
+        if stand_in.is_some() {
+            self.reactor.come_back(index);
+        }
+        stand_in
+    }
+}
+
+/// What running requests of a connection takes, if it is open.
+#[inline(always)]
+fn running(connection: &mut Connection, owed_bytes_max: usize) -> Option<Running<'_>> {
+    if connection.state != State::Open {
+        return None;
+    }
+    let owed_bytes_max = owed_bytes_max.saturating_sub(connection.owed_earlier_bytes());
+    let Connection { input, session, output, .. } = connection;
+    let (bytes, consumed) = input.for_running();
+    Some(Running { session, bytes, consumed, out: output, owed_bytes_max })
 }
 
 /// A connection as the origin of requests.
@@ -96,62 +115,53 @@ fn origin<'a>(index: usize, session: &Session, bytes: &'a [u8]) -> Origin<'a> {
 }
 
 impl Turn {
-    pub(crate) fn new(server: Arc<Server>, worker: Worker, mailbox: Arc<Mailbox>) -> Turn {
-        Turn {
-            server,
-            worker,
-            mailbox,
-            pool: BufferPool::default(),
-            timers: Timers::default(),
-            waiting_for_room: Vec::new(),
-            touched: Vec::new(),
-            batch: Batch::default(),
-        }
+    pub(crate) fn new(server: Arc<Server>, worker: Worker) -> Turn {
+        let counters = Arc::clone(&worker.counters);
+        Turn { server, worker, counters, batch: Batch::default() }
     }
 
-    /// Serves the connections in `ready`; leaves those in it that have more to do.
-    pub(crate) fn serve(&mut self, connections: &mut Connections, ready: &mut Vec<usize>) {
+    /// Serves the connections that are ready; leaves those ready that have more to do.
+    pub(crate) fn serve(&mut self, reactor: &mut Reactor) {
         let batch_max = self.worker.settings.network.batch_commands_max;
+        // A script that takes long empties this list: then its connection alone is left to be finished.
+        reactor.begin_serving();
         // All read first: the kernel's instructions and ours drive each other out of the cache.
-        for &index in &*ready {
-            self.read(connections, index);
+        for at in 0..reactor.serving.len() {
+            self.read(reactor, reactor.serving[at]);
         }
-        for &index in &*ready {
+        let mut at = 0;
+        while let Some(&index) = reactor.serving.get(at) {
+            at += 1;
             // Read only when a batch is full: most connections have one request.
             let mut start = None;
             let mut left = self.worker.settings.network.turn_commands_max;
             // Connections with one request each share a batch; one with many fills several.
-            while left > 0 && self.parse(connections, index, &mut left, batch_max) {
+            while left > 0 && self.parse(reactor, index, &mut left, batch_max) {
                 let start = *start.get_or_insert_with(Instant::now);
-                if self.run(connections) - start > TURN_MAX {
+                if self.run(reactor) - start > TURN_MAX {
                     break;
                 }
             }
         }
         if !self.batch.is_empty() {
-            self.run(connections);
+            self.run(reactor);
         }
         self.worker.hand_over_messages(&self.server);
-        for &index in &*ready {
-            self.finish(connections, index);
+        for at in 0..reactor.serving.len() {
+            self.finish(reactor, reactor.serving[at]);
         }
-        self.touched.extend_from_slice(ready);
-        ready.retain(|&index| {
-            let Some(connection) = &mut connections[index] else { return false };
-            connection.scheduled = connection.has_more();
-            connection.scheduled
-        });
+        reactor.end_serving();
     }
 
-    fn read(&mut self, connections: &mut Connections, index: usize) {
-        let Some(connection) = &mut connections[index] else { return };
+    fn read(&mut self, reactor: &mut Reactor, index: usize) {
+        let Some(connection) = &mut reactor.connections[index] else { return };
         if connection.is_idle() || !connection.readable {
             return;
         }
         if !connection.input.is_parsed() && connection.wanted == 0 {
             return; // What has been read goes first.
         }
-        match connection.read(&mut self.pool) {
+        match connection.read(&mut reactor.pool) {
             ReadOutcome::Bytes(bytes) => {
                 self.worker.counters.bytes_in.add(bytes as u64);
                 connection.wanted = 0;
@@ -166,12 +176,12 @@ impl Turn {
     /// Adds requests of a connection to the batch; true if the batch is full and there may be more.
     fn parse(
         &mut self,
-        connections: &mut Connections,
+        reactor: &mut Reactor,
         index: usize,
         left: &mut usize,
         batch_max: usize,
     ) -> bool {
-        let Some(connection) = &mut connections[index] else { return false };
+        let Some(connection) = &mut reactor.connections[index] else { return false };
         if connection.is_idle() {
             return false;
         }
@@ -196,14 +206,14 @@ impl Turn {
                 Ok(Parsed::Request { consumed }) => consumed,
                 Ok(Parsed::Empty { consumed }) => {
                     connection.input.parsed += consumed;
-                    return self.pass_over_nothing(connections, index) && *left > 0;
+                    return self.pass_over_nothing(reactor, index) && *left > 0;
                 }
                 Ok(Parsed::Incomplete { wanted }) => {
                     connection.wanted = wanted.max(1);
-                    return self.check_query_limit(connections, index);
+                    return self.check_query_limit(reactor, index);
                 }
                 Err(error) => {
-                    self.refuse_bytes(connections, index, error);
+                    self.refuse_bytes(reactor, index, error);
                     return false;
                 }
             };
@@ -245,9 +255,9 @@ impl Turn {
     /// An empty request counts as consumed when what came before it has run; false if the connection
     /// has gone meanwhile.
     #[cold]
-    fn pass_over_nothing(&mut self, connections: &mut Connections, index: usize) -> bool {
-        self.run(connections);
-        let Some(connection) = &mut connections[index] else { return false };
+    fn pass_over_nothing(&mut self, reactor: &mut Reactor, index: usize) -> bool {
+        self.run(reactor);
+        let Some(connection) = &mut reactor.connections[index] else { return false };
         if connection.state == State::Open {
             connection.input.consumed = connection.input.parsed;
         }
@@ -256,9 +266,9 @@ impl Turn {
 
     /// Answers bytes that are no request, after what came before them, and hangs up.
     #[cold]
-    fn refuse_bytes(&mut self, connections: &mut Connections, index: usize, error: ProtocolError) {
-        self.run(connections);
-        let Some(connection) = &mut connections[index] else { return };
+    fn refuse_bytes(&mut self, reactor: &mut Reactor, index: usize, error: ProtocolError) {
+        self.run(reactor);
+        let Some(connection) = &mut reactor.connections[index] else { return };
         if connection.state == State::Open {
             let mut reply = Reply::new(&mut connection.output, connection.session.protocol);
             reply.protocol_error(error);
@@ -267,8 +277,8 @@ impl Turn {
     }
 
     #[cold]
-    fn check_query_limit(&mut self, connections: &mut Connections, index: usize) -> bool {
-        let Some(connection) = &mut connections[index] else { return false };
+    fn check_query_limit(&mut self, reactor: &mut Reactor, index: usize) -> bool {
+        let Some(connection) = &mut reactor.connections[index] else { return false };
         let limit = self.worker.settings.clients.query_buffer_bytes_max;
         if connection.input.pending() > limit {
             self.worker.counters.query_limit_disconnections.add(1);
@@ -279,7 +289,7 @@ impl Turn {
     }
 
     /// Runs the batch; returns when that was done.
-    fn run(&mut self, connections: &mut Connections) -> Instant {
+    fn run(&mut self, reactor: &mut Reactor) -> Instant {
         // A client that is owed more than its limit is disconnected when its turn ends.
         let limits = &self.worker.settings.clients.output_limits;
         let hard_bytes = limits.of(ClientClass::Normal).hard_bytes;
@@ -287,62 +297,14 @@ impl Turn {
             Ok(limit @ 1..OWED_BYTES_PAUSE) => limit,
             _ => OWED_BYTES_PAUSE,
         };
-        let mut clients = Clients { connections, owed_bytes_max, parked: Vec::new() };
-        let done = self.batch.run(&self.server, &mut self.worker, &mut clients);
-        for (index, end, wait) in clients.parked {
-            self.park(connections, index, end, wait);
-        }
-        done
-    }
-
-    /// A command has to wait: the rest of its connection's requests wait with it.
-    #[cold]
-    fn park(&mut self, connections: &mut Connections, index: usize, end: usize, wait: Wait) {
-        let Some(connection) = &mut connections[index] else { return };
-        let afterwards = wait.afterwards();
-        if afterwards == basalt_command::wait::Afterwards::Reply {
-            connection.input.consumed = end;
-        }
-        connection.state = State::Parked(afterwards);
-        connection.rewind();
-        let id = ConnectionId { index, generation: connection.generation };
-        match wait {
-            Wait::Sleep(time) => {
-                self.timers.add(time, id);
-            }
-            Wait::Subscribers => {
-                self.timers.add(SUBSCRIBERS_PAUSE, id);
-            }
-            Wait::Ready(time) => self.begin_waiting(connections, id, time),
-            Wait::Pause(time) => self.begin_waiting(connections, id, Some(time)),
-            Wait::LogRoom => self.waiting_for_room.push(id),
-            wait => {
-                let mailbox = Arc::clone(&self.mailbox);
-                let done = move |result: Result<(), CommandError>| {
-                    mailbox.send(Message::WaitOver { connection: id, result });
-                };
-                wait.start(&self.server.engine, Box::new(done));
-            }
-        }
-    }
-
-    /// A command waits that others will have run again, at the latest when the time has passed.
-    #[cold]
-    fn begin_waiting(
-        &mut self,
-        connections: &mut Connections,
-        id: ConnectionId,
-        time: Option<Duration>,
-    ) {
-        let Some(connection) = &mut connections[id.index] else { return };
-        let timer = time.and_then(|time| self.timers.add(time, id));
-        connection.input.compact(&mut self.pool);
-        connection.begin_waiting(timer);
+        let (server, counters) = (&self.server, &self.counters);
+        let mut clients = Clients { reactor, server, counters, owed_bytes_max };
+        self.batch.run(&self.server, &mut self.worker, &mut clients)
     }
 
     /// Sends what a connection is owed and tidies it up.
-    pub(crate) fn finish(&mut self, connections: &mut Connections, index: usize) {
-        let Some(connection) = &mut connections[index] else { return };
+    pub(crate) fn finish(&mut self, reactor: &mut Reactor, index: usize) {
+        let Some(connection) = &mut reactor.connections[index] else { return };
         // What is queued counts, whether the socket would take it or not.
         if connection.owes() && self.is_over_output_limit(connection) {
             connection.abandon_output();
@@ -350,7 +312,7 @@ impl Turn {
         let sent = connection.flush(self.server.engine.log());
         self.worker.counters.bytes_out.add(sent as u64);
         connection.forget_inline();
-        connection.input.release(&mut self.pool);
+        connection.input.release(&mut reactor.pool);
         if connection.owes() && self.is_over_output_limit(connection) {
             connection.abandon_output();
         }

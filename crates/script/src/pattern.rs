@@ -32,6 +32,8 @@ pub(crate) enum Capture {
     Text(usize, usize),
     /// `()`: a place, counted from 0.
     Place(usize),
+    /// A `(` without its `)`: a problem for whoever wants its text.
+    Unfinished,
 }
 
 /// A match: where it begins and ends, and its captures.
@@ -81,7 +83,7 @@ pub(crate) fn find<E>(
     for start in from..=subject.len() {
         matcher.level = 0;
         if let Some(end) = matcher.run(start, 0)? {
-            return Ok(Some(Match { start, end, captures: matcher.captured()? }));
+            return Ok(Some(Match { start, end, captures: matcher.captured() }));
         }
         if anchored {
             break;
@@ -346,13 +348,13 @@ impl<E> Matcher<'_, E> {
         !is_in
     }
 
-    fn captured(&self) -> Result<Vec<Capture>, Stop<E>> {
+    fn captured(&self) -> Vec<Capture> {
         let captures = self.captures[..self.level].iter();
         captures
             .map(|&(start, len)| match len {
-                Len::Open => Err(Stop::Malformed("unfinished capture")),
-                Len::Place => Ok(Capture::Place(start)),
-                Len::Bytes(len) => Ok(Capture::Text(start, start + len)),
+                Len::Open => Capture::Unfinished,
+                Len::Place => Capture::Place(start),
+                Len::Bytes(len) => Capture::Text(start, start + len),
             })
             .collect()
     }

@@ -253,6 +253,8 @@ end
 
 local string = pick(string, "byte char dump format gfind len lower reverse sub upper")
 
+local CAPTURES_MAX = 32
+
 function string.find(s, p, init, plain)
   s, p = text(s, 1, "find"), text(p, 2, "find")
   local from = init and beginning(whole(init, 3, "find"), #s) or 0
@@ -267,7 +269,7 @@ function string.match(s, p, init)
     if first then return ... end
     return nil
   end
-  return captures(native.next_match(s, p, from, true))
+  return captures(native.next_match(s, p, from, true, CAPTURES_MAX))
 end
 
 function string.gmatch(s, p)
@@ -284,7 +286,7 @@ function string.gmatch(s, p)
   end
   return function()
     if from > #s then return nil end
-    return captures(native.next_match(s, p, from, false))
+    return captures(native.next_match(s, p, from, false, CAPTURES_MAX))
   end
 end
 
@@ -311,7 +313,7 @@ function string.gsub(s, p, with, count_max)
     return value, first, last
   end
   while count < count_max do
-    local value, first, last = replacement(native.next_match(s, p, at, true))
+    local value, first, last = replacement(native.next_match(s, p, at, true, is_function and CAPTURES_MAX or 1))
     if not value then break end
     count = count + 1
     if first > at then pieces[#pieces + 1] = sub(s, at + 1, first) end

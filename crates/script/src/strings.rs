@@ -9,6 +9,8 @@ use memchr::memmem;
 use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Value};
 use std::rc::Rc;
 
+const UNFINISHED: &str = "unfinished capture";
+
 /// Puts the functions into the table of native ones.
 pub(crate) fn add(lua: &Lua, native: &Table, current: &Rc<Current>) -> mlua::Result<()> {
     let state = Rc::clone(current);
@@ -23,25 +25,21 @@ pub(crate) fn add(lua: &Lua, native: &Table, current: &Rc<Current>) -> mlua::Res
         }
         let found = search(&subject_bytes, &pattern_bytes, from, Anchor::Heeded, &state);
         answer(lua, found, |found| {
-            let mut values = (found.start + 1, found.end).into_lua_multi(lua)?;
-            for capture in &found.captures {
-                values.push_back(captured(lua, &subject_bytes, *capture)?);
-            }
-            Ok(values)
+            let place = (found.start + 1, found.end).into_lua_multi(lua)?;
+            with_captures(lua, place, &subject_bytes, &found.captures)
         })
     };
     native.set("find", lua.create_function(find)?)?;
     let state = Rc::clone(current);
-    let next = move |lua: &Lua, (subject, pattern, from, anchored): Finding| {
+    let next = move |lua: &Lua, (subject, pattern, from, anchored, captures_max): Next| {
         let (subject_bytes, pattern_bytes) = (subject.as_bytes(), pattern.as_bytes());
         let anchor = if anchored { Anchor::Heeded } else { Anchor::Ignored };
         let found = search(&subject_bytes, &pattern_bytes, from, anchor, &state);
         answer(lua, found, |found| {
-            let mut values = (found.start, found.end).into_lua_multi(lua)?;
-            for capture in captures_or_all(&found) {
-                values.push_back(captured(lua, &subject_bytes, capture)?);
-            }
-            Ok(values)
+            let place = (found.start, found.end).into_lua_multi(lua)?;
+            let mut captures = captures_or_all(&found);
+            captures.truncate(captures_max);
+            with_captures(lua, place, &subject_bytes, &captures)
         })
     };
     native.set("next_match", lua.create_function(next)?)?;
@@ -59,6 +57,8 @@ pub(crate) fn add(lua: &Lua, native: &Table, current: &Rc<Current>) -> mlua::Res
 
 /// Subject, pattern, where to begin, counted from 0, and a switch.
 type Finding = (LuaString, LuaString, usize, bool);
+/// The same, and how many captures are asked for.
+type Next = (LuaString, LuaString, usize, bool, usize);
 /// Subject, pattern, replacement, and how often at most.
 type Replacing = (LuaString, LuaString, LuaString, f64);
 
@@ -99,11 +99,21 @@ fn captures_or_all(found: &Match) -> Vec<Capture> {
     }
 }
 
-fn captured(lua: &Lua, subject: &[u8], capture: Capture) -> mlua::Result<Value> {
-    Ok(match capture {
-        Capture::Text(start, end) => Value::String(lua.create_string(&subject[start..end])?),
-        Capture::Place(place) => Value::Number((place + 1) as f64),
-    })
+/// A place and captures, or the problem with one of them.
+fn with_captures(
+    lua: &Lua,
+    mut values: MultiValue,
+    subject: &[u8],
+    captures: &[Capture],
+) -> mlua::Result<MultiValue> {
+    for capture in captures {
+        values.push_back(match *capture {
+            Capture::Text(start, end) => Value::String(lua.create_string(&subject[start..end])?),
+            Capture::Place(place) => Value::Number((place + 1) as f64),
+            Capture::Unfinished => return problem(lua, Stop::Malformed(UNFINISHED)),
+        });
+    }
+    Ok(values)
 }
 
 /// `gsub` with a text.
@@ -167,6 +177,7 @@ fn add_replacement(
         match capture {
             Capture::Text(start, end) => text.extend_from_slice(&subject[start..end]),
             Capture::Place(place) => text.extend_from_slice((place + 1).to_string().as_bytes()),
+            Capture::Unfinished => return Err(Stop::Malformed(UNFINISHED)),
         }
     }
     Ok(())

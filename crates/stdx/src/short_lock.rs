@@ -8,6 +8,9 @@
 //! times, in case the holder needs it; then sleeps a little longer each time, up to
 //! [`SLEEP_MAX`], which bounds what a holder of a long piece of work can cost a waiter on top.
 //!
+//! A thread that has others to serve does not wait for a holder that takes very long: it says how long it
+//! waits at most ([`LockWait`]) and is told that it has not got the lock.
+//!
 //! It deliberately covers no data, knows no owner, and is not fair. Not for anything that is held
 //! across a system call as a rule.
 
@@ -18,9 +21,22 @@ use std::time::Duration;
 const SPINS: u32 = 100;
 /// Rounds after which a waiter sleeps instead.
 const ROUNDS_AWAKE: u32 = SPINS + 10;
+/// Rounds after which a thread that waits briefly gives up: ten sleeps, some 1.3 ms.
+const ROUNDS_BRIEF: u32 = ROUNDS_AWAKE + 10;
 const SLEEP_MIN: Duration = Duration::from_micros(10);
 /// Longest sleep between two looks at the lock.
 const SLEEP_MAX: Duration = Duration::from_micros(200);
+
+/// How long a thread waits for a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockWait {
+    /// Until it gets the lock.
+    Endless,
+    /// About a millisecond: longer than anything but a script holds a lock.
+    Brief,
+    /// About a microsecond, without a sleep.
+    Spinning,
+}
 
 /// See the head of this file.
 #[derive(Debug, Default)]
@@ -38,8 +54,14 @@ impl ShortLock {
     #[inline]
     pub fn lock(&self) {
         if !self.try_lock() {
-            self.wait();
+            self.wait(LockWait::Endless);
         }
+    }
+
+    /// Takes the lock unless that takes too long; returns true if it did.
+    #[inline]
+    pub fn lock_within(&self, wait: LockWait) -> bool {
+        self.try_lock() || self.wait(wait)
     }
 
     /// Takes the lock if nobody holds it; says whether it did.
@@ -57,9 +79,14 @@ impl ShortLock {
 
     #[cold]
     #[inline(never)]
-    fn wait(&self) {
-        let mut sleep = SLEEP_MIN;
-        for round in 0_u32.. {
+    fn wait(&self, wait: LockWait) -> bool {
+        let rounds = match wait {
+            LockWait::Endless => u32::MAX,
+            LockWait::Brief => ROUNDS_BRIEF,
+            LockWait::Spinning => SPINS,
+        };
+        let (mut sleep, mut round) = (SLEEP_MIN, 0_u32);
+        while round < rounds || wait == LockWait::Endless {
             match round {
                 0..SPINS => std::hint::spin_loop(),
                 SPINS..ROUNDS_AWAKE => std::thread::yield_now(),
@@ -70,9 +97,11 @@ impl ShortLock {
             }
             // Looks before it writes, so that the waiters share the line while they wait.
             if !self.taken.load(Ordering::Relaxed) && self.try_lock() {
-                return;
+                return true;
             }
+            round = round.saturating_add(1);
         }
+        false
     }
 }
 
@@ -99,6 +128,15 @@ mod tests {
             }
         });
         assert_eq!(count.into_inner(), 4 * ROUNDS);
+    }
+
+    #[test]
+    fn a_thread_that_does_not_wait_for_ever_gives_up() {
+        let lock = ShortLock::new();
+        assert!(lock.lock_within(LockWait::Spinning));
+        assert!(!lock.lock_within(LockWait::Spinning) && !lock.lock_within(LockWait::Brief));
+        lock.unlock();
+        assert!(lock.lock_within(LockWait::Brief));
     }
 
     #[test]

@@ -13,13 +13,14 @@
 
 use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
-use super::execute::execute;
+use super::execute::{execute, execute_attended, runs_scripts};
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
 use crate::clients::ClientHandle;
 use crate::hand_over::{Asked, Served};
 use crate::prepared::Prepared;
+use crate::scripts::{Attendant, Nobody};
 use crate::server::Server;
 use crate::session::{Flow, ParkedCommand, Session};
 use crate::wait::Wait;
@@ -118,6 +119,29 @@ pub trait BatchClients {
 
     /// Requests of a client that have not run will not run in this batch.
     fn halt(&mut self, client: u32, halt: Halt);
+
+    /// Runs a request of a client that runs scripts. While one takes long, the other clients may be served
+    /// meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed again, and the worker
+    /// is returned that stood in.
+    fn run_script(
+        &mut self,
+        client: u32,
+        batch: &mut dyn Iterator<Item = u32>,
+        run: &mut dyn FnMut(Running<'_>, &mut dyn Attendant),
+    ) -> Option<Worker> {
+        let _ = batch;
+        if let Some(running) = self.running(client) {
+            run(running, &mut Nobody);
+        }
+        None
+    }
+}
+
+/// Why a client's requests have not all run.
+enum Stop {
+    Halt(Halt),
+    /// This many have run, and the next one runs scripts.
+    Script(usize),
 }
 
 impl Request {
@@ -269,12 +293,65 @@ impl Batch {
         }
         let Some(mut running) = clients.running(client) else { return next };
         let owed = running.out.len();
-        let halt = self.run_requests(server, worker, &mut running, &self.requests[first..next]);
+        let stop = self.run_requests(server, worker, &mut running, &self.requests[first..next]);
         *bytes_left = bytes_left.saturating_sub(running.out.len() - owed);
-        if let Some(halt) = halt {
-            clients.halt(client, halt);
+        match stop {
+            None => next,
+            Some(Stop::Halt(halt)) => {
+                clients.halt(client, halt);
+                next
+            }
+            Some(Stop::Script(ran)) => {
+                self.run_script(server, worker, clients, (first + ran, bytes_left))
+            }
         }
-        next
+    }
+
+    /// Runs a request that runs scripts; returns the number of the next one that is to run. If others were
+    /// served meanwhile, none is.
+    #[inline(never)]
+    fn run_script(
+        &self,
+        server: &Server,
+        worker: &mut Worker,
+        clients: &mut impl BatchClients,
+        (number, bytes_left): (usize, &mut usize),
+    ) -> usize {
+        let request = &self.requests[number];
+        // What was published before must not come after what is published meanwhile.
+        worker.hand_over_messages(server);
+        let mut halt = None;
+        let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
+            let Running { session, bytes, consumed, out, .. } = running;
+            let owed = out.len();
+            let incoming = request.incoming(bytes, &self.words);
+            let mut admission = Admission::of(server, worker, session);
+            let attended = (&mut admission, attendant);
+            let flow = execute_attended(server, worker, session, incoming, attended, out);
+            if worker.changes.has_called() {
+                serve_called(server, worker);
+            }
+            match flow {
+                Flow::Done => *consumed = request.end,
+                Flow::Close => {
+                    *consumed = request.end;
+                    halt = Some(Halt::Closed);
+                }
+                Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
+            }
+            *bytes_left = bytes_left.saturating_sub(out.len() - owed);
+        };
+        let mut batch = self.requests.iter().map(|request| request.client);
+        let stand_in = clients.run_script(request.client, &mut batch, &mut run);
+        let others_were_served = stand_in.is_some();
+        if let Some(stand_in) = stand_in {
+            worker.take_over(stand_in, server);
+        }
+        if let Some(halt) = halt {
+            worker.note_halt(&halt);
+            clients.halt(request.client, halt);
+        }
+        if others_were_served { self.requests.len() } else { number + 1 }
     }
 
     /// Runs requests of one client; returns why it has stopped before the last.
@@ -285,8 +362,8 @@ impl Batch {
         worker: &mut Worker,
         Running { session, bytes, consumed, out, owed_bytes_max }: &mut Running<'_>,
         mut requests: &[Request],
-    ) -> Option<Halt> {
-        let words = self.words.as_slice();
+    ) -> Option<Stop> {
+        let (words, count) = (self.words.as_slice(), requests.len());
         let mut admission = Admission::of(server, worker, session);
         while let Some(request) = requests.first() {
             if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
@@ -296,10 +373,16 @@ impl Batch {
                     **consumed = last.end;
                     requests = &requests[ran..];
                     if out.len() > *owed_bytes_max && !requests.is_empty() {
-                        return Some(Halt::Later);
+                        return Some(Stop::Halt(Halt::Later));
                     }
                     continue;
                 }
+            }
+            if runs_scripts(server, session, &request.prepared) {
+                if out.len() > *owed_bytes_max {
+                    return Some(Stop::Halt(Halt::Later));
+                }
+                return Some(Stop::Script(count - requests.len()));
             }
             let incoming = request.incoming(bytes, words);
             let flow = execute(server, worker, session, incoming, &mut admission, out);
@@ -310,13 +393,17 @@ impl Batch {
                 Flow::Done => **consumed = request.end,
                 Flow::Close => {
                     **consumed = request.end;
-                    return Some(Halt::Closed);
+                    return Some(Stop::Halt(Halt::Closed));
                 }
-                Flow::Wait(wait) => return Some(Halt::Waits { wait, end: request.end }),
+                Flow::Wait(wait) => {
+                    let halt = Halt::Waits { wait, end: request.end };
+                    worker.note_halt(&halt);
+                    return Some(Stop::Halt(halt));
+                }
             }
             requests = &requests[1..];
             if out.len() > *owed_bytes_max && !requests.is_empty() {
-                return Some(Halt::Later);
+                return Some(Stop::Halt(Halt::Later));
             }
         }
         None
@@ -377,7 +464,7 @@ fn serve(server: &Server, worker: &mut Worker, client: &Arc<ClientHandle>) {
     if client.is_killed() || client.unblocking().is_some() {
         // It goes, and is not to take anything along: the next one is called.
         let places = &command.waiting.places;
-        server.engine.leave_queues(client.id, places, &mut worker.changes);
+        server.engine.leave_queues(client.id, places, worker.lock_wait, &mut worker.changes);
         client.park(command);
     } else if let Some(served) = run_parked(server, worker, client, *command) {
         client.end_parked();
@@ -389,7 +476,12 @@ fn serve(server: &Server, worker: &mut Worker, client: &Arc<ClientHandle>) {
         Asked::Leave => {
             if let Some(command) = client.abandon_parked() {
                 let places = &command.waiting.places;
-                server.engine.leave_queues(client.id, places, &mut worker.changes);
+                server.engine.leave_queues(
+                    client.id,
+                    places,
+                    worker.lock_wait,
+                    &mut worker.changes,
+                );
             }
         }
     }

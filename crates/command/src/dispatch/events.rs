@@ -36,7 +36,8 @@ pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mu
 fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session) {
     let engine = &*request.server.engine;
     let (keys, now_ms) = (several_keys(request), worker.now_ms);
-    let locked = engine.lock(&keys);
+    // If somebody holds them for long, the command will find that, too.
+    let Some(locked) = engine.lock_within(&keys, worker.lock_wait) else { return };
     let is_due = |key| engine.is_due(&locked, session.db, now_ms, key);
     if !keys.iter().any(is_due) || engine.log().admit_removal().is_err() {
         return;
@@ -67,7 +68,10 @@ fn note_misses(request: &Request<'_>, worker: &mut Worker, session: &Session) {
     }
     let engine = &*request.server.engine;
     let keys = several_keys(request);
-    let view = View::new(engine, engine.lock(&keys), key_session(worker, session));
+    let key_session = key_session(worker, session);
+    // Behind a script that has begun since, the event comes too late to be true.
+    let Some(locked) = engine.lock_within(&keys, key_session.lock_wait) else { return };
+    let view = View::new(engine, locked, key_session);
     let absent = keys.iter().filter(|key| view.peek(key).is_none());
     let event =
         |key: &Key<'_>| KeyEvent { db: session.db, name: "keymiss", key: key.bytes.to_vec() };

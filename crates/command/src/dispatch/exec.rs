@@ -18,6 +18,7 @@ use super::{events, script};
 use crate::context::Context;
 use crate::entry::Run;
 use crate::error::CommandError;
+use crate::scripts::Attendant;
 use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
 use crate::transaction::Queue;
@@ -37,6 +38,7 @@ pub(super) fn execute(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
+    attendant: &mut dyn Attendant,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, CommandError> {
     let Some(queue) = session.transaction.take() else {
@@ -49,8 +51,14 @@ pub(super) fn execute(
             let plan = Plan::new(server, &queue, session.db);
             let engine = &*server.engine;
             let watching = session.watching.as_deref();
-            let transaction = Transaction::lock(engine, &plan.claims, watching, &mut changes);
-            run(server, worker, session, &plan, transaction, reply)
+            let wait = worker.lock_wait;
+            match Transaction::lock(engine, &plan.claims, watching, wait, &mut changes) {
+                Ok(transaction) => {
+                    let runner = (&mut *worker, &mut *session, attendant);
+                    run(server, runner, &plan, transaction, reply)
+                }
+                Err(unready) => Ok(Flow::Wait(Wait::from(unready))),
+            }
         }
         Ok(Some(wait)) => Ok(Flow::Wait(wait)),
         Err(error) => Err(error),
@@ -60,7 +68,7 @@ pub(super) fn execute(
     if matches!(outcome, Ok(Flow::Wait(_))) {
         session.transaction = Some(queue);
     } else {
-        session.discard_transaction(&server.engine);
+        session.discard_transaction(&server.engine, worker.lock_wait);
     }
     outcome
 }
@@ -87,8 +95,7 @@ fn admit(server: &Server, worker: &Worker, queue: &Queue) -> Result<Option<Wait>
 
 fn run(
     server: &Server,
-    worker: &mut Worker,
-    session: &mut Session,
+    (worker, session, attendant): (&mut Worker, &mut Session, &mut dyn Attendant),
     plan: &Plan<'_>,
     mut transaction: Transaction<'_>,
     reply: &mut Reply<'_>,
@@ -119,6 +126,7 @@ fn run(
         server,
         worker,
         session,
+        attendant,
         closes: false,
         reply_bytes: 0,
         reply_bytes_max,
@@ -161,6 +169,7 @@ struct Runner<'a> {
     server: &'a Server,
     worker: &'a mut Worker,
     session: &'a mut Session,
+    attendant: &'a mut dyn Attendant,
     /// One of them wants the connection closed.
     closes: bool,
     /// Bytes of all replies so far.
@@ -261,6 +270,7 @@ impl Runner<'_> {
             None => self.run_for_session(step, None, reply),
         };
         let result = match result {
+            Ok(Flow::Wait(Wait::Held)) => Err(CommandError::BUSY),
             Ok(Flow::Wait(_)) => Err(CommandError::new(format!(
                 "ERR '{}' waits and cannot do that inside a transaction",
                 command.spec.name
@@ -305,8 +315,9 @@ impl Runner<'_> {
             Run::Session(_) => self.run_for_session(step, Some(transaction.lend()), reply),
             Run::Script(call) => {
                 let into = (&mut self.publications, &mut *reply);
-                let Runner { server, worker, session, .. } = self;
-                let call = (step.args, call);
+                let Runner { server, worker, session, attendant, .. } = self;
+                let attendant: &mut dyn Attendant = &mut **attendant;
+                let call = (step.args, call, attendant);
                 script::execute_within(server, worker, session, call, transaction, into)
                     .map(|()| Flow::Done)
             }
@@ -333,6 +344,7 @@ impl Runner<'_> {
                 outbox: &mut self.worker.outbox,
                 settings: &settings,
                 now_ms: self.worker.now_ms,
+                lock_wait: self.worker.lock_wait,
                 frozen_us: None,
                 transaction,
             };

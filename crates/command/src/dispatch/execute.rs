@@ -13,6 +13,8 @@ use crate::args::Args;
 use crate::context::Context;
 use crate::entry::{Run, SessionFn};
 use crate::error::CommandError;
+use crate::prepared::Prepared;
+use crate::scripts::{Attendant, Nobody};
 use crate::server::Server;
 use crate::session::{Flow, Session, SessionResult};
 use crate::unknown::unknown;
@@ -39,14 +41,38 @@ pub(super) fn execute(
     admission: &mut Admission,
     out: &mut Output,
 ) -> Flow {
+    execute_attended(server, worker, session, request, (admission, &mut Nobody), out)
+}
+
+/// Runs one request as [`execute`] does; while a script takes long, `attendant` serves the thread's other clients.
+#[inline]
+pub(super) fn execute_attended(
+    server: &Server,
+    worker: &mut Worker,
+    session: &mut Session,
+    request: Incoming<'_>,
+    (admission, attendant): (&mut Admission, &mut dyn Attendant),
+    out: &mut Output,
+) -> Flow {
     if !admission.has(Admission::SILENT) {
-        return run_and_reply(server, worker, session, request, admission, out);
+        return run_and_reply(server, worker, session, request, (admission, attendant), out);
     }
     let flow = silence::execute(worker, session, out, |worker, session, out| {
-        run_and_reply(server, worker, session, request, admission, out)
+        run_and_reply(server, worker, session, request, (&mut *admission, attendant), out)
     });
     *admission = Admission::of(server, worker, session);
     flow
+}
+
+/// Whether a request may run scripts, which may take long.
+#[inline]
+pub(super) fn runs_scripts(server: &Server, session: &Session, prepared: &Prepared) -> bool {
+    let run = prepared.command.map(|id| server.commands.call(id).run);
+    match run {
+        Some(Run::Script(_)) => true,
+        Some(Run::Exec) => session.transaction.as_ref().is_some_and(|queue| queue.has_scripts()),
+        _ => false,
+    }
 }
 
 fn run_and_reply(
@@ -54,7 +80,7 @@ fn run_and_reply(
     worker: &mut Worker,
     session: &mut Session,
     Incoming { prepared, buffer, words }: Incoming<'_>,
-    admission: &mut Admission,
+    (admission, attendant): (&mut Admission, &mut dyn Attendant),
     out: &mut Output,
 ) -> Flow {
     let mut reply = Reply::new(out, session.protocol);
@@ -76,7 +102,7 @@ fn run_and_reply(
         return flow;
     }
     if unusual::any()
-        && let Some(held) = queue::hold(&request, session)
+        && let Some(held) = queue::hold(&request, worker, session)
     {
         return match held {
             Held::Until(wait) => Flow::Wait(wait),
@@ -115,7 +141,7 @@ fn run_and_reply(
             return finish(&request, worker, session, result, start, &mut reply);
         }
         Run::Exec | Run::Script(_) => {
-            let result = run_several(&request, worker, session, &mut reply);
+            let result = run_several(&request, worker, session, attendant, &mut reply);
             worker.has_logged_much(server);
             *admission = Admission::of(server, worker, session);
             return finish(&request, worker, session, result, start, &mut reply);
@@ -142,11 +168,12 @@ fn run_several(
     request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
+    attendant: &mut dyn Attendant,
     reply: &mut Reply<'_>,
 ) -> SessionResult {
     match request.call.run {
-        Run::Script(call) => script::execute(request, worker, session, call, reply),
-        _ => exec::execute(request.server, worker, session, reply),
+        Run::Script(call) => script::execute(request, worker, session, (call, attendant), reply),
+        _ => exec::execute(request.server, worker, session, attendant, reply),
     }
 }
 
@@ -184,7 +211,7 @@ fn finish(
     reply: &mut Reply<'_>,
 ) -> Flow {
     let flow = result.unwrap_or_else(|error| {
-        session.stop_waiting(&request.server.engine);
+        session.leave_queues(&request.server.engine, worker.lock_wait);
         fail(worker, request.id, &error, reply)
     });
     if !runs_again(&flow) {
@@ -220,7 +247,7 @@ fn run_session(
     // It may show the counters.
     worker.settle();
     let settings = Arc::clone(&worker.settings);
-    let now_ms = worker.now_ms;
+    let (now_ms, lock_wait) = (worker.now_ms, worker.lock_wait);
     let result = {
         let (outbox, settings) = (&mut worker.outbox, &settings);
         let mut context = Context {
@@ -229,6 +256,7 @@ fn run_session(
             outbox,
             settings,
             now_ms,
+            lock_wait,
             frozen_us: None,
             transaction: None,
         };
@@ -285,12 +313,14 @@ fn refuse(
     error: CommandError,
     reply: &mut Reply<'_>,
 ) -> Flow {
+    if session.stop_waiting(&server.engine, worker.lock_wait).is_err() {
+        return Flow::Wait(Wait::Held);
+    }
     worker.counters.commands.add(1);
     if let Some(id) = id {
         worker.counters.by_command[id.index()].rejected.add(1);
     }
-    session.stop_waiting(&server.engine);
-    let error = queue::refused(server, session, id, error);
+    let error = queue::refused(server, worker, session, id, error);
     worker.counters.count_error(error.text());
     reply.error(error.text());
     Flow::Done

@@ -74,7 +74,9 @@ fn read_keys(
     reply: &mut Reply<'_>,
 ) -> Obstacle {
     let engine = &*request.server.engine;
-    let mut view = View::new(engine, engine.lock(keys), key_session(worker, session));
+    let key_session = key_session(worker, session);
+    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
+    let mut view = View::new(engine, locked, key_session);
     if let Some(missing) = view.missing(keys) {
         return wait_for(&worker.counters, missing);
     }
@@ -150,7 +152,8 @@ fn write_keys(
 ) -> Obstacle {
     let engine = &*request.server.engine;
     let key_session = key_session(worker, session);
-    let (locked, gating) = (engine.lock(keys), worker.gating);
+    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
+    let gating = worker.gating;
     let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
     if let Some(missing) = txn.missing(keys) {
         return wait_for(&worker.counters, missing);
@@ -226,6 +229,13 @@ fn settled(
     }
 }
 
+/// Somebody holds one of the partitions for long.
+#[cold]
+#[inline(never)]
+fn held() -> Obstacle {
+    Some(Box::new(Stop::Wait(Wait::Held)))
+}
+
 #[cold]
 #[inline(never)]
 fn failed(error: CommandError) -> Obstacle {
@@ -256,6 +266,7 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
         value_bytes_max: worker.settings.network.bulk_bytes_max,
         client: session.client.id,
         attempt: session.attempt(),
+        lock_wait: worker.lock_wait,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::transaction::is_pausable;
 use crate::wait::Wait;
 use basalt_change::place::PartitionId;
 use basalt_engine::Refusal;
-use basalt_spec::{Command, CommandId, Flag};
+use basalt_spec::{Command, CommandId, Flag, Group};
 
 /// Queues a command that has been admitted. A client whose queue grows beyond
 /// `client-query-buffer-limit` is disconnected, as by the bytes of a single request.
@@ -64,7 +64,7 @@ pub(super) enum Held {
 
 /// What keeps a command from running now, if something does.
 #[cold]
-pub(super) fn hold(request: &Request<'_>, session: &Session) -> Option<Held> {
+pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) -> Option<Held> {
     let Request { server, call, .. } = request;
     let command = request.command();
     let is_exec = matches!(call.run, Run::Exec);
@@ -74,8 +74,28 @@ pub(super) fn hold(request: &Request<'_>, session: &Session) -> Option<Held> {
     if let Some(time) = server.pauses.hold(&session.client, writes) {
         return Some(Held::Until(Wait::Pause(time)));
     }
-    let is_queued = session.is_queueing() && !request.traits().runs_in_multi;
-    (!is_queued && is_behind_script(request, command)).then_some(Held::BehindScript)
+    if session.is_queueing() && !request.traits().runs_in_multi {
+        return None;
+    }
+    // A command that waits for its keys waits on.
+    let waits = worker.stands_in() && !runs_beside_script(request, command);
+    if session.waiting.is_none() && (waits || is_behind_script(request, command)) {
+        let is_busy = server.scripts.any_is_busy();
+        return Some(if is_busy { Held::BehindScript } else { Held::Until(Wait::Held) });
+    }
+    waits.then_some(Held::Until(Wait::Held))
+}
+
+/// Whether a command can run on a thread that is in the midst of a script: it takes no locks but its keys', for
+/// which a thread that stands in does not wait, and it runs no script itself.
+fn runs_beside_script(request: &Request<'_>, command: &Command) -> bool {
+    match request.call.run {
+        Run::Read(_) | Run::Point(_) | Run::Write(_) => true,
+        Run::Session(_) => {
+            command.flags.has(Flag::AllowBusy) || command.spec.group == Group::Connection
+        }
+        Run::Exec | Run::Script(_) => false,
+    }
 }
 
 fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
@@ -102,12 +122,13 @@ fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
 #[cold]
 pub(super) fn refused(
     server: &Server,
+    worker: &Worker,
     session: &mut Session,
     id: Option<CommandId>,
     error: CommandError,
 ) -> CommandError {
     if id.is_some_and(|id| matches!(server.commands.call(id).run, Run::Exec)) {
-        session.discard_transaction(&server.engine);
+        session.discard_transaction(&server.engine, worker.lock_wait);
         return error.discarding_transaction();
     }
     if let Some(queue) = &mut session.transaction {

@@ -72,7 +72,11 @@ impl Reach<'_, '_> {
 
     fn run_once(&mut self, claims: &Claims<'_>, reply: &mut Reply<'_>) -> Obstacle {
         let engine = &*self.request.server.engine;
-        let mut transaction = Transaction::lock(engine, claims, None, self.changes);
+        let wait = self.worker.lock_wait;
+        let mut transaction = match Transaction::lock(engine, claims, None, wait, self.changes) {
+            Ok(transaction) => transaction,
+            Err(unready) => return Some(Box::new(Stop::Wait(Wait::from(unready)))),
+        };
         if let Err(unready) = transaction.check_resident(claims) {
             self.worker.counters.cold_reads.add(1);
             return Some(Box::new(Stop::Wait(Wait::from(unready))));

@@ -22,7 +22,7 @@ use crate::args::Args;
 use crate::entry::ScriptCall;
 use crate::error::CommandError;
 use crate::push::Push;
-use crate::scripts::Patience;
+use crate::scripts::{Attendant, Patience};
 use crate::server::{REDIS_VERSION, Server};
 use crate::session::{Flow, Session, SessionResult};
 use crate::wait::Wait;
@@ -59,7 +59,7 @@ pub(super) fn execute(
     request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
-    call: ScriptCall,
+    (call, attendant): (ScriptCall, &mut dyn Attendant),
     reply: &mut Reply<'_>,
 ) -> SessionResult {
     let server = request.server;
@@ -77,7 +77,12 @@ pub(super) fn execute(
     let result = loop {
         let script = &invocation.script;
         let claims = invocation.claims(&server.engine, session.db);
-        let mut transaction = Transaction::lock(&server.engine, &claims, None, &mut changes);
+        let wait = worker.lock_wait;
+        let mut transaction =
+            match Transaction::lock(&server.engine, &claims, None, wait, &mut changes) {
+                Ok(transaction) => transaction,
+                Err(unready) => break Ok(Flow::Wait(Wait::from(unready))),
+            };
         if let Err(unready) = transaction.check_resident(&claims) {
             worker.counters.cold_reads.add(1);
             break Ok(Flow::Wait(Wait::from(unready)));
@@ -85,7 +90,7 @@ pub(super) fn execute(
         transaction.gate_reads(&claims, &mut session.gate);
         let mut publications = Vec::new();
         let caller = Caller::new(server, worker, session, &mut transaction, &claims, &invocation);
-        let caller = caller.refusing_changes(log_refusal.as_ref());
+        let caller = caller.refusing_changes(log_refusal.as_ref()).attended_by(&mut *attendant);
         match run(caller, &invocation, &claims, &mut publications) {
             Outcome::GivenUp(why) => {
                 drop(transaction);
@@ -121,7 +126,7 @@ pub(super) fn execute_within(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
-    (args, call): (Args<'_>, ScriptCall),
+    (args, call, attendant): (Args<'_>, ScriptCall, &mut dyn Attendant),
     transaction: &mut Transaction<'_>,
     (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
 ) -> Result<(), CommandError> {
@@ -130,7 +135,10 @@ pub(super) fn execute_within(
     // There was room before the first command.
     let log_refusal = server.engine.log().admit().err().filter(|refusal| *refusal != Refusal::Busy);
     let caller = Caller::new(server, worker, session, transaction, &claims, &invocation);
-    let caller = caller.without_beginning_again().refusing_changes(log_refusal.as_ref());
+    let caller = caller
+        .without_beginning_again()
+        .refusing_changes(log_refusal.as_ref())
+        .attended_by(attendant);
     let outcome = run(caller, &invocation, &claims, publications);
     finish(outcome, reply)
 }

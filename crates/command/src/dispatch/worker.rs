@@ -1,11 +1,14 @@
 //! HOT PATH
 //! A network thread's own part in running commands.
 
+use super::batch::Halt;
 use crate::push::Outbox;
 use crate::server::{LOGGED_BYTES_MIN, Server};
 use crate::session::Session;
+use crate::unusual::Reason;
+use crate::wait::Wait;
 use basalt_config::Settings;
-use basalt_engine::{Changes, EventClasses, Gating, Refusal};
+use basalt_engine::{Changes, EventClasses, Gating, LockWait, Refusal};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Leaving, Left};
 use basalt_resp::Output;
@@ -30,6 +33,11 @@ pub struct Worker {
     settings_version: u64,
     /// Now, in unix milliseconds; renewed every turn.
     pub now_ms: u64,
+    /// How long it waits for a partition. After the first that is held for long it waits for no other one
+    /// in its turn, so that many commands behind one script do not add their waits up.
+    pub(super) lock_wait: LockWait,
+    /// It serves clients while its thread is in the midst of a script: everything is looked at more closely.
+    stands_in: Option<Reason>,
     pub(super) changes: Changes,
     pub(super) outbox: Outbox,
     /// Connections that have gone and whose subscriptions have not all been ended.
@@ -76,6 +84,8 @@ impl Worker {
             settings_version: server.config.version(),
             settings: server.config.settings(),
             now_ms: server.engine.clock().unix_ms(),
+            lock_wait: LockWait::Brief,
+            stands_in: None,
             counters,
             changes: Changes::default(),
             outbox: Outbox::default(),
@@ -91,12 +101,43 @@ impl Worker {
         worker
     }
 
+    /// A worker for the other clients of a thread that is in the midst of a script. It waits for no partition:
+    /// the script may hold it.
+    pub fn standing_in(server: &Server, counters: Arc<ThreadCounters>) -> Worker {
+        let stands_in = Some(Reason::new());
+        Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
+    }
+
+    pub(super) fn stands_in(&self) -> bool {
+        self.stands_in.is_some()
+    }
+
+    /// The worker that stood in for this one has gone: what it has left undone is this one's.
+    pub(super) fn take_over(&mut self, mut stand_in: Worker, server: &Server) {
+        self.leaving.append(&mut stand_in.leaving);
+        // Time has passed.
+        self.begin_turn(server);
+    }
+
     /// A turn of the event loop begins.
     pub fn begin_turn(&mut self, server: &Server) {
         self.now_ms = server.engine.clock().unix_ms();
+        self.lock_wait = if self.stands_in() { LockWait::Spinning } else { LockWait::Brief };
         self.renew_settings(server);
         self.counters.turns.add(1);
         self.begin_batch(server);
+    }
+
+    /// How long it waits for a partition.
+    pub fn lock_wait(&self) -> LockWait {
+        self.lock_wait
+    }
+
+    /// A command waits: if for a partition that is held for long, the turn's others do not add to the wait.
+    pub(super) fn note_halt(&mut self, halt: &Halt) {
+        if matches!(halt, Halt::Waits { wait: Wait::Held, .. }) {
+            self.lock_wait = LockWait::Spinning;
+        }
     }
 
     /// Commands that were parsed together are going to run.

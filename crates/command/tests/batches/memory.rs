@@ -32,7 +32,7 @@ fn refused(mut replies: &[u8]) -> usize {
 }
 
 fn used(server: &TestServer) -> u64 {
-    server.server.engine.memory().bytes_used()
+    server.server.engine.memory(basalt_engine::LockWait::Endless).unwrap().bytes_used()
 }
 
 #[test]

@@ -237,7 +237,8 @@ fn a_command_that_would_wait_for_others_ends_at_once() {
         assert_eq!(bytes(&mut server, line), b"*-1\r\n", "{line}");
     }
     assert_eq!(bytes(&mut server, "XREAD BLOCK 0 STREAMS none $"), b"*-1\r\n");
-    assert_eq!(server.server.engine.keys_waited_for(), (0, 0));
+    let waited_for = server.server.engine.keys_waited_for(basalt_engine::LockWait::Endless);
+    assert_eq!(waited_for, Ok((0, 0)));
     for scope in ["WRITE", "ALL"] {
         server.line(&format!("CLIENT PAUSE 9223372036854 {scope}"));
         assert_eq!(server.line("SET k v"), Value::Simple(b"OK".to_vec()));

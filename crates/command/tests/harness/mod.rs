@@ -259,6 +259,31 @@ impl TestServer {
         bytes
     }
 
+    /// Runs one request once, in a batch of its own; gives what it waits for, if it does.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_once(&mut self, line: &str) -> Option<Wait> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut input = Vec::new();
+        encode_request(&words, &mut input);
+        let mut out = Output::new();
+        self.worker.begin_turn(&self.server);
+        self.parse(&mut input, 0, 1);
+        let TestServer { server, worker, session, batch, .. } = self;
+        let (consumed, out) = (0, &mut out);
+        let mut client = TestClient {
+            session,
+            input: &input,
+            consumed,
+            out,
+            halt: None,
+            owed_bytes_max: usize::MAX,
+        };
+        batch.run(server, worker, &mut client);
+        let halt = client.halt;
+        self.worker.end_turn(&self.server);
+        if let Some(Halt::Waits { wait, .. }) = halt { Some(wait) } else { None }
+    }
+
     /// The messages that have come since the last call.
     pub fn messages(&mut self) -> Vec<Value> {
         let deliveries = std::mem::take(&mut *self.inbox.0.lock());

@@ -1,6 +1,7 @@
 //! The scripting family.
 
 mod differential;
+mod held;
 mod isolation;
 mod limits;
 mod reach;

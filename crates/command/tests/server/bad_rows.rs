@@ -90,8 +90,14 @@ fn warm_up_goes_on_behind_what_it_cannot_read() {
     let engine = &server.server.engine;
     let background = Background::start(engine, WarmUp::Yes).expect("threads");
     let start = Instant::now();
-    while engine.incomplete(0) != [Slot::of(b"big").partition()] {
-        assert!(start.elapsed() < Duration::from_secs(120), "{:?}", engine.incomplete(0));
+    while engine.incomplete(0, basalt_engine::LockWait::Endless).unwrap()
+        != [Slot::of(b"big").partition()]
+    {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "{:?}",
+            engine.incomplete(0, basalt_engine::LockWait::Endless).unwrap()
+        );
         std::thread::yield_now();
     }
     background.stop();

@@ -3,6 +3,7 @@
 use super::transaction;
 use crate::harness::TestServer;
 use crate::harness::redis::Redis;
+use basalt_engine::LockWait;
 use basalt_resp::Value;
 
 /// What is there before WATCH k, in database 0.
@@ -224,7 +225,7 @@ fn watches_end_with_exec_discard_unwatch_reset_and_the_connection() {
     }
     other.line("WATCH a b");
     let engine = std::sync::Arc::clone(&server.server.engine);
-    other.session.close(&engine);
+    other.session.close(&engine, LockWait::Brief);
     assert!(no_one_watches(&server));
 }
 

@@ -5,7 +5,9 @@
 //! default).
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_engine::{Absent, Changes, Engine, Fate, Gate, PutOptions, Session, Touch, Txn, View};
+use basalt_engine::{
+    Absent, Changes, Engine, Fate, Gate, LockWait, PutOptions, Session, Touch, Txn, View,
+};
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::wait_for;
@@ -244,7 +246,10 @@ fn disturb(shared: &Shared, world: &World<'_>, until: Instant) {
             }
             4 => {
                 let mut gate = Gate::default();
-                shared.engine.flush(SCRATCH..SCRATCH + 1, &mut gate);
+                shared
+                    .engine
+                    .flush(SCRATCH..SCRATCH + 1, LockWait::Endless, &mut gate)
+                    .expect("an endless wait ends");
             }
             5 => shared.engine.expire_due(),
             6 => world.clock.advance_ms(random.below(20)),
@@ -260,8 +265,16 @@ fn disturb(shared: &Shared, world: &World<'_>, until: Instant) {
 
 fn everything(world: &World<'_>, db: u8) -> BTreeMap<Vec<u8>, Value> {
     let counted = world.engine().totals(db).keys;
-    while !world.engine().incomplete(db).is_empty() {
-        wait_for(&world.start_load(world.engine().incomplete(db))).expect("loaded");
+    while !world
+        .engine()
+        .incomplete(db, LockWait::Endless)
+        .expect("an endless wait ends")
+        .is_empty()
+    {
+        wait_for(&world.start_load(
+            world.engine().incomplete(db, LockWait::Endless).expect("an endless wait ends"),
+        ))
+        .expect("loaded");
     }
     let keys = world.dump(db).expect("loaded");
     assert_eq!(keys.len() as u64, counted, "database {db}: counted keys are there");

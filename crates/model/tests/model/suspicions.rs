@@ -3,7 +3,7 @@
 use basalt_change::place::{PartitionId, Slot};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{
-    Engine, EventClasses, EventSink, Gate, KeyEvent, PutOptions, Seen, Session, Ticket,
+    Engine, EventClasses, EventSink, Gate, KeyEvent, LockWait, PutOptions, Seen, Session, Ticket,
 };
 use basalt_env::clock::ManualClock;
 use basalt_journal::FsyncPolicy;
@@ -76,8 +76,16 @@ fn keys(world: &World<'_>, db: u8) -> u64 {
     world.engine().totals(db).keys
 }
 
+fn swap(world: &World<'_>, db: u8, other: u8) {
+    let swapped = world.engine().swap(db, other, LockWait::Endless, &mut Gate::default());
+    swapped.expect("an endless wait ends");
+}
+
 fn flush(world: &World<'_>, db: u8) {
-    world.engine().flush(db..db + 1, &mut Gate::default());
+    world
+        .engine()
+        .flush(db..db + 1, LockWait::Endless, &mut Gate::default())
+        .expect("an endless wait ends");
 }
 
 fn partition() -> PartitionId {
@@ -87,7 +95,10 @@ fn partition() -> PartitionId {
 /// The number of keys, asked twice: counted, and with everything in memory.
 fn counted_keys(world: &World<'_>, db: u8) -> u64 {
     let counted = keys(world, db);
-    wait_for(&world.start_load(world.engine().incomplete(db))).expect("loaded");
+    wait_for(&world.start_load(
+        world.engine().incomplete(db, LockWait::Endless).expect("an endless wait ends"),
+    ))
+    .expect("loaded");
     assert_eq!(world.dump(db).expect("loaded").len() as u64, counted, "counted keys are there");
     counted
 }
@@ -263,7 +274,7 @@ fn a_slow_read_across_a_flush_or_a_swap_changes_nothing() {
         put(world, KEY, b"new");
         unload(world);
         let fetching = slow_read(world, KEY);
-        world.engine().swap(0, 1, &mut Gate::default());
+        swap(world, 0, 1);
         end_slow_read(world, &fetching);
         assert_eq!((read(world, 0, KEY), counted_keys(world, 0)), (None, 0));
         assert_eq!(read(world, 1, KEY).as_deref(), Some(&b"new"[..]));
@@ -319,7 +330,7 @@ fn a_swap_within_a_checkpoint_reaches_the_mark() {
         in_world(|world, _| {
             put(world, KEY, b"zero");
             checkpoint_with(world, point, Cue::GoOn, |world| {
-                world.engine().swap(0, 1, &mut Gate::default());
+                swap(world, 0, 1);
                 put(world, KEY, b"new zero");
             })
             .expect("done");
@@ -507,8 +518,8 @@ fn fewer_databases_and_more_again_do_not_share_rows() {
     let open_cold = || disk.open();
     let mut world = World::new(Setting::default(), &open_cold).expect("an empty world");
     put(&world, KEY, b"mine");
-    world.engine().swap(0, 1, &mut Gate::default());
-    world.engine().swap(0, 2, &mut Gate::default());
+    swap(&world, 0, 1);
+    swap(&world, 0, 2);
     // Database 1 holds what was put; 0 and 2 are empty and have other generations than at first.
     assert_eq!(keys(&world, 1), 1);
     checkpoint(&world);
@@ -668,7 +679,7 @@ fn a_swap_with_a_database_that_is_no_longer_configured_is_refused() {
     in_world(|world, _| {
         put(world, KEY, b"zero");
         checkpoint(world);
-        world.engine().swap(0, 2, &mut Gate::default());
+        swap(world, 0, 2);
         world.setting.databases = 2;
         assert!(world.restart().is_err(), "database 2 has keys");
         world.setting.databases = 3;
@@ -718,7 +729,7 @@ fn reads_of_unacknowledged_changes_wait() {
         ),
         (|world| delete(world, KEY), false),
         (|world| flush(world, 0), true),
-        (|world| world.engine().swap(0, 1, &mut Gate::default()), true),
+        (|world| swap(world, 0, 1), true),
     ];
     for (work, concerns_all) in cases {
         in_world(|world, _| {

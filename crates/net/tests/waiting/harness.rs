@@ -6,11 +6,11 @@ use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
 use basalt_command::table::commands_and;
 use basalt_config::{Config, Settings};
 use basalt_engine::{
-    Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
+    Background, CommitLog, Engine, JournalLog, LockWait, Options, RecoveryError, Trimming, WarmUp,
 };
 use basalt_env::{SimDisk, SystemClock};
 use basalt_journal::FsyncPolicy;
-use basalt_net::{Acceptor, Listening, NetThreads};
+use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Value, decode, encode_request};
 use std::io::{ErrorKind, Read, Write};
@@ -148,7 +148,7 @@ impl TestServer {
 
     /// Keys that are waited for.
     pub fn keys_waited_for(&self) -> usize {
-        self.server.engine.keys_waited_for().0
+        self.server.engine.keys_waited_for(LockWait::Endless).map_or(0, |count| count.0)
     }
 }
 
@@ -156,7 +156,7 @@ impl Drop for TestServer {
     fn drop(&mut self) {
         if let Some((acceptor, net, background)) = self.running.take() {
             acceptor.stop();
-            net.stop();
+            net.stop(STOP_GRACE);
             background.stop();
         }
     }

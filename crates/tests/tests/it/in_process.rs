@@ -9,7 +9,7 @@ use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
 };
 use basalt_env::{Disk, SimDisk, SystemClock};
-use basalt_net::{Acceptor, Listening, NetThreads};
+use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_tests::client::Connection;
 use basalt_tests::server::Target;
@@ -128,7 +128,7 @@ impl Drop for InProcess {
     fn drop(&mut self) {
         if let Some((acceptor, net, background)) = self.running.take() {
             acceptor.stop();
-            net.stop();
+            net.stop(STOP_GRACE);
             background.stop();
         }
     }

@@ -20,6 +20,7 @@ mod protocol;
 mod pubsub;
 mod rdb;
 mod robustness;
+mod scripts;
 mod space;
 mod stress;
 mod transcripts;

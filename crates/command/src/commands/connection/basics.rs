@@ -139,7 +139,7 @@ fn quit(_: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResu
 
 fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let session = &mut *ctx.session;
-    session.discard_transaction(&ctx.server.engine);
+    session.discard_transaction(&ctx.server.engine, ctx.lock_wait);
     if let Some(held) = session.subscriptions.take() {
         let _ = held.leave().go_on(&ctx.server.pubsub, usize::MAX);
         session.subscriptions_changed();

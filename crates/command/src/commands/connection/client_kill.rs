@@ -87,7 +87,7 @@ fn kill(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
             continue;
         }
         if client.id != ctx.session.client.id {
-            client.kill(&ctx.server.engine);
+            client.kill(&ctx.server.engine, ctx.lock_wait);
         } else if filter.own == Own::Included {
             flow = Flow::Close;
         } else {

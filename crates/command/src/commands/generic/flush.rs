@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
+use crate::wait::Wait;
 use basalt_resp::Reply;
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group, around, at};
 use std::ops::Range;
@@ -121,7 +122,9 @@ fn flush(
     if let Some(wait) = context.admit_change()? {
         return Ok(Flow::Wait(wait));
     }
-    context.flush(databases);
+    if let Err(held) = context.flush(databases) {
+        return Ok(Flow::Wait(Wait::from(held)));
+    }
     reply.ok();
     Ok(Flow::Done)
 }
@@ -138,8 +141,10 @@ fn swapdb(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> 
     if let Some(wait) = context.admit_change()? {
         return Ok(Flow::Wait(wait));
     }
-    if db != other {
-        context.swap(db, other);
+    if db != other
+        && let Err(held) = context.swap(db, other)
+    {
+        return Ok(Flow::Wait(Wait::from(held)));
     }
     reply.ok();
     Ok(Flow::Done)

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::entry::{Entry, Run};
 use crate::session::{Flow, SessionResult};
 use crate::wait::Wait;
-use basalt_engine::{Cursor, NotResident, WalkLimits};
+use basalt_engine::{Cursor, WalkLimits};
 use basalt_env::random::{self, Random};
 use basalt_resp::Reply;
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group};
@@ -70,7 +70,10 @@ pub(super) const DBSIZE: Entry = Entry {
 };
 
 fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let incomplete = context.incomplete();
+    let incomplete = match context.incomplete() {
+        Ok(incomplete) => incomplete,
+        Err(held) => return Ok(Flow::Wait(Wait::from(held))),
+    };
     if !incomplete.is_empty() {
         return Ok(Flow::Wait(Wait::Partitions(incomplete)));
     }
@@ -86,7 +89,7 @@ fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
         match step {
             Ok(Cursor::START) => break,
             Ok(next) => at = next,
-            Err(missing) => return Ok(wait_for(missing)),
+            Err(end) => return Ok(Flow::Wait(Wait::from(end))),
         }
     }
     context.gate_reads_of_everything();
@@ -99,20 +102,18 @@ fn randomkey(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> 
     match context.random_key(&mut random) {
         Ok(Some(key)) => reply.bulk(&key),
         Ok(None) => reply.null(),
-        Err(missing) => return Ok(wait_for(missing)),
+        Err(end) => return Ok(Flow::Wait(Wait::from(end))),
     }
     context.gate_reads_of_everything();
     Ok(Flow::Done)
 }
 
 fn dbsize(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let totals = context.totals();
+    let totals = match context.totals() {
+        Ok(totals) => totals,
+        Err(held) => return Ok(Flow::Wait(Wait::from(held))),
+    };
     context.gate_reads_of_everything();
     reply.integer(totals.keys as i64);
     Ok(Flow::Done)
-}
-
-/// Has a partition read into memory, after which the command runs again.
-pub(super) fn wait_for(missing: NotResident) -> Flow {
-    Flow::Wait(Wait::Partitions(vec![missing.0]))
 }

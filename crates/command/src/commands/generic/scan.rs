@@ -1,6 +1,5 @@
 //! SCAN.
 
-use super::keys::wait_for;
 use super::names::Names;
 use crate::args::Args;
 use crate::commands::number;
@@ -8,6 +7,7 @@ use crate::context::Context;
 use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
+use crate::wait::Wait;
 use basalt_engine::{Cursor, Object, WalkLimits};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, at};
@@ -98,7 +98,7 @@ fn scan(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
     });
     let next = match step {
         Ok(next) => next,
-        Err(missing) => return Ok(wait_for(missing)),
+        Err(end) => return Ok(Flow::Wait(Wait::from(end))),
     };
     context.gate_reads_of_everything();
     reply.array(2);

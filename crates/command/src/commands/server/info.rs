@@ -15,12 +15,13 @@ use crate::context::Context;
 use crate::entry::{Entry, Run, Traits};
 use crate::server::Server;
 use crate::session::{Flow, SessionResult};
+use crate::wait::Wait;
 use basalt_config::Settings;
-use basalt_engine::Census;
+use basalt_engine::{Census, Held, LockWait};
 use basalt_resp::Reply;
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group};
 use lines::Lines;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 pub(super) const INFO: Entry = Entry {
@@ -48,13 +49,29 @@ struct Source<'a> {
     server: &'a Server,
     settings: &'a Settings,
     now_ms: u64,
+    lock_wait: LockWait,
     census: OnceCell<Census>,
+    /// A partition is held for long: what has been written is not true.
+    held: Cell<bool>,
     clients: OnceCell<Vec<Arc<ClientHandle>>>,
 }
 
 impl Source<'_> {
     fn census(&self) -> &Census {
-        self.census.get_or_init(|| self.server.engine.census())
+        self.census.get_or_init(|| {
+            self.server.engine.census(self.lock_wait).unwrap_or_else(|Held| {
+                self.held.set(true);
+                Census::default()
+            })
+        })
+    }
+
+    /// How many keys clients wait for, and how many of which they await the end.
+    fn keys_waited_for(&self) -> (usize, usize) {
+        self.server.engine.keys_waited_for(self.lock_wait).unwrap_or_else(|Held| {
+            self.held.set(true);
+            (0, 0)
+        })
     }
 
     fn clients(&self) -> &[Arc<ClientHandle>] {
@@ -103,13 +120,18 @@ fn info(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
         server: ctx.server,
         settings: ctx.settings,
         now_ms: ctx.now_ms,
+        lock_wait: ctx.lock_wait,
         census: OnceCell::new(),
+        held: Cell::new(false),
         clients: OnceCell::new(),
     };
     let mut lines = Lines::default();
     for section in SECTIONS.iter().filter(|section| section.is_asked_for(args)) {
         lines.title(section.title);
         (section.write)(&source, &mut lines);
+    }
+    if source.held.get() {
+        return Ok(Flow::Wait(Wait::Held));
     }
     reply.verbatim(*b"txt", lines.text().as_bytes());
     Ok(Flow::Done)

@@ -90,7 +90,7 @@ fn discard(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
     if !ctx.session.is_queueing() {
         return Err(CommandError::fixed("ERR DISCARD without MULTI"));
     }
-    ctx.session.discard_transaction(&ctx.server.engine);
+    ctx.session.discard_transaction(&ctx.server.engine, ctx.lock_wait);
     reply.ok();
     Ok(Flow::Done)
 }

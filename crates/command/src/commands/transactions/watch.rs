@@ -59,7 +59,9 @@ fn watch(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
     let engine = &*ctx.server.engine;
     let db = ctx.session.db;
     let keys: Vec<Key<'_>> = args.from(1).map(|word| engine.key(word)).collect();
-    let mut locked = engine.lock(&keys);
+    let Some(mut locked) = engine.lock_within(&keys, ctx.lock_wait) else {
+        return Ok(Flow::Wait(Wait::Held));
+    };
     // Whether a key exists, and when it expires, must be known from the start.
     if let Some(missing) = engine.missing(&mut locked, db, &keys) {
         return Ok(Flow::Wait(Wait::Keys(missing)));
@@ -76,7 +78,7 @@ fn watch(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
 
 fn unwatch(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     // In a transaction nothing is watched any more, and partitions are held.
-    ctx.session.unwatch(&ctx.server.engine);
+    ctx.session.unwatch(&ctx.server.engine, ctx.lock_wait);
     reply.ok();
     Ok(Flow::Done)
 }

@@ -17,7 +17,7 @@ use crate::dispatch::worker::Worker;
 use crate::entry::Run;
 use crate::error::CommandError;
 use crate::push::Push;
-use crate::scripts::Running;
+use crate::scripts::{Attendant, Running};
 use crate::server::Server;
 use crate::session::{Flow, Session};
 use basalt_engine::{Claims, Gate, Key, Missing, Refusal, Transaction};
@@ -69,6 +69,8 @@ pub(super) struct Caller<'a, 't> {
     /// The whole may run again from the start, as long as it has changed nothing.
     may_begin_again: bool,
     log_refusal: Option<&'a Refusal>,
+    /// Serves others while the script takes long.
+    attendant: Option<&'a mut dyn Attendant>,
     /// What the client had selected.
     db: u8,
     /// What TIME says, whenever it is asked.
@@ -100,6 +102,7 @@ impl<'a, 't> Caller<'a, 't> {
             holds_everything: claims.everything,
             may_begin_again: true,
             log_refusal: None,
+            attendant: None,
             running: None,
             given_up: None,
             went_beyond: false,
@@ -109,6 +112,10 @@ impl<'a, 't> Caller<'a, 't> {
 
     pub(super) fn refusing_changes(self, log_refusal: Option<&'a Refusal>) -> Caller<'a, 't> {
         Caller { log_refusal, ..self }
+    }
+
+    pub(super) fn attended_by(self, attendant: &'a mut dyn Attendant) -> Caller<'a, 't> {
+        Caller { attendant: Some(attendant), ..self }
     }
 
     pub(super) fn without_beginning_again(self) -> Caller<'a, 't> {
@@ -257,6 +264,7 @@ impl<'a, 't> Caller<'a, 't> {
                     outbox: &mut self.worker.outbox,
                     settings: &settings,
                     now_ms: self.worker.now_ms,
+                    lock_wait: self.worker.lock_wait,
                     frozen_us: Some(self.now_us),
                     transaction: Some(self.transaction.lend()),
                 };
@@ -316,6 +324,12 @@ impl Host for Caller<'_, '_> {
                 fail(self.worker, id, &error, &mut reply);
                 Ok(())
             }
+        }
+    }
+
+    fn attend(&mut self) {
+        if let Some(attendant) = &mut self.attendant {
+            attendant.attend();
         }
     }
 

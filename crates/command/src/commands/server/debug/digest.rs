@@ -57,7 +57,7 @@ pub(super) fn everything(ctx: &mut Context<'_>, reply: &mut Reply<'_>) -> Sessio
     let mut sum = Digest::default();
     let mut bytes = Vec::new();
     for db in 0..engine.databases() {
-        let walk = Walk { db, now_ms: ctx.now_ms };
+        let walk = Walk { db, ..ctx.walk() };
         let walked = engine.scan(walk, Cursor::START, WalkLimits::NONE, |key, object| {
             bytes.clear();
             bytes.push(db);
@@ -67,7 +67,10 @@ pub(super) fn everything(ctx: &mut Context<'_>, reply: &mut Reply<'_>) -> Sessio
             sum.add(Digest::of(&bytes));
         });
         if walked != Ok(Cursor::START) {
-            return Ok(Flow::Wait(Wait::Partitions(engine.incomplete(db))));
+            return Ok(Flow::Wait(match engine.incomplete(db, ctx.lock_wait) {
+                Ok(incomplete) if !incomplete.is_empty() => Wait::Partitions(incomplete),
+                Ok(_) | Err(_) => Wait::Held,
+            }));
         }
     }
     reply.simple(sum.hex());
@@ -102,7 +105,9 @@ pub(super) fn look_at_keys(
 ) -> SessionResult {
     let engine = &*ctx.server.engine;
     let keys: Vec<Key<'_>> = names.iter().map(|name| engine.key(name)).collect();
-    let mut locked = engine.lock(&keys);
+    let Some(mut locked) = engine.lock_within(&keys, ctx.lock_wait) else {
+        return Ok(Flow::Wait(Wait::Held));
+    };
     if let Some(missing) = engine.missing(&mut locked, ctx.session.db, &keys) {
         return Ok(Flow::Wait(Wait::Keys(missing)));
     }

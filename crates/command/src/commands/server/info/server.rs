@@ -59,7 +59,7 @@ pub(super) fn clients(source: &Source<'_>, lines: &mut Lines) {
     lines.put_all(&["tracking_clients"], 0);
     lines.put("pubsub_clients", subscribers);
     lines.put_all(&["clients_in_timeout_table"], 0);
-    let (waited_for, awaiting_end) = source.server.engine.keys_waited_for();
+    let (waited_for, awaiting_end) = source.keys_waited_for();
     lines.put("total_blocking_keys", waited_for);
     lines.put("total_blocking_keys_on_nokey", awaiting_end);
 }
