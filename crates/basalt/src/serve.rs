@@ -147,9 +147,9 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     Ok(close(&server, background, how, &settings))
 }
 
-/// Ends the process in the midst of a script that has changed something. What it has changed is in the log
-/// whole, if it ends before the process does, or not at all; everybody else's changes are in the log, and
-/// synced. There is no checkpoint: it would wait for the script's partitions.
+/// Ends the process in the midst of a script that has changed something. What it has changed is in
+/// the log whole, if it ends before the process does, or not at all; everybody else's changes are
+/// in the log, and synced. There is no checkpoint: it would wait for the script's partitions.
 fn abandon_script(server: &Server, settings: &Settings) -> ! {
     tracing::warn!("a script did not end in time: what it has changed is lost");
     let code = sync_log(server);
@@ -335,7 +335,7 @@ fn close(server: &Server, background: Background, how: Shutdown, settings: &Sett
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 
-/// Syncs the log; gives the code with which the process ends.
+/// Syncs the log; returns the code with which the process ends.
 fn sync_log(server: &Server) -> i32 {
     match server.engine.log().sync() {
         Ok(_) => 0,

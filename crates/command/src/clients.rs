@@ -213,8 +213,9 @@ impl Clients {
         self.len() == 0
     }
 
-    /// All but those that were killed, by ascending id. A killed client is closed by its own thread, a
-    /// little later than the client that killed it has its answer; nobody is to see it meanwhile.
+    /// All but those that were killed, by ascending id. A killed client is closed by its own
+    /// thread, a little later than the client that killed it has its answer; nobody is to see it
+    /// meanwhile.
     pub fn all(&self) -> Vec<Arc<ClientHandle>> {
         let clients = self.by_id.read();
         clients.values().filter(|client| !client.is_killed()).cloned().collect()
@@ -242,8 +243,9 @@ impl Waiter for ClientHandle {
 }
 
 impl ClientHandle {
-    /// Has its thread close the connection soon. If its command waits for keys, it does not any more when
-    /// this returns, unless another thread is just running it or somebody holds its keys for long.
+    /// Has its thread close the connection soon. If its command waits for keys, it does not any
+    /// more when this returns, unless another thread is just running it or somebody holds its keys
+    /// for long.
     pub fn kill(&self, engine: &Engine, wait: LockWait) {
         // Release pairs with the Acquire in `is_killed`, though the flag alone matters.
         self.killed.store(true, Ordering::Release);
@@ -282,14 +284,14 @@ impl ClientHandle {
         self.slot.lock().claim()
     }
 
-    /// Takes the command that waits, to run it on its own thread; `None` if another has it, which will
-    /// serve the client or have this asked again.
+    /// Takes the command that waits, to run it on its own thread; `None` if another has it, which
+    /// will serve the client or have this asked again.
     pub(crate) fn take_parked_back(&self) -> Option<Box<ParkedCommand>> {
         self.slot.lock().take_back()
     }
 
-    /// Takes the command that waits, as its client goes; `None` if another thread has it, which sees to
-    /// the rest.
+    /// Takes the command that waits, as its client goes; `None` if another thread has it, which
+    /// sees to the rest.
     pub(crate) fn abandon_parked(&self) -> Option<Box<ParkedCommand>> {
         self.slot.lock().abandon()
     }
@@ -315,8 +317,8 @@ impl ClientHandle {
         self.wake.serve(served);
     }
 
-    /// Has it stop waiting for keys; says whether it waited. A client that another thread is just serving
-    /// does not wait any more.
+    /// Has it stop waiting for keys; says whether it waited. A client that another thread is just
+    /// serving does not wait any more.
     pub fn unblock(&self, how: Unblocking) -> bool {
         let how = match how {
             Unblocking::AsTimedOut => UNBLOCKED_AS_TIMED_OUT,

@@ -46,7 +46,8 @@ impl Context<'_> {
         Walk { db: self.session.db, now_ms: self.now_ms, wait: self.lock_wait }
     }
 
-    /// Visits keys of the selected database from `from` on: [`Engine::scan`](basalt_engine::Engine::scan).
+    /// Visits keys of the selected database from `from` on:
+    /// [`Engine::scan`](basalt_engine::Engine::scan).
     ///
     /// # Errors
     /// A partition is not in memory, or held for long.
@@ -62,7 +63,8 @@ impl Context<'_> {
         }
     }
 
-    /// Some key of the selected database: [`Engine::random_key`](basalt_engine::Engine::random_key).
+    /// Some key of the selected database:
+    /// [`Engine::random_key`](basalt_engine::Engine::random_key).
     ///
     /// # Errors
     /// A partition is not in memory, or held for long.
@@ -141,7 +143,8 @@ impl Context<'_> {
         }
     }
 
-    /// Asks the log before a change of whole databases: what to wait for if it is not ready for one.
+    /// Asks the log before a change of whole databases: what to wait for if it is not ready for
+    /// one.
     ///
     /// # Errors
     /// The log takes no changes.

@@ -14,6 +14,7 @@ mod collection_prefetch;
 mod events;
 mod exec;
 mod execute;
+mod halt;
 mod keys;
 mod outcome;
 mod prepare;
@@ -27,6 +28,7 @@ mod wants;
 mod within;
 mod worker;
 
-pub use batch::{Batch, BatchClients, Halt, Origin, Running, ShortWays};
+pub use batch::{Batch, BatchClients, Origin, Running, ShortWays};
+pub use halt::Halt;
 pub use silence::finish_wait;
 pub use worker::Worker;

@@ -1,9 +1,10 @@
 //! The scripts of a server: those that are known, and those that take long.
 //!
 //! A script runs to its end on its thread, with its partitions locked. Nothing is shared with other
-//! threads as long as it is quick. Once it has taken longer than `busy-reply-threshold`, its own thread
-//! enters it here: then commands that would have to wait for its locks are answered `BUSY` by threads
-//! that are not waiting for them already, and SCRIPT KILL finds it. After `script-time-max` it is ended.
+//! threads as long as it is quick. Once it has taken longer than `busy-reply-threshold`, its own
+//! thread enters it here: then commands that would have to wait for its locks are answered `BUSY`
+//! by threads that are not waiting for them already, and SCRIPT KILL finds it. After
+//! `script-time-max` it is ended.
 
 use crate::error::CommandError;
 use crate::unusual::Reason;
@@ -100,8 +101,8 @@ impl ScriptService {
         })
     }
 
-    /// The server ends: scripts that have changed nothing end, too, and others may end by themselves as long as
-    /// there is time.
+    /// The server ends: scripts that have changed nothing end, too, and others may end by
+    /// themselves as long as there is time.
     pub fn shut_down(&self) {
         self.busy.shutting_down.store(true, Ordering::Relaxed);
     }
@@ -138,7 +139,8 @@ impl ScriptService {
 impl Running {
     /// It has changed something, or told somebody something.
     pub(crate) fn has_effects(&self) {
-        // Relaxed: a kill that misses it ends the script with a part of its work done, as an error does.
+        // Relaxed: a kill that misses it ends the script with a part of its work done, as an error
+        // does.
         self.run.has_effects.store(true, Ordering::Relaxed);
     }
 

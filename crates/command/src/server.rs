@@ -21,8 +21,8 @@ pub const REDIS_VERSION: &str = "7.2.4";
 /// Our own version.
 pub const BASALT_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Bytes of changes after which memory may be added up again: that takes some 50 us, and this little may pass
-/// `maxmemory`.
+/// Bytes of changes after which memory may be added up again: that takes some 50 us, and this
+/// little may pass `maxmemory`.
 pub(crate) const LOGGED_BYTES_MIN: u64 = 1 << 20;
 
 /// What all connections share.
@@ -205,8 +205,9 @@ impl Server {
         limit != 0 && self.is_over(limit)
     }
 
-    /// The figure of the last sample, corrected by what is known since: pages have one counter, and no more was
-    /// added outside of them than was logged. If that could be too much, memory is added up.
+    /// The figure of the last sample, corrected by what is known since: pages have one counter, and
+    /// no more was added outside of them than was logged. If that could be too much, memory is
+    /// added up.
     #[cold]
     fn is_over(&self, limit: u64) -> bool {
         // Relaxed, all of them: another thread may be a batch ahead.
@@ -239,7 +240,8 @@ impl Server {
         // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
         let limited = self.config.settings().memory.memory_bytes_max != 0;
         if limited || self.sampler.is_second() {
-            // Behind a script that takes long the last figure stays: this thread also ends the server.
+            // Behind a script that takes long the last figure stays: this thread also ends the
+            // server.
             if let Ok(memory) = self.engine.memory(LockWait::Brief) {
                 self.note_memory(memory.bytes_used());
             }

@@ -138,8 +138,8 @@ impl Session {
         if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
     }
 
-    /// Before its command runs again: takes it from where other threads find it. False if another thread
-    /// has taken it, which will serve the client or have it woken.
+    /// Before its command runs again: takes it from where other threads find it. False if another
+    /// thread has taken it, which will serve the client or have it woken.
     #[must_use]
     pub fn take_command_back(&mut self) -> bool {
         if self.is_parked {

@@ -16,8 +16,8 @@ pub enum Wait {
     Partitions(Vec<PartitionId>),
     /// Room in the log's buffers; then the command runs again.
     LogRoom,
-    /// A partition that somebody holds for longer than a network thread waits, which only scripts do; then
-    /// the command runs again.
+    /// A partition that somebody holds for longer than a network thread waits, which only scripts
+    /// do; then the command runs again.
     Held,
     /// Subscribers that are behind with what they have to get; then the command runs again.
     Subscribers,
@@ -27,8 +27,8 @@ pub enum Wait {
     Reload(WarmUp),
     /// Time; then `+OK`.
     Sleep(Duration),
-    /// That a key has something, this long at most; then the command runs again. Who waits for it is
-    /// in the queues of the keys already.
+    /// That a key has something, this long at most; then the command runs again. Who waits for it
+    /// is in the queues of the keys already.
     Ready(Option<Duration>),
     /// The end of a pause, this long at most; then the command runs again.
     Pause(Duration),
@@ -61,9 +61,9 @@ impl Wait {
         }
     }
 
-    /// Sets in motion what is waited for. Time, room in the log, subscribers and what runs a command
-    /// again through [`Wake`](crate::clients::Wake) are the event loop's to watch: for those, gives
-    /// `done` back.
+    /// Sets in motion what is waited for. Time, room in the log, subscribers and what runs a
+    /// command again through [`Wake`](crate::clients::Wake) are the event loop's to watch: for
+    /// those, gives `done` back.
     pub fn start(self, engine: &Arc<Engine>, done: Done) -> Option<Done> {
         match self {
             Wait::Keys(missing) => engine.fetch(missing, Box::new(|result| done(reading(result)))),

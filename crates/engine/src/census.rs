@@ -1,7 +1,7 @@
 //! Counting what there is: keys, memory, changes.
 //!
-//! Partitions are counted one after the other, each under its lock: under concurrent writes the sums
-//! are not one moment's truth.
+//! Partitions are counted one after the other, each under its lock: under concurrent writes the
+//! sums are not one moment's truth.
 
 use crate::engine::Engine;
 use crate::held::Held;
@@ -121,8 +121,8 @@ impl Engine {
         self.keyspace.page_bytes() as u64
     }
 
-    /// What the keyspace takes of memory, waiting for nobody: a partition that somebody holds counts as large as
-    /// the others are on average.
+    /// What the keyspace takes of memory, waiting for nobody: a partition that somebody holds
+    /// counts as large as the others are on average.
     pub fn memory_at_once(&self) -> u64 {
         let bytes_apart = |partition: &Partition| -> u64 {
             let bytes = partition.databases().iter().map(|database| {

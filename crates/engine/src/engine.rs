@@ -31,8 +31,8 @@ use std::time::Instant;
 /// A record of the log: as much as the journal's buffers hold before they refuse more.
 const RECORD_BYTES_MAX: usize = 64 << 20;
 
-/// What is changed at once stands in memory twice until it is written: in the buffer of the command, and
-/// in that of the log.
+/// What is changed at once stands in memory twice until it is written: in the buffer of the
+/// command, and in that of the log.
 const CHANGE_SET_BYTES_MAX: usize = 4 << 30;
 
 /// What does not change while the engine runs.
@@ -51,14 +51,14 @@ pub struct Options {
     /// Bytes of a collection above which each of its elements has a row of its own in the cold tier
     /// (`collection-row-max`).
     pub collection_row_bytes_max: usize,
-    /// Bytes of a record of the log from which a command's changes go on in another record of the same
-    /// append.
+    /// Bytes of a record of the log from which a command's changes go on in another record of the
+    /// same append.
     pub record_bytes_max: usize,
-    /// Bytes of changes above which a transaction, a script, or a command that puts whole values under
-    /// keys is told that it changes too much at once.
+    /// Bytes of changes above which a transaction, a script, or a command that puts whole values
+    /// under keys is told that it changes too much at once.
     pub change_set_bytes_max: usize,
-    /// Bytes of rows that a checkpoint gathers before it gives them to the cold tier and trims the log. Less means
-    /// more files there; more means a longer log.
+    /// Bytes of rows that a checkpoint gathers before it gives them to the cold tier and trims the
+    /// log. Less means more files there; more means a longer log.
     pub ingest_bytes: u64,
     /// Opens a log and a cold tier between which data is known to be lost (`accept-data-loss`).
     pub accept_data_loss: bool,
@@ -106,11 +106,11 @@ pub struct Engine {
     pub(crate) active_expiry: AtomicBool,
     /// Until when the expiry cycle rests (`CLIENT PAUSE`), in unix milliseconds.
     pub(crate) expiry_paused_until_ms: AtomicU64,
-    /// Databases in which a key or a field has or had an expiry, a bit each: the expiry cycle passes over the
-    /// others.
+    /// Databases in which a key or a field has or had an expiry, a bit each: the expiry cycle
+    /// passes over the others.
     expiring_databases: DatabaseSet,
-    /// Databases that any partition has used; one that is flushed goes out. A flush passes over the others.
-    /// Set and cleared under the locks of the partitions concerned.
+    /// Databases that any partition has used; one that is flushed goes out. A flush passes over the
+    /// others. Set and cleared under the locks of the partitions concerned.
     pub(crate) used_databases: DatabaseSet,
     /// Who announces what happens without a command.
     pub(crate) event_sink: OnceLock<Box<dyn EventSink>>,
@@ -257,8 +257,8 @@ impl Engine {
         self.lock_within(keys, LockWait::Endless).expect("an endless wait ends with the locks")
     }
 
-    /// Locks the partitions of these keys; `None` if somebody holds one of them for longer than this thread
-    /// waits.
+    /// Locks the partitions of these keys; `None` if somebody holds one of them for longer than
+    /// this thread waits.
     #[inline]
     pub fn lock_within(&self, keys: &[Key<'_>], wait: LockWait) -> Option<Locked<'_>> {
         match keys {
@@ -280,14 +280,15 @@ impl Engine {
         self.keyspace.prefetch_bucket(partition, db, hash);
     }
 
-    /// Brings the entry of a key into the cache, without waiting for its partition; says where it was seen.
+    /// Brings the entry of a key into the cache, without waiting for its partition; says where it
+    /// was seen.
     #[inline]
     pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) -> Seen {
         self.keyspace.prefetch_entry(partition, db, hash)
     }
 
-    /// Looks at the collection under a key if there is one and its partition is free; in order to fetch
-    /// ahead what a command on it will touch.
+    /// Looks at the collection under a key if there is one and its partition is free; in order to
+    /// fetch ahead what a command on it will touch.
     #[inline]
     pub fn glance_at<R>(
         &self,
@@ -310,8 +311,8 @@ impl Engine {
         }
     }
 
-    /// Adds to `gate` what a reply that read this key has to wait for, where the partition may have changes
-    /// that the log has not acknowledged.
+    /// Adds to `gate` what a reply that read this key has to wait for, where the partition may have
+    /// changes that the log has not acknowledged.
     #[inline(never)]
     pub(crate) fn gate_read(&self, partition: &mut Partition, key: &Key<'_>, gate: &mut Gate) {
         let is_acknowledged =
@@ -324,7 +325,8 @@ impl Engine {
         }
     }
 
-    /// Notes that a key, or every key, of a partition has a change that the log acknowledges with this ticket.
+    /// Notes that a key, or every key, of a partition has a change that the log acknowledges with
+    /// this ticket.
     pub(crate) fn note_unacknowledged(
         &self,
         id: PartitionId,
@@ -362,14 +364,15 @@ impl Engine {
         self.expiry_paused_until_ms.store(until_ms, Ordering::Relaxed);
     }
 
-    /// Whether the active expiry cycles may go on. Asked under each lock: what is set after they have been
-    /// switched off or paused does not go by itself.
+    /// Whether the active expiry cycles may go on. Asked under each lock: what is set after they
+    /// have been switched off or paused does not go by itself.
     pub(crate) fn may_remove_expired(&self) -> bool {
         self.active_expiry.load(Ordering::Relaxed)
             && self.clock.unix_ms() >= self.expiry_paused_until_ms.load(Ordering::Relaxed)
     }
 
-    /// A key may be put into this database; a partition of it is held. The first database counts as used always.
+    /// A key may be put into this database; a partition of it is held. The first database counts as
+    /// used always.
     #[inline(always)]
     pub(crate) fn note_used(&self, db: u8) {
         if db != 0 {
@@ -389,7 +392,8 @@ impl Engine {
         self.expiring_databases.contains(db)
     }
 
-    /// After recovery, which noted nothing: finds the databases that are used, and those with keys that expire.
+    /// After recovery, which noted nothing: finds the databases that are used, and those with keys
+    /// that expire.
     fn note_databases(&self) {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);

@@ -2,8 +2,9 @@
 //!
 //! Expired keys are invisible at once; this gives their memory back and makes DBSIZE right. Each
 //! database of a partition knows a lower bound of its earliest expiry, so that partitions in which
-//! nothing is due cost one comparison. The others are looked through in a *round*, some buckets a lock,
-//! of which only the references marked EXPIRING are followed; a round goes on where the last lock ended.
+//! nothing is due cost one comparison. The others are looked through in a *round*, some buckets a
+//! lock, of which only the references marked EXPIRING are followed; a round goes on where the last
+//! lock ended.
 
 use crate::changes::Changes;
 use crate::engine::Engine;
@@ -16,8 +17,8 @@ use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// From so many keys on that are to be removed under one lock, no further bucket is looked at: about
-/// 50 µs.
+/// From so many keys on that are to be removed under one lock, no further bucket is looked at:
+/// about 50 µs.
 const KEYS_A_LOCK: usize = 200;
 /// Buckets that are looked at under one lock: at most about 100 µs, if all of their entries expire.
 const BUCKETS_A_LOCK: usize = 256;
@@ -66,8 +67,8 @@ impl ExpiryCycle {
         self.next += 1;
     }
 
-    /// Looks through some buckets of one database and removes what is due there; true if there are more
-    /// buckets to look through.
+    /// Looks through some buckets of one database and removes what is due there; true if there are
+    /// more buckets to look through.
     fn expire_some(
         &mut self,
         engine: &Engine,

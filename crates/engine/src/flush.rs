@@ -1,15 +1,16 @@
-//! FLUSHDB, FLUSHALL and SWAPDB: constant work a partition, whatever it holds, and nothing where it holds
-//! nothing.
+//! FLUSHDB, FLUSHALL and SWAPDB: constant work a partition, whatever it holds, and nothing where it
+//! holds nothing.
 //!
-//! All partitions are locked, in order: else a key that is put meanwhile would stand in the log on the other
-//! side of the flush than it was seen on. A flushed database gets a new generation and an empty table; the old
-//! table is freed by a background thread, and the old generation's rows in the cold tier are a range that the
-//! next checkpoint deletes.
+//! All partitions are locked, in order: else a key that is put meanwhile would stand in the log on
+//! the other side of the flush than it was seen on. A flushed database gets a new generation and an
+//! empty table; the old table is freed by a background thread, and the old generation's rows in the
+//! cold tier are a range that the next checkpoint deletes.
 //!
-//! With sixteen databases that are 16,384 tables, of which nearly all are empty after a flush. So databases
-//! that nobody uses are passed over ([`Engine::note_used`]), and so is a partition whose database is as a new
-//! one ([`Database::is_untouched`]). A shard has a record only if one of its partitions is concerned. Replay
-//! comes to the same keys: where a flush found nothing, there is nothing for it to remove.
+//! With sixteen databases that are 16,384 tables, of which nearly all are empty after a flush. So
+//! databases that nobody uses are passed over ([`Engine::note_used`]), and so is a partition whose
+//! database is as a new one ([`Database::is_untouched`]). A shard has a record only if one of its
+//! partitions is concerned. Replay comes to the same keys: where a flush found nothing, there is
+//! nothing for it to remove.
 
 use crate::changes::Changes;
 use crate::engine::Engine;
@@ -68,7 +69,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Locks every partition; `None` if somebody holds one of them for longer than this thread waits.
+    /// Locks every partition; `None` if somebody holds one of them for longer than this thread
+    /// waits.
     pub fn lock_all_within(&self, wait: LockWait) -> Option<Locked<'_>> {
         self.keyspace.lock_many_within(&PartitionSet::ALL, wait)
     }

@@ -1,10 +1,10 @@
 //! Traces of clients in partitions that somebody held for long when the clients went.
 //!
-//! A client that closes its connection leaves the queues that it waits in and ends its watches. The thread
-//! that serves it has others to serve, so it does not wait for the partitions behind a script: what it
-//! cannot clear at once, the housekeeping thread does. Meanwhile the traces harm nobody: a watch sets a mark
-//! that nobody asks, and a place in a queue is that of a client that does not come; it goes, and the next one
-//! is called, as soon as the key can change.
+//! A client that closes its connection leaves the queues that it waits in and ends its watches. The
+//! thread that serves it has others to serve, so it does not wait for the partitions behind a
+//! script: what it cannot clear at once, the housekeeping thread does. Meanwhile the traces harm
+//! nobody: a watch sets a mark that nobody asks, and a place in a queue is that of a client that
+//! does not come; it goes, and the next one is called, as soon as the key can change.
 
 use crate::engine::Engine;
 use crate::waiting::Places;

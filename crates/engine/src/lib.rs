@@ -3,9 +3,10 @@
 //! Joins the memory tier, the log and the cold tier into one database. It owns the commit order:
 //! nothing else appends to the log, decides when a reply may leave, or tells the cold tier what to
 //! keep. It must never know commands, replies or sockets. Its one invariant: the order in which
-//! changes became visible in a partition is the order in which they stand in its shard's stream, and
-//! the cold tier holds each partition exactly as of one position in that stream. Read `engine.rs`
-//! next, then `txn.rs`, `checkpoint.rs` and `recovery.rs`; `docs/architecture.md` has the picture.
+//! changes became visible in a partition is the order in which they stand in its shard's stream,
+//! and the cold tier holds each partition exactly as of one position in that stream. Read
+//! `engine.rs` next, then `txn.rs`, `checkpoint.rs` and `recovery.rs`; `docs/architecture.md` has
+//! the picture.
 
 #![forbid(unsafe_code)]
 

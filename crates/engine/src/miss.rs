@@ -198,8 +198,8 @@ impl Engine {
         Ok(row)
     }
 
-    /// Makes the changes that waited for a row to be read. That nobody else does meanwhile is seen when it is
-    /// installed: then it is resident.
+    /// Makes the changes that waited for a row to be read. That nobody else does meanwhile is seen
+    /// when it is installed: then it is resident.
     pub(crate) fn catch_up(
         &self,
         row: &mut LoadedRow<'_>,
@@ -214,8 +214,8 @@ impl Engine {
         changes.map_or(Ok(()), |changes| row.catch_up(&changes, &self.limits()))
     }
 
-    /// Reads the collections of a partition for which changes wait, so that the partition as it is in memory is
-    /// what the log says.
+    /// Reads the collections of a partition for which changes wait, so that the partition as it is
+    /// in memory is what the log says.
     pub(crate) fn read_deferred(&self, id: PartitionId) -> Result<(), EngineError> {
         loop {
             let misses = self.deferred_misses(id);
@@ -260,7 +260,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Forgets what reads have not found in a partition. A command that waits for such a key reads it again.
+    /// Forgets what reads have not found in a partition. A command that waits for such a key reads
+    /// it again.
     pub(crate) fn forget_absences(&self, id: PartitionId) {
         // Nothing waits for this: a partition in use comes next time.
         let has_some = |partition: &Partition| {

@@ -1,9 +1,10 @@
 //! HOT PATH
 //! Overwriting a string in place, and nothing else.
 //!
-//! Most SETs put a string of a like length in the place of another. They wake nobody, make nothing and leave
-//! nothing behind, so they need no [`Txn`](crate::Txn): the lock is taken, the bytes are copied into the entry and the log, the
-//! lock is let go. At pipeline 50 a SET takes 932 instructions so, and by way of a transaction some 400 more.
+//! Most SETs put a string of a like length in the place of another. They wake nobody, make nothing
+//! and leave nothing behind, so they need no [`Txn`](crate::Txn): the lock is taken, the bytes are
+//! copied into the entry and the log, the lock is let go. At pipeline 50 a SET takes 932
+//! instructions so, and by way of a transaction some 400 more.
 
 use crate::changes::Changes;
 use crate::engine::Engine;
@@ -16,9 +17,9 @@ use basalt_keyspace::table::Seen;
 
 impl Engine {
     /// Puts a string without expiry under a key that has one already, if it fits the same place and
-    /// nobody wants to know; returns the ticket that the reply waits for if replies do. If it does not fit,
-    /// nothing has happened, and [`Txn::put`](crate::Txn::put) can do it. It looks first where the entry was
-    /// seen. `changes` is empty.
+    /// nobody wants to know; returns the ticket that the reply waits for if replies do. If it does
+    /// not fit, nothing has happened, and [`Txn::put`](crate::Txn::put) can do it. It looks first
+    /// where the entry was seen. `changes` is empty.
     #[inline(always)]
     pub fn overwrite(
         &self,

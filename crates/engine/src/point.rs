@@ -1,10 +1,10 @@
 //! HOT PATH
 //! Reading one key, and nothing else.
 //!
-//! Most reads ask one thing of one key. They may not wait, draw up what others are to fetch or look at a
-//! second key, so they need no [`View`]: the lock is taken, the entry is found, the reply is written, the
-//! lock is let go, and nothing is carried from one to the next. At pipeline 50 a GET takes 697
-//! instructions so, from parsing to sending, and by way of a view some 250 more.
+//! Most reads ask one thing of one key. They may not wait, draw up what others are to fetch or look
+//! at a second key, so they need no [`View`]: the lock is taken, the entry is found, the reply is
+//! written, the lock is let go, and nothing is carried from one to the next. At pipeline 50 a GET
+//! takes 697 instructions so, from parsing to sending, and by way of a view some 250 more.
 
 use crate::collections::WrongType;
 use crate::engine::Engine;
@@ -58,9 +58,10 @@ impl View<'_> {
 }
 
 impl Engine {
-    /// Reads a key, which counts as a use of it; looks first where its entry was seen. `None`, and nothing has
-    /// been read, if it may have to be fetched first or if somebody holds its partition for longer than the thread
-    /// waits: that takes a [`View`]. Has `gate` wait for what a crash could still take back of it.
+    /// Reads a key, which counts as a use of it; looks first where its entry was seen. `None`, and
+    /// nothing has been read, if it may have to be fetched first or if somebody holds its partition
+    /// for longer than the thread waits: that takes a [`View`]. Has `gate` wait for what a crash
+    /// could still take back of it.
     #[inline(always)]
     pub fn read_point<R>(
         &self,

@@ -1,5 +1,5 @@
-//! Several commands as one: all of their partitions are held from the first to the last, their changes
-//! are one ChangeSet, and nothing waits between them.
+//! Several commands as one: all of their partitions are held from the first to the last, their
+//! changes are one ChangeSet, and nothing waits between them.
 //!
 //! What a single command waits for, one of several must have found before the first runs: so all
 //! keys of all commands are looked for, in every database in which one of them may look
@@ -8,8 +8,8 @@
 //! A command that finds its keys out while it runs ([`crate::reach`]) can be one alone, run as a
 //! transaction once it knows them.
 //!
-//! Commands on whole databases take part if every partition is held. Their changes stand in the same
-//! ChangeSet, in the order in which they were made, as records for whole shards.
+//! Commands on whole databases take part if every partition is held. Their changes stand in the
+//! same ChangeSet, in the order in which they were made, as records for whole shards.
 
 use crate::census::DatabaseTotals;
 use crate::changes::{Changes, TooLarge};
@@ -124,8 +124,8 @@ impl<'e> Transaction<'e> {
         self.locked.holds(key.partition)
     }
 
-    /// Those of some keys that must be fetched before a command of it can look for them; their partitions
-    /// are held.
+    /// Those of some keys that must be fetched before a command of it can look for them; their
+    /// partitions are held.
     pub fn missing(&mut self, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
         self.engine.missing(&mut self.locked, db, keys)
     }
@@ -142,8 +142,8 @@ impl<'e> Transaction<'e> {
         !self.changes.is_empty()
     }
 
-    /// Whether every key of a database is held and in memory, so that a command may look at any; if so, the
-    /// next one is told.
+    /// Whether every key of a database is held and in memory, so that a command may look at any; if
+    /// so, the next one is told.
     pub fn reach_everything(&mut self, db: u8) -> bool {
         let is_here = |id: PartitionId| {
             let locked = &self.locked;
@@ -169,8 +169,8 @@ impl<'e> Transaction<'e> {
         }
     }
 
-    /// Before a command: if anybody wants events, removes those of its keys whose time has come, and says
-    /// so. Who counts on `expired` counts on it before what the command does to the key.
+    /// Before a command: if anybody wants events, removes those of its keys whose time has come,
+    /// and says so. Who counts on `expired` counts on it before what the command does to the key.
     pub fn expire(&mut self, keys: &[Key<'_>], session: Session) {
         if self.changes.classes.is_empty() {
             return;
@@ -205,8 +205,8 @@ impl<'e> Transaction<'e> {
         Txn::within(self.engine, self.locked.lend(), session, self.changes, self.company)
     }
 
-    /// Appends what all commands changed to the log, all or nothing, and lets go of the locks. Gives
-    /// the ticket that the reply waits for.
+    /// Appends what all commands changed to the log, all or nothing, and lets go of the locks.
+    /// Gives the ticket that the reply waits for.
     pub fn commit(self) -> Option<Ticket> {
         let session = Session::background(0, 0);
         Txn::within(self.engine, self.locked, session, self.changes, self.company).commit()

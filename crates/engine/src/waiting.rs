@@ -7,12 +7,13 @@
 //! A command that finds nothing says so with [`Txn::wait`] or [`View::wait`] and returns without a
 //! reply. Its client joins the queues of all its keys under the locks of the very run that found
 //! nothing, so a change that it did not see comes later and finds it there: no call is lost. Who is
-//! called runs the whole command again, under its locks, and takes the first ready key in the order of
-//! its arguments. Afterwards it is taken out of all queues or keeps its places ([`Txn::settle`]).
+//! called runs the whole command again, under its locks, and takes the first ready key in the order
+//! of its arguments. Afterwards it is taken out of all queues or keeps its places
+//! ([`Txn::settle`]).
 //!
-//! To be fair, a command takes from a key only if nobody has waited longer there ([`Txn::is_in_turn`]);
-//! who is turned away joins the queue. Commands that do not wait take what they find: they cannot
-//! queue. See `docs/concurrency.md`.
+//! To be fair, a command takes from a key only if nobody has waited longer there
+//! ([`Txn::is_in_turn`]); who is turned away joins the queue. Commands that do not wait take what
+//! they find: they cannot queue. See `docs/concurrency.md`.
 
 use crate::changes::{Ask, Changes};
 use crate::engine::Engine;
@@ -56,8 +57,8 @@ pub struct Patience {
     pub behind: Behind,
 }
 
-/// The identities behind which a command reads the streams at its keys, found out in its first run: by
-/// the next one, "what comes from now on" would mean something else.
+/// The identities behind which a command reads the streams at its keys, found out in its first run:
+/// by the next one, "what comes from now on" would mean something else.
 pub type Behind = Option<Arc<[EntryId]>>;
 
 /// Whether a command waits.
@@ -84,8 +85,8 @@ pub enum Settled {
 }
 
 impl Txn<'_> {
-    /// Has the command run again when one of these keys of the selected database has something, if it
-    /// may wait. What it has changed stays, so it changes something in its first run only.
+    /// Has the command run again when one of these keys of the selected database has something, if
+    /// it may wait. What it has changed stays, so it changes something in its first run only.
     pub fn wait(
         &mut self,
         keys: &[Key<'_>],
@@ -102,9 +103,9 @@ impl Txn<'_> {
         WaitAnswer::Waits
     }
 
-    /// Whether nobody has waited longer at this key for [`Service::InTurn`]. A command that takes something from a
-    /// key that others wait for asks this before, and passes the key over if it is not its turn. In a
-    /// transaction everything is in turn.
+    /// Whether nobody has waited longer at this key for [`Service::InTurn`]. A command that takes
+    /// something from a key that others wait for asks this before, and passes the key over if it is
+    /// not its turn. In a transaction everything is in turn.
     #[inline]
     pub fn is_in_turn(&self, key: &Key<'_>) -> bool {
         self.is_first(key, Service::InTurn)
@@ -123,8 +124,8 @@ impl Txn<'_> {
         self.session.attempt != Attempt::First
     }
 
-    /// The key has something for those who wait for it. Every command that adds elements to an object
-    /// calls it; whatever puts a whole object under a key has it called by itself.
+    /// The key has something for those who wait for it. Every command that adds elements to an
+    /// object calls it; whatever puts a whole object under a key has it called by itself.
     #[inline]
     pub fn signal(&mut self, key: &Key<'_>) {
         if self.locked.partition(key.partition).interest.is_some() {
@@ -141,7 +142,8 @@ impl Txn<'_> {
     }
 
     /// Ends the run of a command for which [`Txn::has_to_settle`] holds: has its client join the
-    /// queues or leave those in `places`, and appends its changes. The locks are held until `self` goes.
+    /// queues or leave those in `places`, and appends its changes. The locks are held until `self`
+    /// goes.
     #[cold]
     pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
         match self.changes.ask.take() {
@@ -235,11 +237,12 @@ impl View<'_> {
 }
 
 impl Engine {
-    /// A client that waits goes: it leaves all queues, and the next in each is called. Leaving a queue twice
-    /// changes nothing.
+    /// A client that waits goes: it leaves all queues, and the next in each is called. Leaving a
+    /// queue twice changes nothing.
     ///
     /// # Errors
-    /// Somebody holds a partition for longer than the thread waits: the client may still be in some queues.
+    /// Somebody holds a partition for longer than the thread waits: the client may still be in some
+    /// queues.
     pub fn stop_waiting(&self, client: u64, places: &Places, wait: LockWait) -> Result<(), Held> {
         let mut called = Called::new();
         let left = self.leave_all(client, places, wait, &mut called);

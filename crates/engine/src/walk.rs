@@ -3,11 +3,11 @@
 //! ```text
 //! cursor = partition (10 bits) | leading 54 bits of the hash where the walk goes on; 0 = start, end
 //! ```
-//! A table keeps its buckets in the order of hashes, whatever its size, so a cursor is a place among
-//! hashes and needs no state here: every key that exists from the walk's first call to its last is
-//! visited, however tables grow and shrink between the calls, and a key that comes or goes meanwhile
-//! may or may not be. Hash bits below the leading 54 are no loss: the edges of buckets have none
-//! while a partition's table has fewer than 2^22 segments.
+//! A table keeps its buckets in the order of hashes, whatever its size, so a cursor is a place
+//! among hashes and needs no state here: every key that exists from the walk's first call to its
+//! last is visited, however tables grow and shrink between the calls, and a key that comes or goes
+//! meanwhile may or may not be. Hash bits below the leading 54 are no loss: the edges of buckets
+//! have none while a partition's table has fewer than 2^22 segments.
 //!
 //! One partition is locked at a time, for [`BUCKETS_A_LOCK`] buckets. A walk needs partitions that
 //! are wholly in memory; at one that is not it stops and says which.
@@ -47,8 +47,8 @@ pub struct Walk {
     pub wait: LockWait,
 }
 
-/// After how much a step of a walk ends. The last bucket is always finished, so a step may see a few
-/// keys more.
+/// After how much a step of a walk ends. The last bucket is always finished, so a step may see a
+/// few keys more.
 #[derive(Clone, Copy, Debug)]
 pub struct WalkLimits {
     /// Keys seen, expired ones included.

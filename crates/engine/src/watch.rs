@@ -1,14 +1,14 @@
 //! Watching keys for a transaction that is to fail if they change (WATCH).
 //!
-//! A watch stands in its key's partition ([`Interest`](basalt_keyspace::interest::Interest)); the first change of the key sets the
-//! client's mark and removes the watch, under the partition's lock. Who then executes a transaction
-//! holds the partitions of all watched keys, so that no change is missed and none comes between the
-//! look at the mark and the transaction's own changes.
+//! A watch stands in its key's partition ([`Interest`](basalt_keyspace::interest::Interest)); the
+//! first change of the key sets the client's mark and removes the watch, under the partition's
+//! lock. Who then executes a transaction holds the partitions of all watched keys, so that no
+//! change is missed and none comes between the look at the mark and the transaction's own changes.
 //!
 //! Nothing happens at the moment at which a key expires. But any change of *when* it expires is a
 //! change of the key; so as long as the mark is not set, the earliest expiry that was seen when the
-//! keys were first watched still holds, and one comparison tells whether a key has expired since. A hash
-//! expires, too, when the last of its fields does.
+//! keys were first watched still holds, and one comparison tells whether a key has expired since. A
+//! hash expires, too, when the last of its fields does.
 //!
 //! Rejected: a version in every entry (8 bytes a key for all keys, and the cold tier would have to
 //! keep it), versions by bucket of hashes (every write pays for a store, and neighbours make
@@ -90,8 +90,8 @@ impl Engine {
         partition.interest.get_or_insert_default().watch(place, watch);
     }
 
-    /// Watches nothing any more; takes the partitions one after the other. Ending a watch twice changes
-    /// nothing.
+    /// Watches nothing any more; takes the partitions one after the other. Ending a watch twice
+    /// changes nothing.
     ///
     /// # Errors
     /// Somebody holds a partition for longer than the thread waits: some watches are still there.

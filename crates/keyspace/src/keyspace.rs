@@ -2,14 +2,15 @@
 //! The partitions and their locks.
 //!
 //! A thread holds one partition, or several that it took in ascending order through
-//! [`Keyspace::lock_many_within`]; while it holds any it takes no further one. So there is no cycle and no
-//! deadlock. The lock is one byte ([`ShortLock`]), held for the time of one command, about 50 ns.
+//! [`Keyspace::lock_many_within`]; while it holds any it takes no further one. So there is no cycle
+//! and no deadlock. The lock is one byte ([`ShortLock`]), held for the time of one command, about
+//! 50 ns.
 //!
 //! **Hints.** To fetch a bucket ahead one must know where its segment stands, and only the lock
 //! makes it safe to look. Beside each lock stand a few words that say where segments stood when
-//! somebody last looked under the lock: [`Keyspace::prefetch_bucket`] computes an address from
-//! them and prefetches it, and [`Keyspace::prefetch_entry`], which has the lock, puts them right. A hint is
-//! never followed, so one that is out of date costs a useless prefetch and nothing else.
+//! somebody last looked under the lock: [`Keyspace::prefetch_bucket`] computes an address from them
+//! and prefetches it, and [`Keyspace::prefetch_entry`], which has the lock, puts them right. A hint
+//! is never followed, so one that is out of date costs a useless prefetch and nothing else.
 
 use crate::database::Database;
 use crate::hash::KeyHasher;
@@ -157,8 +158,8 @@ impl Keyspace {
         Keyspace { partitions, more_databases, pool, hasher }
     }
 
-    /// Brings what a lookup reads first into the cache: the database's head, and the bucket, if it is
-    /// where it was last seen. Of all that only the hint is read, so no lock is needed.
+    /// Brings what a lookup reads first into the cache: the database's head, and the bucket, if it
+    /// is where it was last seen. Of all that only the hint is read, so no lock is needed.
     #[inline]
     pub fn prefetch_bucket(&self, partition: PartitionId, db: u8, hash: u64) {
         let cell = &self.partitions[partition.index()];
@@ -177,8 +178,8 @@ impl Keyspace {
         }
     }
 
-    /// Brings the entry of a key into the cache, unless somebody holds the partition, and says where it was seen;
-    /// corrects the hint for [`Keyspace::prefetch_bucket`].
+    /// Brings the entry of a key into the cache, unless somebody holds the partition, and says
+    /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`].
     #[inline]
     pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> Seen {
         let seen = self.glance(partition, |held| {
@@ -195,8 +196,8 @@ impl Keyspace {
         seen.flatten().unwrap_or_default()
     }
 
-    /// Looks at the collection under a key if there is one and nobody holds the partition; in order to
-    /// fetch ahead what a command on it will touch.
+    /// Looks at the collection under a key if there is one and nobody holds the partition; in order
+    /// to fetch ahead what a command on it will touch.
     #[inline]
     pub fn glance_at<R>(
         &self,
@@ -248,7 +249,8 @@ impl Keyspace {
         Some(Locked { cells: &self.partitions, held, unwinding, _rank: rank })
     }
 
-    /// Looks at one partition under its lock; `None` if somebody holds it for longer than this thread waits.
+    /// Looks at one partition under its lock; `None` if somebody holds it for longer than this
+    /// thread waits.
     #[inline(always)]
     pub fn with<R>(
         &self,
@@ -259,8 +261,8 @@ impl Keyspace {
         self.with_mut(partition, wait, |partition| look(partition))
     }
 
-    /// Changes one partition under its lock, if it gets that. Unlike [`Keyspace::lock`] it gives nothing
-    /// away that knows what it holds, so nobody has to look that up.
+    /// Changes one partition under its lock, if it gets that. Unlike [`Keyspace::lock`] it gives
+    /// nothing away that knows what it holds, so nobody has to look that up.
     #[inline(always)]
     pub fn with_mut<R>(
         &self,
@@ -275,8 +277,8 @@ impl Keyspace {
             return None;
         }
         let _unlock = Unlock { cell, unwinding };
-        // SAFETY: its lock is held until `_unlock` goes, so this is the only reference, and it is gone
-        // before.
+        // SAFETY: its lock is held until `_unlock` goes, so this is the only reference, and it is
+        // gone before.
         Some(change(unsafe { &mut *cell.partition.get() }))
     }
 
@@ -297,8 +299,8 @@ impl Keyspace {
         Some(look(locked.partition(partition)))
     }
 
-    /// Locks several partitions; `None`, and none is locked, if somebody holds one of them for longer than
-    /// this thread waits for each.
+    /// Locks several partitions; `None`, and none is locked, if somebody holds one of them for
+    /// longer than this thread waits for each.
     pub fn lock_many_within(
         &self,
         partitions: &PartitionSet,
@@ -319,8 +321,8 @@ impl Keyspace {
     }
 }
 
-/// Enters the lock of a partition among those that this thread holds. A thread that hardly waits may ask in
-/// any order: no circle of waiting threads lasts.
+/// Enters the lock of a partition among those that this thread holds. A thread that hardly waits
+/// may ask in any order: no circle of waiting threads lasts.
 #[inline(always)]
 fn rank(partition: PartitionId, wait: LockWait) -> lock_rank::Held {
     let number = u32::from(partition.number());
@@ -345,8 +347,9 @@ impl Drop for Unlock<'_> {
     }
 }
 
-/// Whether a thread was unwinding when it took a lock. The release profile aborts at a panic, and this is nothing; where
-/// panics unwind, a partition that a panic may have left half-changed is never used again.
+/// Whether a thread was unwinding when it took a lock. The release profile aborts at a panic, and
+/// this is nothing; where panics unwind, a partition that a panic may have left half-changed is
+/// never used again.
 #[derive(Clone, Copy)]
 struct Unwinding(#[cfg(panic = "unwind")] bool);
 

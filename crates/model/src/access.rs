@@ -68,8 +68,8 @@ impl World<'_> {
         Err(Violation::new("keys are fetched again and again"))
     }
 
-    /// Overwrites a string in place; `None` if that cannot be, else the ticket of the reply, if it waits for the
-    /// log.
+    /// Overwrites a string in place; `None` if that cannot be, else the ticket of the reply, if it
+    /// waits for the log.
     pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> Option<Option<Ticket>> {
         let engine = self.engine();
         let (key, mut changes) = (engine.key(key), Changes::default());
@@ -122,7 +122,8 @@ impl World<'_> {
         let mut point_gate = Gate::default();
         let point = engine
             .read_point(key, seen, &session, &mut point_gate, |point| point.object().map(value_of));
-        // What the log has acknowledged between the two counts for neither; nobody else changes keys meanwhile.
+        // What the log has acknowledged between the two counts for neither; nobody else changes
+        // keys meanwhile.
         let is_acknowledged = |gate: &mut Gate| gate.poll(engine.log()) == Fate::Acknowledged;
         let (is_open, point_is_open) =
             (is_acknowledged(&mut gate), is_acknowledged(&mut point_gate));

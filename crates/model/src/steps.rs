@@ -71,7 +71,8 @@ impl Driver<'_> {
         let (db, key) = (self.database(), self.keys.any(&mut self.random));
         let crowd = self.state.value(db, &key).filter(|value| value.content.is_crowd());
         let actions = match crowd.and_then(|value| value.content.kind()) {
-            // Not lost again at once: what is done to a large collection is mostly done to its elements.
+            // Not lost again at once: what is done to a large collection is mostly done to its
+            // elements.
             Some(kind) if self.random.chance(4, 5) => {
                 let edits =
                     (0..1 + self.random.below(8)).map(|_| Action::edit(kind, &mut self.random));

@@ -4,10 +4,11 @@
 //! turn ▸ batch ▸ run_script ▸ Lua ── every millisecond ──▶ attend ▸ a whole turn without the script's connection
 //!                                ◀───────────────────────────────┘
 //! ```
-//! Nothing of this happens in a script's first ten milliseconds. Then the script's connection stays out of the
-//! thread's lists until the script has ended, the others are served by turns within the script's, and a
-//! worker stands in which waits for no partition and runs no script. What it cannot run is tried again later,
-//! and refused once the script counts as busy: so a thread is never more than two turns deep.
+//! Nothing of this happens in a script's first ten milliseconds. Then the script's connection stays
+//! out of the thread's lists until the script has ended, the others are served by turns within the
+//! script's, and a worker stands in which waits for no partition and runs no script. What it cannot
+//! run is tried again later, and refused once the script counts as busy: so a thread is never more
+//! than two turns deep.
 
 use crate::reactor::Reactor;
 use crate::turn::Turn;
@@ -45,7 +46,7 @@ impl<'a> Beside<'a> {
         Beside { reactor, server, counters, index, parsed, stand_in: None }
     }
 
-    /// The script has ended: gives the worker that stood in, if others were served.
+    /// The script has ended: returns the worker that stood in, if others were served.
     pub(crate) fn end(self) -> Option<Worker> {
         self.stand_in.map(|(turn, _)| turn.worker)
     }

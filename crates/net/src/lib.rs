@@ -1,14 +1,15 @@
 //! \[bytes\] ▸ resp ▸ command ▸ engine ▸ log ▸ cold
 //!
-//! Sockets and event loops: the way in for Redis clients. It owns the listeners ([`mod@listen`]), the
-//! accepting thread ([`acceptor`]) and the network threads ([`threads`](NetThreads)), each with its own
-//! connections, which never move. It must never know what a command does, nor touch a key. Its one
-//! invariant: a network thread never blocks but in `poll`; whatever takes longer than computing
-//! parks its connection and comes back as a message. Read `reactor.rs` next, then `turn.rs`.
+//! Sockets and event loops: the way in for Redis clients. It owns the listeners ([`mod@listen`]),
+//! the accepting thread ([`acceptor`]) and the network threads ([`threads`](NetThreads)), each with
+//! its own connections, which never move. It must never know what a command does, nor touch a key.
+//! Its one invariant: a network thread never blocks but in `poll`; whatever takes longer than
+//! computing parks its connection and comes back as a message. Read `reactor.rs` next, then
+//! `turn.rs`.
 //!
-//! There is no async runtime here: a connection is a small state machine (reading, parked, closing),
-//! a hit never waits, and one `poll` a turn for all sockets of a thread is all the scheduling there
-//! is. See `docs/decisions/0001-event-loop.md`.
+//! There is no async runtime here: a connection is a small state machine (reading, parked,
+//! closing), a hit never waits, and one `poll` a turn for all sockets of a thread is all the
+//! scheduling there is. See `docs/decisions/0001-event-loop.md`.
 
 #![forbid(unsafe_code)]
 

@@ -34,10 +34,11 @@ const DRAIN_MAX: Duration = Duration::from_secs(5);
 /// How long a publisher waits for subscribers that are behind before it tries again.
 const SUBSCRIBERS_PAUSE: Duration = Duration::from_millis(1);
 
-/// How long a command waits that has come to a partition which is held for long, before it tries again …
+/// How long a command waits that has come to a partition which is held for long, before it tries
+/// again …
 const HELD_PAUSE: Duration = Duration::from_millis(2);
-/// … and how much longer for each such command before it in the turn: ten thousand of them take their turns
-/// rather than all of the thread's time.
+/// … and how much longer for each such command before it in the turn: ten thousand of them take
+/// their turns rather than all of the thread's time.
 const HELD_PAUSE_EACH: Duration = Duration::from_micros(20);
 const HELD_COUNT_MAX: u32 = 10_000;
 
@@ -206,8 +207,8 @@ impl Reactor {
         self.serving = std::mem::replace(&mut self.ready, served);
     }
 
-    /// A script of this connection takes long: the others are served without it. Requests of theirs that have
-    /// been parsed but have not run are parsed again.
+    /// A script of this connection takes long: the others are served without it. Requests of theirs
+    /// that have been parsed but have not run are parsed again.
     pub(crate) fn leave(&mut self, index: usize, parsed: &mut dyn Iterator<Item = u32>) {
         for other in parsed {
             if let Some(connection) = &mut self.connections[other as usize] {
@@ -382,8 +383,8 @@ impl Reactor {
         }
     }
 
-    /// A command that waits for keys or for the end of a pause runs again, unless `CLIENT UNBLOCK` has
-    /// ended it. If it does not wait any more, the news is old.
+    /// A command that waits for keys or for the end of a pause runs again, unless `CLIENT UNBLOCK`
+    /// has ended it. If it does not wait any more, the news is old.
     fn run_again(&mut self, turn: &mut Turn, id: ConnectionId) {
         let Some(connection) = self.connection(id) else { return };
         if connection.state != State::Waiting || !connection.session.take_command_back() {
@@ -548,8 +549,8 @@ impl Reactor {
     }
 }
 
-/// A thread without a poll serves nobody, and its clients would wait for ever. What was acknowledged is
-/// in the journal, as after any crash.
+/// A thread without a poll serves nobody, and its clients would wait for ever. What was
+/// acknowledged is in the journal, as after any crash.
 #[cold]
 fn crash_without_poll(error: &io::Error) -> ! {
     tracing::error!(%error, "polling sockets failed: the server cannot go on");

@@ -14,8 +14,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long clients have to take what they are owed, and scripts that have changed something to end, when the
-/// threads stop in order.
+/// How long clients have to take what they are owed, and scripts that have changed something to
+/// end, when the threads stop in order.
 pub const STOP_GRACE: Duration = Duration::from_secs(6);
 
 /// The network threads.
@@ -83,8 +83,8 @@ impl NetThreads {
         self.mailboxes.clone()
     }
 
-    /// Sends what clients are owed, closes all connections and ends the threads. Scripts that have changed
-    /// nothing end at once; others have until `grace` is over.
+    /// Sends what clients are owed, closes all connections and ends the threads. Scripts that have
+    /// changed nothing end at once; others have until `grace` is over.
     pub fn stop(self, grace: Duration) -> Stopped {
         self.server.scripts.shut_down();
         self.mailboxes.iter().for_each(|mailbox| mailbox.send(Message::Stop));

@@ -123,7 +123,8 @@ impl Turn {
     /// Serves the connections that are ready; leaves those ready that have more to do.
     pub(crate) fn serve(&mut self, reactor: &mut Reactor) {
         let batch_max = self.worker.settings.network.batch_commands_max;
-        // A script that takes long empties this list: then its connection alone is left to be finished.
+        // A script that takes long empties this list: then its connection alone is left to be
+        // finished.
         reactor.begin_serving();
         // All read first: the kernel's instructions and ours drive each other out of the cache.
         for at in 0..reactor.serving.len() {
@@ -252,8 +253,8 @@ impl Turn {
         }
     }
 
-    /// An empty request counts as consumed when what came before it has run; false if the connection
-    /// has gone meanwhile.
+    /// An empty request counts as consumed when what came before it has run; false if the
+    /// connection has gone meanwhile.
     #[cold]
     fn pass_over_nothing(&mut self, reactor: &mut Reactor, index: usize) -> bool {
         self.run(reactor);
@@ -319,7 +320,8 @@ impl Turn {
         connection.publish(self.worker.now_ms);
     }
 
-    /// Whether a client is owed more than `client-output-buffer-limit` allows it; counts those that are.
+    /// Whether a client is owed more than `client-output-buffer-limit` allows it; counts those that
+    /// are.
     fn is_over_output_limit(&self, connection: &mut Connection) -> bool {
         let is_subscribed = connection.session.is_subscribed();
         let class = if is_subscribed { ClientClass::PubSub } else { ClientClass::Normal };

@@ -1,5 +1,5 @@
-//! What a Lua state knows of the script that runs in it: how it is ended if it does not end by itself, and
-//! the protocol that it has chosen.
+//! What a Lua state knows of the script that runs in it: how it is ended if it does not end by
+//! itself, and the protocol that it has chosen.
 
 use crate::failure::raise;
 use crate::host::{Level, Look, Overseer};
@@ -83,7 +83,8 @@ impl Current {
         *self.attend.borrow_mut() = Some(attend);
     }
 
-    /// Bytes of memory that the state may have, which is also the bound of what it builds outside of itself.
+    /// Bytes of memory that the state may have, which is also the bound of what it builds outside
+    /// of itself.
     pub(crate) fn memory_bytes_max(&self) -> usize {
         self.memory_bytes_max.get()
     }

@@ -12,8 +12,8 @@ pub trait Host {
     /// It is not run at all.
     fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied>;
 
-    /// The script takes long: whatever else its thread has to do is done now. Called when the overseer says
-    /// [`Look::Attend`].
+    /// The script takes long: whatever else its thread has to do is done now. Called when the
+    /// overseer says [`Look::Attend`].
     fn attend(&mut self) {}
 
     /// Whether a user may run a command: `redis.acl_check_cmd`. `None` if there is no such command.

@@ -7,9 +7,10 @@
 //!                                     explain: where it happened    from_reply.rs
 //! ```
 //! The state and the compiled scripts stay for the next run. A hook that Lua calls every
-//! [`INSTRUCTIONS_BETWEEN_LOOKS`] instructions asks the overseer whether to go on, and has the host attend to
-//! its other clients while a script takes long. The host is lent to a run and the hook belongs to the state, so
-//! the hook reaches it as a script does, through a function of the prelude.
+//! [`INSTRUCTIONS_BETWEEN_LOOKS`] instructions asks the overseer whether to go on, and has the host
+//! attend to its other clients while a script takes long. The host is lent to a run and the hook
+//! belongs to the state, so the hook reaches it as a script does, through a function of the
+//! prelude.
 
 use crate::answer::Answer;
 use crate::current::Current;
@@ -28,8 +29,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// About four microseconds, if the instructions are light. One that concatenates strings of tens of megabytes takes
-/// ten milliseconds by itself.
+/// About four microseconds, if the instructions are light. One that concatenates strings of tens of
+/// megabytes takes ten milliseconds by itself.
 const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
 /// Compiled scripts that a thread keeps; with one more it forgets all and begins anew.
 const COMPILED_MAX: usize = 1000;
@@ -212,7 +213,8 @@ impl Interpreter {
         }
     }
 
-    /// Lua lets its memory double before it collects, and would fail at the limit instead of collecting.
+    /// Lua lets its memory double before it collects, and would fail at the limit instead of
+    /// collecting.
     fn collect_rubbish(&mut self) {
         if self.lua.used_memory() > RUBBISH_BYTES_MAX {
             // It fails only in finalizers; a script cannot make any.

@@ -1,12 +1,13 @@
 //! Lua's patterns, matched in steps that are counted.
 //!
 //! Lua's own matcher tries every way to match, which can take longer than the world has existed
-//! (`('a?'):rep(60) .. ('a'):rep(60)`), and nothing interrupts it. This one does the same in the same order, and asks
-//! after each [`STEPS_BETWEEN_LOOKS`] steps whether to go on. The language is that of Lua 5.1's manual, section
-//! 5.4.1, with what its implementation adds: `%f[set]`, `%z`, and a pattern that ends at its first zero byte.
+//! (`('a?'):rep(60) .. ('a'):rep(60)`), and nothing interrupts it. This one does the same in the
+//! same order, and asks after each [`STEPS_BETWEEN_LOOKS`] steps whether to go on. The language is
+//! that of Lua 5.1's manual, section 5.4.1, with what its implementation adds: `%f[set]`, `%z`, and
+//! a pattern that ends at its first zero byte.
 //!
-//! A quantifier or a capture is one level of recursion for what follows it. More than [`DEPTH_MAX`] are an
-//! error, where Lua 5.1 would use up the stack of the thread.
+//! A quantifier or a capture is one level of recursion for what follows it. More than [`DEPTH_MAX`]
+//! are an error, where Lua 5.1 would use up the stack of the thread.
 
 /// About a tenth of a millisecond.
 const STEPS_BETWEEN_LOOKS: u32 = 20_000;
@@ -32,7 +33,7 @@ pub(crate) enum Capture {
     Text(usize, usize),
     /// `()`: a place, counted from 0.
     Place(usize),
-    /// A `(` without its `)`: a problem for whoever wants its text.
+    /// A `(` without its `)`: a problem only if its text is wanted.
     Unfinished,
 }
 
@@ -139,7 +140,7 @@ impl<E> Matcher<'_, E> {
         found
     }
 
-    /// Matches the pattern from `p` on at `s`; gives where the match ends.
+    /// Matches the pattern from `p` on at `s`; returns where the match ends.
     fn run(&mut self, mut s: usize, mut p: usize) -> Found<E> {
         loop {
             self.step()?;
@@ -360,7 +361,8 @@ impl<E> Matcher<'_, E> {
     }
 }
 
-/// Whether a byte is of the class that a letter behind `%` stands for, as C's functions in its plain locale see it.
+/// Whether a byte is of the class that a letter behind `%` stands for, as C's functions in its
+/// plain locale see it.
 fn in_class(byte: u8, class: u8) -> bool {
     let is_in = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),

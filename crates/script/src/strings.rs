@@ -1,7 +1,8 @@
 //! The functions of `string` that match patterns, on the matcher in `pattern.rs`.
 //!
-//! They are called by the prelude, which has checked the arguments. What is wrong with a pattern they give back,
-//! as `false` and a text: only Lua can raise a string that tells the line of the script.
+//! They are called by the prelude, which has checked the arguments. What is wrong with a pattern
+//! they give back, as `false` and a text: only Lua can raise a string that tells the line of the
+//! script.
 
 use crate::current::Current;
 use crate::pattern::{self, Anchor, Capture, Match, Stop};
@@ -57,7 +58,7 @@ pub(crate) fn add(lua: &Lua, native: &Table, current: &Rc<Current>) -> mlua::Res
 
 /// Subject, pattern, where to begin, counted from 0, and a switch.
 type Finding = (LuaString, LuaString, usize, bool);
-/// The same, and how many captures are asked for.
+/// Subject, pattern, where to begin, a switch, and how many captures are asked for.
 type Next = (LuaString, LuaString, usize, bool, usize);
 /// Subject, pattern, replacement, and how often at most.
 type Replacing = (LuaString, LuaString, LuaString, f64);

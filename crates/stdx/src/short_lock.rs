@@ -1,5 +1,5 @@
-//! HOT PATH
-//! A lock for what is held for nanoseconds: one atomic exchange to take it, one plain store to let go.
+//! HOT PATH A lock for what is held for nanoseconds: one atomic exchange to take it, one plain
+//! store to let go.
 //!
 //! A lock that wakes its waiters must, when it is let go, find out whether there are any, and that
 //! costs an atomic read-modify-write: as much as taking it, and as much as a quarter of a GET when
@@ -8,8 +8,8 @@
 //! times, in case the holder needs it; then sleeps a little longer each time, up to
 //! [`SLEEP_MAX`], which bounds what a holder of a long piece of work can cost a waiter on top.
 //!
-//! A thread that has others to serve does not wait for a holder that takes very long: it says how long it
-//! waits at most ([`LockWait`]) and is told that it has not got the lock.
+//! A thread that has others to serve does not wait for a holder that takes very long: it says how
+//! long it waits at most ([`LockWait`]) and is told that it has not got the lock.
 //!
 //! It deliberately covers no data, knows no owner, and is not fair. Not for anything that is held
 //! across a system call as a rule.

@@ -7,13 +7,14 @@
 //! Batch::run  ─ prefetch the buckets ▸ prefetch the entries ▸ prefetch in collections
 //!               ▸ run each, those that are alike the short way
 //! ```
-//! A batch mixes requests of several clients, so that fifty clients with one request each gain from the
-//! prefetching as much as one client with fifty. It knows clients by a number, and asks their owner
-//! ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
+//! A batch mixes requests of several clients, so that fifty clients with one request each gain from
+//! the prefetching as much as one client with fifty. It knows clients by a number, and asks their
+//! owner ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
 
 use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
 use super::execute::{execute, execute_attended, runs_scripts};
+use super::halt::Halt;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
@@ -56,8 +57,8 @@ struct Request {
     prepared: Prepared,
 }
 
-/// Whether requests take the short ways that are open to them. They always do, but in tests that compare
-/// these with the long way.
+/// Whether requests take the short ways that are open to them. They always do, but in tests that
+/// compare these with the long way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ShortWays {
     /// They do.
@@ -92,23 +93,6 @@ pub struct Running<'a> {
     pub owed_bytes_max: usize,
 }
 
-/// Why requests of a client that stand in the batch do not run.
-#[derive(Debug)]
-pub enum Halt {
-    /// A command has ended the connection.
-    Closed,
-    /// They run another time: the client is owed too much already, or the batch has made so many replies
-    /// that other clients would wait for long.
-    Later,
-    /// A command waits, or has run and its answer waits. It ends at `end`.
-    Waits {
-        /// For what.
-        wait: Wait,
-        /// Where the command ends in the client's bytes.
-        end: usize,
-    },
-}
-
 /// The clients whose requests a batch holds.
 pub trait BatchClients {
     /// What the words of a client's requests are ranges of; `None` if it has gone.
@@ -120,9 +104,9 @@ pub trait BatchClients {
     /// Requests of a client that have not run will not run in this batch.
     fn halt(&mut self, client: u32, halt: Halt);
 
-    /// Runs a request of a client that runs scripts. While one takes long, the other clients may be served
-    /// meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed again, and the worker
-    /// is returned that stood in.
+    /// Runs a request of a client that runs scripts. While one takes long, the other clients may be
+    /// served meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed
+    /// again, and the worker is returned that stood in.
     fn run_script(
         &mut self,
         client: u32,
@@ -177,14 +161,15 @@ impl Batch {
         self.short_ways = short_ways;
     }
 
-    /// Requests that are pushed next come from another client, or stand elsewhere than the ones before.
+    /// Requests that are pushed next come from another client, or stand elsewhere than the ones
+    /// before.
     #[inline]
     pub fn turn_to_client(&mut self) {
         self.last.forget_key();
     }
 
-    /// Where a parser appends the words of the request that is to be pushed next. It appends nothing unless
-    /// the request is whole.
+    /// Where a parser appends the words of the request that is to be pushed next. It appends
+    /// nothing unless the request is whole.
     #[inline]
     pub fn words(&mut self) -> &mut Vec<Arg> {
         &mut self.words
@@ -209,8 +194,8 @@ impl Batch {
         });
     }
 
-    /// Adds at most `room` requests from `start` on that begin as the last one did; returns where they end,
-    /// which is `start` if there are none.
+    /// Adds at most `room` requests from `start` on that begin as the last one did; returns where
+    /// they end, which is `start` if there are none.
     // Not inlined: what it works with has all registers for itself.
     #[inline(never)]
     pub fn push_alike(
@@ -236,7 +221,8 @@ impl Batch {
                 prepared: Prepared::of(command, from.db, taken.first),
             });
         }
-        // A loop of its own, in which hashing one key does not wait for where the next one is found.
+        // A loop of its own, in which hashing one key does not wait for where the next one is
+        // found.
         let preparing = Preparing::new(server, command);
         self.has_collections |= preparing.prefetches_collection();
         let prepared = self.requests[before..].iter_mut().map(|request| {
@@ -274,7 +260,8 @@ impl Batch {
         done
     }
 
-    /// Runs the requests of one client, from this one on; returns the number of the next client's first.
+    /// Runs the requests of one client, from this one on; returns the number of the next client's
+    /// first.
     fn run_for_one(
         &self,
         server: &Server,
@@ -307,8 +294,8 @@ impl Batch {
         }
     }
 
-    /// Runs a request that runs scripts; returns the number of the next one that is to run. If others were
-    /// served meanwhile, none is.
+    /// Runs a request that runs scripts; returns the number of the next one that is to run. If
+    /// others were served meanwhile, none is.
     #[inline(never)]
     fn run_script(
         &self,
@@ -409,11 +396,12 @@ impl Batch {
         None
     }
 
-    /// Brings what the batch will touch into the cache. The loops are short on purpose: a prefetch waits
-    /// for its page to be found, and only what stands close behind it can go on meanwhile. From the
-    /// loop that parses, the buckets cost 60 cycles each, from a loop of their own a few. Nor may they be
-    /// too short: the processor drops prefetches while it looks for too many pages, and the locks that the
-    /// second loop takes slow it down enough (`docs/decisions/0012-time-of-a-request.md`).
+    /// Brings what the batch will touch into the cache. The loops are short on purpose: a prefetch
+    /// waits for its page to be found, and only what stands close behind it can go on meanwhile.
+    /// From the loop that parses, the buckets cost 60 cycles each, from a loop of their own a few.
+    /// Nor may they be too short: the processor drops prefetches while it looks for too many pages,
+    /// and the locks that the second loop takes slow it down enough
+    /// (`docs/decisions/0012-time-of-a-request.md`).
     fn prefetch(&mut self, engine: &Engine, clients: &impl BatchClients) {
         for request in &self.requests {
             request.prepared.prefetch_bucket(engine);
@@ -435,10 +423,10 @@ impl Batch {
     }
 }
 
-/// Serves all clients that the latest command has called, and those that are called by that: before the
-/// next command of the client that has something for them. No partition is held. What cannot be done at
-/// once, because keys have to be read from disk or the log is full, is left to a waiting client's own thread,
-/// which is told to run the command again.
+/// Serves all clients that the latest command has called, and those that are called by that: before
+/// the next command of the client that has something for them. No partition is held. What cannot be
+/// done at once, because keys have to be read from disk or the log is full, is left to a waiting
+/// client's own thread, which is told to run the command again.
 #[cold]
 #[inline(never)]
 fn serve_called(server: &Server, worker: &mut Worker) {

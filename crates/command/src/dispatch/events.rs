@@ -12,11 +12,11 @@ use crate::server::Server;
 use crate::session::Session;
 use basalt_engine::{EventClass, Key, KeyEvent, Txn, View};
 
-/// Before a command on keys: whether it has to wait for subscribers, who are behind with earlier events;
-/// if not, removes those of its keys whose time has come, and says so.
+/// Before a command on keys: whether it has to wait for subscribers, who are behind with earlier
+/// events; if not, removes those of its keys whose time has come, and says so.
 ///
-/// Without events such keys are left to the expiry cycle, since they look absent already; but who counts
-/// on `expired` counts on it before what a command does to the key afterwards.
+/// Without events such keys are left to the expiry cycle, since they look absent already; but who
+/// counts on `expired` counts on it before what a command does to the key afterwards.
 #[cold]
 pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mut Session) -> bool {
     match request.call.run {
@@ -78,8 +78,8 @@ fn note_misses(request: &Request<'_>, worker: &mut Worker, session: &Session) {
     worker.changes.events().extend(absent.map(event));
 }
 
-/// Publishes the events of the command that has run, or of the transaction. They wait for what its reply
-/// waits for.
+/// Publishes the events of the command that has run, or of the transaction. They wait for what its
+/// reply waits for.
 pub(super) fn publish(server: &Server, worker: &mut Worker, session: &Session) {
     let classes = worker.changes.event_classes();
     let announcement = Announcement { pubsub: &server.pubsub, classes, after: &session.gate };

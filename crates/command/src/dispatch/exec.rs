@@ -4,9 +4,9 @@
 //! lock all partitions ▸ has a watched key changed? ▸ is everything in memory? ▸ run each in turn
 //!                     ▸ append one ChangeSet ▸ unlock ▸ run what concerns the server
 //! ```
-//! Nothing has been changed when the look into memory fails: the client waits and EXEC begins again.
-//! After that nothing waits. The replies stand in the order of the commands, whatever ran last.
-//! [`super::claims`] says which partitions and which databases that are, and what runs last.
+//! Nothing has been changed when the look into memory fails: the client waits and EXEC begins
+//! again. After that nothing waits. The replies stand in the order of the commands, whatever ran
+//! last. [`super::claims`] says which partitions and which databases that are, and what runs last.
 
 use super::claims::{Plan, Step};
 use super::keys::key_session;
@@ -150,8 +150,8 @@ fn run(
     Ok(if runner.closes { Flow::Close } else { Flow::Done })
 }
 
-/// Bytes of replies beyond which the client of a transaction is disconnected instead of answered: its commands
-/// run as one, so that it cannot be made to read in between.
+/// Bytes of replies beyond which the client of a transaction is disconnected instead of answered:
+/// its commands run as one, so that it cannot be made to read in between.
 fn reply_bytes_max(worker: &Worker) -> usize {
     let limits = &worker.settings.clients.output_limits;
     match usize::try_from(limits.of(ClientClass::Normal).hard_bytes) {
@@ -160,8 +160,8 @@ fn reply_bytes_max(worker: &Worker) -> usize {
     }
 }
 
-/// [`reply_bytes_max`] if `client-output-buffer-limit` sets none: as much as `client-query-buffer-limit` lets a
-/// client send.
+/// [`reply_bytes_max`] if `client-output-buffer-limit` sets none: as much as
+/// `client-query-buffer-limit` lets a client send.
 const REPLY_BYTES_MAX: usize = 1 << 30;
 
 /// Runs the commands of one EXEC.

@@ -27,12 +27,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// A call that takes longer is not counted with its share of its batch's time, and the slow log is asked. Shorter
-/// than any duration for which the slow log would have every call timed.
+/// A call that takes longer is not counted with its share of its batch's time, and the slow log is
+/// asked. Shorter than any duration for which the slow log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
-/// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and renewed
-/// after what may change that.
+/// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
+/// renewed after what may change that.
 pub(super) fn execute(
     server: &Server,
     worker: &mut Worker,
@@ -44,7 +44,8 @@ pub(super) fn execute(
     execute_attended(server, worker, session, request, (admission, &mut Nobody), out)
 }
 
-/// Runs one request as [`execute`] does; while a script takes long, `attendant` serves the thread's other clients.
+/// Runs one request as [`execute`] does; while a script takes long, `attendant` serves the thread's
+/// other clients.
 #[inline]
 pub(super) fn execute_attended(
     server: &Server,
@@ -220,8 +221,8 @@ fn finish(
     flow
 }
 
-/// Counts a call that has run. One that shares its batch's time is measured against the end of the call before
-/// it: one reading of the clock tells whether it has taken long after all.
+/// Counts a call that has run. One that shares its batch's time is measured against the end of the
+/// call before it: one reading of the clock tells whether it has taken long after all.
 #[inline(always)]
 fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: Option<Instant>) {
     let now = Instant::now();

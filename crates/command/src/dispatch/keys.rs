@@ -121,7 +121,8 @@ pub(super) fn write(
     write_several(request, worker, session, run, reply)
 }
 
-/// While the disk is full, what runs when memory is full runs, too: deleting and expiry, which alone make room.
+/// While the disk is full, what runs when memory is full runs, too: deleting and expiry, which
+/// alone make room.
 #[cold]
 fn may_make_room(request: &Request<'_>) -> bool {
     let log = request.server.engine.log();

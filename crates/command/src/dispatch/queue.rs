@@ -57,8 +57,8 @@ pub(super) fn push(
 pub(super) enum Held {
     /// A pause of all clients.
     Until(Wait),
-    /// A script takes long that holds what the command needs: it is refused rather than waits for the
-    /// lock, which would keep its thread from everything else.
+    /// A script takes long that holds what the command needs: it is refused rather than waits for
+    /// the lock, which would keep its thread from everything else.
     BehindScript,
 }
 
@@ -86,8 +86,8 @@ pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) ->
     waits.then_some(Held::Until(Wait::Held))
 }
 
-/// Whether a command can run on a thread that is in the midst of a script: it takes no locks but its keys', for
-/// which a thread that stands in does not wait, and it runs no script itself.
+/// Whether a command can run on a thread that is in the midst of a script: it takes no locks but
+/// its keys', for which a thread that stands in does not wait, and it runs no script itself.
 fn runs_beside_script(request: &Request<'_>, command: &Command) -> bool {
     match request.call.run {
         Run::Read(_) | Run::Point(_) | Run::Write(_) => true,
@@ -117,8 +117,8 @@ fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
     }
 }
 
-/// A command was refused: the transaction that it was to be part of fails, or, if it is EXEC itself,
-/// is dropped now. Gives the error to answer with.
+/// A command was refused: the transaction that it was to be part of fails, or, if it is EXEC
+/// itself, is dropped now. Gives the error to answer with.
 #[cold]
 pub(super) fn refused(
     server: &Server,

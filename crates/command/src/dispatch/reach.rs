@@ -17,8 +17,8 @@ use crate::wait::Wait;
 use basalt_engine::{Changes, Claims, Transaction};
 use basalt_resp::Reply;
 
-/// Runs with more keys than were named, before one that holds every partition. A command needs as many
-/// as it has stages at which it makes names; SORT has two.
+/// Runs with more keys than were named, before one that holds every partition. A command needs as
+/// many as it has stages at which it makes names; SORT has two.
 const ROUNDS_MAX: usize = 4;
 
 /// Runs the command on until it has all keys that it needs, if it has asked for some.

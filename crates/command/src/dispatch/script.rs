@@ -6,9 +6,9 @@
 //!        ▲                                                           │ a key that is not held or
 //!        └──── unlock, lock or fetch more, begin again ◀─────────────┘ not in memory, nothing changed
 //! ```
-//! Which partitions those are, and what happens when a script uses keys that it was not called with, is
-//! [decision 11](../../../../docs/decisions/0011-scripts.md). A script knows no other way to a key than
-//! [`Caller`], which has everything checked before it changes anything.
+//! Which partitions those are, and what happens when a script uses keys that it was not called
+//! with, is [decision 11](../../../../docs/decisions/0011-scripts.md). A script knows no other way
+//! to a key than [`Caller`], which has everything checked before it changes anything.
 
 mod caller;
 mod invocation;
@@ -35,7 +35,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 thread_local! {
-    /// This thread's Lua state, made for its first script. It is bound to the thread, unlike a worker.
+    /// This thread's Lua state, made for its first script. It is bound to the thread, unlike a
+    /// worker.
     static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };
 }
 

@@ -1,7 +1,7 @@
 //! HOT PATH
 //! A network thread's own part in running commands.
 
-use super::batch::Halt;
+use super::halt::Halt;
 use crate::push::Outbox;
 use crate::server::{LOGGED_BYTES_MIN, Server};
 use crate::session::Session;
@@ -17,9 +17,9 @@ use std::mem::take;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if the
-/// slow log asks for durations below this; they take about a microsecond. One that takes long all the same
-/// is noticed by a single reading, in `execute.rs`.
+/// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if
+/// the slow log asks for durations below this; they take about a microsecond. One that takes long
+/// all the same is noticed by a single reading, in `execute.rs`.
 const ALWAYS_TIMED_BELOW_US: i64 = 1000;
 /// Subscriptions of connections that have gone, ended in one turn: about 50 µs.
 const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
@@ -33,10 +33,11 @@ pub struct Worker {
     settings_version: u64,
     /// Now, in unix milliseconds; renewed every turn.
     pub now_ms: u64,
-    /// How long it waits for a partition. After the first that is held for long it waits for no other one
-    /// in its turn, so that many commands behind one script do not add their waits up.
+    /// How long it waits for a partition. After the first that is held for long it waits for no
+    /// other one in its turn, so that many commands behind one script do not add their waits up.
     pub(super) lock_wait: LockWait,
-    /// It serves clients while its thread is in the midst of a script: everything is looked at more closely.
+    /// It serves clients while its thread is in the midst of a script: everything is looked at more
+    /// closely.
     stands_in: Option<Reason>,
     pub(super) changes: Changes,
     pub(super) outbox: Outbox,
@@ -63,15 +64,16 @@ pub(super) enum Apart {
     No,
 }
 
-/// What has run in this batch and is not in the counters yet: many calls of one command in a row are
-/// counted with one addition.
+/// What has run in this batch and is not in the counters yet: many calls of one command in a row
+/// are counted with one addition.
 #[derive(Default)]
 struct Tally {
     command: Option<CommandId>,
     calls: u64,
     hits: u64,
     misses: u64,
-    /// Calls of this batch that took long and are not counted with a share of its time, and their time.
+    /// Calls of this batch that took long and are not counted with a share of its time, and their
+    /// time.
     apart: (usize, Duration),
     /// Calls of this batch that are counted, but not the time that they took.
     untimed: Vec<(CommandId, u64)>,
@@ -101,8 +103,8 @@ impl Worker {
         worker
     }
 
-    /// A worker for the other clients of a thread that is in the midst of a script. It waits for no partition:
-    /// the script may hold it.
+    /// A worker for the other clients of a thread that is in the midst of a script. It waits for no
+    /// partition: the script may hold it.
     pub fn standing_in(server: &Server, counters: Arc<ThreadCounters>) -> Worker {
         let stands_in = Some(Reason::new());
         Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
@@ -133,7 +135,8 @@ impl Worker {
         self.lock_wait
     }
 
-    /// A command waits: if for a partition that is held for long, the turn's others do not add to the wait.
+    /// A command waits: if for a partition that is held for long, the turn's others do not add to
+    /// the wait.
     pub(super) fn note_halt(&mut self, halt: &Halt) {
         if matches!(halt, Halt::Waits { wait: Wait::Held, .. }) {
             self.lock_wait = LockWait::Spinning;
@@ -164,7 +167,8 @@ impl Worker {
         }
     }
 
-    /// Whether the batch has logged so much that memory may be used up since it began; tells the server.
+    /// Whether the batch has logged so much that memory may be used up since it began; tells the
+    /// server.
     #[inline]
     pub(super) fn has_logged_much(&mut self, server: &Server) -> bool {
         let much = self.changes.appended_bytes() >= LOGGED_BYTES_MIN as usize;
@@ -174,7 +178,8 @@ impl Worker {
         much
     }
 
-    /// A call that went the long way has ended, or the batch begins; returns when the one before did.
+    /// A call that went the long way has ended, or the batch begins; returns when the one before
+    /// did.
     #[inline]
     pub(super) fn end_call(&mut self, now: Instant) -> Instant {
         std::mem::replace(&mut self.call_ended, now)

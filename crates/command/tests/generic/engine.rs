@@ -225,7 +225,8 @@ fn touch_counts_as_a_use_and_looking_does_not() {
     assert_eq!(server.line("OBJECT IDLETIME k"), Value::Integer(0));
 }
 
-/// In these tests time does not pass by itself and nobody else is there: whatever may wait must come to an end.
+/// In these tests time does not pass by itself and nobody else is there: whatever may wait must
+/// come to an end.
 #[test]
 fn a_command_that_would_wait_for_others_ends_at_once() {
     let mut server = TestServer::new();

@@ -241,7 +241,8 @@ impl TestServer {
         self.run_bytes(request, 1)
     }
 
-    /// Runs what a client has sent, at most so many requests in a batch; returns the bytes of the replies.
+    /// Runs what a client has sent, at most so many requests in a batch; returns the bytes of the
+    /// replies.
     pub fn run_bytes(&mut self, input: Vec<u8>, batch_max: usize) -> Vec<u8> {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
@@ -259,7 +260,7 @@ impl TestServer {
         bytes
     }
 
-    /// Runs one request once, in a batch of its own; gives what it waits for, if it does.
+    /// Runs one request once, in a batch of its own; returns what it waits for, if it does.
     #[allow(dead_code, reason = "not every user of this file has commands wait")]
     pub fn run_once(&mut self, line: &str) -> Option<Wait> {
         let words: Vec<&str> = line.split_whitespace().collect();

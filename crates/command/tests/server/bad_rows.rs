@@ -1,4 +1,5 @@
-//! Rows of the cold tier that cannot be read: what they are part of is left out, and the rest goes on.
+//! Rows of the cold tier that cannot be read: what they are part of is left out, and the rest goes
+//! on.
 
 use crate::harness::TestServer;
 use basalt_change::place::{ShardId, Slot};
@@ -37,7 +38,8 @@ fn element_row(server: &TestServer) -> Row {
     found.expect("the collection is spread")
 }
 
-/// A server whose log has a change of a collection that cannot be read, and the row that is missing.
+/// A server whose log has a change of a collection that cannot be read, and the row that is
+/// missing.
 fn damaged() -> (TestServer, Row) {
     let mut server = TestServer::new();
     for number in 0..MEMBERS {

@@ -363,8 +363,8 @@ const ON_COLLECTIONS: &[(&str, &str)] = &[
     ("n", "OBJECT FREQ n"),
 ];
 
-/// What Redis takes for a change though the key is as it was. Here it is none, which no client can tell
-/// from the transaction having come before it.
+/// What Redis takes for a change though the key is as it was. Here it is none, which no client can
+/// tell from the transaction having come before it.
 const CHANGES_OF_NOTHING_IN_REDIS: &[&str] = &["LTRIM l 0 -1", "HSET h f v"];
 
 #[test]

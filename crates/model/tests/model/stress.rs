@@ -1,4 +1,5 @@
-//! Real threads: transfers between keys, changes of strings and collections, reads, checkpoints, flushes, expiry and misses at once.
+//! Real threads: transfers between keys, changes of strings and collections, reads, checkpoints,
+//! flushes, expiry and misses at once.
 //!
 //! Transfers keep the sum of what their keys hold; whoever reads all of them under their locks must
 //! see that sum, at any time and after recovery. `BASALT_STRESS_SECONDS` says how long (3 by

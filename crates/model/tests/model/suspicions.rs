@@ -203,7 +203,8 @@ fn a_slow_read_does_not_bring_back_what_was_overwritten_and_forgotten() {
     });
 }
 
-/// The filter lets through keys that do not exist. Nothing is written, so no checkpoint comes to forget them.
+/// The filter lets through keys that do not exist. Nothing is written, so no checkpoint comes to
+/// forget them.
 #[test]
 fn what_reads_did_not_find_is_forgotten_without_a_checkpoint() {
     in_world(|world, _| {
@@ -511,7 +512,8 @@ fn more_databases_do_not_share_rows_with_flushed_ones() {
     }
 }
 
-/// A database beyond the configured ones is empty and forgotten; its number may be in use elsewhere.
+/// A database beyond the configured ones is empty and forgotten; its number may be in use
+/// elsewhere.
 #[test]
 fn fewer_databases_and_more_again_do_not_share_rows() {
     let disk = Disk::new();

@@ -1,7 +1,8 @@
 //! `cjson.encode`
 //!
-//! A table whose keys are all whole numbers from 1 on is an array, with `null` where there is nothing; one
-//! with mostly nothing is refused. Any other table is an object, and so is an empty one.
+//! A table whose keys are all whole numbers from 1 on is an array, with `null` where there is
+//! nothing; one with mostly nothing is refused. Any other table is an object, and so is an empty
+//! one.
 
 use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS};
 use crate::current::Current;
@@ -16,8 +17,8 @@ const SPARSE_RATIO: usize = 2;
 /// Writes a value as JSON.
 ///
 /// # Errors
-/// Outside: the script is to end. Inside: JSON cannot say it, or it would be larger than the script's memory: a
-/// table that stands in many places is written in each.
+/// Outside: the script is to end. Inside: JSON cannot say it, or it would be larger than the
+/// script's memory: a table that stands in many places is written in each.
 pub(crate) fn encode(value: &Value, current: &Current) -> mlua::Result<Result<Vec<u8>, String>> {
     let mut out = Text { bytes: Vec::new(), values: 0, current };
     match write_value(value, 0, &mut out) {

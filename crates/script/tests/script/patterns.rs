@@ -4,7 +4,8 @@ use super::{Recorder, interpreter, run, run_in};
 use basalt_resp::{Protocol, Value};
 use mlua::{Lua, LuaOptions, StdLib};
 
-/// What the functions give, as one line; the arguments are subject, pattern, replacement, first place.
+/// What the functions give, as one line; the arguments are subject, pattern, replacement, first
+/// place.
 const SHOW: &str = "
   local function show(...)
     local shown = {}

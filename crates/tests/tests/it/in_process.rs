@@ -1,5 +1,5 @@
-//! The transcripts in this process: the same network threads, dispatch and engine over a simulated disk, for a
-//! debugger, a sanitizer or a profiler to look at.
+//! The transcripts in this process: the same network threads, dispatch and engine over a simulated
+//! disk, for a debugger, a sanitizer or a profiler to look at.
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};

@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module for each subject.
 //!
-//! `BASALT_BIN` names the server under test. With `BASALT_BIN=redis-server` the tests test themselves.
+//! `BASALT_BIN` names the server under test. With `BASALT_BIN=redis-server` the tests test
+//! themselves.
 
 #![forbid(unsafe_code)]
 // A test tells its counts and its seed; the harness shows them when it fails, or with --nocapture.

@@ -1,7 +1,7 @@
 //! Scripts that take long, and what everybody else is told meanwhile.
 //!
-//! Nothing is timed. The scripts do not end by themselves and are ended by nobody but the test, so a reply to
-//! somebody else that comes at all has come in the midst of one.
+//! Nothing is timed. The scripts do not end by themselves and are ended by nobody but the test, so
+//! a reply to somebody else that comes at all has come in the midst of one.
 
 use std::time::Duration;
 

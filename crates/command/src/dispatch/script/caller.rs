@@ -1,8 +1,8 @@
 //! What a script's commands go through: each is checked and run on the locks that the script holds.
 //!
 //! A command that needs more than is held or in memory has the script begin again with that
-//! ([`GivenUp`]), unless it has changed something already: then it is told an error, and the script is
-//! remembered as one that needs more from the start.
+//! ([`GivenUp`]), unless it has changed something already: then it is told an error, and the script
+//! is remembered as one that needs more from the start.
 
 use super::Publication;
 use super::invocation::Invocation;
@@ -148,7 +148,8 @@ impl<'a, 't> Caller<'a, 't> {
         if !call.accepts_words(args.len()) {
             return Err(WRONG_ARITY);
         }
-        // As of a request: what is logged of one word must fit one record, what is kept of it one row.
+        // As of a request: what is logged of one word must fit one record, what is kept of it one
+        // row.
         let word_bytes_max = self.worker.settings.network.bulk_bytes_max;
         if (0..args.len()).any(|index| args.word(index).len() > word_bytes_max) {
             return Err(LONG_WORD);

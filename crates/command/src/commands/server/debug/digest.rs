@@ -1,8 +1,8 @@
 //! DEBUG DIGEST and DIGEST-VALUE: numbers that are equal when the data is.
 //!
-//! Redis combines SHA-1 sums; here it is three 64-bit hashes with fixed seeds, 160 bits of them, per
-//! key, added up so that the order does not matter. That finds every accident; it does not withstand
-//! an adversary, and is not meant to.
+//! Redis combines SHA-1 sums; here it is three 64-bit hashes with fixed seeds, 160 bits of them,
+//! per key, added up so that the order does not matter. That finds every accident; it does not
+//! withstand an adversary, and is not meant to.
 
 use crate::args::Args;
 use crate::context::Context;
