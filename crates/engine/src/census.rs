@@ -1,4 +1,4 @@
-//! Counting what there is: keys, memory, changes.
+//! Counting what there is: keys, memory.
 //!
 //! Partitions are counted one after the other, each under its lock: under concurrent writes the
 //! sums are not one moment's truth.
@@ -50,8 +50,6 @@ pub struct Census {
     pub databases: Vec<DatabaseTotals>,
     /// What it takes of memory.
     pub memory: MemoryTotals,
-    /// Keys, removed ones included, that the next checkpoint has to write.
-    pub keys_dirty: u64,
 }
 
 impl Engine {
@@ -100,7 +98,6 @@ impl Engine {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock_within(id, wait).ok_or(Held)?;
             let partition = locked.partition(id);
-            census.keys_dirty += partition.dirty() as u64;
             for (totals, database) in census.databases.iter_mut().zip(partition.databases()) {
                 let counts = database.table().counts();
                 totals.keys += database.keys();

@@ -28,7 +28,8 @@ pub struct Changes {
     /// Where the edits of that op can be cut.
     pub(crate) breaks: Breaks,
     positions: Vec<u64>,
-    /// Keys changed, for INFO's `rdb_changes_since_last_save`.
+    /// Changes, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
+    /// each edit of a collection, which is an element as a rule.
     count: u64,
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
@@ -177,6 +178,12 @@ impl Changes {
     ) -> EditStart {
         self.breaks.restart(piece_bytes(bytes_max, of.key.bytes));
         op::begin_edit(&mut self.bytes, of.db, of.key.bytes, of.kind as u8, origin)
+    }
+
+    /// The op that was begun last has these edits, each of which is a change.
+    #[inline]
+    pub(crate) fn count_edits(&mut self, edits: u32) {
+        self.count += u64::from(edits.saturating_sub(1));
     }
 
     /// Ends an EDIT, which becomes several if its edits are long.
@@ -339,6 +346,7 @@ impl Txn<'_> {
         let changes = &mut *self.changes;
         let mut shards: Vec<ShardId> = concerned.iter().map(|id| id.shard()).collect();
         shards.dedup();
+        changes.count += ops.len() as u64;
         for shard in shards {
             changes.records.push((Owner::Shard(shard), changes.bytes.len()));
             op::begin_shard(&mut changes.bytes);

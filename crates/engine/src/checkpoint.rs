@@ -112,6 +112,9 @@ pub(crate) struct Checkpointing {
     running: RankedMutex<Floors, RUNNING_RANK>,
     /// What the last one could not have trimmed, for a partition that was left out.
     held_back_bytes: AtomicU64,
+    /// Changes that were told of, and how many of them when the last one that completed began.
+    changes: AtomicU64,
+    changes_saved: AtomicU64,
     stats: RankedMutex<CheckpointStats>,
 }
 
@@ -187,6 +190,8 @@ impl Checkpointing {
             requested: Condvar::default(),
             running: RankedMutex::new(Floors::after(log)),
             held_back_bytes: AtomicU64::default(),
+            changes: AtomicU64::default(),
+            changes_saved: AtomicU64::default(),
             stats: RankedMutex::default(),
         }
     }
@@ -215,10 +220,26 @@ impl Engine {
         self.checkpointing.stats.lock().clone()
     }
 
+    /// A thread has made some changes since it last said so.
+    pub fn note_changes(&self, count: u64) {
+        self.checkpointing.changes.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Changes that threads have told of since the last completed checkpoint began. Each record
+    /// that recovery applied is one.
+    pub fn changes_since_checkpoint(&self) -> u64 {
+        let Checkpointing { changes, changes_saved, .. } = &self.checkpointing;
+        // Relaxed: a count that is shown.
+        let saved = changes_saved.load(Ordering::Relaxed);
+        changes.load(Ordering::Relaxed).saturating_sub(saved)
+    }
+
     /// Writes everything dirty to the cold tier and cuts the log.
     pub fn checkpoint(&self) -> Result<(), CheckpointError> {
         let mut floors = self.checkpointing.running.lock();
         self.checkpointing.stats.lock().running = true;
+        // Relaxed: a change that is counted late counts as made after the checkpoint.
+        let changes = self.checkpointing.changes.load(Ordering::Relaxed);
         let start = Instant::now();
         let result = self.run_checkpoint(&mut floors);
         let mut stats = self.checkpointing.stats.lock();
@@ -226,6 +247,7 @@ impl Engine {
         match &result {
             Ok(Written { rows, left_out }) => {
                 stats.completed += 1;
+                self.checkpointing.changes_saved.store(changes, Ordering::Relaxed);
                 if let Some(error) = &left_out.first_error
                     && stats.partitions_left_out == 0
                 {

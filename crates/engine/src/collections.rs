@@ -163,6 +163,8 @@ impl Txn<'_> {
                 let edits = Edits::to(&mut changes.bytes).noting(touched);
                 let mut edits = edits.breaking(&mut changes.breaks);
                 let result = change(collection, &mut edits);
+                let count = edits.count();
+                changes.count_edits(count);
                 if op::is_empty_edit(&changes.bytes, start) {
                     return Some(((result, Fate::Unchanged), Edited::Nothing));
                 }
@@ -208,6 +210,8 @@ impl Txn<'_> {
         let mut collection = C::new();
         let mut edits = Edits::to(&mut changes.bytes).breaking(&mut changes.breaks);
         let result = change(&mut collection, &mut edits);
+        let count = edits.count();
+        changes.count_edits(count);
         let is_nothing = op::is_empty_edit(&changes.bytes, start);
         if is_nothing || collection.is_empty() && !C::STAYS_WHEN_EMPTY {
             changes.reset(before);

@@ -201,6 +201,7 @@ impl Engine {
             limits,
         };
         engine.note_databases();
+        engine.note_changes(recovery.records_applied);
         Ok(engine)
     }
 

@@ -65,6 +65,7 @@ impl Engine {
             self.log().latest(gate);
         }
         changes.wake_called();
+        self.note_changes(changes.take_count());
         self.log().kick();
         Ok(())
     }

@@ -18,6 +18,7 @@ pub struct Edits<'a> {
     breaks: Option<&'a mut Breaks>,
     /// The length of `out` at which the next edit is worth a break.
     break_at: usize,
+    count: u32,
 }
 
 /// Places between edits at which these can be cut, as lengths of the buffer.
@@ -44,13 +45,13 @@ impl<'a> Edits<'a> {
     /// Appends edits to `out`.
     #[inline]
     pub fn to(out: &'a mut Vec<u8>) -> Edits<'a> {
-        Edits { out: Some(out), touched: None, breaks: None, break_at: usize::MAX }
+        Edits { out: Some(out), touched: None, breaks: None, break_at: usize::MAX, count: 0 }
     }
 
     /// Forgets edits: for a value that is put into the log as a whole.
     #[inline]
     pub fn none() -> Edits<'a> {
-        Edits { out: None, touched: None, breaks: None, break_at: usize::MAX }
+        Edits { out: None, touched: None, breaks: None, break_at: usize::MAX, count: 0 }
     }
 
     /// Notes which elements change, too, if anybody wants to know.
@@ -77,8 +78,15 @@ impl<'a> Edits<'a> {
         }
     }
 
+    /// How many edits have been written.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
     #[inline]
     fn note_break(&mut self) {
+        self.count = self.count.wrapping_add(1);
         if self.out.as_ref().is_some_and(|out| out.len() >= self.break_at) {
             self.note_break_here();
         }

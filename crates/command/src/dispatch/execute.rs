@@ -245,8 +245,9 @@ fn run_session(
     reply: &mut Reply<'_>,
 ) -> SessionResult {
     let server = request.server;
-    // It may show the counters.
+    // It may show the counters, or save.
     worker.settle();
+    worker.settle_changes(server);
     let settings = Arc::clone(&worker.settings);
     let (now_ms, lock_wait) = (worker.now_ms, worker.lock_wait);
     let result = {

@@ -300,9 +300,15 @@ impl Worker {
     /// A turn of the event loop ends: the log may have something to write.
     pub fn end_turn(&mut self, server: &Server) {
         self.settle();
+        self.settle_changes(server);
+    }
+
+    /// Counts what has been changed, and tells the log that it may have something to write.
+    pub(super) fn settle_changes(&mut self, server: &Server) {
         let changes = self.changes.take_count();
         if changes > 0 {
             self.counters.changes.add(changes);
+            server.engine.note_changes(changes);
             server.engine.log().kick();
         }
     }

@@ -93,3 +93,51 @@ fn fields_say_what_has_happened() {
     assert_eq!(info["keyspace_hits"], "0");
     assert!(!info.contains_key("errorstat_ERR") && !info.contains_key("cmdstat_set"));
 }
+
+/// As Redis counts: each key that a command changes, and each element that it adds, changes or
+/// removes; what has been saved is not counted, and nor is what changes nothing.
+#[test]
+fn changes_since_the_last_save_are_counted_change_by_change() {
+    let mut server = TestServer::new();
+    let changes = |server: &mut TestServer| -> u64 {
+        let info = parse(&text(&server.line("INFO persistence")));
+        info["rdb_changes_since_last_save"].parse().unwrap()
+    };
+    for (line, counted) in [
+        ("SET a 1", 1),
+        ("SET a 2", 1),
+        ("GET a", 0),
+        ("DEL none", 0),
+        ("INCR a", 1),
+        ("MSET a 1 b 2", 2),
+        ("EXPIRE a 100", 1),
+        ("RPUSH l a b c", 3),
+        ("LPUSH l d e", 2),
+        ("HSET h a 1 b 2", 2),
+        ("SADD s a b c", 3),
+        ("SADD s a b d", 1),
+        ("ZADD z 1 a 2 b", 2),
+        ("ZADD z 1 a 3 b", 1),
+        ("SPOP s 2", 2),
+        ("SUNIONSTORE y s s", 1),
+        ("COPY a q", 1),
+        ("GETDEL q", 1),
+        ("DEL a l", 2),
+        ("RPUSH m a b c", 3),
+        // Redis counts the elements that are removed; here a range is one edit.
+        ("LTRIM m 0 0", 1),
+        ("FLUSHDB", 1),
+        ("FLUSHDB", 0),
+    ] {
+        let before = changes(&mut server);
+        server.line(line);
+        assert_eq!(changes(&mut server) - before, counted, "{line}");
+    }
+    server.line("SAVE");
+    assert_eq!(changes(&mut server), 0);
+    server.line("SET a 1");
+    server.line("SET a 1");
+    assert_eq!(changes(&mut server), 2);
+    server.line("CONFIG RESETSTAT");
+    assert_eq!(changes(&mut server), 2);
+}

@@ -11,7 +11,7 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
         if checkpoints.completed == 0 { -1 } else { checkpoints.last_duration.as_secs() as i64 };
     lines.put_all(&["loading", "async_loading"], 0);
     copy_on_write(lines);
-    lines.put("rdb_changes_since_last_save", source.census().keys_dirty);
+    lines.put("rdb_changes_since_last_save", engine.changes_since_checkpoint());
     lines.put("rdb_bgsave_in_progress", u8::from(checkpoints.running));
     lines.put("rdb_last_save_time", source.server.last_save_s());
     lines.put("rdb_last_bgsave_status", is_ok(checkpoints.last_error.is_none()));
