@@ -169,6 +169,7 @@ impl Server {
         let pubsub = Arc::new(PubSub::default());
         let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
         engine.announce_events_to(Box::new(announcer));
+        engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
         Server {
             engine,
             config,

@@ -116,6 +116,7 @@ pub struct Engine {
     pub(crate) event_sink: OnceLock<Box<dyn EventSink>>,
     recovery: RecoveryStats,
     limits: LimitsCell,
+    evicts_by_frequency: AtomicBool,
 }
 
 /// Why the engine cannot serve a request that was fine in itself.
@@ -199,6 +200,7 @@ impl Engine {
             event_sink: OnceLock::new(),
             recovery,
             limits,
+            evicts_by_frequency: AtomicBool::new(false),
         };
         engine.note_databases();
         engine.note_changes(recovery.records_applied);
@@ -220,6 +222,17 @@ impl Engine {
     /// Changes up to where collections stay packed. What is native already stays so.
     pub fn set_limits(&self, limits: Limits) {
         self.limits.set(limits);
+    }
+
+    /// Whether keys are to be evicted by how often they are used, not by when they were.
+    pub fn evicts_by_frequency(&self) -> bool {
+        // Relaxed: a flag by itself.
+        self.evicts_by_frequency.load(Ordering::Relaxed)
+    }
+
+    /// Changes [`Engine::evicts_by_frequency`].
+    pub fn set_evicts_by_frequency(&self, does: bool) {
+        self.evicts_by_frequency.store(does, Ordering::Relaxed);
     }
 
     /// Whether replies wait for the log now.

@@ -11,7 +11,7 @@ use crate::miss::Missing;
 use crate::view::{Attempt, Object, Session, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
-use basalt_keyspace::entry::{Content, NewValue};
+use basalt_keyspace::entry::{Access, Content, NewValue};
 use basalt_keyspace::interest::{Event, Place};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
@@ -317,6 +317,21 @@ impl<'e> Txn<'e> {
         }
         self.log(key, Op::Expire { db: self.session.db, key: key.bytes, expire_ms });
         true
+    }
+
+    /// Sets for how many seconds the key has not been used, or how often it was: which of them the
+    /// policy of eviction goes by; without it the key is as a new one. Neither is logged.
+    pub fn set_use(&mut self, key: &Key<'_>, idle_s: Option<u64>, frequency: Option<u8>) {
+        let now_s = self.session.now_ms / 1000;
+        let access = match (self.engine.evicts_by_frequency(), idle_s, frequency) {
+            (true, _, Some(frequency)) => access_at(self.session.now_ms).with_frequency(frequency),
+            (false, Some(idle_s), _) => Access::idle_for(now_s as u32, idle_s),
+            _ => access_at(self.session.now_ms),
+        };
+        let database = self.database(key);
+        if let Some(found) = database.table().find(key.hash, key.bytes) {
+            database.set_access(found, access);
+        }
     }
 
     /// Notes a use of the key.

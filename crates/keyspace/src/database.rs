@@ -300,6 +300,11 @@ impl Database {
         self.table.touch(found, access);
     }
 
+    /// Sets when and how often the key found was used.
+    pub fn set_access(&mut self, found: Found, access: Access) {
+        self.table.set_access(found, access);
+    }
+
     /// Makes a row of the cold tier resident under a key that has no entry.
     pub fn adopt_row(&mut self, hash: u64, key: &[u8], row: Row<'_>) {
         let Row { expire_ms, value, spread_id, state } = row;

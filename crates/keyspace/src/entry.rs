@@ -7,7 +7,7 @@
 //!
 //!  kind   = type (low 4 bits: 0 tombstone, 1 string, 2… the kinds of collections) | EXPIRY 0x10
 //!           | LONG_KEY 0x20 | APART 0x40 | EDITED 0x80
-//!  access = seconds of the last access (24 bits, wraps) | frequency (8 bits)
+//!  access = seconds of the last access (24 bits, wraps) | frequency ^ 5 (8 bits)
 //! ```
 //! A 16-byte key with a 64-byte value takes 88 bytes and two cache lines. Keys of more than 255
 //! bytes keep their length in front of the key. Strings of [`SHARED_BYTES_MIN`] bytes and more live in an
@@ -78,6 +78,8 @@ pub struct Access(u32);
 
 impl Access {
     const SECONDS_MASK: u32 = 0x00FF_FFFF;
+    /// What a new key's frequency is, as Redis': stands in the byte as 0.
+    const FREQUENCY_NEW: u8 = 5;
 
     /// Accessed now, for the first time.
     #[inline]
@@ -88,6 +90,26 @@ impl Access {
     /// Seconds since the last access. Wraps after 194 days, as Redis' clock does.
     pub fn idle_seconds(self, unix_seconds: u32) -> u32 {
         unix_seconds.wrapping_sub(self.0) & Access::SECONDS_MASK
+    }
+
+    /// Not accessed for these seconds, or for the longest time that can be told.
+    pub fn idle_for(unix_seconds: u32, idle_seconds: u64) -> Access {
+        let idle = idle_seconds.min(Access::SECONDS_MASK.into()) as u32;
+        Access::at(unix_seconds.wrapping_sub(idle))
+    }
+
+    /// Accessed now or before, and this often on Redis' logarithmic scale.
+    pub fn with_frequency(self, frequency: u8) -> Access {
+        let byte = u32::from(frequency ^ Access::FREQUENCY_NEW);
+        Access(self.0 & Access::SECONDS_MASK | byte << 24)
+    }
+
+    /// How often it was used on Redis' logarithmic scale, a point less for each of these periods
+    /// since the last access.
+    pub fn frequency(self, unix_seconds: u32, period_seconds: u32) -> u8 {
+        let frequency = (self.0 >> 24) as u8 ^ Access::FREQUENCY_NEW;
+        let periods = self.idle_seconds(unix_seconds) / period_seconds;
+        frequency.saturating_sub(periods.min(u8::MAX.into()) as u8)
     }
 }
 
@@ -352,7 +374,7 @@ impl EntryPtr {
         }
     }
 
-    /// Notes an access.
+    /// Notes an access; the frequency stays.
     ///
     /// # Safety
     /// The entry is alive and nobody else writes it meanwhile.
@@ -361,11 +383,21 @@ impl EntryPtr {
         // SAFETY: the access field is the second half of the header.
         unsafe {
             let field = self.0.as_ptr().add(4).cast::<u32>();
+            let changed = (field.read() ^ access.0) & Access::SECONDS_MASK;
             // Once a second a key: a hit must not write a cache line that others read.
-            if field.read() != access.0 {
-                field.write(access.0);
+            if changed != 0 {
+                field.write(field.read() ^ changed);
             }
         }
+    }
+
+    /// Sets when and how often it was accessed.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else uses it meanwhile.
+    pub unsafe fn set_access(self, access: Access) {
+        // SAFETY: the access field is the second half of the header.
+        unsafe { self.0.as_ptr().add(4).cast::<u32>().write(access.0) };
     }
 
     /// The address, 48 bits, the lowest three of them zero.

@@ -225,6 +225,38 @@ fn touch_counts_as_a_use_and_looking_does_not() {
     assert_eq!(server.line("OBJECT IDLETIME k"), Value::Integer(0));
 }
 
+#[test]
+fn restore_keeps_the_idle_time_or_the_frequency_as_the_policy_wants() {
+    let mut server = TestServer::new();
+    server.line("SET k v");
+    let Value::Bulk(payload) = server.line("DUMP k") else { panic!("no payload") };
+    let restore = |server: &mut TestServer, option: &str, value: &str| {
+        let words: [&[u8]; 7] =
+            [b"RESTORE", b"k", b"0", &payload, b"REPLACE", option.as_bytes(), value.as_bytes()];
+        assert_eq!(server.run(&words), Value::Simple(b"OK".to_vec()));
+    };
+    restore(&mut server, "IDLETIME", "1000");
+    assert_eq!(server.line("OBJECT IDLETIME k"), Value::Integer(1000));
+    restore(&mut server, "FREQ", "100");
+    assert_eq!(server.line("OBJECT IDLETIME k"), Value::Integer(0));
+    assert!(matches!(server.line("OBJECT FREQ k"), Value::Error(_)));
+
+    server.line("CONFIG SET maxmemory-policy allkeys-lfu");
+    assert!(matches!(server.line("OBJECT IDLETIME k"), Value::Error(_)));
+    server.line("SET new v");
+    assert_eq!(server.line("OBJECT FREQ new"), Value::Integer(5));
+    for frequency in [0, 5, 100, 255] {
+        restore(&mut server, "FREQ", &frequency.to_string());
+        assert_eq!(server.line("OBJECT FREQ k"), Value::Integer(frequency));
+    }
+    // A point a minute without a use.
+    server.clock.advance_ms(10 * 60 * 1000);
+    assert_eq!(server.line("OBJECT FREQ k"), Value::Integer(245));
+    assert_eq!(server.line("OBJECT FREQ new"), Value::Integer(0));
+    restore(&mut server, "IDLETIME", "1000");
+    assert_eq!(server.line("OBJECT FREQ k"), Value::Integer(5));
+}
+
 /// In these tests time does not pass by itself and nobody else is there: whatever may wait must
 /// come to an end.
 #[test]

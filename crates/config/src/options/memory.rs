@@ -100,6 +100,13 @@ pub enum EvictionPolicy {
     VolatileTtl,
 }
 
+impl EvictionPolicy {
+    /// Whether it goes by how often keys are used.
+    pub fn is_by_frequency(self) -> bool {
+        matches!(self, EvictionPolicy::AllKeysLfu | EvictionPolicy::VolatileLfu)
+    }
+}
+
 /// The options of this file, ready to use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemorySettings {

@@ -349,6 +349,13 @@ impl Table {
         unsafe { found.slot.entry().touch(access) };
     }
 
+    /// Sets when and how often the entry at a place was accessed.
+    pub fn set_access(&mut self, found: Found, access: Access) {
+        self.version.check(found.version);
+        // SAFETY: the entry is alive, and the table is borrowed mutably.
+        unsafe { found.slot.entry().set_access(access) };
+    }
+
     /// Changes the expiry in place if the entry has room for it; says whether it did. Marks the
     /// entry dirty.
     pub fn overwrite_expiry(&mut self, found: Found, expire_ms: u64) -> bool {

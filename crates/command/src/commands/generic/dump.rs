@@ -102,35 +102,32 @@ fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
 struct Options {
     replace: bool,
     absolute: bool,
+    idle_s: Option<u64>,
+    frequency: Option<u8>,
 }
 
 impl Options {
-    /// Last uses and frequencies are read for their errors only: both begin anew.
     fn parse(args: &Args<'_>) -> Result<Options, CommandError> {
         const IDLETIME: CommandError =
             CommandError::fixed("ERR Invalid IDLETIME value, must be >= 0");
         const FREQ: CommandError =
             CommandError::fixed("ERR Invalid FREQ value, must be >= 0 and <= 255");
         let mut options = Options::default();
-        let (mut idle, mut frequency) = (false, false);
         let mut at = 4;
         while at < args.len() {
             if args.is(at, "REPLACE") {
                 options.replace = true;
             } else if args.is(at, "ABSTTL") {
                 options.absolute = true;
-            } else if args.is(at, "IDLETIME") && !frequency && at + 1 < args.len() {
+            } else if args.is(at, "IDLETIME") && options.frequency.is_none() && at + 1 < args.len()
+            {
                 at += 1;
-                if integer(args.word(at))? < 0 {
-                    return Err(IDLETIME);
-                }
-                idle = true;
-            } else if args.is(at, "FREQ") && !idle && at + 1 < args.len() {
+                let idle_s = u64::try_from(integer(args.word(at))?).map_err(|_| IDLETIME)?;
+                options.idle_s = Some(idle_s);
+            } else if args.is(at, "FREQ") && options.idle_s.is_none() && at + 1 < args.len() {
                 at += 1;
-                if !(0..=255).contains(&integer(args.word(at))?) {
-                    return Err(FREQ);
-                }
-                frequency = true;
+                let frequency = u8::try_from(integer(args.word(at))?).map_err(|_| FREQ)?;
+                options.frequency = Some(frequency);
             } else {
                 return Err(CommandError::SYNTAX);
             }
@@ -172,6 +169,7 @@ fn restore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
             }
             Restored::Collection(value) => txn.put_value(key, value, expire_ms)?,
         }
+        txn.set_use(key, options.idle_s, options.frequency);
     }
     reply.ok();
     Ok(())

@@ -164,25 +164,41 @@ pub(crate) fn encoding(object: Object<'_>) -> &'static str {
     }
 }
 
-/// Uses are not counted in this version, whatever the eviction policy.
+/// Seconds without a use after which a frequency is a point less: Redis' `lfu-decay-time`.
+const DECAY_SECONDS: u32 = 60;
+
+/// What RESTORE or a new key began with, less what has decayed since the last use. Uses do not add
+/// to it: that would be a write for each hit.
 fn freq(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    if view.inspect(args.key(0)).is_some() {
+    let Some(object) = view.inspect(args.key(0)) else {
+        reply.null();
+        return Ok(());
+    };
+    if !view.engine().evicts_by_frequency() {
         return Err(CommandError::fixed(
             "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please \
              note that when switching between policies at runtime LRU and LFU data will take some \
              time to adjust.",
         ));
     }
-    reply.null();
+    let now_s = (view.now_ms() / 1000) as u32;
+    reply.integer(object.access().frequency(now_s, DECAY_SECONDS).into());
     Ok(())
 }
 
 fn idletime(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let now_s = (view.now_ms() / 1000) as u32;
-    match view.inspect(args.key(0)) {
-        Some(object) => reply.integer(object.access().idle_seconds(now_s).into()),
-        None => reply.null(),
+    let Some(object) = view.inspect(args.key(0)) else {
+        reply.null();
+        return Ok(());
+    };
+    if view.engine().evicts_by_frequency() {
+        return Err(CommandError::fixed(
+            "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when \
+             switching between policies at runtime LRU and LFU data will take some time to adjust.",
+        ));
     }
+    let now_s = (view.now_ms() / 1000) as u32;
+    reply.integer(object.access().idle_seconds(now_s).into());
     Ok(())
 }
 

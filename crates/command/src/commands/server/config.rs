@@ -128,6 +128,8 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
     if prepared.before().types != prepared.after().types {
         ctx.server.engine.set_limits(limits(&prepared.after().types));
     }
+    let by_frequency = prepared.after().memory.eviction.is_by_frequency();
+    ctx.server.engine.set_evicts_by_frequency(by_frequency);
     for notice in prepared.notices() {
         tracing::info!("CONFIG SET: {notice}");
     }
