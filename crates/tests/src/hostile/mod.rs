@@ -8,7 +8,7 @@
 //! A PING that is late makes those behind it late, too: each is timed from when it should have been sent,
 //! so that a stall of a second counts as two hundred late PINGs and not as one.
 //!
-//! Every attack runs against a server of its own, so that its figures are its own. [`attacks`] lists them.
+//! Every attack runs against a server of its own, so that its figures are its own. [`attacks()`] lists them.
 //! [`Scale`] makes them small enough for every run of the tests; the figures in `docs/testing.md` are from
 //! full size.
 
