@@ -105,6 +105,12 @@ impl Image {
         number
     }
 
+    /// Gives a node one more name.
+    pub(super) fn link(&mut self, folder: u64, name: &OsStr, node: u64) {
+        self.note_path(folder, name, node);
+        self.change(Change::Add { folder, name: name.to_owned(), node });
+    }
+
     /// Takes a name away; the node stays for processes that have it open.
     pub(super) fn remove(&mut self, folder: u64, name: &OsStr) {
         self.change(Change::Remove { folder, name: name.to_owned() });

@@ -141,6 +141,22 @@ impl Filesystem for Disk {
         }
     }
 
+    fn link(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        new_parent: INodeNo,
+        new_name: &OsStr,
+        reply: ReplyEntry,
+    ) {
+        let mut image = self.image();
+        image.link(new_parent.into(), new_name, ino.into());
+        match attributes(&image, ino.into()) {
+            Some(linked) => reply.entry(&TTL, &linked, Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.image().remove(parent.into(), name);
         reply.ok();
