@@ -1,9 +1,10 @@
 //! HOT PATH
 //! Prefetching what the commands of a batch will touch in collections.
 //!
-//! The entry of a key has been fetched already ([`super::Prepared::prefetch_entry`]). What its word points to comes
-//! next, for all commands; then, for those on an element of a large collection, [`Step`] by step the way
-//! to the element. Commands in a row on one key share a look at it.
+//! The entry of a key has been fetched already
+//! ([`Prepared::prefetch_entry`](crate::prepared::Prepared::prefetch_entry)). What its word points
+//! to comes next, for all commands; then, for those on an element of a large collection, [`Step`]
+//! by step the way to the element. Commands in a row on one key share a look at it.
 
 use super::prepare::Incoming;
 use crate::collection_target::CollectionTarget;
@@ -157,7 +158,8 @@ impl CollectionPrefetch {
                 run.iter_mut().for_each(|target| value.ahead(&mut target.way, step, &mut fetch));
             });
         }
-        // Numbers, since nothing may be read there any more: whoever holds the partition may move it.
+        // Numbers, since nothing may be read there any more: whoever holds the partition may move
+        // it.
         for &address in addresses.iter() {
             prefetch_small(std::ptr::without_provenance(address));
         }
