@@ -18,7 +18,7 @@ pub enum DecodeError {
 
 /// A collection: one word, see [`crate::form`].
 ///
-/// Operations that change it take [`Edits`](crate::Edits) and write there what they did, physically: absolute times,
+/// Operations that change it take [`Edits`] and write there what they did, physically: absolute times,
 /// no randomness left, nothing that depends on the order of a hash table. An operation that changes
 /// nothing writes nothing.
 pub trait Collection: Sized {

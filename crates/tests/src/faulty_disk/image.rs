@@ -105,7 +105,7 @@ impl Image {
         number
     }
 
-    /// Gives a node one more name.
+    /// Puts a node under one more name.
     pub(super) fn link(&mut self, folder: u64, name: &OsStr, node: u64) {
         self.note_path(folder, name, node);
         self.change(Change::Add { folder, name: name.to_owned(), node });
