@@ -1,6 +1,7 @@
 //! Tells the program what it was built from: the commit, and the version of RocksDB.
 //!
-//! Nothing here fails a build: outside of its own repository, or without git, the commit is unknown.
+//! Nothing here fails a build: outside of its own repository, or without git, the commit is
+//! unknown.
 
 use std::path::Path;
 use std::process::Command;

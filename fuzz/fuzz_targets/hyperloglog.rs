@@ -1,5 +1,5 @@
-//! Strings as a client may SET them, read and changed as HyperLogLogs: nothing panics, what is whole
-//! stays whole, unless its end is missing, and both forms count alike.
+//! Strings as a client may SET them, read and changed as HyperLogLogs: nothing panics, what is
+//! whole stays whole, unless its end is missing, and both forms count alike.
 #![no_main]
 
 use basalt_value::hll::{Element, Hll, HllBuf, Registers};
@@ -23,8 +23,8 @@ fn exercise(string: &[u8], elements: &[u8]) {
     let Ok(hll) = Hll::new(string) else { return };
     let whole = is_whole(hll);
     assert_eq!(hll.count().is_ok(), whole);
-    // A last opcode that is cut off counts as if the byte were there, but a change of it does not put it there:
-    // the bytes stay those that Redis has.
+    // A last opcode that is cut off counts as if the byte were there, but a change of it does not
+    // put it there: the bytes stay those that Redis has.
     let is_cut = Hll::new(&[string, b"\0"].concat()).is_ok_and(is_whole);
     let _ = (hll.cached_count(), hll.runs_as_text());
     let mut buf = HllBuf::from(hll);

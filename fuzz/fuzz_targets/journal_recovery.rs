@@ -1,5 +1,5 @@
-//! Whatever the segment files hold, opening the journal must end, without a panic, in a journal or an
-//! error; and a journal that opened must open again and hold the same.
+//! Whatever the segment files hold, opening the journal must end, without a panic, in a journal or
+//! an error; and a journal that opened must open again and hold the same.
 #![no_main]
 
 use std::io::IoSlice;
@@ -47,8 +47,8 @@ fn open(disk: &SimDisk) -> Option<(Journal, Heard)> {
 /// A log's files: names and bytes.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Logs of none to fifteen groups in a few segments. Made once: a group takes a sync, and that takes two
-/// switches of threads.
+/// Logs of none to fifteen groups in a few segments. Made once: a group takes a sync, and that
+/// takes two switches of threads.
 static LOGS: LazyLock<Vec<Files>> = LazyLock::new(|| (0..16).map(log_of).collect());
 
 /// A log that the journal itself made.

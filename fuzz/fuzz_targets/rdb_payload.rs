@@ -1,5 +1,6 @@
-//! Bytes as a client would pass to RESTORE, without the footer, which would stop almost all: decoding never
-//! panics, and what was decoded is the same value when encoded again, compact or plain.
+//! Bytes as a client would pass to RESTORE, without the footer, which would stop almost all:
+//! decoding never panics, and what was decoded is the same value when encoded again, compact or
+//! plain.
 #![no_main]
 
 use basalt_rdb::{Compression, EncodeOptions, Limits, Payload, decode, decode_body, encode};

@@ -1,5 +1,5 @@
-//! Sorted sets as the cold tier or the log would hold them, in both forms: decoding and edits never panic,
-//! and what was taken means the same when encoded again.
+//! Sorted sets as the cold tier or the log would hold them, in both forms: decoding and edits never
+//! panic, and what was taken means the same when encoded again.
 #![no_main]
 
 use basalt_value::limits::PackedLimits;

@@ -1,5 +1,5 @@
-//! Bytes as a log or a cold tier would hold them for a stream: neither decoding nor applying panics, and what
-//! comes of it can be encoded and read back as the same.
+//! Bytes as a log or a cold tier would hold them for a stream: neither decoding nor applying
+//! panics, and what comes of it can be encoded and read back as the same.
 #![no_main]
 
 use basalt_value::stream::{EntryId, Stream};

@@ -1,9 +1,10 @@
 //! What GET and SET cost between the socket and the log, in instructions, against kept figures.
 //!
-//! Instructions do not depend on the load of the machine, so a change of a few per cent can be seen anywhere.
-//! The driver is `crates/command/examples/measure.rs`, counted by callgrind; the figures are in
-//! `instructions.toml` beside this package's sources. They hold for the compiler that `rust-toolchain.toml` names.
-//! A figure that is lower than the kept one fails as well: what has been gained is kept by `--update`.
+//! Instructions do not depend on the load of the machine, so a change of a few per cent can be seen
+//! anywhere. The driver is `crates/command/examples/measure.rs`, counted by callgrind; the figures
+//! are in `instructions.toml` beside this package's sources. They hold for the compiler that
+//! `rust-toolchain.toml` names. A figure that is lower than the kept one fails as well: what has
+//! been gained is kept by `--update`.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +22,8 @@ const CASES: &[(&str, &[&str])] = &[
     ("set-always", &["set", "always"]),
 ];
 
-/// Counts all cases and compares, or keeps what has been counted; returns true if all are as they were.
+/// Counts all cases and compares, or keeps what has been counted; returns true if all are as they
+/// were.
 pub fn run(root: &Path, args: &[String]) -> bool {
     let updates = match args {
         [] => false,

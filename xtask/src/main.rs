@@ -1,11 +1,11 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold · \[xtask\]
 //!
-//! The project's own chores, run as `cargo xtask CHORE`.
-//! It owns `tidy` (the house rules that a machine can check), `ci` (the one list of steps that decide whether
-//! a commit is good), `nightly` (what searches for hours) and `instructions` (what GET and SET cost).
-//! It must never know how the product works inside: it reads sources as text and runs programs.
-//! Its one invariant is that a rule or a step that did not run is reported, never counted as passed.
-//! Read `tidy/mod.rs` next for the rules, `ci/steps.rs` for the steps.
+//! The project's own chores, run as `cargo xtask CHORE`. It owns `tidy` (the house rules that a
+//! machine can check), `ci` (the one list of steps that decide whether a commit is good), `nightly`
+//! (what searches for hours) and `instructions` (what GET and SET cost). It must never know how the
+//! product works inside: it reads sources as text and runs programs. Its one invariant is that a
+//! rule or a step that did not run is reported, never counted as passed. Read `tidy/mod.rs` next
+//! for the rules, `ci/steps.rs` for the steps.
 
 #![forbid(unsafe_code)]
 // A chore talks to the person who started it; there is no server log here to go to.

@@ -23,14 +23,15 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Options of the allocator, which reads this symbol when it starts.
 ///
-/// Entries and hash tables are not here: they have huge pages of their own (`basalt_keyspace`). What is
-/// here comes and goes in bursts, as the buffers of a checkpoint and of compaction do. So memory that
-/// has been free for a second goes back to the system, by a thread of the allocator's, since a server at
-/// rest calls it too seldom; and there are no huge pages for it, which a few bytes would fill.
+/// Entries and hash tables are not here: they have huge pages of their own (`basalt_keyspace`).
+/// What is here comes and goes in bursts, as the buffers of a checkpoint and of compaction do. So
+/// memory that has been free for a second goes back to the system, by a thread of the allocator's,
+/// since a server at rest calls it too seldom; and there are no huge pages for it, which a few
+/// bytes would fill.
 // SAFETY: the name is jemalloc's documented hook (`jemalloc(3)`, "Tuning"), a pointer to a
 // NUL-terminated string that lives for ever; nothing else in the program has that name.
-// JUSTIFICATION: of 10,000,000 keys, resident after a load, over RocksDB: 1,262 MB with the defaults and
-// huge pages for all, 1,056 MB so.
+// JUSTIFICATION: of 10,000,000 keys, resident after a load, over RocksDB: 1,262 MB with the
+// defaults and huge pages for all, 1,056 MB so.
 #[unsafe(export_name = "malloc_conf")]
 pub static MALLOC_CONF: &u8 = &b"dirty_decay_ms:1000,background_thread:true\0"[0];
 

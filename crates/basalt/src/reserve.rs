@@ -1,9 +1,10 @@
 //! Space that is kept back for a full disk.
 //!
-//! What makes room on a full disk needs room first: opening RocksDB writes a manifest, and what is deleted goes when
-//! a checkpoint has written that it is deleted. So a file of some megabytes lies in the data directory and is removed
-//! when nothing else helps: a start that finds no space, or a checkpoint. From then on only what makes data smaller
-//! is accepted, so that clients' data does not take the place, until there is room to make the file again.
+//! What makes room on a full disk needs room first: opening RocksDB writes a manifest, and what is
+//! deleted goes when a checkpoint has written that it is deleted. So a file of some megabytes lies
+//! in the data directory and is removed when nothing else helps: a start that finds no space, or a
+//! checkpoint. From then on only what makes data smaller is accepted, so that clients' data does
+//! not take the place, until there is room to make the file again.
 
 use basalt_engine::{Engine, JournalLog};
 use basalt_env::{Disk, DiskFile, RealDisk};
@@ -77,7 +78,8 @@ impl Reserve {
         self.state == State::Released
     }
 
-    /// Once in a while: gives the space up if a checkpoint needs it, takes it back when there is room.
+    /// Once in a while: gives the space up if a checkpoint needs it, takes it back when there is
+    /// room.
     pub fn look(&mut self, engine: &Engine, journal: &JournalLog) {
         if engine.checkpoint_stats().is_out_of_space && self.release() {
             journal.set_on_reserve(true);

@@ -1,9 +1,9 @@
 //! The longest time that a server's busiest thread was ready to run and had no cpu.
 //!
-//! A pause that a client sees may be the server's doing or the machine's: another program had the cpu. The kernel adds
-//! up per thread how long it waited (`schedstat`, updated when the wait ends), so looking once a millisecond shows
-//! each wait as a step. What the server's other threads ran in the meantime is the server's own doing; the rest is
-//! other programs'.
+//! A pause that a client sees may be the server's doing or the machine's: another program had the
+//! cpu. The kernel adds up per thread how long it waited (`schedstat`, updated when the wait ends),
+//! so looking once a millisecond shows each wait as a step. What the server's other threads ran in
+//! the meantime is the server's own doing; the rest is other programs'.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};

@@ -2,8 +2,8 @@
 //!
 //! Zipf draws use rejection-inversion (Hörmann and Derflinger: "Rejection-inversion to generate
 //! variates from monotone discrete distributions", 1996). The usual alternative (Gray et al. 1994,
-//! used by YCSB) must first sum n terms, which takes seconds for 10^8 keys, and fails for theta = 1;
-//! this one needs four constants and works for every theta above 0.
+//! used by YCSB) must first sum n terms, which takes seconds for 10^8 keys, and fails for theta =
+//! 1; this one needs four constants and works for every theta above 0.
 //!
 //! Ranks are then scattered over the keyspace by a bijection (multiplication by a constant that is
 //! coprime to n), so that the hot keys are not neighbours, and every key can still be drawn.

@@ -1,11 +1,9 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold ▸ [bench, beside them all]
 //!
-//! The load generator as a program by itself, which builds without the server: `basalt-bench bench …`
-//! and `basalt-bench compare …`.
-//! It owns the choice between the two.
-//! It must never know what a measurement is; that is the library's.
-//! Its one invariant: it does exactly what `basalt bench` and `basalt compare` do.
-//! Read `lib.rs` next.
+//! The load generator as a program by itself, which builds without the server: `basalt-bench bench
+//! …` and `basalt-bench compare …`. It owns the choice between the two. It must never know what a
+//! measurement is; that is the library's. Its one invariant: it does exactly what `basalt bench`
+//! and `basalt compare` do. Read `lib.rs` next.
 #![forbid(unsafe_code)]
 
 use std::env;

@@ -8,7 +8,8 @@ use std::fs;
 
 use serde::Serialize;
 
-/// Nanoseconds of one clock tick of `/proc/PID/stat`; Linux fixes it at 100 a second for user space.
+/// Nanoseconds of one clock tick of `/proc/PID/stat`; Linux fixes it at 100 a second for user
+/// space.
 const TICK_NS: u64 = 10_000_000;
 
 /// CPU time in nanoseconds.

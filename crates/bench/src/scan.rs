@@ -1,9 +1,10 @@
 //! HOT PATH. Counts replies in a byte stream without building them.
 //!
 //! A load generator needs four facts about a reply: where it ends, whether it is an error, whether
-//! it is null, and whether it is well formed. So this is a scanner and not a decoder: the only state
-//! kept between two reads is how many payload bytes are still to be skipped and how many values the
-//! reply in hand still owes. A nested array of any depth costs one addition, and nothing recurses.
+//! it is null, and whether it is well formed. So this is a scanner and not a decoder: the only
+//! state kept between two reads is how many payload bytes are still to be skipped and how many
+//! values the reply in hand still owes. A nested array of any depth costs one addition, and nothing
+//! recurses.
 //!
 //! A payload that straddles two reads is consumed as it comes; only an unfinished *line* (a length,
 //! a status, an error) is left to the caller, who puts the next bytes behind it. That remainder is

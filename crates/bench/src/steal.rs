@@ -1,11 +1,13 @@
-//! How long the host of a virtual machine kept the cpus from it: a pause that no server in it can help.
+//! How long the host of a virtual machine kept the cpus from it: a pause that no server in it can
+//! help.
 //!
-//! On the machine that the documented numbers are from, a loop that does nothing but look at the clock, alone on
-//! the machine, misses up to 27 ms at a stretch.
+//! On the machine that the documented numbers are from, a loop that does nothing but look at the
+//! clock, alone on the machine, misses up to 27 ms at a stretch.
 
 use std::fs;
 
-/// Milliseconds since the start of the machine, all cpus together; 0 where nothing is stolen or nobody counts.
+/// Milliseconds since the start of the machine, all cpus together; 0 where nothing is stolen or
+/// nobody counts.
 pub(crate) fn stolen_ms() -> f64 {
     let ticks = fs::read_to_string("/proc/stat").ok().and_then(|stat| ticks(&stat));
     ticks.unwrap_or(0) as f64 * 1e3 / rustix::param::clock_ticks_per_second() as f64

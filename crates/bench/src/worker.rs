@@ -41,7 +41,8 @@ pub(crate) struct Worker<'a> {
     connections: Vec<Connection>,
     draws: Draws,
     stats: Stats,
-    /// Requests of one batch; small enough to stay in the cache, whatever the number of connections.
+    /// Requests of one batch; small enough to stay in the cache, whatever the number of
+    /// connections.
     batch: Vec<u8>,
     read_buffer: Vec<u8>,
     /// Thread CPU time when measuring began; `None` during the warm-up.

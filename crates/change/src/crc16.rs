@@ -6,10 +6,10 @@
 //! message = first · x^64 + last     of 9 to 16 bytes: first · (x^64 mod P) + last has the same CRC
 //! ```
 //! So two multiplications without carries bring 16 bytes down to 8, and two more take the rest
-//! (Barrett's reduction: the quotient is the upper half of a product with x^80 / P). Longer messages
-//! take two for each eight bytes.
-//! Byte by byte it would be a chain of dependent loads, 35 ns for 16 bytes. Where the instruction is missing, tables
-//! of 512 bytes take eight bytes a step ("slicing by 8"), which is some 6 ns and 4 KiB of cache.
+//! (Barrett's reduction: the quotient is the upper half of a product with x^80 / P). Longer
+//! messages take two for each eight bytes. Byte by byte it would be a chain of dependent loads, 35
+//! ns for 16 bytes. Where the instruction is missing, tables of 512 bytes take eight bytes a step
+//! ("slicing by 8"), which is some 6 ns and 4 KiB of cache.
 
 use basalt_stdx::carryless::{IS_FAST, carryless_product};
 

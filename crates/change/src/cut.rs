@@ -2,12 +2,14 @@
 //!
 //! A record of the log is bounded, a string is not. So a PUT of a long string becomes a PUT of its
 //! beginning and a SPLICE for each further piece, a SPLICE becomes several, and a REPLACE puts its
-//! pieces in one behind the other. The edits of collections are cut by who writes them, between two.
+//! pieces in one behind the other. The edits of collections are cut by who writes them, between
+//! two.
 
 use crate::op::{Op, Put, Replace};
 
 impl<'a> Op<'a> {
-    /// How many bytes of its own a change of a string carries. What other changes carry cannot be cut.
+    /// How many bytes of its own a change of a string carries. What other changes carry cannot be
+    /// cut.
     fn payload_bytes(&self) -> usize {
         match self {
             Op::Put(put) => put.value.len(),
@@ -23,8 +25,8 @@ impl<'a> Op<'a> {
     }
 
     /// Cuts it into changes of at most `bytes_max` bytes each that together do the same, and calls
-    /// `visit` with each, in order. A PUT and a REPLACE keep the first bytes; those behind are spliced
-    /// or put in behind them.
+    /// `visit` with each, in order. A PUT and a REPLACE keep the first bytes; those behind are
+    /// spliced or put in behind them.
     pub fn cut(self, bytes_max: usize, mut visit: impl FnMut(Op<'a>)) {
         if !self.can_be_cut(bytes_max) {
             return visit(self);

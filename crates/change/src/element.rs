@@ -4,8 +4,9 @@
 //! partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!                                                set   0: by name; 1: by order, for kinds that have one
 //! ```
-//! The elements of one collection are a range, so that a collection that is gone is one range to be deleted,
-//! however large it was; and so are those of all collections of one generation of a database.
+//! The elements of one collection are a range, so that a collection that is gone is one range to be
+//! deleted, however large it was; and so are those of all collections of one generation of a
+//! database.
 
 use crate::place::PartitionId;
 use crate::row::ELEMENT;

@@ -4,8 +4,9 @@
 //! key of the log's mark   0xFFFF 0x01
 //! mark of the log         version:u8=1 log:16 bytes shards:varint { trimmed:varint }*
 //! ```
-//! It is written in the same ingest as the rows that make a trim of the log possible, and before that trim. So a log
-//! whose records are gone beyond `trimmed` belongs to a younger copy of these rows, or to other ones.
+//! It is written in the same ingest as the rows that make a trim of the log possible, and before
+//! that trim. So a log whose records are gone beyond `trimmed` belongs to a younger copy of these
+//! rows, or to other ones.
 
 use crate::row::{BEHIND_ALL_PARTITIONS, RowError};
 use basalt_stdx::varint;
@@ -21,7 +22,8 @@ const SHARDS_MAX: u64 = 1 << 16;
 pub struct LogMark {
     /// The log's name.
     pub log: [u8; NAME_BYTES],
-    /// Per shard, the position through which the log may have been trimmed: the rows hold every change up to there.
+    /// Per shard, the position through which the log may have been trimmed: the rows hold every
+    /// change up to there.
     pub trimmed: Vec<u64>,
 }
 

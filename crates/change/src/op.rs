@@ -19,12 +19,13 @@
 //! Physical on purpose: a follower, a replica or recovery applies these without running a command,
 //! so clocks, randomness and hash order cannot make copies drift apart. NEW says that the key did
 //! not exist before: the number of keys can then be kept exact without asking the cold tier during
-//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only, REPLACE so
-//! that a run in the middle of a string can grow or shrink without what is behind it being logged (`PFADD`), and
-//! EDIT so that a change of one element of a collection logs that element: what its bytes mean is the affair
-//! of the collection's type (`basalt-value`). An EDIT with NEW begins with an empty collection.
-//! One record holds one partition's changes, because a partition is what has a checkpoint position;
-//! a command over several partitions appends several records, atomically, through the log.
+//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only,
+//! REPLACE so that a run in the middle of a string can grow or shrink without what is behind it
+//! being logged (`PFADD`), and EDIT so that a change of one element of a collection logs that
+//! element: what its bytes mean is the affair of the collection's type (`basalt-value`). An EDIT
+//! with NEW begins with an empty collection. One record holds one partition's changes, because a
+//! partition is what has a checkpoint position; a command over several partitions appends several
+//! records, atomically, through the log.
 //!
 //! Rejected: a general serialiser (serde with bincode or protobuf) costs two to four times the CPU
 //! of these pushes, and the bytes would not be drawn on one page.
@@ -97,7 +98,7 @@ pub enum Op<'a> {
     Edit(Edit<'a>),
     /// The key now holds this collection.
     PutValue(PutValue<'a>),
-    /// The database is empty and starts anew under another generation.
+    /// The database is empty and starts again under another generation.
     FlushDb {
         /// Database number.
         db: u8,
@@ -324,8 +325,8 @@ impl EditStart {
 
 const EDIT_LENGTH_BYTES: usize = 4;
 
-/// Begins an EDIT: what is appended until [`end_edit`] are its edits. So they need no buffer of their
-/// own.
+/// Begins an EDIT: what is appended until [`end_edit`] are its edits. So they need no buffer of
+/// their own.
 #[inline]
 pub fn begin_edit(out: &mut Vec<u8>, db: u8, key: &[u8], kind: u8, origin: Origin) -> EditStart {
     out.extend_from_slice(&[EDIT | new_bit(origin), db, kind]);

@@ -4,8 +4,8 @@
 //! The slot is Redis Cluster's: CRC16 (XMODEM) of the key, or of the part between the first `{` and
 //! the next `}` if that part is not empty, modulo 16384
 //! (<https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#key-distribution-model>).
-//! A partition is 16 neighbouring slots, a shard 16 neighbouring partitions, so each is a contiguous
-//! slot range and a cluster can move it as one.
+//! A partition is 16 neighbouring slots, a shard 16 neighbouring partitions, so each is a
+//! contiguous slot range and a cluster can move it as one.
 
 use crate::crc16::crc16;
 use memchr::memchr;
@@ -62,8 +62,8 @@ impl PartitionId {
         self.0
     }
 
-    /// The partition's number as an index; that it is below [`PARTITIONS`] is said in a way that a compiler
-    /// understands.
+    /// The partition's number as an index; that it is below [`PARTITIONS`] is said in a way that a
+    /// compiler understands.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0) & (PARTITIONS - 1)
@@ -132,8 +132,8 @@ fn hash_tag_of_any(key: &[u8]) -> &[u8] {
     tag_in_braces(key)
 }
 
-/// False if no byte of the key is `{`. Sixteen bytes a step, which beats a call for keys as short as they
-/// are; long keys may have one for all that this says.
+/// False if no byte of the key is `{`. Sixteen bytes a step, which beats a call for keys as short
+/// as they are; long keys may have one for all that this says.
 #[inline]
 fn may_have_brace(key: &[u8]) -> bool {
     const EXACT_BYTES_MAX: usize = 64;

@@ -1,5 +1,5 @@
-//! The rows of the cold tier: one per object, those of the elements of large collections, and one per partition
-//! that says how far the rows go.
+//! The rows of the cold tier: one per object, those of the elements of large collections, and one
+//! per partition that says how far the rows go.
 //!
 //! ```text
 //! key of a partition's mark   partition:u16be 0x00
@@ -14,15 +14,15 @@
 //! mark      = version:u8=2 applied:u64le next_id:varint
 //!             databases:u8 { generation:varint keys:varint spread:varint }*
 //! ```
-//! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id* that its
-//! object has; the partition gives every id once.
+//! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id*
+//! that its object has; the partition gives every id once.
 //!
 //!
-//! A partition is one contiguous range of keys, so moving or dropping it is one range operation, and
-//! its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB a
-//! matter of a new number, and the old rows are a range to delete whenever there is time. The mark
-//! is written in the same atomic ingest as the rows, so rows and `applied` (the position in the
-//! shard's stream up to which they hold every change) can never disagree.
+//! A partition is one contiguous range of keys, so moving or dropping it is one range operation,
+//! and its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB
+//! a matter of a new number, and the old rows are a range to delete whenever there is time. The
+//! mark is written in the same atomic ingest as the rows, so rows and `applied` (the position in
+//! the shard's stream up to which they hold every change) can never disagree.
 
 use crate::op::StringForm;
 use crate::place::PartitionId;
@@ -110,8 +110,9 @@ pub struct SpreadHead<'a> {
     pub head: &'a [u8],
 }
 
-/// What stands in the keys of marks where others have their partition's number. Marks are together, behind all
-/// other rows: a start reads all of them, and one beside each partition's rows would be a read from the disk each.
+/// What stands in the keys of marks where others have their partition's number. Marks are together,
+/// behind all other rows: a start reads all of them, and one beside each partition's rows would be
+/// a read from the disk each.
 pub(crate) const BEHIND_ALL_PARTITIONS: u16 = u16::MAX;
 
 /// Appends the key of the partition's mark.

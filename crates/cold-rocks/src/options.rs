@@ -20,8 +20,8 @@ const CACHE_BYTES_MAX: usize = 1 << 42;
 /// What the operator may choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RocksOptions {
-    /// Memory for cached data blocks, in bytes, at least 1 MiB and at most 4 TiB. Indexes and filters come on top: about two bytes
-    /// a row, see `ColdStats::index_filter_bytes`.
+    /// Memory for cached data blocks, in bytes, at least 1 MiB and at most 4 TiB. Indexes and
+    /// filters come on top: about two bytes a row, see `ColdStats::index_filter_bytes`.
     pub cache_bytes: usize,
     /// Threads that merge files, at the lowest CPU priority. They are shared by all tiers of the
     /// process.
@@ -138,7 +138,8 @@ fn set_background(options: &mut Options, chosen: &RocksOptions) {
 fn set_levels(options: &mut Options, last_level: LastLevel) {
     options.set_num_levels(7);
     options.set_level_compaction_dynamic_level_bytes(true);
-    // A checkpoint brings a file for each 64 MiB, of partitions of its own: what counts is their size.
+    // A checkpoint brings a file for each 64 MiB, of partitions of its own: what counts is their
+    // size.
     options.set_level_zero_file_num_compaction_trigger(16);
     options.set_level_zero_slowdown_writes_trigger(64);
     options.set_level_zero_stop_writes_trigger(128);

@@ -1,14 +1,15 @@
-//! What a request costs between the socket and the log, in instructions: quick to ask while working on a
-//! hot path. `cargo build --release -p basalt-command --example measure`, then
-//! `valgrind --tool=callgrind --toggle-collect='*::counted' target/release/examples/measure get`,
-//! and divide by the number of requests that it prints.
+//! What a request costs between the socket and the log, in instructions: quick to ask while working
+//! on a hot path. `cargo build --release -p basalt-command --example measure`, then `valgrind
+//! --tool=callgrind --toggle-collect='*::counted' target/release/examples/measure get`, and divide
+//! by the number of requests that it prints.
 //!
 //! Requests come in as bytes, 50 of one connection in a batch, through the same
 //! [`Batch`](basalt_command::dispatch::Batch) as from a socket. The log is one in memory
-//! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it acknowledges
-//! after every batch.
+//! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it
+//! acknowledges after every batch.
 //!
-//! It deliberately measures no time and compares with no other server; `basalt-bench` does, over the network.
+//! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
+//! the network.
 
 #[allow(dead_code, reason = "it serves the tests first")]
 #[path = "../tests/harness/mod.rs"]

@@ -1,5 +1,5 @@
-//! The table of commands as the dispatch sees it: names and specs, and per command what each call of it
-//! asks for, worked out once.
+//! The table of commands as the dispatch sees it: names and specs, and per command what each call
+//! of it asks for, worked out once.
 
 use crate::collection_target::CollectionTarget;
 use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
@@ -27,7 +27,8 @@ pub(crate) struct Call {
     pub(crate) first_key: u16,
     /// The word that is its only key, whatever the call; 0 if it has none or may have several.
     pub(crate) only_key: u16,
-    /// With so many words a command that may have several keys has one; 0 for those that cannot tell so.
+    /// With so many words a command that may have several keys has one; 0 for those that cannot
+    /// tell so.
     pub(crate) words_of_one_key: u16,
     /// It runs before a client has said who it is.
     pub(crate) for_anybody: bool,
@@ -76,8 +77,8 @@ impl Commands {
     /// Builds the table of these commands.
     ///
     /// # Panics
-    /// If a spec is wrong, or if an entry but one has no function: that is a mistake in the table's source,
-    /// and its tests find it.
+    /// If a spec is wrong, or if an entry but one has no function: that is a mistake in the table's
+    /// source, and its tests find it.
     pub fn of(entries: impl IntoIterator<Item = &'static Entry>) -> Commands {
         let entries: Vec<&'static Entry> = entries.into_iter().collect();
         let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
@@ -111,8 +112,8 @@ fn shares_time(entry: &Entry) -> bool {
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
 }
 
-/// What of a collection a command will touch: what its entry says that it takes, or, by its synopsis, the
-/// word behind its first key, options left out, that is called a member or a field.
+/// What of a collection a command will touch: what its entry says that it takes, or, by its
+/// synopsis, the word behind its first key, options left out, that is called a member or a field.
 fn collection_target(entry: &Entry, first_key: u16) -> CollectionTarget {
     let spec = &entry.spec;
     let is_collection = matches!(

@@ -1,11 +1,12 @@
 //! The one way in which every command runs: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply.
 //!
-//! Requests come in through a [`Batch`], and go through in stages, so that memory is fetched while other
-//! requests are looked at: `prepare.rs` finds the command of each and hashes its first key, `collection_prefetch.rs`
-//! brings in what of a collection it will touch; `short.rs` runs those that are alike and ask little, and
-//! `execute.rs` the others, one by one. `exec.rs` and `script.rs` run several commands as one, what these need
-//! beyond their keys is in `wants.rs`. Each file imports only what stands below it: `request.rs` and
-//! `worker.rs` at the bottom, [`Batch`] at the top.
+//! Requests come in through a [`Batch`], and go through in stages, so that memory is fetched while
+//! other requests are looked at: `prepare.rs` finds the command of each and hashes its first key,
+//! `collection_prefetch.rs` brings in what of a collection it will touch; `short.rs` runs those
+//! that are alike and ask little, and `execute.rs` the others, one by one. `exec.rs` and
+//! `script.rs` run several commands as one, what these need beyond their keys is in `wants.rs`.
+//! Each file imports only what stands below it: `request.rs` and `worker.rs` at the bottom,
+//! [`Batch`] at the top.
 
 mod admission;
 mod batch;

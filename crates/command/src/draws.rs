@@ -1,9 +1,9 @@
 //! HOT PATH
 //! Random numbers that are known before they are drawn.
 //!
-//! A command that takes some member of a set reads one place of memory after the other, and which they
-//! are only the random number says. So a thread keeps the next numbers: what prefetches for a batch
-//! looks at as many as its commands will draw, and they draw them in that order.
+//! A command that takes some member of a set reads one place of memory after the other, and which
+//! they are only the random number says. So a thread keeps the next numbers: what prefetches for a
+//! batch looks at as many as its commands will draw, and they draw them in that order.
 
 use basalt_env::random::{self, Random};
 use std::cell::RefCell;

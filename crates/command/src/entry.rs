@@ -11,8 +11,8 @@ use basalt_spec::CommandSpec;
 
 /// A command: what it is and what it does.
 ///
-/// Nothing outside of its family decides anything by its name: what the dispatch has to know about a
-/// command, the command's entry says.
+/// Nothing outside of its family decides anything by its name: what the dispatch has to know about
+/// a command, the command's entry says.
 pub struct Entry {
     /// What it is, as clients see it.
     pub spec: CommandSpec,
@@ -67,8 +67,8 @@ impl Run {
 /// What is tried first of a command that writes, with one key locked and nothing asked of the log.
 #[derive(Clone, Copy)]
 pub enum Shortcut {
-    /// Called with a key and a value alone ([`OVERWRITE_WORDS`]), it puts the value under the key as a
-    /// string: one that is there is overwritten in place.
+    /// Called with a key and a value alone ([`OVERWRITE_WORDS`]), it puts the value under the key
+    /// as a string: one that is there is overwritten in place.
     Overwrite,
     /// Looks at its key, which is its first word; the command runs only if that is not enough.
     Attempt(AttemptFn),
@@ -80,16 +80,16 @@ pub(crate) const OVERWRITE_WORDS: usize = 3;
 /// Facts about a command that the dispatch decides by and that its spec has no word for.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
-    /// Its arguments may name a database: keys of a transaction or a script with it are looked for in
-    /// all databases.
+    /// Its arguments may name a database: keys of a transaction or a script with it are looked for
+    /// in all databases.
     pub names_databases: bool,
     /// Between MULTI and EXEC it runs at once instead of being queued.
     pub runs_in_multi: bool,
-    /// It locks partitions though it names no key: it is refused while a script that takes long holds
-    /// some.
+    /// It locks partitions though it names no key: it is refused while a script that takes long
+    /// holds some.
     pub locks_partitions: bool,
-    /// It concerns the server, but takes no lock that ranks below partitions and makes no system call:
-    /// scripts may call it.
+    /// It concerns the server, but takes no lock that ranks below partitions and makes no system
+    /// call: scripts may call it.
     pub is_harmless: bool,
     /// Its option BLOCK, before the word STREAMS, makes it wait.
     pub has_block_option: bool,
@@ -98,8 +98,8 @@ pub struct Traits {
     /// A client with subscriptions may call it in RESP2, where other replies could not be told from
     /// messages.
     pub is_for_subscribers: bool,
-    /// Its second argument is a message for the channels of this kind that its first one names. In a
-    /// script the message is kept until the script's changes are in the log.
+    /// Its second argument is a message for the channels of this kind that its first one names. In
+    /// a script the message is kept until the script's changes are in the log.
     pub publishes: Option<Kind>,
     /// What it takes of its collection when it is called with its key alone, to prefetch it.
     pub takes: Option<Taken>,

@@ -70,8 +70,8 @@ impl CommandError {
         CommandError::new(format!("MISCONF Errors writing to the AOF file: {refusal}"))
     }
 
-    /// What is answered in the place of a reply that waited for the log, when the log has said that it will not
-    /// acknowledge what the reply tells.
+    /// What is answered in the place of a reply that waited for the log, when the log has said that
+    /// it will not acknowledge what the reply tells.
     pub fn of_outcome(fate: Fate) -> Option<CommandError> {
         match fate {
             Fate::Pending | Fate::Acknowledged => None,

@@ -1,5 +1,5 @@
-//! Commands that wait for keys, where another client's thread finds them: whoever puts something under a
-//! key runs the waiting command before its own next one.
+//! Commands that wait for keys, where another client's thread finds them: whoever puts something
+//! under a key runs the waiting command before its own next one.
 //!
 //! ```text
 //! parked ──claim──▶ claimed ──served──▶ over        its thread sends the reply
@@ -7,10 +7,10 @@
 //!   │ └───park─────────┘  nothing for it
 //!   └──take back──▶ with its own thread ──park──▶ parked
 //! ```
-//! A command is in one place at a time: in its client's [`Slot`], or with the one thread that has taken it
-//! out and runs it. So an element that is taken for a client is taken once, and a client leaves (because
-//! its time is over, or it is unblocked, killed or closed) before it is served or after that. The command
-//! is parked under the locks of the run that found nothing.
+//! A command is in one place at a time: in its client's [`Slot`], or with the one thread that has
+//! taken it out and runs it. So an element that is taken for a client is taken once, and a client
+//! leaves (because its time is over, or it is unblocked, killed or closed) before it is served or
+//! after that. The command is parked under the locks of the run that found nothing.
 
 use basalt_engine::Gate;
 use basalt_resp::Output;
@@ -73,7 +73,8 @@ impl<C> Slot<C> {
         self.parked.take()
     }
 
-    /// Takes the command because its client goes. If another thread has it, that one will see to the rest.
+    /// Takes the command because its client goes. If another thread has it, that one will see to
+    /// the rest.
     pub(crate) fn abandon(&mut self) -> Option<Box<C>> {
         self.is_abandoned = self.parked.is_none();
         self.parked.take()

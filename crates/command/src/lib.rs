@@ -1,10 +1,10 @@
 //! bytes ▸ resp ▸ \[command\] ▸ engine ▸ log ▸ cold
 //!
 //! What each command does, and the one way in which every command runs. It owns the commands, a
-//! function beside each spec ([`commands`], listed in [`table`]), the state of a connection that they see
-//! ([`session`]), what all connections share ([`server`]) and the dispatch
-//! ([`dispatch`]: lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply). It must never know sockets,
-//! files or how the engine stores a key. Its one invariant: a command's signature is its permission
+//! function beside each spec ([`commands`], listed in [`table`]), the state of a connection that
+//! they see ([`session`]), what all connections share ([`server`]) and the dispatch ([`dispatch`]:
+//! lookup ▸ arity ▸ auth ▸ route ▸ admit ▸ run ▸ reply). It must never know sockets, files or how
+//! the engine stores a key. Its one invariant: a command's signature is its permission
 //! ([`entry::Run`]); what gets a `&View` cannot change data, and what changes data is logged. Read
 //! `dispatch.rs` next, then a small family such as `commands/strings/counter.rs`.
 

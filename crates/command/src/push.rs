@@ -1,9 +1,9 @@
 //! HOT PATH
 //! Messages of pub/sub as clients get them, and a session's part in it.
 //!
-//! A message is encoded once for all who get it. In RESP3 it is a push, in RESP2 an array: their bytes
-//! differ in the first one alone. Short messages are copied to each subscriber's output, long payloads
-//! are shared.
+//! A message is encoded once for all who get it. In RESP3 it is a push, in RESP2 an array: their
+//! bytes differ in the first one alone. Short messages are copied to each subscriber's output, long
+//! payloads are shared.
 //!
 //! A message may tell of a change that the log has not acknowledged. It carries what it has to wait
 //! for, and the subscriber's output waits for it like a reply (`docs/concurrency.md`).
@@ -32,8 +32,8 @@ pub struct Push {
 }
 
 impl Push {
-    /// A message that was published to a channel of a kind, for those who get it because of `matched`.
-    /// Nobody gets it before the log has acknowledged what `gate` holds.
+    /// A message that was published to a channel of a kind, for those who get it because of
+    /// `matched`. Nobody gets it before the log has acknowledged what `gate` holds.
     pub fn new(
         kind: Kind,
         channel: &[u8],
@@ -106,8 +106,8 @@ impl Session {
         self.subscriptions.is_some()
     }
 
-    /// What a message that it publishes has to wait for: its own changes, and those that it has read,
-    /// as far as the log has not acknowledged them.
+    /// What a message that it publishes has to wait for: its own changes, and those that it has
+    /// read, as far as the log has not acknowledged them.
     pub fn gate_of_messages(&self) -> Gate {
         let mut gate = self.gate.clone();
         gate.merge(&self.unacknowledged);

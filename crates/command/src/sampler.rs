@@ -1,5 +1,5 @@
-//! What INFO tells that has to be watched: commands and bytes a second, and the cold tier's figures,
-//! which may take milliseconds to gather.
+//! What INFO tells that has to be watched: commands and bytes a second, and the cold tier's
+//! figures, which may take milliseconds to gather.
 
 use basalt_cold::ColdStats;
 use basalt_stdx::lock_rank::RankedMutex;
@@ -96,7 +96,7 @@ impl Sampler {
         self.state.lock().cold.clone()
     }
 
-    /// Forgets the rates: the totals begin anew.
+    /// Forgets the rates: the totals begin again.
     pub fn reset_rates(&self) {
         self.state.lock().samples.clear();
     }

@@ -1,7 +1,8 @@
 //! What a client has queued since MULTI.
 //!
-//! The words are copied out of the query buffer, which moves on, into one buffer of the queue's own:
-//! running them later needs no more than running a request. Keys are hashed when they are queued.
+//! The words are copied out of the query buffer, which moves on, into one buffer of the queue's
+//! own: running them later needs no more than running a request. Keys are hashed when they are
+//! queued.
 
 use crate::args::Args;
 use crate::prepared::Prepared;

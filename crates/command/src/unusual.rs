@@ -1,10 +1,10 @@
 //! HOT PATH
-//! Whether commands have to be looked at more closely before they run: clients are paused, a script takes
-//! long.
+//! Whether commands have to be looked at more closely before they run: clients are paused,
+//! a script takes long.
 //!
 //! Every command asks, and the answer is nearly always no, so all reasons are one number. It is the
-//! process's, not the server's: whoever asks in vain, because another server of the same process has a
-//! reason, finds that out by looking.
+//! process's, not the server's: a thread that asks needlessly, because another server of the same
+//! process has a reason, finds that out by looking.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,9 +1,10 @@
 //! The guard against web pages.
 //!
 //! A page in a browser may send an HTTP request to any address, a server on the same machine or
-//! network included, and choose its body. The header lines are answered with errors, one by one, and the
-//! body would run as commands. So a line that every such request has ends the connection: `POST`, or
-//! `Host:`, which a request with another method has before it has a body. Neither is a command.
+//! network included, and choose its body. The header lines are answered with errors, one by one,
+//! and the body would run as commands. So a line that every such request has ends the connection:
+//! `POST`, or `Host:`, which a request with another method has before it has a body. Neither is a
+//! command.
 
 use crate::args::Args;
 use std::sync::atomic::{AtomicU64, Ordering};

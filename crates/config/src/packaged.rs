@@ -1,4 +1,5 @@
-//! Texts that packages carry, made of the table of options: the manual page and the shells' completions.
+//! Texts that packages carry, made of the table of options: the manual page and the shells'
+//! completions.
 
 use crate::option::{Effect, Kind, OptionSpec};
 use crate::options::OPTIONS;

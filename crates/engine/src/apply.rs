@@ -1,12 +1,14 @@
-//! Applying changes of a log to memory: what recovery does at start, and whatever else builds memory from a log.
+//! Applying changes of a log to memory: what recovery does at start, and whatever else builds
+//! memory from a log.
 //!
-//! [`Apply::op`] is the one place that knows what each op does to a partition. What is applied becomes resident and
-//! dirty, as if a command had just done it. EXPIRE, SPLICE, REPLACE and EDIT need the value that they change; if it is
-//! not resident, it is read from the cold tier there and then, unless it is a collection whose elements have
-//! rows of their own: its changes wait until somebody reads it (`basalt_keyspace::deferred`).
+//! [`Apply::op`] is the one place that knows what each op does to a partition. What is applied
+//! becomes resident and dirty, as if a command had just done it. EXPIRE, SPLICE, REPLACE and EDIT
+//! need the value that they change; if it is not resident, it is read from the cold tier there and
+//! then, unless it is a collection whose elements have rows of their own: its changes wait until
+//! somebody reads it (`basalt_keyspace::deferred`).
 //!
-//! How a database changes, it knows itself (`basalt_keyspace::database`): here is what a log adds to that, that a key
-//! need not be resident.
+//! How a database changes, it knows itself (`basalt_keyspace::database`): here is what a log adds
+//! to that, that a key need not be resident.
 
 use crate::key::Key;
 use crate::rows::{self, BadRow, LoadedRow};
@@ -83,7 +85,8 @@ impl<R: Retire> Apply<'_, R> {
         self.keyspace.hasher()
     }
 
-    /// Applies one change to a partition. Returns the databases that were emptied, whose memory takes long to free.
+    /// Applies one change to a partition. Returns the databases that were emptied, whose memory
+    /// takes long to free.
     pub(crate) fn op(
         &self,
         id: PartitionId,
@@ -197,8 +200,8 @@ impl<R: Retire> Apply<'_, R> {
         }
     }
 
-    /// A key that is about to be replaced or removed without having been read: if its collection is spread, its
-    /// elements go, too.
+    /// A key that is about to be replaced or removed without having been read: if its collection is
+    /// spread, its elements go, too.
     fn bury_elements(&self, database: &mut Database, key: &Key<'_>) -> Result<(), ApplyError> {
         if database.spread().cold_only() == 0
             || database.table().find(key.hash, key.bytes).is_some()
@@ -215,8 +218,8 @@ impl<R: Retire> Apply<'_, R> {
         Ok(())
     }
 
-    /// Reads a key that a change builds upon, if it is not resident; but not if its collection is spread, for that
-    /// would take as long as it is large.
+    /// Reads a key that a change builds upon, if it is not resident; but not if its collection is
+    /// spread, for that would take as long as it is large.
     fn make_resident(
         &self,
         database: &mut Database,

@@ -1,17 +1,19 @@
 //! Whether the log and the cold tier belong together.
 //!
-//! A checkpoint has the log trimmed: from then on neither part is whole without the other. So the cold tier keeps
-//! which log it belongs to and how far that may have been trimmed ([`LogMark`]), in the same ingest as the rows that
-//! make the trim possible. A start compares, before it changes anything:
+//! A checkpoint has the log trimmed: from then on neither part is whole without the other. So the
+//! cold tier keeps which log it belongs to and how far that may have been trimmed ([`LogMark`]), in
+//! the same ingest as the rows that make the trim possible. A start compares, before it changes
+//! anything:
 //!
 //! ```text
 //! log      │ has a name │ begins behind missing │ … records … │ ends at position
 //! cold tier│ names one  │ trimmed               │ marks of partitions: floor
 //!          │     =      │ missing ≤ trimmed     │               floor ≤ position
 //! ```
-//! An older copy of the cold tier is fine as long as the log still has all that came since. What does not fit would
-//! open without a word and serve old or missing data, so it is refused, unless [`Options::accept_data_loss`] is set.
-//! A log and a cold tier of two databases are never opened together: their positions mean nothing to each other.
+//! An older copy of the cold tier is fine as long as the log still has all that came since. What
+//! does not fit would open without a word and serve old or missing data, so it is refused, unless
+//! [`Options::accept_data_loss`] is set. A log and a cold tier of two databases are never opened
+//! together: their positions mean nothing to each other.
 //!
 //! [`Options::accept_data_loss`]: crate::Options::accept_data_loss
 
@@ -212,7 +214,8 @@ impl Belonging {
         Ok(())
     }
 
-    /// What the next checkpoint goes on from. A loss that was accepted is noted, so that the next start is as usual.
+    /// What the next checkpoint goes on from. A loss that was accepted is noted, so that the next
+    /// start is as usual.
     pub(crate) fn settle(self, cold: &dyn ColdTier) -> Result<Option<LogMark>, ColdError> {
         if let Some(mark) = self.mark.as_ref().filter(|_| self.has_accepted) {
             let (mut key, mut row) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! HOT PATH
-//! What a command has changed and has not appended to the log yet: the ChangeSet under construction,
-//! and its way into the log.
+//! What a command has changed and has not appended to the log yet: the ChangeSet under
+//! construction, and its way into the log.
 
 use crate::events::{EventClasses, KeyEvent};
 use crate::key::Key;
@@ -131,9 +131,9 @@ impl Changes {
         }
     }
 
-    /// Gives the op that was written last a record of its own if it has made its record too long, and
-    /// cuts it if it is too long by itself and can be cut. What cannot, a single element or a key, is as
-    /// long as a request may make it.
+    /// Gives the op that was written last a record of its own if it has made its record too long,
+    /// and cuts it if it is too long by itself and can be cut. What cannot, a single element or a
+    /// key, is as long as a request may make it.
     #[cold]
     fn bound_record(&mut self, bytes_max: usize) {
         let Some(&(Owner::Partition(partition), start)) = self.records.last() else { return };
@@ -167,8 +167,8 @@ impl Changes {
         });
     }
 
-    /// Begins an EDIT: what is appended to the bytes until [`Changes::end_edit`] are its edits, which note
-    /// in `breaks` where they can be cut.
+    /// Begins an EDIT: what is appended to the bytes until [`Changes::end_edit`] are its edits,
+    /// which note in `breaks` where they can be cut.
     #[inline]
     pub(crate) fn begin_edit(
         &mut self,
@@ -263,15 +263,15 @@ impl Changes {
         self.records.is_empty() && self.bytes.is_empty()
     }
 
-    /// Whether clients wait for what the latest commands have put under keys. They are to be served, or
-    /// woken, when no partition is held.
+    /// Whether clients wait for what the latest commands have put under keys. They are to be
+    /// served, or woken, when no partition is held.
     #[inline]
     pub fn has_called(&self) -> bool {
         !self.called.is_empty()
     }
 
-    /// The clients that wait for what the latest commands have put under keys, in the order in which they
-    /// were called.
+    /// The clients that wait for what the latest commands have put under keys, in the order in
+    /// which they were called.
     pub fn take_called(&mut self) -> Called {
         std::mem::take(&mut self.called)
     }
@@ -311,8 +311,8 @@ impl Changes {
         &mut self.events
     }
 
-    /// Bytes of ChangeSets since the last call of [`Changes::take_appended_bytes`]: what was changed takes as much
-    /// memory at most, but for the overhead of small keys.
+    /// Bytes of ChangeSets since the last call of [`Changes::take_appended_bytes`]: what was
+    /// changed takes as much memory at most, but for the overhead of small keys.
     #[inline]
     pub fn appended_bytes(&self) -> usize {
         self.appended_bytes
@@ -340,8 +340,8 @@ impl Txn<'_> {
         if fits { Ok(()) } else { Err(TooLarge { bytes_max }) }
     }
 
-    /// Adds a record that concerns every partition for each shard of some partitions, which are in ascending
-    /// order. All partitions are held.
+    /// Adds a record that concerns every partition for each shard of some partitions, which are in
+    /// ascending order. All partitions are held.
     pub(crate) fn log_everywhere(&mut self, ops: &[Op<'_>], concerned: &[PartitionId]) {
         let changes = &mut *self.changes;
         let mut shards: Vec<ShardId> = concerned.iter().map(|id| id.shard()).collect();
@@ -357,9 +357,9 @@ impl Txn<'_> {
         }
     }
 
-    /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them. Gives
-    /// the ticket that the reply waits for, or `None` if nothing changed or nothing waits. Clients that were
-    /// called are due to be served ([`Changes::take_called`]).
+    /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them.
+    /// Gives the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
+    /// Clients that were called are due to be served ([`Changes::take_called`]).
     #[inline]
     pub fn commit(mut self) -> Option<Ticket> {
         self.append()

@@ -12,14 +12,14 @@
 //!     clear the tombstones that the cold tier no longer needs
 //!     log.trim(what no partition needs)       (`checkpoint/floors.rs`)
 //! ```
-//! A partition in the cold tier is therefore always exactly its state at one position of its shard's
-//! stream, and recovery skips what it already has. There is no copy-on-write: a partition's share of
-//! what changed between two checkpoints is a few thousand keys, and copying those takes a few
-//! hundred microseconds of one lock of 1,024. A partition that gathers more than
+//! A partition in the cold tier is therefore always exactly its state at one position of its
+//! shard's stream, and recovery skips what it already has. There is no copy-on-write: a partition's
+//! share of what changed between two checkpoints is a few thousand keys, and copying those takes a
+//! few hundred microseconds of one lock of 1,024. A partition that gathers more than
 //! [`PARTITION_DIRTY_MAX`] starts a checkpoint; that is looked for once a second.
 //!
-//! A large collection is *spread*: only those of its elements are copied that have changed, in slices
-//! (`checkpoint/spread.rs`).
+//! A large collection is *spread*: only those of its elements are copied that have changed, in
+//! slices (`checkpoint/spread.rs`).
 //!
 //! If the ingest fails, every entry of the partitions concerned that the cold tier may have is
 //! marked dirty again: more work later, but never a lost row.
@@ -46,17 +46,17 @@ use std::time::{Duration, Instant};
 
 /// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
 const PARTITION_DIRTY_MAX: usize = 16 << 10;
-/// So often a partition is copied anew because a large collection went while its elements were gathered, before
-/// all is done under one lock.
+/// So often a partition is copied again because a large collection went while its elements were
+/// gathered, before all is done under one lock.
 const SLICED_COPIES_MAX: usize = 3;
 /// After a failed checkpoint the next one waits this long.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How often the thread looks whether a checkpoint is due.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// After so many rows, some 200 µs, the thread gives its core away. Else a network thread that wants it waits for
-/// the end of a slice of the scheduler, 4 ms: with server and checkpoints on one core, 2.4 s in all of the load
-/// of 8 million keys, and so 0.07 s of that of 5 million.
+/// After so many rows, some 200 µs, the thread gives its core away. Else a network thread that
+/// wants it waits for the end of a slice of the scheduler, 4 ms: with server and checkpoints on one
+/// core, 2.4 s in all of the load of 8 million keys, and so 0.07 s of that of 5 million.
 const ROWS_AT_A_STRETCH: usize = 128;
 
 /// How often it looks at every partition, which is 1,024 locks.
@@ -90,7 +90,8 @@ pub struct CheckpointStats {
     pub last_ms: u64,
     /// Why the last one failed, if it did.
     pub last_error: Option<String>,
-    /// Partitions that the last one left out because a row of theirs cannot be read. The log keeps their changes.
+    /// Partitions that the last one left out because a row of theirs cannot be read. The log keeps
+    /// their changes.
     pub partitions_left_out: u64,
     /// The last one failed because the disk has no room.
     pub is_out_of_space: bool,
@@ -132,8 +133,9 @@ struct Written {
     left_out: LeftOut,
 }
 
-/// Partitions with a row that cannot be read. What waits for the row cannot be made, so the partition cannot be stored
-/// as of any position: its mark stays, its floor stays, and so does the log from there on.
+/// Partitions with a row that cannot be read. What waits for the row cannot be made, so the
+/// partition cannot be stored as of any position: its mark stays, its floor stays, and so does the
+/// log from there on.
 #[derive(Default)]
 struct LeftOut {
     partitions: u64,
@@ -336,8 +338,8 @@ impl Engine {
         Slice { partitions: Vec::new(), positions_before: self.log().positions() }
     }
 
-    /// Gives the cold tier what was gathered. Then it has all that the partitions of the slice had in the log before,
-    /// and says so, and the log is trimmed.
+    /// Gives the cold tier what was gathered. Then it has all that the partitions of the slice had
+    /// in the log before, and says so, and the log is trimmed.
     fn end_slice<'e>(
         &'e self,
         floors: &mut Floors,

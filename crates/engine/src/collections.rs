@@ -2,8 +2,9 @@
 //! Collections under keys: reading them, changing their elements, putting them as a whole.
 //!
 //! A command changes a collection in place and the collection itself writes down what that was
-//! ([`basalt_value::Edits`]): straight into the thread's ChangeSet, as one EDIT a call, however many
-//! elements it touches. A collection that has become empty is removed and logged as a DELETE instead.
+//! ([`basalt_value::Edits`]): straight into the thread's ChangeSet, as one EDIT a call, however
+//! many elements it touches. A collection that has become empty is removed and logged as a DELETE
+//! instead.
 
 use crate::changes::{EditOf, TooLarge};
 use crate::events::EventClass;
@@ -93,9 +94,9 @@ impl Txn<'_> {
         self.engine.limits()
     }
 
-    /// Changes the collection of this type under a key. What `change` writes as edits is logged; if it
-    /// writes nothing, nothing has changed. Gives what `change` gives, or `None` if the key is not there
-    /// and is to be skipped.
+    /// Changes the collection of this type under a key. What `change` writes as edits is logged; if
+    /// it writes nothing, nothing has changed. Gives what `change` gives, or `None` if the key is
+    /// not there and is to be skipped.
     ///
     /// # Errors
     /// Something else is under the key; `change` has not been called.
@@ -109,8 +110,8 @@ impl Txn<'_> {
         self.edit_telling(key, absent, Told::Everybody, change)
     }
 
-    /// Changes something that hangs on a collection but is no part of its content, the groups of a stream:
-    /// those who watch the key are not told. Apart from that [`Txn::edit`].
+    /// Changes something that hangs on a collection but is no part of its content, the groups of a
+    /// stream: those who watch the key are not told. Apart from that [`Txn::edit`].
     ///
     /// # Errors
     /// Something else is under the key; `change` has not been called.
@@ -224,8 +225,8 @@ impl Txn<'_> {
         result
     }
 
-    /// Puts a collection under a key, whatever was there. An empty one removes the key, unless its kind
-    /// stays when empty.
+    /// Puts a collection under a key, whatever was there. An empty one removes the key, unless its
+    /// kind stays when empty.
     ///
     /// # Errors
     /// It is too large for the log; nothing has changed.
@@ -264,7 +265,8 @@ impl Txn<'_> {
         if exists { Origin::Existing } else { Origin::New }
     }
 
-    /// Writes that the key holds this collection: as a whole, or as the edits that make it if it is large.
+    /// Writes that the key holds this collection: as a whole, or as the edits that make it if it is
+    /// large.
     fn log_value(&mut self, key: &Key<'_>, value: ValueRef<'_>, expire_ms: u64, origin: Origin) {
         let (db, kind) = (self.session.db, value.kind());
         let record_bytes_max = self.engine.options.record_bytes_max;

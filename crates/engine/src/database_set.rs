@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// See the head of this file. Relaxed throughout: readers that must not miss a bit hold the lock under which it
-/// was set, the others may see it late.
+/// See the head of this file. Relaxed throughout: readers that must not miss a bit hold the lock
+/// under which it was set, the others may see it late.
 #[derive(Default, Debug)]
 pub(crate) struct DatabaseSet([AtomicU64; 4]);
 

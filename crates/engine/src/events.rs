@@ -2,13 +2,13 @@
 //! Key events: what has become of which key, for those who subscribe to that.
 //!
 //! A command says what it did beside the change (`txn.notify(EventClass::String, "set", key)`). As
-//! long as nobody wants the class that is one test of a number that the thread has at hand. Else the
-//! event joins the thread's [`Changes`](crate::Changes), whose owner publishes it once the partitions
-//! are unlocked and the change is in the log. What happens without a command, expiry, goes through an
-//! [`EventSink`].
+//! long as nobody wants the class that is one test of a number that the thread has at hand. Else
+//! the event joins the thread's [`Changes`](crate::Changes), whose owner publishes it once the
+//! partitions are unlocked and the change is in the log. What happens without a command, expiry,
+//! goes through an [`EventSink`].
 //!
-//! Events of one key from two threads may be published in another order than that of the changes: the
-//! locks that order those are gone by then.
+//! Events of one key from two threads may be published in another order than that of the changes:
+//! the locks that order those are gone by then.
 
 use crate::changes::TooLarge;
 use crate::engine::Engine;
@@ -61,7 +61,8 @@ impl EventClasses {
     /// No events.
     pub const NONE: EventClasses = EventClasses(0);
 
-    /// Reads the value of `notify-keyspace-events`. Without `K` and `E` nobody would hear of anything.
+    /// Reads the value of `notify-keyspace-events`. Without `K` and `E` nobody would hear of
+    /// anything.
     pub fn from_letters(letters: &[u8]) -> EventClasses {
         let bits = letters.iter().fold(0, |bits, letter| {
             bits | match letter {
@@ -125,8 +126,8 @@ pub trait EventSink: Send + Sync {
     /// Which are wanted.
     fn classes(&self) -> EventClasses;
 
-    /// Publishes events, in order, and leaves `events` empty. Nobody may hear of them before the log
-    /// has acknowledged `after`.
+    /// Publishes events, in order, and leaves `events` empty. Nobody may hear of them before the
+    /// log has acknowledged `after`.
     fn publish(&self, events: &mut Vec<KeyEvent>, after: Option<Ticket>);
 }
 
@@ -139,7 +140,8 @@ impl Txn<'_> {
         }
     }
 
-    /// Says of each of these keys that the command reads, as commands do that only read, if it is not there.
+    /// Says of each of these keys that the command reads, as commands do that only read, if it is
+    /// not there.
     #[inline]
     pub fn notify_missing(&mut self, keys: &[Key<'_>]) {
         if self.changes.classes.has(EventClass::Miss) {
@@ -159,7 +161,8 @@ impl Txn<'_> {
         }
     }
 
-    /// Says that elements have been taken out of a collection, and that it has gone if they were the last.
+    /// Says that elements have been taken out of a collection, and that it has gone if they were
+    /// the last.
     #[inline]
     pub fn notify_taken(&mut self, class: EventClass, name: &'static str, key: &Key<'_>) {
         if !self.changes.classes.is_empty() {
@@ -170,8 +173,8 @@ impl Txn<'_> {
         }
     }
 
-    /// Puts the result of a command under a key, whatever was there, and says so; an empty one removes
-    /// what was there.
+    /// Puts the result of a command under a key, whatever was there, and says so; an empty one
+    /// removes what was there.
     ///
     /// # Errors
     /// It is too large for the log; nothing has changed.

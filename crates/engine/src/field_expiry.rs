@@ -1,9 +1,9 @@
 //! Active expiry of hashes' fields: removing those that nobody asks for any more.
 //!
-//! Expired fields are invisible at once, and so is a hash that has no others. This gives their memory back.
-//! A database's share of a partition knows which hashes may have a field that is due
-//! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its earliest field
-//! is due, and then again when its next one is.
+//! Expired fields are invisible at once, and so is a hash that has no others. This gives their
+//! memory back. A database's share of a partition knows which hashes may have a field that is due
+//! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its
+//! earliest field is due, and then again when its next one is.
 
 use crate::changes::Changes;
 use crate::collections::Absent;
@@ -47,7 +47,8 @@ impl FieldExpiryCycle {
         }
     }
 
-    /// Removes the due fields of the next partition while `goes_on` says so; what is left is the next call's.
+    /// Removes the due fields of the next partition while `goes_on` says so; what is left is the
+    /// next call's.
     fn expire_next(&mut self, engine: &Engine, goes_on: &dyn Fn() -> bool) {
         let now_ms = engine.clock.unix_ms();
         let partitions = PartitionId::all().len();
@@ -115,8 +116,8 @@ fn find_due(database: &Database, key_hash: u64, now_ms: u64, due: &mut Vec<Vec<u
     });
 }
 
-/// Removes expired fields of a hash, at most `max`, or the hash if it has no others, and notes when the next
-/// field is due. Gives the number of fields removed.
+/// Removes expired fields of a hash, at most `max`, or the hash if it has no others, and notes when
+/// the next field is due. Gives the number of fields removed.
 fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
     let now_ms = txn.now_ms();
     let fields = txn.stored_hash(key).map_or(0, Collection::len);
@@ -132,7 +133,7 @@ fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
 }
 
 impl Txn<'_> {
-    /// The hash under a key, be it that all of its fields have expired.
+    /// The hash under a key, even if all of its fields have expired.
     fn stored_hash(&self, key: &Key<'_>) -> Option<&Hash> {
         let partition = self.locked.partition(key.partition);
         let table = partition.database(self.session.db).table();
@@ -150,8 +151,8 @@ impl Txn<'_> {
 }
 
 impl Engine {
-    /// Removes the fields that have expired by now, as the background does bit by bit, whether or not that is
-    /// switched on.
+    /// Removes the fields that have expired by now, as the background does bit by bit, whether or
+    /// not that is switched on.
     pub(crate) fn expire_due_fields(&self) {
         let mut cycle = FieldExpiryCycle::default();
         for _ in 0..PartitionId::all().len() {

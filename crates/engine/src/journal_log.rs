@@ -1,8 +1,8 @@
 //! HOT PATH
 //! The journal as the engine's log: one process, nobody to agree with.
 //!
-//! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is a
-//! group's number. Replies wait for it only under `appendfsync always`.
+//! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is
+//! a group's number. Replies wait for it only under `appendfsync always`.
 
 mod open;
 
@@ -34,8 +34,8 @@ pub struct JournalLog {
 impl JournalLog {
     /// Changes when groups are synced (`CONFIG SET appendfsync`).
     pub fn set_policy(&self, policy: FsyncPolicy) {
-        // Before the journal wakes its subscribers: else they find that replies still wait, and nothing wakes
-        // them again.
+        // Before the journal wakes its subscribers: else they find that replies still wait, and
+        // nothing wakes them again.
         self.gates.store(policy == FsyncPolicy::Always, Ordering::Release);
         self.journal.set_policy(policy);
     }

@@ -5,8 +5,8 @@ use basalt_value::Limits;
 use basalt_value::limits::PackedLimits;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-/// [`Limits`] that may change while they are read. Relaxed throughout: each number is right by itself,
-/// and a collection that is made native a moment too soon or too late harms nobody.
+/// [`Limits`] that may change while they are read. Relaxed throughout: each number is right by
+/// itself, and a collection that is made native a moment too soon or too late harms nobody.
 #[derive(Debug, Default)]
 pub(crate) struct LimitsCell {
     list_node: AtomicI32,

@@ -122,8 +122,8 @@ impl Engine {
         locked.partition(id).database(db).table().find(hash, bytes).is_some()
     }
 
-    /// Rows that were read of this generation, and elements after them, still belong together. Else a row of the
-    /// cold tier may have gone, or all of the generation.
+    /// Rows that were read of this generation, and elements after them, still belong together. Else
+    /// a row of the cold tier may have gone, or all of the generation.
     fn is_current(&self, db: u8, id: PartitionId, generation: u64, cold_version: u64) -> bool {
         let locked = self.keyspace.lock(id);
         let partition = locked.partition(id);

@@ -37,8 +37,8 @@ pub enum Fate {
 /// Everything that one reply waits for.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Gate {
-    /// At most one ticket a stream; nearly always none or one, so that one is held without memory of
-    /// its own.
+    /// At most one ticket a stream; nearly always none or one, so that one is held without memory
+    /// of its own.
     first: Option<Ticket>,
     /// None if there is no first.
     others: Vec<Ticket>,
@@ -70,8 +70,8 @@ impl Gate {
         self.first.is_none()
     }
 
-    /// Forgets what the log has acknowledged, and returns what is known of all: `Acknowledged` if nothing is
-    /// left to wait for.
+    /// Forgets what the log has acknowledged, and returns what is known of all: `Acknowledged` if
+    /// nothing is left to wait for.
     #[inline]
     pub fn poll(&mut self, log: &dyn CommitLog) -> Fate {
         let Some(first) = self.first else { return Fate::Acknowledged };
@@ -104,8 +104,8 @@ impl Gate {
     }
 }
 
-/// Whether replies wait for the log's acknowledgement: [`CommitLog::gates_replies`] as asked once for
-/// several commands.
+/// Whether replies wait for the log's acknowledgement: [`CommitLog::gates_replies`] as asked once
+/// for several commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gating {
     /// They do.
@@ -135,9 +135,9 @@ pub struct LogError(pub String);
 
 /// Takes ChangeSet records, one stream a shard, and acknowledges them.
 pub trait CommitLog: Send + Sync {
-    /// Appends one record. The caller holds the lock of the record's partition, so that the order of
-    /// calls is the order of changes. Gives the record's position in the stream and the ticket that
-    /// its reply waits for.
+    /// Appends one record. The caller holds the lock of the record's partition, so that the order
+    /// of calls is the order of changes. Gives the record's position in the stream and the ticket
+    /// that its reply waits for.
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket);
 
     /// Brings into the cache what the next append to this shard touches first.
@@ -154,7 +154,8 @@ pub trait CommitLog: Send + Sync {
     /// The stream of the tickets that changes of this shard get.
     fn ticket_stream(&self, shard: ShardId) -> u16;
 
-    /// What has become of the change with this ticket. Once it is not `Pending`, it stays what it is.
+    /// What has become of the change with this ticket. Once it is not `Pending`, it stays what it
+    /// is.
     fn fate(&self, ticket: Ticket) -> Fate;
 
     /// Everything that waits for this ticket may go.
@@ -169,8 +170,8 @@ pub trait CommitLog: Send + Sync {
     /// Whether a change may be appended now.
     fn admit(&self) -> Result<(), Refusal>;
 
-    /// As [`CommitLog::admit`], for a record that is short and makes data smaller: a full disk takes such records for
-    /// as long as it can, since nothing else makes room.
+    /// As [`CommitLog::admit`], for a record that is short and makes data smaller: a full disk
+    /// takes such records for as long as it can, since nothing else makes room.
     ///
     /// # Errors
     /// Why not now.

@@ -1,10 +1,10 @@
 //! Keys that a command finds out about while it runs: SORT makes their names of elements.
 //!
-//! Locks are taken before a command runs, in order, and what is not in memory is fetched before. So a
-//! command that finds that it needs more keys than it has named says which ([`Txn::reach`]),
+//! Locks are taken before a command runs, in order, and what is not in memory is fetched before. So
+//! a command that finds that it needs more keys than it has named says which ([`Txn::reach`]),
 //! returns having changed nothing, and runs again from the start as a
-//! [`Transaction`](crate::Transaction) that claims them as well. Whatever it has seen before may have
-//! changed meanwhile: each run finds out anew which keys it needs.
+//! [`Transaction`](crate::Transaction) that claims them as well. Whatever it has seen before may
+//! have changed meanwhile: each run finds out again which keys it needs.
 
 use crate::changes::Ask;
 use crate::txn::{Company, Txn};

@@ -2,8 +2,8 @@
 //!
 //! Each partition's mark says up to which position of its shard's stream its rows go; replay skips
 //! what is at or before it. Everything replayed becomes resident and dirty, as if it had just been
-//! written. Start-up time thus depends on the length of the log's tail, which the checkpoint bounds,
-//! and not on the amount of data. What a record does to memory is in `apply.rs`.
+//! written. Start-up time thus depends on the length of the log's tail, which the checkpoint
+//! bounds, and not on the amount of data. What a record does to memory is in `apply.rs`.
 
 use crate::apply::{Apply, ApplyError};
 use crate::belonging::Misfit;

@@ -5,9 +5,9 @@
 //! open_log's thread            read ▸ check ▸ sort by shard into batches
 //! thread i of n                apply the records of the shards s with s mod n = i, in their order
 //! ```
-//! A record concerns one shard, and its position orders it among those of that shard only, so shards
-//! can be replayed side by side. A change of several shards has a record in each; the journal hands
-//! over either all of them or none.
+//! A record concerns one shard, and its position orders it among those of that shard only, so
+//! shards can be replayed side by side. A change of several shards has a record in each; the
+//! journal hands over either all of them or none.
 //!
 //! Applying costs three times what reading costs: 1.2 million records of 1 KiB took 3.2 s on one
 //! thread, a third of it for memory that the process had not touched before.
@@ -54,8 +54,8 @@ struct Running<'scope, 'env> {
     thread: ScopedJoinHandle<'scope, Result<Applier<'env>, RecoveryError>>,
 }
 
-/// Has `feed` give all records to a [`Replay`], and applies them. Returns what `feed` returns, and what came of the
-/// comparison.
+/// Has `feed` give all records to a [`Replay`], and applies them. Returns what `feed` returns, and
+/// what came of the comparison.
 pub(crate) fn replay<R, E>(
     applier: &mut Applier<'_>,
     belonging: Belonging,
@@ -95,7 +95,8 @@ impl<'scope> Replay<'scope, '_> {
     /// Takes note of each shard's last position, after the last record.
     ///
     /// # Errors
-    /// If the cold tier has more, and that is not accepted. Otherwise the log is to go on behind its floor.
+    /// If the cold tier has more, and that is not accepted. Otherwise the log is to go on behind
+    /// its floor.
     pub fn end(&mut self, positions: &[u64]) -> Result<(), RecoveryError> {
         Ok(self.belonging.end(positions)?)
     }

@@ -2,8 +2,8 @@
 //! Records of the log on their way into memory, many at a time.
 //!
 //! Replay touches keys at random, and each would wait for memory several times over: 0.85 µs a
-//! record. So what the later ones of some records touch is fetched while the earlier ones are applied,
-//! as commands do it.
+//! record. So what the later ones of some records touch is fetched while the earlier ones are
+//! applied, as commands do it.
 
 use basalt_change::op::{self, Edit, Op, Put, PutValue, Replace, Scope};
 use basalt_change::place::{PartitionId, ShardId};
@@ -76,8 +76,8 @@ fn fetch(keyspace: &Keyspace, bytes: &[u8], records: &[Waiting]) {
     }
 }
 
-/// The key that a record's first change touches. A record that cannot be read is reported when it is
-/// applied.
+/// The key that a record's first change touches. A record that cannot be read is reported when it
+/// is applied.
 fn first_key(record: &[u8]) -> Option<(PartitionId, u8, &[u8])> {
     let (Scope::Partition(partition), mut ops) = op::decode(record).ok()? else { return None };
     match ops.next()?.ok()? {

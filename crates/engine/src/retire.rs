@@ -1,7 +1,8 @@
 //! Big values that nobody needs any more: freed by the housekeeping thread.
 //!
 //! Giving a gigabyte back to the system takes tens of milliseconds, which no partition's lock shall
-//! wait for. A database gives them here before it destroys their entries (`basalt_keyspace::retire`).
+//! wait for. A database gives them here before it destroys their entries
+//! (`basalt_keyspace::retire`).
 
 use crate::engine::Engine;
 use basalt_keyspace::retire::{Big, Retire};

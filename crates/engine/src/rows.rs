@@ -35,8 +35,8 @@ pub(crate) enum LoadError {
     /// The cold tier could not be read.
     #[error("{0}")]
     Cold(#[from] ColdError),
-    /// It makes no sense. Elements that were read after their object make none either if both were replaced in
-    /// between; whoever looks after them knows.
+    /// It makes no sense. Elements that were read after their object make none either if both were
+    /// replaced in between; whoever looks after them knows.
     #[error("{0}")]
     Row(#[from] BadRow),
     /// Whoever wanted it wants it no more.
@@ -65,7 +65,8 @@ pub(crate) struct Source<'a> {
     pub(crate) goes_on: &'a dyn Fn() -> bool,
 }
 
-/// A row, ready to become an entry. Made without a lock: decoding a large collection takes its time.
+/// A row, ready to become an entry. Made without a lock: decoding a large collection takes its
+/// time.
 pub(crate) struct LoadedRow<'a> {
     row: Row<'a>,
 }

@@ -1,8 +1,9 @@
 //! HOT PATH
-//! Editing a string in place: what APPEND, SETRANGE, SETBIT and PFADD do, and what replaying them does.
+//! Editing a string in place: what APPEND, SETRANGE, SETBIT and PFADD do, and what
+//! replaying them does.
 //!
-//! How the bytes change in memory is in `basalt_keyspace::database`. Only the bytes that the client sent are logged, or those that give way to others,
-//! unless the whole is short anyway.
+//! How the bytes change in memory is in `basalt_keyspace::database`. Only the bytes that the client
+//! sent are logged, or those that give way to others, unless the whole is short anyway.
 
 use crate::key::Key;
 use crate::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
@@ -46,8 +47,8 @@ impl Txn<'_> {
         self.log(key, Op::Splice { db, key: key.bytes, offset: offset as u64, bytes });
     }
 
-    /// Puts `bytes` in the place of those of a string that are in `range`, as far as there are any. The
-    /// expiry stays. A missing key begins empty.
+    /// Puts `bytes` in the place of those of a string that are in `range`, as far as there are any.
+    /// The expiry stays. A missing key begins empty.
     pub fn replace(&mut self, key: &Key<'_>, range: Range<usize>, bytes: &[u8]) {
         let Old { found, bytes: old_bytes, expire_ms } = self.old(key);
         let range = inside(range, old_bytes.len());

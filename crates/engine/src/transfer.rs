@@ -70,8 +70,8 @@ impl Txn<'_> {
     }
 
     /// Moves what is under `from`, its expiry included, to a destination, whatever was there; says
-    /// whether there was anything under `from`. In memory a collection is moved, not copied; the log
-    /// has it whole.
+    /// whether there was anything under `from`. In memory a collection is moved, not copied; the
+    /// log has it whole.
     ///
     /// # Errors
     /// It is too large for the log; nothing has changed.
@@ -94,8 +94,8 @@ impl Txn<'_> {
         Ok(self.delete(from))
     }
 
-    /// Says of a key that is about to be replaced that its time had come, if so, and whether there is
-    /// one to replace; asks only if somebody wants to know.
+    /// Says of a key that is about to be replaced that its time had come, if so, and whether there
+    /// is one to replace; asks only if somebody wants to know.
     fn make_way(&mut self, key: &Key<'_>) -> bool {
         !self.changes.classes.is_empty() && !self.expire(key) && self.get(key).is_some()
     }

@@ -250,8 +250,9 @@ impl<'e> Txn<'e> {
         origin
     }
 
-    /// Gives a string the form that editing leaves ([`StringForm::Edited`]). Its bytes stay, so nobody who
-    /// watches the key is told. A string of more than [`WHOLE_BYTES_MAX`] has that form already.
+    /// Gives a string the form that editing leaves ([`StringForm::Edited`]). Its bytes stay, so
+    /// nobody who watches the key is told. A string of more than [`WHOLE_BYTES_MAX`] has that form
+    /// already.
     pub fn reform(&mut self, key: &Key<'_>) {
         let Some((found, object)) = self.find_live(self.session.db, key) else { return };
         let (Some(value), expire_ms) = (object.string(), object.expire_ms()) else { return };

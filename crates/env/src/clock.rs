@@ -11,7 +11,8 @@ pub trait Clock: Send + Sync {
     fn unix_us(&self) -> u64 {
         self.unix_ms() * 1000
     }
-    /// Nanoseconds since an arbitrary start. Never goes back; stands still while the machine sleeps.
+    /// Nanoseconds since an arbitrary start. Never goes back; stands still while the machine
+    /// sleeps.
     fn monotonic_ns(&self) -> u64;
 }
 

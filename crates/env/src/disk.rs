@@ -4,7 +4,8 @@
 //! - A sector of 512 bytes is written whole or not at all; anything larger may tear anywhere.
 //! - Bytes are durable after `sync_data` of their file, names after `sync_dir` of their directory.
 //!   Before that a crash may keep any subset of the sectors, and any prefix of the name changes.
-//! - After a failed `sync_data` nobody knows what is on disk: a second, successful sync proves nothing.
+//! - After a failed `sync_data` nobody knows what is on disk: a second, successful sync proves
+//!   nothing.
 
 use std::io::{self, IoSlice};
 use std::path::Path;
@@ -20,7 +21,8 @@ pub trait Disk: Send + Sync {
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
     /// Makes a new file of this many bytes, with space reserved for all of them; they read as zero.
     ///
-    /// A full disk shows here, as an error for which [`is_disk_full`] holds; nothing is left behind.
+    /// A full disk shows here, as an error for which [`is_disk_full`] holds; nothing is left
+    /// behind.
     fn create(&self, path: &Path, bytes: u64) -> io::Result<Arc<dyn DiskFile>>;
     /// Opens an existing file for reading and writing.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
@@ -42,8 +44,8 @@ pub trait DiskFile: Send + Sync {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes all slices, one after the other, from `offset` on.
     ///
-    /// After an error any part of them may have been written; writing the same bytes to the same place
-    /// again is always allowed.
+    /// After an error any part of them may have been written; writing the same bytes to the same
+    /// place again is always allowed.
     fn write_all_at(&self, slices: &[IoSlice<'_>], offset: u64) -> io::Result<()>;
     /// Makes everything written before this call durable (`fdatasync`).
     fn sync_data(&self) -> io::Result<()>;

@@ -1,11 +1,11 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — [env lies under all of them]
 //!
-//! The outside world as traits: time, randomness and the few file operations of the journal.
-//! It owns the real implementations and the simulated ones, so that a test can stop the clock, tear a
-//! write in the middle or fill the disk.
-//! It must never know a format, a key or a command: it moves bytes and numbers.
-//! Its invariant: whatever the simulated disk lets happen in a crash, a real disk may do too.
-//! Read next: [`disk`] for the trait, `sim_disk` for what a power cut may leave behind.
+//! The outside world as traits: time, randomness and the few file operations of the journal. It
+//! owns the real implementations and the simulated ones, so that a test can stop the clock, tear a
+//! write in the middle or fill the disk. It must never know a format, a key or a command: it moves
+//! bytes and numbers. Its invariant: whatever the simulated disk lets happen in a crash, a real
+//! disk may do too. Read next: [`disk`] for the trait, `sim_disk` for what a power cut may leave
+//! behind.
 #![forbid(unsafe_code)]
 
 pub mod clock;

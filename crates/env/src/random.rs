@@ -1,7 +1,8 @@
 //! Randomness: a seed from the operating system and a small, fast, reproducible generator.
 //!
 //! [`Random`] is xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64. It is not for
-//! secrets; it is for sampling, shuffling and tests, where one printed seed must reproduce everything.
+//! secrets; it is for sampling, shuffling and tests, where one printed seed must reproduce
+//! everything.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

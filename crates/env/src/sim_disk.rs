@@ -1,9 +1,9 @@
 //! A disk in memory that loses power when told to.
 //!
 //! Writes are seen at once by the running program and are kept apart until they are synced. `crash`
-//! rolls every file back to an arbitrary mixture of synced and unsynced sectors, keeps a prefix of the
-//! unsynced name changes, and kills every open handle: threads of the crashed program that still run get
-//! errors and cannot touch what the next one finds. Everything follows from the seed.
+//! rolls every file back to an arbitrary mixture of synced and unsynced sectors, keeps a prefix of
+//! the unsynced name changes, and kills every open handle: threads of the crashed program that
+//! still run get errors and cannot touch what the next one finds. Everything follows from the seed.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice};
@@ -159,7 +159,8 @@ impl SimDisk {
         self.shared.state.lock().syncs_waiting
     }
 
-    /// Flips the bits of `mask` in one byte, on the platter too. Nothing happens beyond the file's end.
+    /// Flips the bits of `mask` in one byte, on the platter too. Nothing happens beyond the file's
+    /// end.
     pub fn corrupt(&self, path: &Path, offset: u64, mask: u8) -> io::Result<()> {
         let mut state = self.shared.state.lock();
         let inode = state.find(path)?;

@@ -1,4 +1,5 @@
-//! Measures the journal: cost of an append, group commit under waiting producers, speed of a replay.
+//! Measures the journal: cost of an append, group commit under waiting producers, speed of a
+//! replay.
 //!
 //! `cargo run --release -p basalt-journal --example journal_bench [directory]`
 #![allow(clippy::print_stdout)]

@@ -9,12 +9,12 @@
 //!  32  segment id            u64
 //!  40  number of the last group, which is empty   u64
 //! ```
-//! All groups through the one named here were on disk, so a log that ends before it has lost some of them: the
-//! newest segments are gone, or the end of the last one. Nothing that is left of the log could tell. The file is
-//! not removed when the log goes on, for what it says stays true.
+//! All groups through the one named here were on disk, so a log that ends before it has lost some
+//! of them: the newest segments are gone, or the end of the last one. Nothing that is left of the
+//! log could tell. The file is not removed when the log goes on, for what it says stays true.
 //!
-//! It is an aid, not a part of the log: if it cannot be written, the journal is closed as well without it, and
-//! one that is damaged or missing says nothing.
+//! It is an aid, not a part of the log: if it cannot be written, the journal is closed as well
+//! without it, and one that is damaged or missing says nothing.
 
 use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};

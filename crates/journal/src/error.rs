@@ -24,8 +24,8 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// A group that had been made durable is damaged or missing. Start-up stops here, because to cut the
-    /// log at this place would silently drop acknowledged records.
+    /// A group that had been made durable is damaged or missing. Start-up stops here, because to
+    /// cut the log at this place would silently drop acknowledged records.
     #[error(
         "journal is corrupt: file {}, offset {offset}: {detail}; restore the file from a backup or a \
          replica, or start with --accept-data-loss yes to end the journal there",

@@ -1,13 +1,14 @@
 //! Torn tail or damage? What later bytes say about a group that cannot be read.
 //!
-//! The log ends at the first group that cannot be read. That is as it should be if the group was never
-//! made durable: nobody was told that its records are safe. It is damage if it had been durable, and then
-//! to cut the log there would silently drop acknowledged records. Every group and segment header says
-//! through which group the log was durable when the header was written. So: if any header behind the
-//! unreadable group says that this group was durable, it is damage; if none does, it is a torn tail.
+//! The log ends at the first group that cannot be read. That is as it should be if the group was
+//! never made durable: nobody was told that its records are safe. It is damage if it had been
+//! durable, and then to cut the log there would silently drop acknowledged records. Every group and
+//! segment header says through which group the log was durable when the header was written. So: if
+//! any header behind the unreadable group says that this group was durable, it is damage; if none
+//! does, it is a torn tail.
 //!
-//! What this cannot see: damage to the last durable group with nothing written after it. A clean close
-//! writes an empty group for that reason.
+//! What this cannot see: damage to the last durable group with nothing written after it. A clean
+//! close writes an empty group for that reason.
 
 use std::io;
 
@@ -28,8 +29,8 @@ pub(crate) struct Evidence {
     pub(crate) end: u64,
 }
 
-/// Looks for group headers of a segment from an offset to the end of its file. Without a salt, those of
-/// any use of the file under this id count.
+/// Looks for group headers of a segment from an offset to the end of its file. Without a salt,
+/// those of any use of the file under this id count.
 pub(crate) fn search(
     file: &dyn DiskFile,
     from: u64,

@@ -37,26 +37,29 @@
 //! ```
 //!
 //! Why it is so:
-//! - A group is accepted whole or not at all, so its checksum stands at its end and covers everything.
-//!   Its header has a checksum of its own, so that a length is trusted only after it was checked.
-//! - The salt makes every stale byte of a recycled file, and every value that a client chose to look like
-//!   a group, foreign to this segment.
-//! - "previous checksum" chains the groups: a group that was cut off and written again differently cannot
-//!   be followed by the old successor.
-//! - "durable through" is what tells damage from a torn tail (`evidence`): a group that a later header
-//!   calls durable must be there. Without it, a power cut under `EverySecond`, where later groups may
-//!   reach the disk before earlier ones, would look like corruption, or corruption like a power cut.
-//! - The journal's name and the id of the segment before tell a missing file, and one of another journal, from
-//!   a torn tail, for which the durable group says nothing. Ids alone have gaps where a tail was cut.
-//! - A segment header repeats each stream's position and hard state, so that any older segment can be
-//!   deleted without rewriting anything.
-//! - Writes are whole pages. The last page is padded with zeros and written again, with the same bytes so
-//!   far, by the next group: no read-modify-write of a recycled file. This relies on a disk that writes
-//!   sectors of 512 bytes whole or not at all.
+//! - A group is accepted whole or not at all, so its checksum stands at its end and covers
+//!   everything. Its header has a checksum of its own, so that a length is trusted only after it
+//!   was checked.
+//! - The salt makes every stale byte of a recycled file, and every value that a client chose to
+//!   look like a group, foreign to this segment.
+//! - "previous checksum" chains the groups: a group that was cut off and written again differently
+//!   cannot be followed by the old successor.
+//! - "durable through" is what tells damage from a torn tail (`evidence`): a group that a later
+//!   header calls durable must be there. Without it, a power cut under `EverySecond`, where later
+//!   groups may reach the disk before earlier ones, would look like corruption, or corruption like
+//!   a power cut.
+//! - The journal's name and the id of the segment before tell a missing file, and one of another
+//!   journal, from a torn tail, for which the durable group says nothing. Ids alone have gaps where
+//!   a tail was cut.
+//! - A segment header repeats each stream's position and hard state, so that any older segment can
+//!   be deleted without rewriting anything.
+//! - Writes are whole pages. The last page is padded with zeros and written again, with the same
+//!   bytes so far, by the next group: no read-modify-write of a recycled file. This relies on a
+//!   disk that writes sectors of 512 bytes whole or not at all.
 //!
-//! Rejected: a record header with a checksum each (12 bytes on 100, and atomic groups need a commit mark
-//! anyway); groups padded to pages (a 100-byte group would cost 4 KiB of log); an end mark per segment
-//! (the next segment's first group number says the same).
+//! Rejected: a record header with a checksum each (12 bytes on 100, and atomic groups need a commit
+//! mark anyway); groups padded to pages (a 100-byte group would cost 4 KiB of log); an end mark per
+//! segment (the next segment's first group number says the same).
 
 use crc32fast::Hasher;
 
@@ -184,7 +187,8 @@ impl SegmentHeader {
         bytes
     }
 
-    /// How many bytes to read before `decode` can work, from the first bytes of the file; unchecked.
+    /// How many bytes to read before `decode` can work, from the first bytes of the file;
+    /// unchecked.
     pub(crate) fn used_bytes(first_bytes: &[u8]) -> Option<u64> {
         let magic = first_bytes.first_chunk::<8>()?;
         let plausible = first_bytes.len() >= 16 && [SEGMENT_MAGIC, SEGMENT_MAGIC_1].contains(magic);

@@ -23,8 +23,8 @@ pub struct Beginning<'a> {
 
 /// Receives what the log holds, in the order in which it was written.
 ///
-/// A closure over stream, position and bytes will do where records are never taken back; it refuses a
-/// log in which some were.
+/// A closure over stream, position and bytes will do where records are never taken back; it refuses
+/// a log in which some were.
 pub trait Replay {
     /// What the log is and where it begins: said once, before anything is brought or changed.
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<(), ReplayError> {

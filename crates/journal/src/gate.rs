@@ -1,4 +1,5 @@
-//! Whether records are welcome: one byte that every writer of records reads and almost nobody writes.
+//! Whether records are welcome: one byte that every writer of records reads and almost nobody
+//! writes.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -21,8 +22,8 @@ pub(crate) enum Closed {
 
 /// The set of reasons that hold now.
 ///
-/// Relaxed everywhere: the gate is advice to callers, and whoever must not miss a change takes a lock
-/// that orders it (the stream's for `OverBuffer`, the progress lock for the others).
+/// Relaxed everywhere: the gate is advice to callers, and whoever must not miss a change takes a
+/// lock that orders it (the stream's for `OverBuffer`, the progress lock for the others).
 #[derive(Debug, Default)]
 pub(crate) struct Gate(AtomicU8);
 
@@ -32,8 +33,8 @@ impl Gate {
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether records are welcome that are short and make data smaller: what is left of the current segment is for
-    /// them.
+    /// Whether records are welcome that are short and make data smaller: what is left of the
+    /// current segment is for them.
     pub(crate) fn is_open_for_removals(&self) -> bool {
         let removals_pass = Closed::NoNextSegment as u8 | Closed::OnReserve as u8;
         self.0.load(Ordering::Relaxed) & !removals_pass == 0

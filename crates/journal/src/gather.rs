@@ -2,12 +2,12 @@
 //!
 //! After a sync, those whose records it covered are told and may send more, and those who came
 //! meanwhile are here. Cutting at once makes two groups of them that take turns at the disk, each
-//! waiting for the other's sync: with 256 clients and a sync of 4 ms, 128 records in 4 ms instead of 256
-//! in little more. So the writer waits for as many as both, but only as long as more come from one
-//! look to the next, and at most for a share of what the last sync took.
+//! waiting for the other's sync: with 256 clients and a sync of 4 ms, 128 records in 4 ms instead
+//! of 256 in little more. So the writer waits for as many as both, but only as long as more come
+//! from one look to the next, and at most for a share of what the last sync took.
 //!
-//! The same goes for the first that come after a sync that covered all: they would make a small group,
-//! whose sync the others wait for. So the writer waits for as many as the last group had.
+//! The same goes for the first that come after a sync that covered all: they would make a small
+//! group, whose sync the others wait for. So the writer waits for as many as the last group had.
 //!
 //! A client alone is never kept waiting: one record is as many as its last group had.
 
@@ -31,8 +31,8 @@ pub(crate) struct Gathering {
 }
 
 impl Gathering {
-    /// After a sync that took `last_sync`, when `waiting` records are here and `enough` may be all that
-    /// can come; `None` if it is not worth the while.
+    /// After a sync that took `last_sync`, when `waiting` records are here and `enough` may be all
+    /// that can come; `None` if it is not worth the while.
     pub(crate) fn begin(last_sync: Duration, enough: u64, waiting: u64) -> Option<Self> {
         let limit = last_sync / SHARE;
         let look_every = (limit / LOOKS).max(LOOK_MIN);

@@ -78,7 +78,8 @@ impl GroupReader {
         Ok(self.buffer[..self.filled].get(start..start + count as usize))
     }
 
-    /// Moves the buffer so that it begins at `offset` and holds `count` bytes and as many more as fit.
+    /// Moves the buffer so that it begins at `offset` and holds `count` bytes and as many more as
+    /// fit.
     fn fill(&mut self, offset: u64, count: usize) -> io::Result<()> {
         let buffered_end = self.buffer_offset + self.filled as u64;
         let keeps = (self.buffer_offset..=buffered_end).contains(&offset);

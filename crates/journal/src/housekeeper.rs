@@ -1,5 +1,6 @@
-//! The housekeeper thread: it has the next segment file ready before the writer needs it, and gives back
-//! files that nobody needs any more. It is the only thread that makes, renames or removes files.
+//! The housekeeper thread: it has the next segment file ready before the writer needs it, and gives
+//! back files that nobody needs any more. It is the only thread that makes, renames or removes
+//! files.
 
 use std::io;
 use std::sync::atomic::Ordering;

@@ -26,8 +26,8 @@ use crate::writer::Writer;
 
 /// A write-ahead log of many streams; see the crate's first page.
 ///
-/// Dropping it writes and syncs what was appended, like [`Journal::close`], but tells nobody whether that
-/// went well.
+/// Dropping it writes and syncs what was appended, like [`Journal::close`], but tells nobody
+/// whether that went well.
 pub struct Journal {
     shared: Arc<Shared>,
     writer: Option<JoinHandle<Result<(), JournalError>>>,
@@ -120,10 +120,11 @@ impl Journal {
 
     /// HOT PATH. Appends one record, given in parts, to one stream.
     ///
-    /// The order of calls is the order in the stream. The record is durable when [`Journal::durable`] has
-    /// reached the returned group. It is taken even when [`Journal::accepting`] is false: whoever asked
-    /// first may finish what it has begun. After a failure it is dropped, and its group never becomes
-    /// durable. Panics if the record is longer than [`crate::RECORD_BYTES_MAX`].
+    /// The order of calls is the order in the stream. The record is durable when
+    /// [`Journal::durable`] has reached the returned group. It is taken even when
+    /// [`Journal::accepting`] is false: whoever asked first may finish what it has begun. After a
+    /// failure it is dropped, and its group never becomes durable. Panics if the record is longer
+    /// than [`crate::RECORD_BYTES_MAX`].
     #[inline]
     pub fn append(&self, stream: StreamId, parts: &[&[u8]]) -> (Seq, Group) {
         let mut buffer = self.shared.streams[stream.index()].lock();
@@ -139,8 +140,8 @@ impl Journal {
 
     /// Appends records to several streams so that recovery yields all of them or none.
     ///
-    /// Clears `seqs` and fills it with the position of each record. Without records nothing is appended,
-    /// and the group is one that is durable already.
+    /// Clears `seqs` and fills it with the position of each record. Without records nothing is
+    /// appended, and the group is one that is durable already.
     pub fn append_atomically(&self, records: &[(StreamId, &[u8])], seqs: &mut Vec<Seq>) -> Group {
         seqs.clear();
         let streams: BTreeSet<StreamId> = records.iter().map(|(stream, _)| *stream).collect();
@@ -172,7 +173,8 @@ impl Journal {
         Group(self.shared.marks.durable.load(Ordering::Acquire))
     }
 
-    /// The highest group handed to the kernel: it and all before it survive the death of the process.
+    /// The highest group handed to the kernel: it and all before it survive the death of the
+    /// process.
     #[inline]
     pub fn written(&self) -> Group {
         Group(self.shared.marks.written.load(Ordering::Acquire))
@@ -180,26 +182,27 @@ impl Journal {
 
     /// Ends a turn: wakes the writer if it sleeps. Costs one load if it does not.
     ///
-    /// Under `Always` an append alone wakes nobody, so that a turn's records share one group; records
-    /// that nobody kicks are written within a second.
+    /// Under `Always` an append alone wakes nobody, so that a turn's records share one group;
+    /// records that nobody kicks are written within a second.
     #[inline]
     pub fn kick(&self) {
         self.shared.front.sleeper.kick();
     }
 
-    /// Has `wake` called whenever `durable` has advanced, the health has changed, or the journal accepts
-    /// records again: this, with [`Journal::accepting`], is how to wait for room.
+    /// Has `wake` called whenever `durable` has advanced, the health has changed, or the journal
+    /// accepts records again: this, with [`Journal::accepting`], is how to wait for room.
     ///
-    /// It is called on one of the journal's threads, or of a caller of [`Journal::sync`]; it must be quick
-    /// and must not call [`Journal::sync`], [`Journal::wait_durable`] or [`Journal::trim`].
+    /// It is called on one of the journal's threads, or of a caller of [`Journal::sync`]; it must
+    /// be quick and must not call [`Journal::sync`], [`Journal::wait_durable`] or
+    /// [`Journal::trim`].
     pub fn subscribe(&self, wake: Wake) {
         self.shared.subscribe(wake);
     }
 
     /// Blocks until everything appended before is on disk, whatever the policy.
     ///
-    /// Fails with `DiskFull`, rather than wait, when the records cannot be written for want of space; they
-    /// stay in memory and are written when there is some.
+    /// Fails with `DiskFull`, rather than wait, when the records cannot be written for want of
+    /// space; they stay in memory and are written when there is some.
     pub fn sync(&self) -> Result<Group, JournalError> {
         let ticket = self.ask_flush();
         self.shared.wait_until(|marks| marks.flush_done.load(Ordering::Acquire) >= ticket)?;
@@ -231,8 +234,9 @@ impl Journal {
         self.shared.streams.iter().map(|stream| Seq(stream.lock().last())).collect()
     }
 
-    /// Each stream's first position that the log has; from there to the stream's position nothing is
-    /// missing. If that is more than one above what a checkpoint covers, records are lost between the two.
+    /// Each stream's first position that the log has; from there to the stream's position nothing
+    /// is missing. If that is more than one above what a checkpoint covers, records are lost
+    /// between the two.
     ///
     /// Counts what the writer has written: a truncation or a raise shows after the next group.
     pub fn first_available(&self) -> Vec<Seq> {
@@ -275,7 +279,8 @@ impl Journal {
         self.shared.health()
     }
 
-    /// HOT PATH, one load: the journal has failed for good. Groups that are not durable now never will be.
+    /// HOT PATH, one load: the journal has failed for good. Groups that are not durable now never
+    /// will be.
     #[inline]
     pub fn has_failed(&self) -> bool {
         self.shared.has_failed()
@@ -289,14 +294,15 @@ impl Journal {
         self.shared.front.gate.is_open()
     }
 
-    /// Whether the journal takes records that are short and make data smaller: as [`Journal::accepting`], and also
-    /// when the disk has no room for the next segment, as long as the current one has.
+    /// Whether the journal takes records that are short and make data smaller: as
+    /// [`Journal::accepting`], and also when the disk has no room for the next segment, as long as
+    /// the current one has.
     pub fn accepting_removals(&self) -> bool {
         self.shared.front.gate.is_open_for_removals()
     }
 
-    /// Refuses all other records, as a full disk does, or ends that. For callers that keep space back and have
-    /// given it up, so that what is stored can get smaller.
+    /// Refuses all other records, as a full disk does, or ends that. For callers that keep space
+    /// back and have given it up, so that what is stored can get smaller.
     pub fn set_on_reserve(&self, on_reserve: bool) {
         if on_reserve {
             self.shared.close_gate(Closed::OnReserve);
@@ -324,17 +330,17 @@ impl Journal {
         }
     }
 
-    /// Takes back a stream's records from `from` on; the next append gets `from` again. Nothing happens
-    /// if the stream ends before it. Returns the group in which this becomes durable.
+    /// Takes back a stream's records from `from` on; the next append gets `from` again. Nothing
+    /// happens if the stream ends before it. Returns the group in which this becomes durable.
     pub fn truncate_suffix(&self, stream: StreamId, from: Seq) -> Group {
         self.change(stream, |buffer| buffer.truncate_suffix(from.0))
     }
 
-    /// Lets a stream go on after `last`: the next append gets the position behind it. Nothing happens if
-    /// the stream is there already.
+    /// Lets a stream go on after `last`: the next append gets the position behind it. Nothing
+    /// happens if the stream is there already.
     ///
-    /// For a log that is younger than a checkpoint or a snapshot: positions up to what those cover must
-    /// not be given out again.
+    /// For a log that is younger than a checkpoint or a snapshot: positions up to what those cover
+    /// must not be given out again.
     pub fn raise_stream(&self, stream: StreamId, last: Seq) -> Group {
         self.change(stream, |buffer| buffer.raise(last.0))
     }

@@ -1,5 +1,5 @@
-//! What is known about streams and segments: kept by recovery while it reads and by the writer while it
-//! writes, by the same rules, because the one must come to the same end as the other.
+//! What is known about streams and segments: kept by recovery while it reads and by the writer
+//! while it writes, by the same rules, because the one must come to the same end as the other.
 
 use std::collections::VecDeque;
 
@@ -29,8 +29,8 @@ pub(crate) struct CompleteSegment {
     pub(crate) used_bytes: u64,
     /// Each stream's highest record in the segment, 0 if there is none.
     pub(crate) highest: Box<[u64]>,
-    /// Number of the first group after the segment. When it is on disk, so is the header that repeats all
-    /// that must survive of this segment.
+    /// Number of the first group after the segment. When it is on disk, so is the header that
+    /// repeats all that must survive of this segment.
     pub(crate) next_group: u64,
 }
 
@@ -38,7 +38,8 @@ pub(crate) struct CompleteSegment {
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) complete: VecDeque<CompleteSegment>,
-    /// Each stream's position where a segment begins: the complete ones in order, then the current one.
+    /// Each stream's position where a segment begins: the complete ones in order, then the current
+    /// one.
     bases: VecDeque<Box<[u64]>>,
     /// Through here a stream's records are gone or never were; above it every one is in the log.
     pub(crate) missing_through: Box<[u64]>,
@@ -107,8 +108,8 @@ impl History {
         self.missing_through[stream] = last;
     }
 
-    /// The oldest segment, if no stream needs it: each is done with its records through a position, and
-    /// all groups through `synced` are on disk.
+    /// The oldest segment, if no stream needs it: each is done with its records through a position,
+    /// and all groups through `synced` are on disk.
     pub(crate) fn trimmable(&self, through: &[u64], synced: u64) -> Option<&CompleteSegment> {
         let oldest = self.complete.front()?;
         let needed = oldest.highest.iter().zip(through).any(|(highest, through)| highest > through);

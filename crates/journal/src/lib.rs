@@ -1,11 +1,11 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ \[log\] ▸ cold
 //!
-//! The journal: many streams of records in one sequence of segment files, made durable by group commit.
-//! It owns the log directory, the order within each stream, and the word "durable".
-//! It must never know what a record means: no key, no command, no Raft term; it sees bytes.
-//! Its invariant: what [`Journal::durable`] has announced is found again by [`Journal::open`], and what
-//! is found is a prefix of each stream, with every atomic append whole.
-//! Read next: `format` for the bytes, `writer` for the group commit, `recovery` for the way back.
+//! The journal: many streams of records in one sequence of segment files, made durable by group
+//! commit. It owns the log directory, the order within each stream, and the word "durable". It must
+//! never know what a record means: no key, no command, no Raft term; it sees bytes. Its invariant:
+//! what [`Journal::durable`] has announced is found again by [`Journal::open`], and what is found
+//! is a prefix of each stream, with every atomic append whole. Read next: `format` for the bytes,
+//! `writer` for the group commit, `recovery` for the way back.
 #![forbid(unsafe_code)]
 
 mod cache_padded;

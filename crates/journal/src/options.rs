@@ -29,8 +29,9 @@ pub enum FsyncPolicy {
 pub enum Acknowledge {
     /// When it is on disk: the truth.
     AfterSync,
-    /// Before it is written, let alone synced, and then it is written late: a lie. It exists for one purpose, the canary of the crash
-    /// tests: a test that does not catch this journal losing acknowledged records tests nothing.
+    /// Before it is written, let alone synced, and then it is written late: a lie. It exists for
+    /// one purpose, the canary of the crash tests: a test that does not catch this journal losing
+    /// acknowledged records tests nothing.
     BeforeSyncForCrashTest,
 }
 
@@ -39,27 +40,29 @@ pub enum Acknowledge {
 pub struct Options {
     /// Number of streams, 1 to [`STREAMS_MAX`]; fixed when the journal is created.
     pub streams: u16,
-    /// Size of a segment file; rounded up to whole pages of 4 KiB, and to one header and one page more.
+    /// Size of a segment file; rounded up to whole pages of 4 KiB, and to one header and one page
+    /// more.
     pub segment_bytes: u64,
     /// When to sync; can be changed later.
     pub policy: FsyncPolicy,
-    /// Under `EverySecond` and `Never`: how long the writer lets records gather. It bounds what a killed
-    /// process loses.
+    /// Under `EverySecond` and `Never`: how long the writer lets records gather. It bounds what a
+    /// killed process loses.
     pub idle_write_delay: Duration,
     /// Under `EverySecond`: how long a written group waits for its sync at most.
     pub sync_interval: Duration,
-    /// Above this many bytes not yet handed to the kernel, `accepting` is false. At most three quarters of
-    /// a segment, so that what gathers seldom needs a segment larger than the others.
+    /// Above this many bytes not yet handed to the kernel, `accepting` is false. At most three
+    /// quarters of a segment, so that what gathers seldom needs a segment larger than the others.
     pub buffered_bytes_max: u64,
-    /// From this length of the log on, records are refused part of the time, so that trimming keeps up;
-    /// `u64::MAX` for never.
+    /// From this length of the log on, records are refused part of the time, so that trimming keeps
+    /// up; `u64::MAX` for never.
     pub pace_from_bytes: u64,
     /// How many trimmed segment files are kept for reuse; the others are deleted.
     pub recycle_files_max: usize,
-    /// The name of a journal whose files have none yet, as those of format 1: what the caller has noted
-    /// elsewhere. `None` for a new one.
+    /// The name of a journal whose files have none yet, as those of format 1: what the caller has
+    /// noted elsewhere. `None` for a new one.
     pub adopt: Option<JournalId>,
-    /// Opens a log that is known to have lost durable groups, and ends it where the first of them was.
+    /// Opens a log that is known to have lost durable groups, and ends it where the first of them
+    /// was.
     pub accept_loss: bool,
     /// Leave at `AfterSync`.
     pub acknowledge: Acknowledge,
@@ -97,8 +100,8 @@ impl Options {
         Ok(self)
     }
 
-    /// A stream reports its growth in steps of this size, so that appends share no counter: small enough
-    /// that all streams together cannot hide more than a quarter of the limit.
+    /// A stream reports its growth in steps of this size, so that appends share no counter: small
+    /// enough that all streams together cannot hide more than a quarter of the limit.
     pub(crate) fn account_step(&self) -> usize {
         let share = self.buffered_bytes_max / (4 * u64::from(self.streams));
         share.clamp(1, 64 * 1024) as usize

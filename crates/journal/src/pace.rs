@@ -1,18 +1,18 @@
 //! Slows those who append while the log is longer than a recovery should have to read.
 //!
-//! What the log holds can be trimmed when it has been stored elsewhere. If records come faster than that
-//! goes, the log grows without end, and with it the time of the next start: on two cores that had other work as
-//! well, a log that should have had 512 MB had 4.5 GB after the load of 4 GB. So after each group the writer
-//! refuses records for a while:
+//! What the log holds can be trimmed when it has been stored elsewhere. If records come faster than
+//! that goes, the log grows without end, and with it the time of the next start: on two cores that
+//! had other work as well, a log that should have had 512 MB had 4.5 GB after the load of 4 GB. So
+//! after each group the writer refuses records for a while:
 //!
 //! ```text
 //! length of the log     ≤ from    1¼ × from   1½ × from   2 × from   ≥ 5 × from
 //! refused after each        –          4 ms        8 ms      16 ms        64 ms     at most
 //! refused : accepted        –         2 : 1       4 : 1      8 : 1       32 : 1     at most
 //! ```
-//! A group takes at least the 2 ms for which records gather under `everysec`, and in each one a client gets
-//! through what it has under way at a time, which is little. Appends get slower and do not stop: a limit that is
-//! always kept would stop everything when storing fails.
+//! A group takes at least the 2 ms for which records gather under `everysec`, and in each one a
+//! client gets through what it has under way at a time, which is little. Appends get slower and do
+//! not stop: a limit that is always kept would stop everything when storing fails.
 
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
 //! The way back: from segment files to records, positions and the place where the log goes on.
 //!
-//! Segments are read in the order of their ids, groups in the order of their numbers, and a group counts
-//! whole or not at all. The log ends at the first group that cannot be read; `evidence` decides whether
-//! that is a torn tail, which is cut, or damage, which stops the start. Cutting destroys whatever headers
-//! follow, so that no later log can grow into them. Whatever was read is then synced: a killed process
-//! may have left it in the page cache only, and from here on it counts as durable.
+//! Segments are read in the order of their ids, groups in the order of their numbers, and a group
+//! counts whole or not at all. The log ends at the first group that cannot be read; `evidence`
+//! decides whether that is a torn tail, which is cut, or damage, which stops the start. Cutting
+//! destroys whatever headers follow, so that no later log can grow into them. Whatever was read is
+//! then synced: a killed process may have left it in the page cache only, and from here on it
+//! counts as durable.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -148,8 +149,8 @@ impl FoundFile {
 }
 
 impl Recovery<'_> {
-    /// There is no log yet: begins one. A first header is synced before any group follows, so a file with
-    /// groups and without a header is damaged, not new.
+    /// There is no log yet: begins one. A first header is synced before any group follows, so a
+    /// file with groups and without a header is damaged, not new.
     fn begin_log(mut self, files: &[FoundFile]) -> Result<Recovered, OpenError> {
         for file in files.iter().filter(|file| file.start == Start::Unreadable) {
             if file.search(self.disk, 0, None)?.headers > 0 {
@@ -254,8 +255,8 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// All segments must be of one journal, and none between them may be missing. Segments of format 1 do not
-    /// say.
+    /// All segments must be of one journal, and none between them may be missing. Segments of
+    /// format 1 do not say.
     fn check_lineages(&mut self, files: &[FoundFile]) -> Result<(), OpenError> {
         for (index, file) in files.iter().enumerate() {
             let Some(lineage) = file.lineage() else { continue };
@@ -395,7 +396,8 @@ impl Recovery<'_> {
         let next_id = later.last().unwrap_or(&files[index]).id.saturating_add(1);
         let prepared = self.keep_unused(&later)?;
         for segment in &self.history.complete {
-            // A header further on may be durable although this segment's last groups never were synced.
+            // A header further on may be durable although this segment's last groups never were
+            // synced.
             if segment.next_group > self.durable + 1 {
                 let path = path_of(self.dir, segment.id);
                 let file = self.disk.open(&path).map_err(OpenError::io("open", &path))?;
@@ -424,8 +426,8 @@ impl Recovery<'_> {
         Ok(self.done(active, prepared, next_id))
     }
 
-    /// Of the files behind the end of the log, keeps those that were never begun and removes the others:
-    /// all that they hold is groups that were never durable.
+    /// Of the files behind the end of the log, keeps those that were never begun and removes the
+    /// others: all that they hold is groups that were never durable.
     fn keep_unused(&self, later: &[FoundFile]) -> Result<VecDeque<PreparedFile>, OpenError> {
         let mut prepared = VecDeque::new();
         // From the back, so that a crash in between leaves no gap that looks like a lost segment.

@@ -1,4 +1,5 @@
-//! The segments as the threads share them: those in the log, and files that stand ready to be the next.
+//! The segments as the threads share them: those in the log, and files that stand ready to be the
+//! next.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -2,7 +2,8 @@
 //!
 //! Locks, in the order in which a thread may hold them (none is held while a subscriber is called):
 //! 1. a stream's buffer; several only in ascending order of streams, all of them only by the cut;
-//! 2. `sync::SyncState::turn`, the one lock held across a disk call: it lets one thread sync at a time;
+//! 2. `sync::SyncState::turn`, the one lock held across a disk call: it lets one thread sync at a
+//!    time;
 //! 3. `segments::Segments::inner`, `sync::SyncState::files`, `progress`, `subscribers`: leaves.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -191,7 +192,8 @@ impl Shared {
         *subscribers = subscribers.iter().cloned().chain([wake]).collect();
     }
 
-    /// Blocks until `reached` says so; an error if the journal fails or stands still for want of space.
+    /// Blocks until `reached` says so; an error if the journal fails or stands still for want of
+    /// space.
     pub(crate) fn wait_until(&self, reached: impl Fn(&Marks) -> bool) -> Result<(), JournalError> {
         let mut progress = self.progress.lock();
         loop {

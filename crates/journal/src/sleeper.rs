@@ -1,9 +1,10 @@
 //! How the writer sleeps and who may wake it.
 //!
-//! The writer announces its sleep, then looks at every stream once more, taking each stream's lock, and
-//! only then sleeps. An append that the look missed took its lock afterwards and so sees the announcement:
-//! the locks order the two, the flag itself may be relaxed. Whoever takes the announcement down wakes the
-//! writer, so that one sleep costs one system call however many records follow.
+//! The writer announces its sleep, then looks at every stream once more, taking each stream's lock,
+//! and only then sleeps. An append that the look missed took its lock afterwards and so sees the
+//! announcement: the locks order the two, the flag itself may be relaxed. Whoever takes the
+//! announcement down wakes the writer, so that one sleep costs one system call however many records
+//! follow.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};

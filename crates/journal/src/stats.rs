@@ -26,8 +26,8 @@ pub struct Stats {
     pub fsync_us_last: u64,
     /// Duration of the longest one, in microseconds.
     pub fsync_us_max: u64,
-    /// Durations by power of two: bucket 0 counts those below 1 µs, bucket `i` those below `2^i` µs; the
-    /// last one counts all longer ones too.
+    /// Durations by power of two: bucket 0 counts those below 1 µs, bucket `i` those below `2^i`
+    /// µs; the last one counts all longer ones too.
     pub fsync_us_buckets: [u64; LATENCY_BUCKETS],
 }
 

@@ -1,7 +1,7 @@
 //! HOT PATH
 //!
-//! The buffer of one stream: records gather here, already in the form in which they go to disk, until
-//! the writer's next cut takes the whole buffer and leaves an empty one.
+//! The buffer of one stream: records gather here, already in the form in which they go to disk,
+//! until the writer's next cut takes the whole buffer and leaves an empty one.
 
 use crate::format::FRAME_HEADER_BYTES;
 use crate::frames::{FrameHeader, FrameKind, push_varint};
@@ -24,8 +24,8 @@ pub(crate) struct StreamBuffer {
     open_frame: usize,
     /// The last sequence number given out.
     last: u64,
-    /// The group that the next cut will make of this buffer. It is kept here, not in a shared counter,
-    /// because the lock has brought this line to the core already.
+    /// The group that the next cut will make of this buffer. It is kept here, not in a shared
+    /// counter, because the lock has brought this line to the core already.
     group: u64,
     /// The length at which the stream reports its growth next …
     report_at: usize,
@@ -110,8 +110,8 @@ impl StreamBuffer {
         self.last
     }
 
-    /// Brings in what the next record will write: it comes after a record for each of the other streams,
-    /// and the lines were last seen by the writer. It saves 5% of a SET's own cycles.
+    /// Brings in what the next record will write: it comes after a record for each of the other
+    /// streams, and the lines were last seen by the writer. It saves 5% of a SET's own cycles.
     #[inline]
     fn fetch_ahead(&self) {
         let end = self.bytes.as_ptr().wrapping_add(self.bytes.len());

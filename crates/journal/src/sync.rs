@@ -1,9 +1,9 @@
 //! `fdatasync`: who calls it, and what may be announced afterwards.
 //!
-//! Under `Always` the writer syncs after each group. Otherwise the syncer thread does, once per interval,
-//! or when a segment is complete; and a caller that wants certainty does it on its own thread. All go
-//! through [`sync_files`] one at a time: the kernel reports a lost write once, to one caller only, and
-//! nobody may announce a group after another was told that it is lost.
+//! Under `Always` the writer syncs after each group. Otherwise the syncer thread does, once per
+//! interval, or when a segment is complete; and a caller that wants certainty does it on its own
+//! thread. All go through [`sync_files`] one at a time: the kernel reports a lost write once, to
+//! one caller only, and nobody may announce a group after another was told that it is lost.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -103,8 +103,8 @@ impl SyncState {
     }
 }
 
-/// The lie of [`Acknowledge::BeforeSyncForCrashTest`]. What the kernel has survives a kill, so that the
-/// lie would not show: the group is written late, too.
+/// The lie of [`Acknowledge::BeforeSyncForCrashTest`]. What the kernel has survives a kill, so that
+/// the lie would not show: the group is written late, too.
 pub(crate) fn acknowledge_too_early(shared: &Shared, group: u64) {
     if shared.options.acknowledge == Acknowledge::BeforeSyncForCrashTest {
         shared.marks.durable.fetch_max(group, Ordering::Release);

@@ -39,7 +39,8 @@ impl std::fmt::Display for JournalId {
 
 /// The number of a group commit: global, increasing by one, 0 means "none yet".
 ///
-/// A group is a consistent cut: if an append happened before another, its group is not the later one.
+/// A group is a consistent cut: if an append happened before another, its group is not the later
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Group(pub u64);
 

@@ -5,11 +5,12 @@
 //!            (n + 1 gathers)                      written = n             durable = n
 //! ```
 //!
-//! The cut takes every stream's lock, in order, swaps the buffers for empty ones and opens group n + 1
-//! before it lets go. So a group is a consistent cut: an atomic append, which holds its streams' locks
-//! together, is in it whole or not at all, and nothing in group n was appended after something in n + 1.
-//! While group n is being written and synced, group n + 1 gathers: the slower the disk, the larger the
-//! groups. Under `Always` it may gather a little longer, see [`crate::gather`].
+//! The cut takes every stream's lock, in order, swaps the buffers for empty ones and opens group n +
+//! 1 before it lets go. So a group is a consistent cut: an atomic append, which holds its streams'
+//! locks together, is in it whole or not at all, and nothing in group n was appended after
+//! something in n + 1. While group n is being written and synced, group n + 1 gathers: the slower
+//! the disk, the larger the groups. Under `Always` it may gather a little longer, see
+//! [`crate::gather`].
 //!
 //! One thread writes, so the end of the log, its last page and the chain of checksums need no lock.
 
@@ -50,8 +51,8 @@ pub(crate) struct ActiveSegment {
     pub(crate) salt: u64,
     pub(crate) file: Arc<dyn DiskFile>,
     pub(crate) bytes: u64,
-    /// What stands between the last page boundary and the end of the log; written again with the next
-    /// group. In a new segment: its header, which goes out with the first group.
+    /// What stands between the last page boundary and the end of the log; written again with the
+    /// next group. In a new segment: its header, which goes out with the first group.
     pub(crate) prefix: Vec<u8>,
     /// Where in the file the prefix begins: a multiple of the page size.
     pub(crate) prefix_offset: u64,
@@ -274,14 +275,15 @@ impl Writer {
         self.records_cut.wrapping_sub(self.records_cut_before)
     }
 
-    /// Records since the last cut, roughly: a stream that was cut off or raised counts for what it may.
+    /// Records since the last cut, roughly: a stream that was cut off or raised counts for what it
+    /// may.
     fn records_gathered(&self) -> u64 {
         let last = self.shared.streams.iter().map(|stream| stream.lock().last());
         last.fold(0, u64::wrapping_add).wrapping_sub(self.records_cut)
     }
 
-    /// Ends the log cleanly: syncs it and says in an empty group that it is synced, so that damage to the
-    /// last groups shows at the next start.
+    /// Ends the log cleanly: syncs it and says in an empty group that it is synced, so that damage
+    /// to the last groups shows at the next start.
     fn seal(&mut self) -> Result<(), JournalError> {
         sync_files(&self.shared, SyncScope::All)?;
         if self.group == 0 {

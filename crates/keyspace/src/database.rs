@@ -3,17 +3,18 @@
 //!
 //! Whatever changes a database goes through a method of it, and each method keeps all of these:
 //!
-//! 1. *The lower bound.* No resident key expires before [`Database::next_expiry_ms`] unless a round looks for it
-//!    (`database/expiry.rs`), and each resident hash with a field that expires has a note of it.
-//! 2. *Spread collections.* A key is among the spread ones only while it holds the collection whose elements
-//!    have these rows: who puts something else there, or takes it away, forgets it before.
-//! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or as cold, never
-//!    as both. A key leaves the cold count when an entry for it comes.
-//! 4. *Flags.* An entry that the cold tier has not seen is DIRTY. COLD, that a row may exist, stays with the key: a
-//!    key with it leaves a tombstone.
+//! 1. *The lower bound.* No resident key expires before [`Database::next_expiry_ms`] unless a round
+//!    looks for it (`database/expiry.rs`), and each resident hash with a field that expires has a
+//!    note of it.
+//! 2. *Spread collections.* A key is among the spread ones only while it holds the collection whose
+//!    elements have these rows: who puts something else there, or takes it away, forgets it before.
+//! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or
+//!    as cold, never as both. A key leaves the cold count when an entry for it comes.
+//! 4. *Flags.* An entry that the cold tier has not seen is DIRTY. COLD, that a row may exist, stays
+//!    with the key: a key with it leaves a tombstone.
 //! 5. *Big values* are shown to [`Retire`] before their entry is destroyed.
-//! 6. *Complete.* What a complete database does not hold does not exist. It is set by what has proved it, a new
-//!    database or a finished load, and cleared when something leaves memory.
+//! 6. *Complete.* What a complete database does not hold does not exist. It is set by what has
+//!    proved it, a new database or a finished load, and cleared when something leaves memory.
 //!
 //! `database/tests.rs` compares all this with plain maps after each of many random operations.
 
@@ -39,12 +40,14 @@ use basalt_value::{Touched, Value};
 use expiry::Round;
 use std::sync::Arc;
 
-/// Tombstones below which nobody looks whether there are some that say nothing but that a read found nothing.
+/// Tombstones below which nobody looks whether there are some that say nothing but that a read
+/// found nothing.
 const ABSENCES_KEPT: usize = 64;
 
 /// One database's share of a partition. See the head of this file.
 ///
-/// On cache lines of its own, what a lookup reads in the first: `FIRST_DATABASE_AT` and `OwnLines` see to it.
+/// On cache lines of its own, what a lookup reads in the first: `FIRST_DATABASE_AT` and `OwnLines`
+/// see to it.
 #[repr(C)]
 pub struct Database {
     /// Keys that exist in the cold tier only.
@@ -164,7 +167,8 @@ impl Database {
         self.has_rows
     }
 
-    /// It is as a new one, but for its generation: without a key, a row in the cold tier, or memory.
+    /// It is as a new one, but for its generation: without a key, a row in the cold tier, or
+    /// memory.
     pub fn is_untouched(&self) -> bool {
         !self.table.takes_memory()
             && self.keys_cold_only == 0
@@ -178,8 +182,8 @@ impl Database {
         self.is_complete
     }
 
-    /// Puts something under a key that has been looked for in [`Database::table`], whatever was there. `None` for
-    /// `found`: there is no such key, in the cold tier neither.
+    /// Puts something under a key that has been looked for in [`Database::table`], whatever was
+    /// there. `None` for `found`: there is no such key, in the cold tier neither.
     // Inlined always: see `Table::find`.
     #[inline(always)]
     pub fn put(
@@ -206,9 +210,9 @@ impl Database {
         before
     }
 
-    /// Puts a string in the place of the one found, if it fits and neither expires; returns false, having
-    /// changed nothing, if not. This is [`Database::put`] where nothing is to be noted or forgotten: a string
-    /// is not spread.
+    /// Puts a string in the place of the one found, if it fits and neither expires; returns false,
+    /// having changed nothing, if not. This is [`Database::put`] where nothing is to be noted or
+    /// forgotten: a string is not spread.
     #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
         content.expire_ms == 0 && self.table.overwrite(found, content)
@@ -324,7 +328,8 @@ impl Database {
         let flags = match state {
             RowState::AsOnDisk => COLD,
             RowState::CaughtUp => {
-                // Nobody has noted which elements they change: the next checkpoint writes all, once.
+                // Nobody has noted which elements they change: the next checkpoint writes all,
+                // once.
                 self.spread.forget(hash, key);
                 self.spread.forget_deferred(key);
                 COLD | DIRTY
@@ -338,14 +343,15 @@ impl Database {
         self.take_from_cold();
     }
 
-    /// Notes that the cold tier has been searched for a key without an entry and has no row of it: until the next
-    /// checkpoint of the partition, or [`Database::forget_absences`].
+    /// Notes that the cold tier has been searched for a key without an entry and has no row of it:
+    /// until the next checkpoint of the partition, or [`Database::forget_absences`].
     pub fn adopt_absence(&mut self, hash: u64, key: &[u8]) {
         self.table.insert(hash, tombstone(key), 0);
     }
 
-    /// Forgets that keys were searched for and not found, if that is known of many: else reads of ever new keys
-    /// would fill memory where nothing is written. Tombstones of keys that were removed stay. Returns how many went.
+    /// Forgets that keys were searched for and not found, if that is known of many: else reads of
+    /// ever new keys would fill memory where nothing is written. Tombstones of keys that were
+    /// removed stay. Returns how many went.
     pub fn forget_absences(&mut self, hasher: &KeyHasher) -> usize {
         if self.table.counts().tombstones < ABSENCES_KEPT {
             return 0;
@@ -377,8 +383,8 @@ impl Database {
         self.spread.forget_deferred(key);
     }
 
-    /// Every row of the cold tier has been seen: what has no entry does not exist. Returns how many keys were
-    /// counted as cold all the same: the cold tier has fewer rows than its mark says.
+    /// Every row of the cold tier has been seen: what has no entry does not exist. Returns how many
+    /// keys were counted as cold all the same: the cold tier has fewer rows than its mark says.
     pub fn finish_load(&mut self) -> u64 {
         self.is_complete = true;
         self.spread.set_cold_only(0);
@@ -402,7 +408,8 @@ impl Database {
             || self.spread.deferred_keys().next().is_some()
     }
 
-    /// Leaves memory: gives everything to `empty`, which takes its place, as if it had been read from its mark.
+    /// Leaves memory: gives everything to `empty`, which takes its place, as if it had been read
+    /// from its mark.
     ///
     /// # Panics
     /// If it has changes that the cold tier lacks.
@@ -418,8 +425,8 @@ impl Database {
         std::mem::replace(self, empty)
     }
 
-    /// A key that was in the cold tier only has an entry now, says a log. A log that has lost its beginning may say so
-    /// of a key that is not counted.
+    /// A key that was in the cold tier only has an entry now, says a log. A log that has lost its
+    /// beginning may say so of a key that is not counted.
     fn take_from_cold(&mut self) {
         self.keys_cold_only = self.keys_cold_only.saturating_sub(1);
     }

@@ -1,8 +1,8 @@
 //! Changes of spread collections that recovery has found in the log and not made.
 //!
-//! To make one, the collection would have to be read, which takes as long as it is large, and a start must
-//! not. So they wait here, in their order, until somebody reads it: a command, the loading of the
-//! partition, or the next checkpoint.
+//! To make one, the collection would have to be read, which takes as long as it is large, and a
+//! start must not. So they wait here, in their order, until somebody reads it: a command, the
+//! loading of the partition, or the next checkpoint.
 
 use std::collections::HashMap;
 use std::sync::Arc;

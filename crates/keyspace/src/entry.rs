@@ -10,10 +10,11 @@
 //!  access = seconds of the last access (24 bits, wraps) | frequency ^ 5 (8 bits)
 //! ```
 //! A 16-byte key with a 64-byte value takes 88 bytes and two cache lines. Keys of more than 255
-//! bytes keep their length in front of the key. Strings of [`SHARED_BYTES_MIN`] bytes and more live in an
-//! `Arc<Vec<u8>>` of their own, whose address is the word: a reply or a checkpoint can then hold the value
-//! without copying it while a writer replaces it. A collection is its word (`basalt_value::form`); the
-//! word is aligned, so that the collection can be borrowed where it stands.
+//! bytes keep their length in front of the key. Strings of [`SHARED_BYTES_MIN`] bytes and more live
+//! in an `Arc<Vec<u8>>` of their own, whose address is the word: a reply or a checkpoint can then
+//! hold the value without copying it while a writer replaces it. A collection is its word
+//! (`basalt_value::form`); the word is aligned, so that the collection can be borrowed where it
+//! stands.
 //!
 //! A tombstone has a key and no value: the key is gone, but the cold tier still has a row for it.
 
@@ -267,7 +268,8 @@ impl EntryPtr {
         Entry { base: self.0, guard: std::marker::PhantomData }
     }
 
-    /// Overwrites the value in place if the new one fits the same cell; says how many bytes the old one had.
+    /// Overwrites the value in place if the new one fits the same cell; says how many bytes the old
+    /// one had.
     ///
     /// # Safety
     /// The entry is alive and nobody else reads it meanwhile.
@@ -424,8 +426,8 @@ impl SharedMut<'_> {
     /// Changes the bytes: in place if nobody else holds them, else in a copy.
     pub fn edit(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
         let slot = self.ptr.cast::<*const Vec<u8>>(); // Aligned: it is the entry's word.
-        // SAFETY: the field holds a pointer from `Arc::into_raw`; it is taken out, changed and put back, even
-        // if `change` unwinds.
+        // SAFETY: the field holds a pointer from `Arc::into_raw`; it is taken out, changed and put
+        // back, even if `change` unwinds.
         unsafe {
             let shared = ManuallyDrop::new(Arc::from_raw(slot.read()));
             let mut taken = TakenOut { slot, shared };
@@ -446,8 +448,8 @@ struct TakenOut {
 
 impl Drop for TakenOut {
     fn drop(&mut self) {
-        // SAFETY: the place is in the entry that the value was taken out of, which is alive and borrowed mutably; the
-        // value is taken once.
+        // SAFETY: the place is in the entry that the value was taken out of, which is alive and
+        // borrowed mutably; the value is taken once.
         unsafe { self.slot.write(Arc::into_raw(ManuallyDrop::take(&mut self.shared))) };
     }
 }
@@ -661,7 +663,8 @@ unsafe fn equal(at: *const u8, bytes: &[u8]) -> bool {
     }
 }
 
-/// The same for up to seven bytes: two halves of a word, which overlap if there are fewer than eight.
+/// The same for up to seven bytes: two halves of a word, which overlap if there are fewer than
+/// eight.
 #[inline]
 fn equal_below_a_word(one: &[u8], other: &[u8]) -> bool {
     match one.first_chunk::<4>() {
@@ -685,8 +688,8 @@ mod tests {
     use super::*;
     use crate::memory::pages::PagePool;
 
-    /// Entries with and without an expiry and a value that stands apart, and keys of every length that
-    /// is compared in another way.
+    /// Entries with and without an expiry and a value that stands apart, and keys of every length
+    /// that is compared in another way.
     #[test]
     fn an_entry_knows_its_key_whatever_stands_in_front_of_it() {
         let mut slab = Slab::new(Arc::new(PagePool::default()));

@@ -1,10 +1,10 @@
 //! Which hashes of a database's share of a partition have fields that expire.
 //!
-//! A heap of (time, hash of the key): 16 bytes a note, whatever the key. A note says that the hash under some
-//! key *may* have a field that expires then. Notes are not taken back: whoever finds one due looks at the key and
-//! notes the time of the next field, if there is one. So a key whose fields get ever earlier times, or lose
-//! them and get them back, gathers notes; when there are twice as many as after the last look, all but the
-//! earliest of each key are dropped.
+//! A heap of (time, hash of the key): 16 bytes a note, whatever the key. A note says that the hash
+//! under some key *may* have a field that expires then. Notes are not taken back: whoever finds one
+//! due looks at the key and notes the time of the next field, if there is one. So a key whose
+//! fields get ever earlier times, or lose them and get them back, gathers notes; when there are
+//! twice as many as after the last look, all but the earliest of each key are dropped.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

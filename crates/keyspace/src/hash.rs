@@ -1,5 +1,5 @@
 //! HOT PATH
-//! The key hash: rapidhash, seeded anew for every process so that no client can choose keys that
+//! The key hash: rapidhash, seeded again for every process so that no client can choose keys that
 //! collide.
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};

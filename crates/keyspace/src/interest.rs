@@ -1,14 +1,14 @@
-//! Who wants to know when a key of a partition changes: transactions that watch it, and clients whose
-//! command waits for it.
+//! Who wants to know when a key of a partition changes: transactions that watch it, and clients
+//! whose command waits for it.
 //!
 //! Of those who wait for a key to take something from it, only the one that has waited longest is
-//! called; it passes the call on when it goes (`waiters.rs`). Others see every change. Who is called is
-//! only noted here, and woken when the partition is no longer locked.
+//! called; it passes the call on when it goes (`waiters.rs`). Others see every change. Who is
+//! called is only noted here, and woken when the partition is no longer locked.
 //!
 //! A partition has an [`Interest`] only while somebody is interested in one of its keys, so that a
 //! write asks one pointer, in a line that its lock has brought in. A key is known by its hash here:
-//! two keys with one hash would be told of each other's changes, which makes a transaction fail that
-//! need not, once in 2^64, and nothing else.
+//! two keys with one hash would be told of each other's changes, which makes a transaction fail
+//! that need not, once in 2^64, and nothing else.
 
 use crate::waiters::{Service, Waiter, Waiters};
 use std::collections::BTreeMap;

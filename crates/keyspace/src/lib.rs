@@ -4,13 +4,13 @@
 //! the hash tables, the entries and the pages they live in, and which of them the cold tier has not
 //! seen yet. It must never know commands, replies, sockets or files. Its one invariant: a
 //! [`database::Database`] is read or changed only through a [`keyspace::Locked`] that holds its
-//! partition's lock, and that lock is never held across a system call. Read `database.rs` and `table.rs`
-//! next, then `docs/concurrency.md`.
+//! partition's lock, and that lock is never held across a system call. Read `database.rs` and
+//! `table.rs` next, then `docs/concurrency.md`.
 //!
 //! This crate is on the short list of crates that may use `unsafe`. JUSTIFICATION: entries of one
 //! allocation with the key and value inline, behind tagged 48-bit references in cache-line buckets,
-//! cannot be said in safe Rust; a general-purpose map with two allocations a key was measured four to
-//! five times slower per pipelined GET and 70% larger. The unsafe code is confined to `memory`,
+//! cannot be said in safe Rust; a general-purpose map with two allocations a key was measured four
+//! to five times slower per pipelined GET and 70% larger. The unsafe code is confined to `memory`,
 //! `entry`, `table` and `keyspace`, and the model tests here run under Miri.
 
 pub mod database;

@@ -9,7 +9,8 @@ use crate::unacknowledged::Unacknowledged;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
-/// What a command has to ask before it takes a short way through a partition: a byte beside the lock.
+/// What a command has to ask before it takes a short way through a partition: a byte beside the
+/// lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Guard(u8);
 
@@ -28,8 +29,8 @@ impl Guard {
 
 /// One partition: 16 hash slots of every database.
 ///
-/// In this order: what a lookup and a change touch comes first. What stands before the databases shares a
-/// cache line with the lock.
+/// In this order: what a lookup and a change touch comes first. What stands before the databases
+/// shares a cache line with the lock.
 #[repr(C)]
 pub struct Partition {
     guard: Guard,
@@ -72,14 +73,15 @@ pub struct StoredPartition<'a> {
     pub databases: &'a mut dyn Iterator<Item = Stored>,
 }
 
-/// Where the first database begins in a partition: what stands before it and the lock fill one cache line.
+/// Where the first database begins in a partition: what stands before it and the lock fill one
+/// cache line.
 pub(crate) const FIRST_DATABASE_AT: usize = std::mem::offset_of!(Partition, databases);
 
 /// The databases of a partition, as good as a slice of them.
 ///
 /// The first one, which nearly everybody uses alone, stands in the partition itself: its head is
-/// next to the lock, and the heads of all partitions are close together. In slices of their own they
-/// would lie as many databases apart, on a page each, and share a few sets of the cache.
+/// next to the lock, and the heads of all partitions are close together. In slices of their own
+/// they would lie as many databases apart, on a page each, and share a few sets of the cache.
 #[repr(C)]
 pub struct Databases {
     first: Database,
@@ -166,8 +168,8 @@ impl Partition {
         self.last_seq = seq;
     }
 
-    /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it saw: a reader that
-    /// finds another number now must read again.
+    /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it saw:
+    /// a reader that finds another number now must read again.
     #[inline]
     pub fn cold_version(&self) -> u64 {
         self.cold_version
@@ -181,8 +183,8 @@ impl Partition {
         self.databases.iter_mut().zip(stored.databases).for_each(|(d, stored)| d.restore(stored));
     }
 
-    /// Empties a database: puts `empty`, which has a generation of its own, in its place. Returns the old one, if
-    /// there is one of this number.
+    /// Empties a database: puts `empty`, which has a generation of its own, in its place. Returns
+    /// the old one, if there is one of this number.
     pub fn flush(&mut self, number: u8, empty: Database) -> Option<Database> {
         self.mark_stale = true;
         let database = self.databases.numbered_mut(usize::from(number))?;
@@ -202,8 +204,9 @@ impl Partition {
         }
     }
 
-    /// A checkpoint has something to write. Also when nothing is dirty: a key that came and went is in the log,
-    /// of which the next trim may leave the second half, and the mark must be past that.
+    /// A checkpoint has something to write. Also when nothing is dirty: a key that came and went is
+    /// in the log, of which the next trim may leave the second half, and the mark must be past
+    /// that.
     pub fn is_to_be_copied(&self) -> bool {
         let is_to_be = self.last_seq != self.marked_seq || self.mark_stale;
         debug_assert!(is_to_be || self.dirty() == 0, "what is dirty was logged after the mark");
@@ -226,8 +229,8 @@ impl Partition {
         self.marked_seq = self.last_seq;
     }
 
-    /// The cold tier has what was copied, and has got rid of the rows of these generations, and of as many of the
-    /// ids that `dead_ids` returns for a generation.
+    /// The cold tier has what was copied, and has got rid of the rows of these generations, and of
+    /// as many of the ids that `dead_ids` returns for a generation.
     pub fn note_arrived(
         &mut self,
         dead_generations: &[u64],
@@ -262,7 +265,8 @@ impl Partition {
     /// If something is not in the cold tier.
     pub fn unload(&mut self, empty: impl Fn(u64) -> Database) -> Vec<Database> {
         assert!(self.can_be_unloaded(), "what is forgotten is in the cold tier");
-        // A slow reader of a row that has changed since in memory would now find no entry in its way.
+        // A slow reader of a row that has changed since in memory would now find no entry in its
+        // way.
         self.cold_version += 1;
         let databases = self.databases.iter_mut();
         databases.map(|database| database.unload_to(empty(database.generation()))).collect()
@@ -274,9 +278,9 @@ impl Partition {
         self.guard
     }
 
-    /// Notes that the key with this hash, or [every key](crate::unacknowledged::EVERY_KEY), has a change that
-    /// the log acknowledges at this position of its tickets. `is_acknowledged` is what the log says of a
-    /// position.
+    /// Notes that the key with this hash, or [every key](crate::unacknowledged::EVERY_KEY), has a
+    /// change that the log acknowledges at this position of its tickets. `is_acknowledged` is what
+    /// the log says of a position.
     #[inline]
     pub fn note_unacknowledged(
         &mut self,
@@ -288,8 +292,8 @@ impl Partition {
         self.guard.0 |= Guard::HAS_UNACKNOWLEDGED;
     }
 
-    /// The position of the log's tickets that a reader of the key with this hash has to wait for, if it has
-    /// to. It may have been acknowledged meanwhile.
+    /// The position of the log's tickets that a reader of the key with this hash has to wait for,
+    /// if it has to. It may have been acknowledged meanwhile.
     #[inline]
     pub fn unacknowledged(&self, hash: u64) -> Option<u64> {
         if self.guard.is_clear() { None } else { self.unacknowledged.position_of(hash) }
@@ -313,8 +317,8 @@ impl Partition {
         self.databases.iter().map(|database| database.table().counts().dirty).sum()
     }
 
-    /// Elements of spread collections that the next checkpoint has to write, and perhaps some that have not changed
-    /// in the end.
+    /// Elements of spread collections that the next checkpoint has to write, and perhaps some that
+    /// have not changed in the end.
     pub fn touched(&self) -> usize {
         self.databases.iter().map(|database| database.spread().touched()).sum()
     }

@@ -1,8 +1,9 @@
 //! HOT PATH
 //! Big values that nobody needs any more.
 //!
-//! Giving a gigabyte back to the system takes tens of milliseconds, which no partition's lock shall wait for. So
-//! a database shows the value of an entry that it is about to destroy to a [`Retire`], if it is big.
+//! Giving a gigabyte back to the system takes tens of milliseconds, which no partition's lock shall
+//! wait for. So a database shows the value of an entry that it is about to destroy to a [`Retire`],
+//! if it is big.
 
 use crate::entry::StringValue;
 use crate::table::{Found, Table};
@@ -38,8 +39,8 @@ impl Retire for FreeAtOnce {
     }
 }
 
-/// The entry is about to be destroyed: gives its value away if it is big. Another owner of the value, a reply or
-/// another key, frees it itself.
+/// The entry is about to be destroyed: gives its value away if it is big. Another owner of the
+/// value, a reply or another key, frees it itself.
 #[inline(always)]
 pub(crate) fn retire(table: &mut Table, found: Found, retired: &impl Retire) {
     if table.entry(found).apart_bytes() >= RETIRED_COLLECTION_BYTES_MIN {

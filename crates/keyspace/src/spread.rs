@@ -1,8 +1,9 @@
-//! Which of a database's keys hold spread collections: those of which every element has a row of its own in the
-//! cold tier.
+//! Which of a database's keys hold spread collections: those of which every element has a row of
+//! its own in the cold tier.
 //!
 //! Each has an id, by which its rows are found, and notes which of its elements change. An id whose
-//! collection is gone, or has become one row again, is *dead*: the next checkpoint deletes its rows.
+//! collection is gone, or has become one row again, is *dead*: the next checkpoint deletes its
+//! rows.
 
 use crate::deferred::{Change, Deferred};
 use basalt_value::Touched;

@@ -15,20 +15,21 @@
 //! passed            = entries whose home is this bucket or before and that stand further on
 //! ```
 //! A full bucket sends entries on to the next ones; `passed` tells a lookup whether to follow. A
-//! segment grows when it is 82% full, a large one by a sixth, in steps of 4 KiB, which entries can use
-//! when it gives them back; at [`segment::BUCKETS_MAX`] buckets it splits in two instead and the directory doubles when it must, so that no growth moves more than 9,216
-//! entries (about 0.2 ms), however large the table becomes.
+//! segment grows when it is 82% full, a large one by a sixth, in steps of 4 KiB, which entries can
+//! use when it gives them back; at [`segment::BUCKETS_MAX`] buckets it splits in two instead and
+//! the directory doubles when it must, so that no growth moves more than 9,216 entries (about 0.2
+//! ms), however large the table becomes.
 //!
-//! **Keys that collide.** What finds no place within eight buckets, however large its segment, goes to a list
-//! beside the buckets (`table/strays.rs`).
+//! **Keys that collide.** What finds no place within eight buckets, however large its segment, goes
+//! to a list beside the buckets (`table/strays.rs`).
 //!
-//! **Flags in references.** Checkpoint, expiry and (later) eviction find their candidates by walking
-//! buckets, without touching a clean or timeless entry.
+//! **Flags in references.** Checkpoint, expiry and (later) eviction find their candidates by
+//! walking buckets, without touching a clean or timeless entry.
 //!
 //! **Rejected.** Seven slots with full pointers (the design page's sketch): 13% more memory a key.
-//! Power-of-two growth: between 44% and 88% full, 3 bytes a key more on average and twice as much at
-//! once. Linear hashing: half of its buckets are twice as full as the others. SwissTable: no order,
-//! so cursors break, and it doubles.
+//! Power-of-two growth: between 44% and 88% full, 3 bytes a key more on average and twice as much
+//! at once. Linear hashing: half of its buckets are twice as full as the others. SwissTable: no
+//! order, so cursors break, and it doubles.
 
 pub mod bucket;
 mod grow;

@@ -1,19 +1,19 @@
 //! HOT PATH
-//! Which keys of a partition have changes that the log has not acknowledged, and up to which position of
-//! the log's tickets a reader of such a key has to wait.
+//! Which keys of a partition have changes that the log has not acknowledged, and up to
+//! which position of the log's tickets a reader of such a key has to wait.
 //!
-//! Two generations of changes. A change goes to the newer one. When the log has acknowledged the latest
-//! change of the older generation, that generation is dropped as a whole and the newer one takes its
-//! place. So under changes that never pause, a change is forgotten after two acknowledgements at the
-//! latest, no entry is ever looked for in order to be dropped, and a look-up costs two probes of a hash
-//! table however many changes there are.
+//! Two generations of changes. A change goes to the newer one. When the log has acknowledged the
+//! latest change of the older generation, that generation is dropped as a whole and the newer one
+//! takes its place. So under changes that never pause, a change is forgotten after two
+//! acknowledgements at the latest, no entry is ever looked for in order to be dropped, and a
+//! look-up costs two probes of a hash table however many changes there are.
 //!
 //! A key has one note in a generation: an acknowledgement covers all earlier positions, so only the
-//! latest counts. Beyond [`KEYS_MAX`] keys a generation stops telling them apart, and a reader of any
-//! key waits for the latest change: longer than it must, but never too short.
+//! latest counts. Beyond [`KEYS_MAX`] keys a generation stops telling them apart, and a reader of
+//! any key waits for the latest change: longer than it must, but never too short.
 //!
-//! Rejected: a list in order, which a read had to walk, and which held a million notes after a million
-//! changes under one hash tag.
+//! Rejected: a list in order, which a read had to walk, and which held a million notes after a
+//! million changes under one hash tag.
 
 use hashbrown::HashTable;
 
@@ -70,8 +70,8 @@ impl Unacknowledged {
         })
     }
 
-    /// The position of the latest change that a reader of the key with this hash has seen, if that may not
-    /// be acknowledged yet.
+    /// The position of the latest change that a reader of the key with this hash has seen, if that
+    /// may not be acknowledged yet.
     #[inline]
     pub(crate) fn position_of(&self, hash: u64) -> Option<u64> {
         let Generations { older, newer } = &**self.0.as_ref()?;
@@ -151,8 +151,8 @@ mod tests {
         *state >> 33
     }
 
-    /// Against a map of the latest change of each key: a reader never waits too short, and while the keys
-    /// are told apart never longer than it must, but for what has been acknowledged since.
+    /// Against a map of the latest change of each key: a reader never waits too short, and while
+    /// the keys are told apart never longer than it must, but for what has been acknowledged since.
     #[test]
     fn readers_wait_for_the_latest_change_of_their_key() {
         let mut state = 7;

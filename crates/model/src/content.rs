@@ -106,8 +106,8 @@ impl Content {
         }
     }
 
-    /// The engine may hold this. Of fields that have expired it may have removed some, which is its own
-    /// affair, but it must not have others.
+    /// The engine may hold this. Of fields that have expired it may have removed some, which is its
+    /// own affair, but it must not have others.
     pub(crate) fn may_be(&self, there: &Content, now_ms: u64) -> bool {
         match (self, there) {
             (Content::Hash(wanted), Content::Hash(there)) => {

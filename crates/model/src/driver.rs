@@ -1,9 +1,9 @@
 //! The random walk: commands, clock jumps, checkpoints with other commands in their midst, slow
 //! reads, full disks, power cuts; the model beside it, and comparisons.
 //!
-//! The seed decides what is done. How much of what is not yet synced a power cut leaves also depends
-//! on how far the journal's own threads have come, so a seed reproduces a violation nearly always,
-//! not always.
+//! The seed decides what is done. How much of what is not yet synced a power cut leaves also
+//! depends on how far the journal's own threads have come, so a seed reproduces a violation nearly
+//! always, not always.
 
 use crate::Violation;
 use crate::access::Fetching;

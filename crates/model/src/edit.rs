@@ -1,8 +1,8 @@
 //! Changes of collections, made to the engine's and to the plain ones alike.
 //!
-//! A change is chosen without looking at the collection: it says "the seventh element" and means it modulo
-//! the length. Nothing in it depends on the order of a hash table or on which expired fields are still
-//! there.
+//! A change is chosen without looking at the collection: it says "the seventh element" and means it
+//! modulo the length. Nothing in it depends on the order of a hash table or on which expired fields
+//! are still there.
 
 pub(crate) mod hash;
 pub(crate) mod list;

@@ -2,8 +2,8 @@
 //!
 //! A shard's history is a list of changes by position in its stream. After a crash the log says how
 //! far each stream goes, and the model goes back to just there. An expired key stays in the model
-//! until it is overwritten: whether the engine has already removed it is the engine's affair, but it
-//! must never be seen again.
+//! until it is overwritten: whether the engine has already removed it is the engine's affair, but
+//! it must never be seen again.
 
 use crate::Violation;
 use crate::content::Content;
@@ -136,7 +136,8 @@ impl State {
             let shard = &mut self.shards[index];
             let (before, after) = (shard.last, positions[index]);
             if after <= before {
-                // A flush and a swap of what is empty change nothing. What has expired may have gone before.
+                // A flush and a swap of what is empty change nothing. What has expired may have
+                // gone before.
                 let staying = staying(&shard.now);
                 changes.iter().for_each(|change| apply(&mut shard.now, change));
                 if self::staying(&shard.now) == staying {

@@ -1,5 +1,5 @@
-//! What the engine lives in: a journal on a disk that loses power, a cold tier on the stage, a clock
-//! that is moved by hand. Opening, crashing and opening again.
+//! What the engine lives in: a journal on a disk that loses power, a cold tier on the stage, a
+//! clock that is moved by hand. Opening, crashing and opening again.
 
 use crate::Violation;
 use crate::lie::{Lie, LyingLog};

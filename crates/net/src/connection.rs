@@ -44,8 +44,8 @@ pub(crate) struct Connection {
     pub(crate) readable: bool,
     /// The client has ended its side: what it has sent is followed by the end.
     pub(crate) peer_closed: bool,
-    /// Inline requests with quotes, as they came, and where they start. Parsing unquotes them in place,
-    /// and some have to be parsed again.
+    /// Inline requests with quotes, as they came, and where they start. Parsing unquotes them in
+    /// place, and some have to be parsed again.
     quoted: Vec<(usize, Vec<u8>)>,
     /// It is in the list of connections whose replies wait for the log.
     pub(crate) listed_as_gated: bool,
@@ -188,9 +188,9 @@ impl Connection {
         sent
     }
 
-    /// The log will not acknowledge what the replies tell that wait for it. In their place, and of all behind
-    /// them, the client gets one error, and then the end: it cannot be told which of its requests the error
-    /// is for.
+    /// The log will not acknowledge what the replies tell that wait for it. In their place, and of
+    /// all behind them, the client gets one error, and then the end: it cannot be told which of its
+    /// requests the error is for.
     #[cold]
     fn take_back(&mut self, fate: Fate) {
         self.owed.clear();
@@ -283,8 +283,8 @@ impl Connection {
         since.elapsed().as_secs() >= limit.soft_s
     }
 
-    /// Whether it has been closing for longer than [`CLOSING_MAX`], because its client does not take what
-    /// it is owed. What waits for the log is not the client's fault.
+    /// Whether it has been closing for longer than [`CLOSING_MAX`], because its client does not
+    /// take what it is owed. What waits for the log is not the client's fault.
     pub(crate) fn closes_for_too_long(&mut self, now: Instant) -> bool {
         if self.state != State::Closing || self.waits_for_log() {
             return false;

@@ -1,9 +1,11 @@
-//! The sockets that listen, shared by the thread that accepts and by those that change `port` or `bind`.
+//! The sockets that listen, shared by the thread that accepts and by those that change `port` or
+//! `bind`.
 //!
-//! CONFIG SET opens the new sockets first and closes the old ones afterwards, so that an address that cannot be had
-//! changes nothing. Where a new one excludes an old one, as `*` excludes `127.0.0.1` on the same port, the old
-//! ones go first and come back if that was in vain; who connects in between is refused. Connections stay, whatever
-//! becomes of the socket that they came through.
+//! CONFIG SET opens the new sockets first and closes the old ones afterwards, so that an address
+//! that cannot be had changes nothing. Where a new one excludes an old one, as `*` excludes
+//! `127.0.0.1` on the same port, the old ones go first and come back if that fails; who
+//! connects in between is refused. Connections stay, whatever becomes of the socket that they came
+//! through.
 
 use crate::listen::{ListenError, Listener, is_taken, listen, listen_tcp_on_all, tcp_addresses};
 use crate::mailbox::NewConnection;
@@ -51,8 +53,8 @@ impl Listening {
         Ok(Listening { sockets: RankedMutex::new(sockets) })
     }
 
-    /// Listens on TCP where the settings say from now on, and no longer where it did. If that fails, it listens
-    /// where it did.
+    /// Listens on TCP where the settings say from now on, and no longer where it did. If that
+    /// fails, it listens where it did.
     ///
     /// # Errors
     /// If an address that is not optional cannot be used.
@@ -108,7 +110,8 @@ impl Listening {
         Ok(())
     }
 
-    /// Takes the next caller of a socket; `WouldBlock` if there is none, also because it was closed meanwhile.
+    /// Takes the next caller of a socket; `WouldBlock` if there is none, also because it was closed
+    /// meanwhile.
     pub(crate) fn accept(&self, token: usize) -> io::Result<Caller> {
         let sockets = self.sockets.lock();
         match sockets.by_token.get(&token) {

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 /// Publishers wait while more than this waits for a thread: some 10 ms of its time.
 const UNDELIVERED_BYTES_MAX: usize = 16 << 20;
-/// What a subscriber costs besides the bytes that it gets: finding it takes as long as copying these.
+/// What a subscriber costs besides the bytes that it gets: finding it takes as long as copying
+/// these.
 const SUBSCRIBER_BYTES: usize = 64;
 
 /// What other threads tell a network thread.
@@ -99,8 +100,8 @@ impl Mailbox {
         std::mem::take(&mut *self.messages.lock())
     }
 
-    /// From now on, wake me when the log moves. If that is news, look once more at what you wait for. If
-    /// not, the log has not moved since it became so, or its message is on the way.
+    /// From now on, wake me when the log moves. If that is news, look once more at what you wait
+    /// for. If not, the log has not moved since it became so, or its message is on the way.
     pub(crate) fn wait_for_log(&self) -> Watch {
         // This thread alone sets the flag: what it finds set has been so since then.
         if self.waits_for_log.load(Ordering::Relaxed) {

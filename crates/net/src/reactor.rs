@@ -430,7 +430,7 @@ impl Reactor {
 
     /// Closes what is dead, and has the log wake this thread if somebody waits for it.
     fn bury_and_watch(&mut self, turn: &mut Turn) {
-        // The lists are taken and put back, rather than made anew every turn.
+        // The lists are taken and put back, rather than made again every turn.
         let mut touched = std::mem::take(&mut self.touched);
         touched.drain(..).for_each(|index| self.after_turn(turn, index));
         self.touched = touched;

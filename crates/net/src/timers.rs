@@ -11,8 +11,8 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Wakes a connection after a time; gives the moment. A time beyond what the clock can say never
-    /// passes.
+    /// Wakes a connection after a time; gives the moment. A time beyond what the clock can say
+    /// never passes.
     pub(crate) fn add(&mut self, after: Duration, connection: ConnectionId) -> Option<Instant> {
         let at = Instant::now().checked_add(after)?;
         self.waiting.insert((at, connection));

@@ -1,13 +1,13 @@
 //! The number type in which Redis adds floating point numbers: the x87 extended double, which C on
 //! x86-64 calls `long double`, with its conversions from and to decimal text.
 //!
-//! Idea: Redis reads both operands of INCRBYFLOAT with `strtold`, adds them with 64 bits of mantissa
-//! and prints the sum with `%.17Lf`, trailing zeros removed. That is why 0.1 + 0.2 is 0.3 there and
-//! why large numbers with fractions come out with noise at their ends. No other arithmetic gives the
-//! same digits: decimals would be prettier, doubles would be noisier, and either would make a value
-//! depend on which server computed it. Rust has no such type, so it is done here in integers: a
-//! number is ±mantissa × 2^exponent, each conversion and the sum are exact until one rounding to
-//! 64 bits, to nearest, ties to even.
+//! Idea: Redis reads both operands of INCRBYFLOAT with `strtold`, adds them with 64 bits of
+//! mantissa and prints the sum with `%.17Lf`, trailing zeros removed. That is why 0.1 + 0.2 is 0.3
+//! there and why large numbers with fractions come out with noise at their ends. No other
+//! arithmetic gives the same digits: decimals would be prettier, doubles would be noisier, and
+//! either would make a value depend on which server computed it. Rust has no such type, so it is
+//! done here in integers: a number is ±mantissa × 2^exponent, each conversion and the sum are exact
+//! until one rounding to 64 bits, to nearest, ties to even.
 //!
 //! Numbers of up to 19 digits near 1 stay within 128 bits; the others go through [`big`].
 //!

@@ -1,5 +1,5 @@
-//! Log lines that clients or a failing disk could cause by the thousand: one a second, which says how
-//! many it stands for.
+//! Log lines that clients or a failing disk could cause by the thousand: one a second, which says
+//! how many it stands for.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,9 @@
 //! HOT PATH
 //! The subscribers of one channel or pattern, by the sink at which they are.
 //!
-//! A sink's subscribers are a shared list: a message takes a reference to it along and need not copy
-//! it, however many there are. A list that a message is holding on to is copied before it changes.
+//! A sink's subscribers are a shared list: a message takes a reference to it along and need not
+//! copy it, however many there are. A list that a message is holding on to is copied before it
+//! changes.
 
 use std::sync::Arc;
 
@@ -29,8 +30,8 @@ impl Address {
     pub const NOWHERE: Address = Address { sink: SinkId::NOWHERE, place: 0 };
 }
 
-/// Number of a subscription, never used again. It tells a message for an earlier subscription, or for
-/// an earlier subscriber at the same place, from one for this.
+/// Number of a subscription, never used again. It tells a message for an earlier subscription, or
+/// for an earlier subscriber at the same place, from one for this.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Serial(pub(crate) u64);
 

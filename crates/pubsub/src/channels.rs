@@ -1,8 +1,9 @@
 //! HOT PATH
 //! Names and who has subscribed to them, in shards behind locks of their own.
 //!
-//! Publishing reads one shard, subscribing writes one. As long as nobody has subscribed to anything,
-//! which is what most servers know of pub/sub, publishing reads a counter that nobody writes.
+//! Publishing reads one shard, subscribing writes one. As long as nobody has subscribed to
+//! anything, which is what most servers know of pub/sub, publishing reads a counter that nobody
+//! writes.
 
 use crate::audience::{Address, Audience, Party, Serial, SinkId};
 use basalt_stdx::lock_rank::LeafRwLock;

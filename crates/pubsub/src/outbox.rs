@@ -1,9 +1,9 @@
 //! HOT PATH
 //! What a thread has published in its turn, until it hands it over.
 //!
-//! Each sink gets all of a turn's messages at once: one lock and at most one wake-up a turn, however
-//! many messages. A thread hands over before it sends replies: who has been told that a message is
-//! published, and has something else published elsewhere then, is not overtaken.
+//! Each sink gets all of a turn's messages at once: one lock and at most one wake-up a turn,
+//! however many messages. A thread hands over before it sends replies: who has been told that a
+//! message is published, and has something else published elsewhere then, is not overtaken.
 
 use crate::audience::{Party, SinkId, Subscription};
 use crate::registry::{Kind, PubSub};
@@ -27,7 +27,8 @@ pub struct Delivery<M> {
 
 /// A thread that has subscribers.
 pub trait Sink<M>: Send + Sync {
-    /// Takes deliveries, in order, and leaves `deliveries` empty. It must neither block nor publish.
+    /// Takes deliveries, in order, and leaves `deliveries` empty. It must neither block nor
+    /// publish.
     fn take(&self, deliveries: &mut Vec<Delivery<M>>);
 
     /// Whether it is so far behind that publishers should wait.

@@ -1,7 +1,7 @@
 //! What one subscriber has subscribed to.
 //!
-//! Both sides know of a subscription: the registry by name, for who publishes; the subscriber by name
-//! again, for a message that arrives after it has changed its mind.
+//! Both sides know of a subscription: the registry by name, for who publishes; the subscriber by
+//! name again, for a message that arrives after it has changed its mind.
 
 use crate::audience::{Address, Serial, SinkId};
 use crate::registry::{Kind, PubSub};
@@ -16,8 +16,8 @@ pub struct Subscriptions {
     by_kind: [HashMap<Arc<[u8]>, Serial>; 3],
 }
 
-/// A subscriber that has gone, and what is still registered of it. It may be much: it is ended bit by
-/// bit. Messages for it find nobody meanwhile.
+/// A subscriber that has gone, and what is still registered of it. It may be much: it is ended bit
+/// by bit. Messages for it find nobody meanwhile.
 #[derive(Debug)]
 pub struct Leaving {
     sink: SinkId,

@@ -1,5 +1,5 @@
-//! CRC-64 with Jones' polynomial `0xad93d23594c935a9`, reflected, initial value 0 and no final xor: the
-//! checksum of DUMP payloads and RDB files. Eight bytes a step, by eight tables (16 KiB).
+//! CRC-64 with Jones' polynomial `0xad93d23594c935a9`, reflected, initial value 0 and no final xor:
+//! the checksum of DUMP payloads and RDB files. Eight bytes a step, by eight tables (16 KiB).
 
 /// The polynomial with its bits reversed.
 const POLYNOMIAL: u64 = 0x95ac_9329_ac4b_c9b5;

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// Bytes that cannot be decoded. `RESTORE` answers with one of two texts: [`is_footer`](Self::is_footer)
-/// says which.
+/// Bytes that cannot be decoded. `RESTORE` answers with one of two texts:
+/// [`is_footer`](Self::is_footer) says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// A payload that is shorter than its type and its footer.
@@ -39,8 +39,8 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Whether the footer is at fault, for which Redis answers `ERR DUMP payload version or checksum are
-    /// wrong`; for all others it answers `ERR Bad data format`.
+    /// Whether the footer is at fault, for which Redis answers `ERR DUMP payload version or
+    /// checksum are wrong`; for all others it answers `ERR Bad data format`.
     pub fn is_footer(self) -> bool {
         matches!(self, DecodeError::Footer | DecodeError::Version(_) | DecodeError::Checksum)
     }

@@ -5,10 +5,12 @@ use crate::error::DecodeError;
 /// How large a decoded value may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one string, before and after decompression. Listpacks and their like count as strings.
+    /// Bytes of one string, before and after decompression. Listpacks and their like count as
+    /// strings.
     pub string_bytes_max: usize,
-    /// Bytes that the decoded value may occupy, payload excluded: what was decompressed, and the fixed
-    /// size of every element. A few bytes a value, such as groups of streams, are not counted exactly.
+    /// Bytes that the decoded value may occupy, payload excluded: what was decompressed, and the
+    /// fixed size of every element. A few bytes a value, such as groups of streams, are not counted
+    /// exactly.
     pub memory_bytes_max: usize,
 }
 

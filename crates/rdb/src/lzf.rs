@@ -6,9 +6,9 @@
 //! 111ddddd nnnnnnnn dddddddd     n + 9 bytes again, from d + 1 bytes before
 //! ```
 //!
-//! A repetition may reach into what it writes itself. The compressor is greedy: a table remembers where a
-//! hash of three bytes was last seen. Written here and not taken from a crate: the format is three lines, and
-//! the decompressor must bound its output by the caller's limit.
+//! A repetition may reach into what it writes itself. The compressor is greedy: a table remembers
+//! where a hash of three bytes was last seen. Written here and not taken from a crate: the format
+//! is three lines, and the decompressor must bound its output by the caller's limit.
 
 /// Most bytes that follow one control byte as they are.
 const LITERALS_MAX: usize = 32;
@@ -24,8 +24,8 @@ const EXPANSION_MAX: usize = REPEAT_MAX / 3;
 const SAVED_BYTES_MIN: usize = 4;
 const TABLE_BITS: u32 = 13;
 
-/// Decompresses to exactly `length` bytes, or says `None`. A length that `packed` cannot have is refused
-/// before anything is allocated.
+/// Decompresses to exactly `length` bytes, or says `None`. A length that `packed` cannot have is
+/// refused before anything is allocated.
 pub(crate) fn decompress(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     if length > packed.len().saturating_mul(EXPANSION_MAX) {
         return None;
@@ -62,7 +62,8 @@ fn copy_back(out: &mut Vec<u8>, distance: usize, count: usize) -> Option<()> {
     let start = out.len().checked_sub(distance)?;
     let mut left = count;
     while left > 0 {
-        // From `start` on the bytes have the period `distance`, so any stretch from there continues them.
+        // From `start` on the bytes have the period `distance`, so any stretch from there continues
+        // them.
         let stretch = left.min(out.len() - start);
         out.extend_from_within(start..start + stretch);
         left -= stretch;
@@ -80,7 +81,8 @@ pub(crate) struct Compressor {
 }
 
 impl Compressor {
-    /// Appends `input` compressed and says true; or, if that would not save enough, leaves `out` as it is.
+    /// Appends `input` compressed and says true; or, if that would not save enough, leaves `out` as
+    /// it is.
     pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let saves = input.len() > SAVED_BYTES_MIN

@@ -1,7 +1,8 @@
 //! A value, apart from any encoding and from how it is stored.
 //!
-//! Strings are borrowed from the payload where it has them as they are, and owned where they were compressed
-//! or numbers. Command code borrows likewise from what it stores, so that `DUMP` copies every byte once.
+//! Strings are borrowed from the payload where it has them as they are, and owned where they were
+//! compressed or numbers. Command code borrows likewise from what it stores, so that `DUMP` copies
+//! every byte once.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,8 +13,8 @@ pub type Bytes<'a> = Cow<'a, [u8]>;
 /// The largest expiry of a hash field, a unix time in milliseconds: 48 bits, as in Redis 7.4.
 pub const EXPIRE_MS_MAX: u64 = 0xffff_ffff_ffff;
 
-/// The most bytes that the names and values of a stream's entry may have together, for a node must hold them:
-/// what Redis lets `XADD` take. Four times as many could not be encoded.
+/// The most bytes that the names and values of a stream's entry may have together, for a node must
+/// hold them: what Redis lets `XADD` take. Four times as many could not be encoded.
 pub const STREAM_ENTRY_BYTES_MAX: usize = 1 << 30;
 
 /// A value of any type.
@@ -25,8 +26,8 @@ pub enum Payload<'a> {
     List(Vec<Bytes<'a>>),
     /// A set: no member twice, never empty; the order means nothing.
     Set(Vec<Bytes<'a>>),
-    /// A sorted set: no member twice, never empty, no score that is not a number. Decoded ones are in order,
-    /// by score, then by member.
+    /// A sorted set: no member twice, never empty, no score that is not a number. Decoded ones are
+    /// in order, by score, then by member.
     SortedSet(Vec<(Bytes<'a>, f64)>),
     /// A hash: no field twice, never empty; the order means nothing.
     Hash(Vec<Field<'a>>),
@@ -41,7 +42,8 @@ pub struct Field<'a> {
     pub name: Bytes<'a>,
     /// Its value.
     pub value: Bytes<'a>,
-    /// When it expires, as a unix time in milliseconds from 1 to [`EXPIRE_MS_MAX`]; it may have passed.
+    /// When it expires, as a unix time in milliseconds from 1 to [`EXPIRE_MS_MAX`]; it may have
+    /// passed.
     pub expire_ms: Option<u64>,
 }
 
@@ -54,7 +56,8 @@ pub struct StreamId {
     pub sequence: u64,
 }
 
-/// A stream. The first identity that Redis writes into payloads is that of the first entry and not kept apart.
+/// A stream. The first identity that Redis writes into payloads is that of the first entry and not
+/// kept apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stream<'a> {
     /// The entries that are not deleted, ascending.
@@ -74,8 +77,8 @@ pub struct Stream<'a> {
 pub struct StreamEntry<'a> {
     /// Its identity.
     pub id: StreamId,
-    /// Names and values in their order, at least one pair and at most [`STREAM_ENTRY_BYTES_MAX`]; a name may
-    /// stand there twice.
+    /// Names and values in their order, at least one pair and at most [`STREAM_ENTRY_BYTES_MAX`]; a
+    /// name may stand there twice.
     pub fields: Vec<(Bytes<'a>, Bytes<'a>)>,
 }
 
@@ -88,8 +91,8 @@ pub struct Group<'a> {
     pub last_id: StreamId,
     /// How many entries were delivered, if that is known.
     pub entries_read: Option<u64>,
-    /// Its consumers: no name twice; the order means nothing. The group's pending entries are theirs together,
-    /// and no entry is pending for two of them.
+    /// Its consumers: no name twice; the order means nothing. The group's pending entries are
+    /// theirs together, and no entry is pending for two of them.
     pub consumers: Vec<Consumer<'a>>,
 }
 
@@ -100,8 +103,8 @@ pub struct Consumer<'a> {
     pub name: Bytes<'a>,
     /// When it last tried anything, as a unix time in milliseconds.
     pub seen_ms: u64,
-    /// When it last got anything; `None` if never. Redis below 7.2 does not tell: then it is `seen_ms`. It is
-    /// not encoded.
+    /// When it last got anything; `None` if never. Redis below 7.2 does not tell: then it is
+    /// `seen_ms`. It is not encoded.
     pub active_ms: Option<u64>,
     /// What it has not acknowledged, ascending.
     pub pending: Vec<Pending>,
@@ -136,7 +139,8 @@ impl Payload<'_> {
         }
     }
 
-    /// Puts everything whose order means nothing in ascending order, so that equal values are equal payloads.
+    /// Puts everything whose order means nothing in ascending order, so that equal values are equal
+    /// payloads.
     pub fn sort(&mut self) {
         match self {
             Payload::String(_) | Payload::List(_) => {}

@@ -3,8 +3,8 @@
 /// The longest text of a 64-bit integer: a sign and 19 digits.
 const INTEGER_BYTES_MAX: usize = 20;
 
-/// The integer that `text` is, if it is one in the only form that Redis stores as a number: no sign but a
-/// minus, no leading zeros, no `-0`.
+/// The integer that `text` is, if it is one in the only form that Redis stores as a number: no sign
+/// but a minus, no leading zeros, no `-0`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     if text.len() > INTEGER_BYTES_MAX {
         return None;
@@ -31,14 +31,16 @@ pub(crate) fn score(text: &[u8]) -> Option<f64> {
 
 /// The integer that a score is exactly, if it is one; `-0` is none.
 pub(crate) fn score_integer(score: f64) -> Option<i64> {
-    // 2^63 as a float is the first that does not fit; the cast saturates, so it must be excluded here.
+    // 2^63 as a float is the first that does not fit; the cast saturates, so it must be excluded
+    // here.
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&score);
     let integer = score as i64;
     let is_integer = fits && integer as f64 == score && !(integer == 0 && score.is_sign_negative());
     is_integer.then_some(integer)
 }
 
-/// The shortest text that `strtod` reads as this score. Redis 7.0 writes 17 digits; both mean the same.
+/// The shortest text that `strtod` reads as this score. Redis 7.0 writes 17 digits; both mean the
+/// same.
 pub(crate) fn score_text(score: f64) -> String {
     if score.is_infinite() {
         return if score > 0.0 { "inf" } else { "-inf" }.to_owned();

@@ -73,8 +73,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number of items of at least `item_bytes_min` bytes each that become `T`s. More than what remains can
-    /// hold is refused, and the memory for the `T`s is charged.
+    /// A number of items of at least `item_bytes_min` bytes each that become `T`s. More than what
+    /// remains can hold is refused, and the memory for the `T`s is charged.
     pub fn count<T>(&mut self, item_bytes_min: usize) -> Result<usize, DecodeError> {
         let count = self.length()?;
         let possible = self.rest.len() / item_bytes_min;

@@ -1,4 +1,5 @@
-//! The type bytes of RDB, which say both type and encoding. Names as in Redis' `rdb.h`, without the prefix.
+//! The type bytes of RDB, which say both type and encoding. Names as in Redis' `rdb.h`, without the
+//! prefix.
 
 pub(crate) const STRING: u8 = 0;
 pub(crate) const LIST: u8 = 1;

@@ -4,8 +4,8 @@
 //! *3\r\n $3\r\n SET \r\n | $1\r\n k \r\n …
 //! ^ front: count and first argument
 //! ```
-//! Pipelines repeat their command, so the same bytes are parsed again and again: comparing them, at once,
-//! takes a fifth of that.
+//! Pipelines repeat their command, so the same bytes are parsed again and again: comparing them, at
+//! once, takes a fifth of that.
 
 use crate::parser::{Cursor, take_arg, take_args};
 use crate::{Arg, Limits};
@@ -22,7 +22,8 @@ const FRONT_BYTES_MAX: usize = 2 * WHOLE;
 pub struct Front {
     /// Its first bytes; the first eight are enough if it has no more than 16.
     head: [u8; WHOLE],
-    /// Its last bytes, which overlap with the first; the last eight are enough if it has no more than 16.
+    /// Its last bytes, which overlap with the first; the last eight are enough if it has no more
+    /// than 16.
     tail: [u8; WHOLE],
     /// 0 if there is none.
     len: usize,
@@ -33,8 +34,8 @@ pub struct Front {
 }
 
 impl Front {
-    /// That of the request at `start` in `buf`, which was parsed to `args`. None if it is long, or the line
-    /// of an inline request.
+    /// That of the request at `start` in `buf`, which was parsed to `args`. None if it is long, or
+    /// the line of an inline request.
     #[inline]
     pub fn of(buf: &[u8], start: usize, args: &[Arg]) -> Front {
         let Some(&name) = args.first() else { return Front::default() };
@@ -56,7 +57,8 @@ impl Front {
         }
     }
 
-    /// Whether requests that begin so are for the fast way under these limits, as far as the front goes.
+    /// Whether requests that begin so are for the fast way under these limits, as far as the front
+    /// goes.
     #[inline]
     pub(crate) fn is_within(&self, limits: &Limits) -> bool {
         self.len > 0 && limits.allow_short() && self.args <= limits.args_max
@@ -95,8 +97,8 @@ impl Repeats {
         Repeats { front: *front }
     }
 
-    /// Takes the request at `buf[start..]` and appends its arguments to `args`, if it begins with the front
-    /// and the rest of it is for the fast way. If not, nothing has been done, and
+    /// Takes the request at `buf[start..]` and appends its arguments to `args`, if it begins with
+    /// the front and the rest of it is for the fast way. If not, nothing has been done, and
     /// [`Parser::parse`](crate::Parser::parse) is next.
     #[inline(always)]
     pub fn take(&self, buf: &[u8], start: usize, args: &mut Vec<Arg>) -> Option<Taken> {
@@ -105,7 +107,8 @@ impl Repeats {
             return None;
         }
         let (name, end) = (Arg { start: start + name.start, len: name.len }, start + len);
-        // Most commands have two words or three, and what is known to be so many is not kept in memory.
+        // Most commands have two words or three, and what is known to be so many is not kept in
+        // memory.
         match count {
             1 => {
                 args.push(name);

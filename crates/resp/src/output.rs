@@ -18,7 +18,7 @@ pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 
 /// Capacity that an empty output may keep for ever.
 const CAPACITY_KEPT: usize = 16 * 1024;
-/// Capacity that an empty output never keeps: at this size allocating anew is small beside filling
+/// Capacity that an empty output never keeps: at this size allocating again is small beside filling
 /// it.
 const CAPACITY_NEVER_KEPT: usize = 1024 * 1024;
 /// An output between the two shrinks after having used less than a quarter of its capacity this
@@ -104,8 +104,8 @@ impl Output {
         }
     }
 
-    /// Bytes of memory that are kept for this output alone, or may be: a shared value may have no other
-    /// owner any more.
+    /// Bytes of memory that are kept for this output alone, or may be: a shared value may have no
+    /// other owner any more.
     pub fn memory_bytes_held(&self) -> usize {
         self.memory_bytes_used()
             + self.shared.iter().map(|shared| shared.value.len()).sum::<usize>()
@@ -194,7 +194,7 @@ impl Output {
         self.shared.len()
     }
 
-    /// Starts anew at the front of the buffer, and gives memory back after a burst.
+    /// Starts again at the front of the buffer, and gives memory back after a burst.
     fn recycle(&mut self) {
         let (used, capacity) = (self.flat.len(), self.flat.capacity());
         self.flat.clear();

@@ -7,8 +7,8 @@
 //! ^count  ^header ^payload
 //! ```
 //!
-//! There are two ways through this file, and a short cut into the fast one for a request that begins as the
-//! one before (`front.rs`). The fast one takes a whole request whose numbers have at
+//! There are two ways through this file, and a short cut into the fast one for a request that
+//! begins as the one before (`front.rs`). The fast one takes a whole request whose numbers have at
 //! most four digits and whose bytes are all there; it keeps no state. Everything else (longer
 //! numbers, errors, inline requests, and above all a request of which bytes are missing) goes the
 //! careful way, which keeps its place in the parser: a request that comes in a million pieces costs
@@ -143,8 +143,8 @@ impl Parser {
         self.parse_carefully(buf, start, limits, args)
     }
 
-    /// Takes off requests that begin with this front, if it is within the limits. `None` if there may be none,
-    /// or one has begun that is not wholly there.
+    /// Takes off requests that begin with this front, if it is within the limits. `None` if there
+    /// may be none, or one has begun that is not wholly there.
     #[inline]
     pub fn repeats(&self, front: &Front, limits: &Limits) -> Option<Repeats> {
         (!self.resuming && front.is_within(limits)).then(|| Repeats::new(front))
@@ -316,7 +316,8 @@ pub(crate) fn take_args(buf: &[u8], cursor: Cursor, base: usize, args: &mut Vec<
     Cursor { position: buf.len() - rest.len(), args_left }
 }
 
-/// The argument at `position` and where the next one begins, if it is short-headed and wholly there.
+/// The argument at `position` and where the next one begins, if it is short-headed and wholly
+/// there.
 #[inline(always)]
 pub(crate) fn take_arg(buf: &[u8], position: usize) -> Option<(Arg, usize)> {
     let header = short_header::<b'$'>(buf.get(position..)?)?;

@@ -364,8 +364,8 @@ fn put_negative(out: &mut Vec<u8>, value: i64) {
 /// Room for a bulk string that is written in blocks.
 const BLOCKS_BYTES_MAX: usize = 72;
 
-/// Writes a bulk string. What is written in blocks calls nothing that might come back, so that nothing has to be kept
-/// across a call.
+/// Writes a bulk string. What is written in blocks calls nothing that might come back, so that
+/// nothing has to be kept across a call.
 pub(crate) fn put_bulk(out: &mut Vec<u8>, value: &[u8]) {
     if value.len() > 64 {
         return put_long_bulk(out, value);
@@ -395,9 +395,10 @@ fn put_long_bulk(out: &mut Vec<u8>, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes a bulk string of one or two blocks, whose length has two digits. Two blocks that overlap are stored
-/// faster than a number of bytes that varies is copied, and room that is made once is not asked for with
-/// each part. `ROOM` is header, two blocks and line end, up to a whole number of words.
+/// Writes a bulk string of one or two blocks, whose length has two digits. Two blocks that overlap
+/// are stored faster than a number of bytes that varies is copied, and room that is made once is
+/// not asked for with each part. `ROOM` is header, two blocks and line end, up to a whole number of
+/// words.
 #[inline(always)]
 fn put_blocks<const BLOCK: usize, const ROOM: usize>(out: &mut Vec<u8>, value: &[u8]) {
     let len = value.len();
@@ -437,8 +438,8 @@ fn short_word(value: &[u8]) -> u128 {
     }
 }
 
-/// Writes a bulk string of up to nine bytes: its header, itself and the line end are one block, of which
-/// the front part stays.
+/// Writes a bulk string of up to nine bytes: its header, itself and the line end are one block, of
+/// which the front part stays.
 #[inline]
 fn put_short_bulk(out: &mut Vec<u8>, word: u128, len: usize) {
     let header = u32::from_le_bytes([b'$', b'0' + len as u8, b'\r', b'\n']);

@@ -13,7 +13,8 @@ pub struct Answer {
     pub(crate) value: Value,
     /// The protocol in which the script speaks (`redis.setresp`).
     pub(crate) protocol: Protocol,
-    /// How large it may be; one more string may come on top. As much as the memory that the script may use.
+    /// How large it may be; one more string may come on top. As much as the memory that the script
+    /// may use.
     pub(crate) bytes_max: usize,
 }
 
@@ -21,8 +22,9 @@ impl Answer {
     /// Writes it to its client.
     pub fn write(&self, reply: &mut Reply<'_>) {
         let before = reply.mark();
-        // A look into a table allocates nothing and calls nothing, so it fails only where `write_value` has it
-        // fail: a table can name another one many times, and a few of them make an answer without end.
+        // A look into a table allocates nothing and calls nothing, so it fails only where
+        // `write_value` has it fail: a table can name another one many times, and a few of them
+        // make an answer without end.
         let bytes_max = reply.bytes_owed().saturating_add(self.bytes_max);
         let writer = Writer { protocol: self.protocol, bytes_max };
         if writer.write_value(&self.value, NESTING_MAX, reply).is_err() {

@@ -1,9 +1,10 @@
 //! Errors that the server raises in a script, on their way through Lua.
 //!
-//! A library function in Rust cannot raise a table as Redis' functions do; it raises a value of its own,
-//! which the prelude and `explain` turn into what Redis raises wherever a script can see it. It has to be
-//! Rust's function that raises it, not one in Lua that it is called by: in `return redis.call(…)` such a
-//! function would take the place of its caller, and with it the number of the line.
+//! A library function in Rust cannot raise a table as Redis' functions do; it raises a value of its
+//! own, which the prelude and `explain` turn into what Redis raises wherever a script can see it.
+//! It has to be Rust's function that raises it, not one in Lua that it is called by: in `return
+//! redis.call(…)` such a function would take the place of its caller, and with it the number of the
+//! line.
 
 use mlua::Value;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! Replies as Lua values: what `redis.call` returns.
 //!
-//! In the protocol's version 2: a status is `{ok = …}`, an error `{err = …}`, no value `false`. Version 3
-//! has more, each in a table of its own so that it can be told from the rest: `{map = …}`, `{set = …}`,
-//! `{double = …}`, `{big_number = …}`, `{verbatim_string = {format = …, string = …}}`; no value is `nil`.
+//! In the protocol's version 2: a status is `{ok = …}`, an error `{err = …}`, no value `false`.
+//! Version 3 has more, each in a table of its own so that it can be told from the rest: `{map =
+//! …}`, `{set = …}`, `{double = …}`, `{big_number = …}`, `{verbatim_string = {format = …, string =
+//! …}}`; no value is `nil`.
 
 use basalt_resp::{Output, Protocol, Value as ReplyValue, decode};
 use mlua::{Lua, Table, Value};

@@ -25,7 +25,7 @@ pub trait Host {
 pub enum Denied {
     /// The script is told this, code first, and can go on.
     Because(Cow<'static, str>),
-    /// The script is not to go on: whatever it does now is in vain.
+    /// The script is not to go on: whatever it does now has no effect.
     GiveUp,
 }
 

@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// About four microseconds, if the instructions are light. One that concatenates strings of tens of
 /// megabytes takes ten milliseconds by itself.
 const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
-/// Compiled scripts that a thread keeps; with one more it forgets all and begins anew.
+/// Compiled scripts that a thread keeps; with one more it forgets all and begins again.
 const COMPILED_MAX: usize = 1000;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;

@@ -1,5 +1,5 @@
-//! The numbers behind `math.random`: the 48-bit generator of POSIX' `lrand48`, as in Redis, and seeded
-//! alike before every script, so that a script that begins again draws the same numbers.
+//! The numbers behind `math.random`: the 48-bit generator of POSIX' `lrand48`, as in Redis, and
+//! seeded alike before every script, so that a script that begins again draws the same numbers.
 
 use std::cell::Cell;
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// What a script's first line declares: `#!lua flags=no-writes,allow-stale`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ScriptFlags {
-    /// It has such a line at all. A script that has none is taken as Redis took scripts before version 7.
+    /// It has such a line at all. A script that has none is taken as Redis took scripts before
+    /// version 7.
     pub declared: bool,
     /// It changes nothing.
     pub no_writes: bool,
@@ -40,7 +41,8 @@ pub enum Reach {
     Declared,
     /// Others, too.
     Any,
-    /// Others, too, and it has looked for some that were on disk only after it had changed something.
+    /// Others, too, and it has looked for some that were on disk only after it had changed
+    /// something.
     AnyInMemory,
 }
 

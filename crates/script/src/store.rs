@@ -41,8 +41,8 @@ impl Scripts {
         self.state.read().by_sha.get(sha).cloned()
     }
 
-    /// The script with this text, known or new. A new one is remembered with [`Scripts::keep`], once it is
-    /// clear that it is Lua.
+    /// The script with this text, known or new. A new one is remembered with [`Scripts::keep`],
+    /// once it is clear that it is Lua.
     ///
     /// # Errors
     /// It is no script.

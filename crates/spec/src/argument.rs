@@ -107,9 +107,9 @@ pub enum Repeat {
 
 /// A correction to what the synopsis says about one argument.
 ///
-/// Built up in a constant from [`at`] or [`around`]: `at("EX").since("2.6.12")`. It applies to every
-/// argument that matches, and it is an error if there is none. Corrections apply in order and see
-/// the names that earlier ones gave.
+/// Built up in a constant from [`at`] or [`around`]: `at("EX").since("2.6.12")`. It applies to
+/// every argument that matches, and it is an error if there is none. Corrections apply in order and
+/// see the names that earlier ones gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Override {
     pub(crate) target: Target,

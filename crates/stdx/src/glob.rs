@@ -8,14 +8,14 @@
 //! Odd corners are Redis 7.2's (`stringmatchlen` in its `util.c`): a class that is not closed ends
 //! with the pattern, `[a-]` is such a class (a range up to `]`), `[]` matches nothing and `[^]` any
 //! byte, a last `\` is itself, ranges compare bytes as signed numbers, and when case is ignored an
-//! escaped byte in a class still counts as it stands. The empty name is matched by the empty pattern
-//! and by `*` alone, not by `**`.
+//! escaped byte in a class still counts as it stands. The empty name is matched by the empty
+//! pattern and by `*` alone, not by `**`.
 //!
 //! **Idea.** A pattern is compiled once: at its stars it falls into segments of a fixed length. The
 //! first must stand at the name's beginning, the last at its end, and each one between them at the
-//! first place after the one before: a later place could only leave less room for the rest. So there
-//! is no backtracking over stars, and `*a*a*a*b` cannot blow up. Segments of plain bytes are searched
-//! by `memchr`'s two-way search, in linear time.
+//! first place after the one before: a later place could only leave less room for the rest. So
+//! there is no backtracking over stars, and `*a*a*a*b` cannot blow up. Segments of plain bytes are
+//! searched by `memchr`'s two-way search, in linear time.
 //!
 //! A segment with `?` or classes is tried place by place, which is linear for segments of up to
 //! [`EFFORT_A_BYTE`] bytes. A longer one that nearly matches at many places of a long name would

@@ -3,9 +3,10 @@
 //! What the standard library lacks and more than one crate needs, and nothing else. It owns glob
 //! patterns ([`glob`]), numbers of variable length ([`varint`]), a lock for what is held for
 //! nanoseconds ([`short_lock`]), the order of locks ([`lock_rank`]), fetching ahead
-//! ([`mod@prefetch`]) and multiplication without carries ([`carryless`]). It must never know anything of databases: what is here would be as much at home
-//! in any other program. Its one invariant: no input makes it panic or take more than
-//! time in proportion to the input's length. Read `glob.rs` next.
+//! ([`mod@prefetch`]) and multiplication without carries ([`carryless`]). It must never know
+//! anything of databases: what is here would be as much at home in any other program. Its one
+//! invariant: no input makes it panic or take more than time in proportion to the input's length.
+//! Read `glob.rs` next.
 
 #![deny(unsafe_code)]
 

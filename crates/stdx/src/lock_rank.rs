@@ -1,10 +1,11 @@
 //! The order in which locks are taken, asserted in debug builds.
 //!
-//! Every lock has a rank, and those of one rank have numbers. A thread waits for a lock only if that lock's
-//! rank, or its number in the same rank, is higher than those of all that the thread holds; then no circle
-//! of waiting threads can close. A thread keeps account of what it holds by itself, in a list that
-//! is rarely longer than three, and panics at a lock that comes too late, whether or not anybody
-//! competes for it. So any test that takes the path finds the fault, and not one run in a million.
+//! Every lock has a rank, and those of one rank have numbers. A thread waits for a lock only if
+//! that lock's rank, or its number in the same rank, is higher than those of all that the thread
+//! holds; then no circle of waiting threads can close. A thread keeps account of what it holds by
+//! itself, in a list that is rarely longer than three, and panics at a lock that comes too late,
+//! whether or not anybody competes for it. So any test that takes the path finds the fault, and not
+//! one run in a million.
 //!
 //! In release builds a [`Held`] has no size and no code.
 
@@ -38,8 +39,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// Enters locks of one rank, to be called before the thread waits for the first of them: they are taken in
-    /// ascending order of their numbers, from `first` to `last`.
+    /// Enters locks of one rank, to be called before the thread waits for the first of them: they
+    /// are taken in ascending order of their numbers, from `first` to `last`.
     ///
     /// # Panics
     /// In debug builds, if the thread holds a lock that comes after the first.
@@ -88,8 +89,8 @@ impl Drop for Held {
     }
 }
 
-/// Looks at what this thread holds. A thread that ends has no list any more; what it locks then, as it drops
-/// its other thread locals, is not looked at.
+/// Looks at what this thread holds. A thread that ends has no list any more; what it locks then, as
+/// it drops its other thread locals, is not looked at.
 #[cfg(debug_assertions)]
 fn account(look: impl FnOnce(&mut Vec<(Rank, u32)>)) {
     let _ = HELD.try_with(|held| look(&mut held.borrow_mut()));
@@ -161,8 +162,8 @@ impl<T> DerefMut for RankedGuard<'_, T> {
     }
 }
 
-/// A leaf with readers. They, too, take no other lock under it: a writer that waits holds up readers that come
-/// later, so one that waits for something else could close a circle.
+/// A leaf with readers. They, too, take no other lock under it: a writer that waits holds up
+/// readers that come later, so one that waits for something else could close a circle.
 #[derive(Debug, Default)]
 pub struct LeafRwLock<T>(RwLock<T>);
 

@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Bringing a cache line in before it is needed.
 //!
-//! JUSTIFICATION for `unsafe`: the instruction has no safe name. Fetching the end of a journal's stream
-//! ahead alone takes a SET's own cycles from 605 to 575 (pipeline 50, medians of three).
+//! JUSTIFICATION for `unsafe`: the instruction has no safe name. Fetching the end of a journal's
+//! stream ahead alone takes a SET's own cycles from 605 to 575 (pipeline 50, medians of three).
 #![expect(unsafe_code, reason = "the instruction has no safe name")]
 
 /// Bytes of a cache line.

@@ -1,4 +1,5 @@
-//! HOT PATH A lock for what is held for nanoseconds: one atomic exchange to take it, one plain
+//! HOT PATH
+//! A lock for what is held for nanoseconds: one atomic exchange to take it, one plain
 //! store to let go.
 //!
 //! A lock that wakes its waiters must, when it is let go, find out whether there are any, and that

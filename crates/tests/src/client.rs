@@ -1,4 +1,5 @@
-//! A blocking connection, over TCP or a Unix socket: one request, one reply, or raw bytes where a test wants to misbehave.
+//! A blocking connection, over TCP or a Unix socket: one request, one reply, or raw bytes where a
+//! test wants to misbehave.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 use basalt_resp::{Value, decode, encode_request};
 
-/// How long a test waits for one reply before it fails: far longer than any reply should take, even on a
-/// loaded machine.
+/// How long a test waits for one reply before it fails: far longer than any reply should take, even
+/// on a loaded machine.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// One connection to a server.
@@ -62,7 +63,8 @@ impl Connection {
         self.stream.write_all(bytes)
     }
 
-    /// Waits for one reply. The end of the stream is `UnexpectedEof`; what is no reply is `InvalidData`.
+    /// Waits for one reply. The end of the stream is `UnexpectedEof`; what is no reply is
+    /// `InvalidData`.
     pub fn receive(&mut self) -> io::Result<Value> {
         loop {
             let pending = &self.buffer[self.start..];
@@ -80,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Reads more, at least as much again as is pending: decoding anew is then linear in total.
+    /// Reads more, at least as much again as is pending: decoding again is then linear in total.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.start = 0;

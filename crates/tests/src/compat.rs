@@ -1,9 +1,10 @@
 //! Runs the cases of the public project resp-compatibility (`data/README.md`).
 //!
-//! A case is a list of commands with their results, run on an empty database. The conventions are that
-//! project's: a command is split at single spaces, double quotes group and vanish; in a binary case
-//! backslash escapes are resolved first; results are compared as integers, strings, nulls and lists; with
-//! `sort_result`, lists that hold no lists are sorted on both sides; an error reply never matches.
+//! A case is a list of commands with their results, run on an empty database. The conventions are
+//! that project's: a command is split at single spaces, double quotes group and vanish; in a binary
+//! case backslash escapes are resolved first; results are compared as integers, strings, nulls and
+//! lists; with `sort_result`, lists that hold no lists are sorted on both sides; an error reply
+//! never matches.
 //!
 //! A case runs only if the server has all of its commands, so that the count grows with the server.
 

@@ -1,14 +1,15 @@
 //! Rounds of: write from several connections, kill at a random moment, start again, compare.
 //!
-//! Each writer sets keys that no one else sets and notes which were acknowledged. After the restart every
-//! acknowledged key must have its value; a key that was sent but not acknowledged may be there or not.
-//! With [`Placement::OneSlot`] all keys of a writer are in one slot, so that the log must have kept a prefix
-//! of them: a later key without an earlier one is a hole, which no durability setting allows.
+//! Each writer sets keys that no one else sets and notes which were acknowledged. After the restart
+//! every acknowledged key must have its value; a key that was sent but not acknowledged may be
+//! there or not. With [`Placement::OneSlot`] all keys of a writer are in one slot, so that the log
+//! must have kept a prefix of them: a later key without an earlier one is a hole, which no
+//! durability setting allows.
 //!
-//! This kills the process, not the kernel: what was handed to the kernel survives. So it cannot see a
-//! forgotten fsync; the simulated disk does that. The canary shows that it sees what it can.
-//! [`collections`] does the same with lists, sets, hashes, sorted sets and streams, [`mixed`] with all types in
-//! transactions and scripts.
+//! This kills the process, not the kernel: what was handed to the kernel survives. So it cannot see
+//! a forgotten fsync; the simulated disk does that. The canary shows that it sees what it can.
+//! [`collections`] does the same with lists, sets, hashes, sorted sets and streams, [`mixed`] with
+//! all types in transactions and scripts.
 
 pub mod collections;
 pub mod mixed;
@@ -125,8 +126,8 @@ fn launching(plan: &Plan, dir: &Path) -> Launch {
     for (name, value) in &plan.options {
         launch = launch.option(name, value);
     }
-    // A kill in the middle of a write leaves a torn tail, which recovery cuts and reports; and a server told
-    // to acknowledge too early should say so.
+    // A kill in the middle of a write leaves a torn tail, which recovery cuts and reports; and a
+    // server told to acknowledge too early should say so.
     launch.allow_log("torn tail").allow_log("debug-acknowledge-before-fsync")
 }
 
@@ -143,8 +144,8 @@ fn write_and_kill(
     })
 }
 
-/// Has all writers work, each on a connection of its own, until `moment` acknowledgements have been counted,
-/// and kills the server. Gives what they bring back and when that was.
+/// Has all writers work, each on a connection of its own, until `moment` acknowledgements have been
+/// counted, and kills the server. Gives what they bring back and when that was.
 fn kill_amid<W: Send, T: Send>(
     plan: &Plan,
     server: &mut Server,

@@ -14,8 +14,8 @@ pub struct Thousands {
 }
 
 impl Thousands {
-    /// Waits for its turn and raises the limit, which servers inherit that are started afterwards. `None` if it may
-    /// not be that high and `BASALT_WITHOUT_DESCRIPTORS=1` permits to go without.
+    /// Waits for its turn and raises the limit, which servers inherit that are started afterwards.
+    /// `None` if it may not be that high and `BASALT_WITHOUT_DESCRIPTORS=1` permits to go without.
     ///
     /// # Panics
     /// It may not be that high, which is not permitted.

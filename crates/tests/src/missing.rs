@@ -1,5 +1,5 @@
-//! What a machine may lack. A test that needs it fails there, so that no run looks better than it was; a variable
-//! declares the lack, and then the test passes without looking.
+//! What a machine may lack. A test that needs it fails there, so that no run looks better than it
+//! was; a variable declares the lack, and then the test passes without looking.
 
 use std::process::{Command, Stdio};
 

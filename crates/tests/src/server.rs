@@ -1,4 +1,5 @@
-//! Starts servers for tests: on a free port, in a folder of their own, with their log kept and checked.
+//! Starts servers for tests: on a free port, in a folder of their own, with their log kept and
+//! checked.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,7 +16,7 @@ use basalt_resp::Value;
 /// How long a server may take from its start to its first `PONG`.
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// How often a start is tried anew when another process took the free port first.
+/// How often a start is tried again when another process took the free port first.
 const START_ATTEMPTS_MAX: usize = 3;
 
 /// Which program to start.
@@ -108,8 +109,8 @@ impl Launch {
         panic!("cannot start {}:{failures}", program(self.kind).display());
     }
 
-    /// Starts the server and kills it after this time, whether it answers by then or not: a crash in the midst
-    /// of a recovery.
+    /// Starts the server and kills it after this time, whether it answers by then or not: a crash
+    /// in the midst of a recovery.
     pub fn start_and_kill(self, after: Duration) {
         match self.spawn() {
             Ok(mut server) => {
@@ -351,8 +352,8 @@ fn answers(address: SocketAddr) -> bool {
     }
 }
 
-/// A port that is free now, another one at each call. The kernel gives connections theirs from 32768 on, by
-/// default: a port from there could be a connection's before the server has it.
+/// A port that is free now, another one at each call. The kernel gives connections theirs from
+/// 32768 on, by default: a port from there could be a connection's before the server has it.
 pub fn free_port() -> io::Result<u16> {
     const FIRST: u32 = 20_000;
     const COUNT: u32 = 12_000;

@@ -8,9 +8,9 @@
 //! bit         0  1  2  3  4  5  6  7   8  9 10 11 …
 //! weight    128 64 32 16  8  4  2  1 128 64 32 16 …
 //! ```
-//! Behind the end of a string all bits are 0. Positions are `u64`: a string of 512 MiB has 2^32 bits.
-//! What changes a string here returns the bytes to be written instead of writing them, because the
-//! owner of the string logs them too.
+//! Behind the end of a string all bits are 0. Positions are `u64`: a string of 512 MiB has 2^32
+//! bits. What changes a string here returns the bytes to be written instead of writing them,
+//! because the owner of the string logs them too.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,8 @@ pub fn bit(bytes: &[u8], position: u64) -> u8 {
     byte.map_or(0, |byte| byte >> shift(position) & 1)
 }
 
-/// The byte with one of its bits set or cleared; of `position` only the place inside the byte counts.
+/// The byte with one of its bits set or cleared; of `position` only the place inside the byte
+/// counts.
 #[inline]
 pub fn with_bit(byte: u8, position: u64, value: Bit) -> u8 {
     let cleared = byte & !(1 << shift(position));

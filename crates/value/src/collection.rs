@@ -18,9 +18,9 @@ pub enum DecodeError {
 
 /// A collection: one word, see [`crate::form`].
 ///
-/// Operations that change it take [`Edits`] and write there what they did, physically: absolute times,
-/// no randomness left, nothing that depends on the order of a hash table. An operation that changes
-/// nothing writes nothing.
+/// Operations that change it take [`Edits`] and write there what they did, physically: absolute
+/// times, no randomness left, nothing that depends on the order of a hash table. An operation that
+/// changes nothing writes nothing.
 pub trait Collection: Sized {
     /// Its kind.
     const KIND: Kind;
@@ -53,12 +53,12 @@ pub trait Collection: Sized {
     /// Appends all of it.
     fn encode(&self, out: &mut Vec<u8>);
 
-    /// Writes edits that make an empty collection equal to it: for one that is too large to be logged as
-    /// a whole.
+    /// Writes edits that make an empty collection equal to it: for one that is too large to be
+    /// logged as a whole.
     fn write_as_edits(&self, edits: &mut Edits<'_>);
 
-    /// Visits bytes that say what is in it, in any order: equal values visit the same bytes, each as
-    /// often. For `DEBUG DIGEST`.
+    /// Visits bytes that say what is in it, in any order: equal values visit the same bytes, each
+    /// as often. For `DEBUG DIGEST`.
     fn visit_parts(&self, visit: &mut dyn FnMut(&[u8])) {
         let mut bytes = Vec::new();
         self.encode(&mut bytes);

@@ -1,9 +1,9 @@
 //! HOT PATH
 //! Where an operation writes down what it changes.
 //!
-//! One operation may write more than a record of the log may hold: SPOP of a million members, a set put
-//! under a key. [`Breaks`] therefore notes where one edit ends and the next begins, about every so
-//! many bytes, so that the edits can be cut there.
+//! One operation may write more than a record of the log may hold: SPOP of a million members, a set
+//! put under a key. [`Breaks`] therefore notes where one edit ends and the next begins, about every
+//! so many bytes, so that the edits can be cut there.
 
 use crate::item::Item;
 use crate::touched::Touched;
@@ -100,8 +100,8 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Writes one edit of which the operation makes use itself. `write` may find something in the buffer
-    /// already, and gives what the operation is to give.
+    /// Writes one edit of which the operation makes use itself. `write` may find something in the
+    /// buffer already, and gives what the operation is to give.
     #[inline]
     pub fn write_through<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.note_break();

@@ -2,14 +2,15 @@
 //! Bringing what an operation will touch into the cache before it runs.
 //!
 //! An operation on one element of a large collection reads places of which each is found by the one
-//! before: where the segment is, the segment, its tags, the member's word, the member. One after the
-//! other that takes a microsecond when the collection is larger than the caches. Thirty operations that go
-//! there step by step, side by side, wait little longer than one. So who has a batch takes [`Step`]s:
-//! each reads what the last one fetched, and says what is to be fetched next. Nothing depends on a step
-//! having been taken.
+//! before: where the segment is, the segment, its tags, the member's word, the member. One after
+//! the other that takes a microsecond when the collection is larger than the caches. Thirty
+//! operations that go there step by step, side by side, wait little longer than one. So who has a
+//! batch takes [`Step`]s: each reads what the last one fetched, and says what is to be fetched
+//! next. Nothing depends on a step having been taken.
 //!
-//! Most of the wait is for the page to be found in which something stands, and a fetch goes no further
-//! before it is. So all addresses of a step are found first, and then fetched in a loop of nothing else.
+//! Most of the wait is for the page to be found in which something stands, and a fetch goes no
+//! further before it is. So all addresses of a step are found first, and then fetched in a loop of
+//! nothing else.
 
 use crate::form::{Form, FormRef};
 use crate::packed::Packed;
@@ -35,7 +36,8 @@ pub enum Way {
 /// A step on the way to an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The element, if it is found by its place in an order; the other steps follow, so that it can go.
+    /// The element, if it is found by its place in an order; the other steps follow, so that it can
+    /// go.
     Order,
     /// Where its segment is noted.
     Directory,
@@ -97,7 +99,8 @@ fn prefetch_form<N>(form: &Form<N>) -> bool {
 }
 
 impl<'a> ValueRef<'a> {
-    /// Brings in what its word points to. Gives its kind if there are [`Step`]s to take to an element.
+    /// Brings in what its word points to. Gives its kind if there are [`Step`]s to take to an
+    /// element.
     #[inline]
     pub fn fetch(self) -> Option<Kind> {
         let is_table = match self {
@@ -116,16 +119,16 @@ impl<'a> ValueRef<'a> {
         is_table.then_some(self.kind())
     }
 
-    /// What a step would fetch is in the cache anyway, as a rule: it is small, and every element's way
-    /// leads there.
+    /// What a step would fetch is in the cache anyway, as a rule: it is small, and every element's
+    /// way leads there.
     #[inline]
     pub fn is_near(self, step: Step) -> bool {
         const ELEMENTS_MAX: usize = 1 << 20;
         matches!(step, Step::Directory | Step::Segment) && self.len() <= ELEMENTS_MAX
     }
 
-    /// Gives what a step on a way fetches to `fetch`, which may be nothing. A place in an order becomes a
-    /// hash, once the element has been fetched.
+    /// Gives what a step on a way fetches to `fetch`, which may be nothing. A place in an order
+    /// becomes a hash, once the element has been fetched.
     #[inline]
     pub fn ahead(self, way: &mut Way, step: Step, fetch: &mut impl FnMut(*const u8)) {
         match self {

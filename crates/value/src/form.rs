@@ -6,8 +6,8 @@
 //!      = address (8-aligned) | 1   native: a boxed structure
 //! ```
 //! Most collections are small. One word in the entry, one allocation for everything in it: a small
-//! hash costs one cache miss and 16 bytes beside its elements, where a tagged enum of vectors would cost
-//! 40 (a tenth of a hash of ten short fields) and one miss more.
+//! hash costs one cache miss and 16 bytes beside its elements, where a tagged enum of vectors would
+//! cost 40 (a tenth of a hash of ten short fields) and one miss more.
 
 use crate::packed::Packed;
 use std::marker::PhantomData;

@@ -12,10 +12,11 @@
 //! Packed up to `hash-max-listpack-entries` fields with names and values of at most
 //! `hash-max-listpack-value` bytes; a native hash stays native, as in Redis.
 //!
-//! A field may expire. From then on no operation that is told the time sees it, while [`Collection::len`],
-//! the encoding and the edits go by what is stored: somebody has to say [`Hash::remove_expired`] in the end.
-//! Every operation that changes a hash for a client begins with that, for [`EXPIRED_A_CHANGE`] fields at
-//! most, so that no change has to wait for millions of them.
+//! A field may expire. From then on no operation that is told the time sees it, while
+//! [`Collection::len`], the encoding and the edits go by what is stored: somebody has to say
+//! [`Hash::remove_expired`] in the end. Every operation that changes a hash for a client begins
+//! with that, for [`EXPIRED_A_CHANGE`] fields at most, so that no change has to wait for millions
+//! of them.
 
 mod edit;
 mod encoded;
@@ -36,7 +37,8 @@ use table::{Outcome, Table};
 
 /// Expired fields that a change removes on its way: some 20 µs.
 pub const EXPIRED_A_CHANGE: usize = 128;
-/// Draws of a random field that may turn out to have expired before the others are looked at in order.
+/// Draws of a random field that may turn out to have expired before the others are looked at in
+/// order.
 const DRAWS_MAX: usize = 64;
 
 /// A hash.
@@ -97,8 +99,8 @@ impl Hash {
         }
     }
 
-    /// Sets a field; says whether it is new. The expiry of `field` is set, too, unless it is 0; then `old`
-    /// says what becomes of the one that the field had.
+    /// Sets a field; says whether it is new. The expiry of `field` is set, too, unless it is 0;
+    /// then `old` says what becomes of the one that the field had.
     #[inline]
     pub fn set(
         &mut self,
@@ -143,7 +145,8 @@ impl Hash {
         is_new
     }
 
-    /// Puts a field, whatever was there. The change is not written down: for hashes that are logged whole.
+    /// Puts a field, whatever was there. The change is not written down: for hashes that are logged
+    /// whole.
     pub fn put(&mut self, field: Field<'_>, limits: &Limits) {
         if let FormMut::Packed(packed) = self.0.change() {
             let entries_max = (limits.hash.entries_max as usize).min(packed::COUNT_MAX);
@@ -330,8 +333,8 @@ impl Hash {
         });
     }
 
-    /// Some field that has not expired, by a random number: each as likely as another, or, in a native
-    /// hash, about as likely.
+    /// Some field that has not expired, by a random number: each as likely as another, or, in a
+    /// native hash, about as likely.
     pub fn random(&self, random: u64, now_ms: u64) -> Option<Field<'_>> {
         match self.0.read() {
             FormRef::Packed(packed) => {
@@ -353,8 +356,8 @@ impl Hash {
         }
     }
 
-    /// Visits at least `count` fields from a cursor on, expired ones counted but not shown; gives the
-    /// cursor to go on with, 0 at the end.
+    /// Visits at least `count` fields from a cursor on, expired ones counted but not shown; gives
+    /// the cursor to go on with, 0 at the end.
     pub fn scan(
         &self,
         cursor: u64,

@@ -1,11 +1,11 @@
 //! HyperLogLog: how many different elements there were, in 12 KiB, within 0.81%.
 //!
-//! The algorithm, the estimator and every byte are those of Redis, so that counts agree exactly with
-//! a redis-server's and strings can travel between the two.
+//! The algorithm, the estimator and every byte are those of Redis, so that counts agree exactly
+//! with a redis-server's and strings can travel between the two.
 //!
-//! An element is hashed to 64 bits ([`element`]). The low 14 bits choose one of 16,384 registers, the
-//! others make a count: one more than the zero bits before the first set one. A register keeps the
-//! largest count that it has seen; many large counts mean many elements ([`estimate`]).
+//! An element is hashed to 64 bits ([`element`]). The low 14 bits choose one of 16,384 registers,
+//! the others make a count: one more than the zero bits before the first set one. A register keeps
+//! the largest count that it has seen; many large counts mean many elements ([`estimate`]).
 //!
 //! ```text
 //!  0     4         5         8                                  16
@@ -27,16 +27,16 @@
 //! beyond `hll-sparse-max-bytes`. Which opcodes a string has depends on the order of its elements;
 //! [`HllBuf`] makes the same choices as Redis, or a GET would tell the difference.
 //!
-//! [`Hll`] reads a string, which may come from anywhere: a client can SET it. It looks at the header
-//! first ([`NotHll`]); runs that do not make up 16,384 registers are found when they are walked
-//! ([`Corrupted`]).
+//! [`Hll`] reads a string, which may come from anywhere: a client can SET it. It looks at the
+//! header first ([`NotHll`]); runs that do not make up 16,384 registers are found when they are
+//! walked ([`Corrupted`]).
 //!
-//! Rejected: one representation in memory and Redis' at the border. GET, SETRANGE and the log see the
-//! string all the time, and the sparse form is smaller than a table of counts.
+//! Rejected: one representation in memory and Redis' at the border. GET, SETRANGE and the log see
+//! the string all the time, and the sparse form is smaller than a table of counts.
 //!
 //! Sources: P. Flajolet and others, "HyperLogLog: the analysis of a near-optimal cardinality
-//! estimation algorithm" (2007); S. Heule and others, "HyperLogLog in Practice" (2013); O. Ertl, "New
-//! cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284.
+//! estimation algorithm" (2007); S. Heule and others, "HyperLogLog in Practice" (2013); O. Ertl,
+//! "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284.
 
 #![forbid(unsafe_code)]
 

@@ -7,9 +7,10 @@
 //!      | 0xC1…0xC8                  a number of 1…8 bytes follows, little-endian, two's complement
 //!      | 0xD0…0xFF                  the number 0…47
 //! ```
-//! A number is a string that is spelled as Redis spells that number: it comes out as it went in, and every
-//! string has one encoding only, so that equal items are equal bytes. Against Redis' listpack an item
-//! saves the byte of backward length: packed collections are short and are walked from the front.
+//! A number is a string that is spelled as Redis spells that number: it comes out as it went in,
+//! and every string has one encoding only, so that equal items are equal bytes. Against Redis'
+//! listpack an item saves the byte of backward length: packed collections are short and are walked
+//! from the front.
 
 use crate::set::member::Member;
 use basalt_stdx::varint;
@@ -31,8 +32,9 @@ pub enum Item<'a> {
     Number(i64),
 }
 
-/// The first bytes of an item. They are made as one number and stored at once: what is stored byte by
-/// byte and copied as a whole right after stalls the processor, for as long as a short append takes.
+/// The first bytes of an item. They are made as one number and stored at once: what is stored byte
+/// by byte and copied as a whole right after stalls the processor, for as long as a short append
+/// takes.
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
     /// Room for the longest, its first byte and a varint of ten.
@@ -196,7 +198,8 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// The number that a string spells as Redis would spell it: no plus, no leading zeros, no minus zero.
+/// The number that a string spells as Redis would spell it: no plus, no leading zeros, no minus
+/// zero.
 #[inline]
 pub fn parse_number(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {

@@ -1,12 +1,13 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — what a key holds: \[value\]
 //!
-//! The data types: list, set, sorted set, hash and stream, each in a packed form for few elements and
-//! a native form that scales ([`form`]), and each with its edits: the bytes that say what changed, which
-//! the log carries and recovery applies. It owns the layout of every collection in memory and its
-//! encoding as one row. It must never know keys, expiry of keys, commands, replies or locks. Its one
-//! invariant: applying the edits that an operation wrote to an equal value makes an equal value, and
-//! foreign bytes give an error, never a panic. Read [`collection`] next, then one type. What strings can hold
-//! besides text is here too: bits ([`bits`]) and HyperLogLogs ([`hll`]).
+//! The data types: list, set, sorted set, hash and stream, each in a packed form for few elements
+//! and a native form that scales ([`form`]), and each with its edits: the bytes that say what
+//! changed, which the log carries and recovery applies. It owns the layout of every collection in
+//! memory and its encoding as one row. It must never know keys, expiry of keys, commands, replies
+//! or locks. Its one invariant: applying the edits that an operation wrote to an equal value makes
+//! an equal value, and foreign bytes give an error, never a panic. Read [`collection`] next, then
+//! one type. What strings can hold besides text is here too: bits ([`bits`]) and HyperLogLogs
+//! ([`hll`]).
 //!
 //! # The map
 //!
@@ -30,24 +31,28 @@
 //!   before it all ──▶ Step: what the operation will read, brought into the cache fetch.rs
 //! ```
 //!
-//! - [`form`] decides which of the two forms a word is, [`limits`] when a packed one becomes native. A native one
-//!   becomes packed again only by being encoded and decoded.
-//! - [`members`] is how a native set, hash or sorted set finds a member by name: segments of at most 224, so that no
-//!   growth pauses; scanning and random members come from it, too.
-//! - [`edits`] are what an operation writes for the log, and what [`Collection::apply`] reads. An operation that writes
-//!   nothing has changed nothing. Where a record may be cut between two edits is noted there as well.
-//! - [`touched`] is kept beside the value by its owner, and handed to an operation with its `Edits`. Only collections
-//!   with a row for each element have one ([`spread`]); those of one row are written whole.
-//! - [`spread`] says which rows a collection has then: their names, contents and order, and how a value is read back
-//!   from them. `spread/gathering.rs` walks a value between two locks and gives what it was when the walk began.
+//! - [`form`] decides which of the two forms a word is, [`limits`] when a packed one becomes
+//!   native. A native one becomes packed again only by being encoded and decoded.
+//! - [`members`] is how a native set, hash or sorted set finds a member by name: segments of at
+//!   most 224, so that no growth pauses; scanning and random members come from it, too.
+//! - [`edits`] are what an operation writes for the log, and what [`Collection::apply`] reads. An
+//!   operation that writes nothing has changed nothing. Where a record may be cut between two edits
+//!   is noted there as well.
+//! - [`touched`] is kept beside the value by its owner, and handed to an operation with its
+//!   `Edits`. Only collections with a row for each element have one ([`spread`]); those of one row
+//!   are written whole.
+//! - [`spread`] says which rows a collection has then: their names, contents and order, and how a
+//!   value is read back from them. `spread/gathering.rs` walks a value between two locks and gives
+//!   what it was when the walk began.
 //! - [`fetch`] is for speed alone: nothing depends on a step having been taken.
 //!
-//! A new operation on a type touches the type's own file and its `edit.rs` (a set's edits are in `set.rs`);
-//! a new type also `kind.rs`, `value.rs` and, to be spread, `<type>/spread.rs`.
+//! A new operation on a type touches the type's own file and its `edit.rs` (a set's edits are in
+//! `set.rs`); a new type also `kind.rs`, `value.rs` and, to be spread, `<type>/spread.rs`.
 
-// JUSTIFICATION for `unsafe` in this crate: a collection is one word with its form in the lowest bit, and its
-// packed bytes have their length in front of them. As a safe enum of a vector and a box the same costs 40
-// bytes a collection, a tenth of a hash of ten short fields, and one cache miss an access.
+// JUSTIFICATION for `unsafe` in this crate: a collection is one word with its form in the lowest
+// bit, and its packed bytes have their length in front of them. As a safe enum of a vector and a
+// box the same costs 40 bytes a collection, a tenth of a hash of ten short fields, and one cache
+// miss an access.
 
 pub mod bits;
 pub mod collection;

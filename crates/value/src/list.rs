@@ -237,8 +237,8 @@ impl List {
         self.native(edits).insert(index, &element, edits);
     }
 
-    /// Removes elements that are equal to `value`: `count` of them from the head on if positive, from the
-    /// tail on if negative, all if 0. Gives how many.
+    /// Removes elements that are equal to `value`: `count` of them from the head on if positive,
+    /// from the tail on if negative, all if 0. Gives how many.
     pub fn remove_equal(
         &mut self,
         value: &[u8],

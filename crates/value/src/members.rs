@@ -4,14 +4,15 @@
 //! ```text
 //! directory[hash >> (64 - depth)] ─▶ segment: a hash table of at most 224 members
 //! ```
-//! **Idea.** Extendible hashing over small tables: a full segment splits in two, and the directory doubles
-//! when it must. No growth moves more than [`SEGMENT_MAX`] members (some 10 µs); the directory of ten
-//! million members is 64 Ki addresses, whose doubling is a copy of half a megabyte. One table of ten million
-//! would stand still for a second to double.
+//! **Idea.** Extendible hashing over small tables: a full segment splits in two, and the directory
+//! doubles when it must. No growth moves more than [`SEGMENT_MAX`] members (some 10 µs); the
+//! directory of ten million members is 64 Ki addresses, whose doubling is a copy of half a
+//! megabyte. One table of ten million would stand still for a second to double.
 //!
-//! Segments cover ranges of hashes in order, so a SCAN cursor is a hash, as for the keyspace: it stays valid
-//! through splits, and every member that is there throughout is visited. A random member is one of the
-//! segment at a random hash: segments are cut by hash, so each member is about as likely as another.
+//! Segments cover ranges of hashes in order, so a SCAN cursor is a hash, as for the keyspace: it
+//! stays valid through splits, and every member that is there throughout is visited. A random
+//! member is one of the segment at a random hash: segments are cut by hash, so each member is about
+//! as likely as another.
 //!
 //! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
 
@@ -33,8 +34,8 @@ const DEPTH_MAX: u32 = 40;
 /// A table of members. See the head of this file.
 #[derive(Debug)]
 pub struct Members<T> {
-    /// `1 << depth` places. Neighbours that have not been told apart share a segment: it stands at the
-    /// first of its places, the others say how far back that is.
+    /// `1 << depth` places. Neighbours that have not been told apart share a segment: it stands at
+    /// the first of its places, the others say how far back that is.
     directory: Vec<Place<T>>,
     depth: u32,
     len: usize,
@@ -65,8 +66,8 @@ impl<T> Segment<T> {
     fn insert(&mut self, hash: u64, member: T, hash_of: impl Fn(&T) -> u64) {
         let hash_within = |member: &T| within(hash_of(member));
         let entry = self.table.insert_unique(within(hash), member, hash_within);
-        // Buckets stand before the tags, the first one next to them. Were it otherwise one day, the wrong
-        // line would be fetched.
+        // Buckets stand before the tags, the first one next to them. Were it otherwise one day, the
+        // wrong line would be fetched.
         let bucket = std::ptr::from_ref(entry.get()).wrapping_add(entry.bucket_index() + 1);
         self.tags = bucket.addr();
     }
@@ -141,7 +142,8 @@ impl<T> Members<T> {
         self.segment_mut(hash).table.find_mut(within(hash), is)
     }
 
-    /// What a step to the member with this hash fetches; `place_of` says where what a word says stands.
+    /// What a step to the member with this hash fetches; `place_of` says where what a word says
+    /// stands.
     #[inline]
     pub(crate) fn ahead(
         &self,
@@ -174,7 +176,8 @@ impl<T> Members<T> {
         ahead
     }
 
-    /// Gives what a step to the member that [`Members::random`] finds by this number fetches to `fetch`.
+    /// Gives what a step to the member that [`Members::random`] finds by this number fetches to
+    /// `fetch`.
     #[inline]
     pub(crate) fn ahead_random(
         &self,
@@ -293,8 +296,8 @@ impl<T> Members<T> {
         Some(member)
     }
 
-    /// Visits at least `count` members from `cursor` on, in the order of their hashes; gives the cursor to go
-    /// on with, 0 at the end.
+    /// Visits at least `count` members from `cursor` on, in the order of their hashes; gives the
+    /// cursor to go on with, 0 at the end.
     pub fn scan(
         &self,
         cursor: u64,
@@ -352,8 +355,8 @@ impl<T> Members<T> {
         segment.depth += 1;
         let bit = 1u64 << (64 - segment.depth);
         let members: Vec<T> = std::mem::take(&mut segment.table).into_iter().collect();
-        // All hashes first: what members point to is fetched side by side, while a branch on each hash
-        // would wait for one after the other.
+        // All hashes first: what members point to is fetched side by side, while a branch on each
+        // hash would wait for one after the other.
         let hashes: Vec<u64> = members.iter().map(hash_of).collect();
         let upper_len = hashes.iter().filter(|&hash| hash & bit != 0).count();
         segment.table = table_for(members.len() - upper_len);
@@ -417,15 +420,16 @@ impl<T> Members<T> {
     }
 }
 
-/// A table for so many members and some more. About half of a segment nearly fills a table of half the
-/// size: it would be doubled, and all members hashed anew, after a few more.
+/// A table for so many members and some more. About half of a segment nearly fills a table of half
+/// the size: it would be doubled, and all members hashed again, after a few more.
 fn table_for<T>(len: usize) -> HashTable<T> {
     HashTable::with_capacity(if len >= SEGMENT_MAX * 3 / 8 { SEGMENT_MAX } else { len + 1 })
 }
 
-/// A hash as a segment's table takes it. The table tells members apart by seven bits from the top, and the
-/// directory has chosen the segment by those: all members of a segment have them in common, and each
-/// would have to be looked at. So the lowest bits go to the top, which the directory never comes to.
+/// A hash as a segment's table takes it. The table tells members apart by seven bits from the top,
+/// and the directory has chosen the segment by those: all members of a segment have them in common,
+/// and each would have to be looked at. So the lowest bits go to the top, which the directory never
+/// comes to.
 #[inline]
 fn within(hash: u64) -> u64 {
     const { assert!(DEPTH_MAX + 24 <= u64::BITS, "tags and buckets take 24 bits") };

@@ -4,8 +4,8 @@
 //! ```text
 //! packed ─▶ len:u32 capacity:u32 | bytes …
 //! ```
-//! Grows to the next size that the allocator gives anyway (steps of 16 bytes, of an eighth above 128), so
-//! that a collection that is filled once carries no spare room that was not paid for.
+//! Grows to the next size that the allocator gives anyway (steps of 16 bytes, of an eighth above
+//! 128), so that a collection that is filled once carries no spare room that was not paid for.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::ops::Range;
@@ -75,7 +75,8 @@ impl Packed {
 
     #[inline]
     fn data(&self) -> *mut u8 {
-        // SAFETY: the bytes stand behind the header; one past an empty header is a valid address, too.
+        // SAFETY: the bytes stand behind the header; one past an empty header is a valid address,
+        // too.
         unsafe { self.0.as_ptr().add(1).cast() }
     }
 
@@ -105,7 +106,8 @@ impl Packed {
     /// Puts `new` in the place of the bytes in `range`.
     ///
     /// # Panics
-    /// If the range is not inside, or the whole exceeds 4 GiB: collections become native long before.
+    /// If the range is not inside, or the whole exceeds 4 GiB: collections become native long
+    /// before.
     #[inline]
     pub fn splice(&mut self, range: Range<usize>, new: &[u8]) {
         self.splice_parts(range, &[new]);
@@ -127,8 +129,8 @@ impl Packed {
         if len_after == 0 && len == 0 {
             return; // EMPTY must not be written.
         }
-        // SAFETY: there is room for `len_after` bytes; the tail moves within it, and the parts cannot
-        // overlap what `self` owns mutably.
+        // SAFETY: there is room for `len_after` bytes; the tail moves within it, and the parts
+        // cannot overlap what `self` owns mutably.
         unsafe {
             let mut at = self.data().add(range.start);
             if new_bytes != range.len() {
@@ -163,8 +165,8 @@ impl Packed {
         if len + N > capacity || count > N {
             return self.extend(&block[..count]);
         }
-        // SAFETY: there is room for the whole block, and that is more than `count` bytes; with such a capacity it
-        // is not `EMPTY`.
+        // SAFETY: there is room for the whole block, and that is more than `count` bytes; with such
+        // a capacity it is not `EMPTY`.
         unsafe {
             self.data().add(len).cast::<[u8; N]>().write_unaligned(*block);
             self.0.as_mut().len = (len + count) as u32;
@@ -256,8 +258,8 @@ fn layout(capacity: usize) -> Layout {
         .expect("a packed collection is small")
 }
 
-/// The size that the allocator would round a block of `bytes` up to: steps of 16 bytes, above 128 four
-/// steps a doubling.
+/// The size that the allocator would round a block of `bytes` up to: steps of 16 bytes, above 128
+/// four steps a doubling.
 fn round(bytes: usize) -> usize {
     if bytes <= 128 {
         return bytes.next_multiple_of(16);

@@ -1,5 +1,5 @@
 //! HOT PATH
-//! The hash of members and fields: rapidhash, seeded anew for every process, so that no client can
+//! The hash of members and fields: rapidhash, seeded again for every process, so that no client can
 //! choose members that collide.
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 static SECRETS: OnceLock<RapidSecrets> = OnceLock::new();
 
-/// Seeds the hash of this process. Only the first call has an effect, and only before the first hash.
+/// Seeds the hash of this process. Only the first call has an effect, and only before the first
+/// hash.
 pub fn seed_members(seed: u64) {
     SECRETS.get_or_init(|| RapidSecrets::seed(seed));
 }

@@ -8,8 +8,9 @@
 //! encoded  item …           numbers in ascending order in a set of numbers only; else in any order
 //! edits    ADD 1 item       REMOVE 2 item
 //! ```
-//! Numbers are packed up to `set-max-intset-entries`, other members up to `set-max-listpack-entries` of
-//! `set-max-listpack-value` bytes; a native set stays native, as in Redis.
+//! Numbers are packed up to `set-max-intset-entries`, other members up to
+//! `set-max-listpack-entries` of `set-max-listpack-value` bytes; a native set stays native, as in
+//! Redis.
 
 pub(crate) mod member;
 mod packed;
@@ -112,8 +113,8 @@ impl Set {
         is_new
     }
 
-    /// Adds a member; says whether it is new. The change is not written down: for sets that are logged
-    /// whole.
+    /// Adds a member; says whether it is new. The change is not written down: for sets that are
+    /// logged whole.
     pub fn add_item(&mut self, item: Item<'_>, limits: &Limits) -> bool {
         if let FormMut::Packed(packed) = self.0.change() {
             if packed::contains(packed, item) {
@@ -140,7 +141,8 @@ impl Set {
         self.native().add(item)
     }
 
-    /// Whether the set, with one member more, is packed as members; makes it so if it had numbers only.
+    /// Whether the set, with one member more, is packed as members; makes it so if it had numbers
+    /// only.
     fn becomes_members(&mut self, item: Item<'_>, limits: &Limits) -> bool {
         let FormRef::Packed(packed) = self.0.read() else { return false };
         let entries_max = (limits.set.entries_max as usize).min(packed::COUNT_MAX);
@@ -228,7 +230,8 @@ impl Set {
         numbers.chain(items).chain(members)
     }
 
-    /// Some member, by a random number: each as likely as another, or, in a native set, about as likely.
+    /// Some member, by a random number: each as likely as another, or, in a native set, about as
+    /// likely.
     pub fn random(&self, random: u64) -> Option<Item<'_>> {
         let pick = |count: usize| (random % count as u64) as usize;
         match self.0.read() {
@@ -264,7 +267,8 @@ impl Set {
         true
     }
 
-    /// Visits at least `count` members from a cursor on; gives the cursor to go on with, 0 at the end.
+    /// Visits at least `count` members from a cursor on; gives the cursor to go on with, 0 at the
+    /// end.
     pub fn scan(&self, cursor: u64, count: usize, mut visit: impl FnMut(Item<'_>)) -> u64 {
         match self.0.read() {
             FormRef::Packed(_) => {

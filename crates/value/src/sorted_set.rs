@@ -9,13 +9,13 @@
 //! whole   (member:item, score) …                               in order; both forms give the same bytes
 //! edits   01 member score │ 02 member │ 03 first last count    set; remove; remove a range
 //! ```
-//! A member stands in memory once and keeps its place when its score changes: tree and index refer to it by a
-//! number of four bytes. Order is by score, then by the bytes of the member; -0 equals 0, NaN does not
-//! occur. Everything that concerns a range is a range of ranks first: two descents find it, a third
-//! finds its first element, and the rest are neighbours.
+//! A member stands in memory once and keeps its place when its score changes: tree and index refer
+//! to it by a number of four bytes. Order is by score, then by the bytes of the member; -0 equals
+//! 0, NaN does not occur. Everything that concerns a range is a range of ranks first: two descents
+//! find it, a third finds its first element, and the rest are neighbours.
 //!
-//! Measured against a skiplist with a dictionary (Redis 7.0): see the tree. Items and scores are as in
-//! [`crate::item`] and `score`; `docs/formats/collections.md` has them by the byte.
+//! Measured against a skiplist with a dictionary (Redis 7.0): see the tree. Items and scores are as
+//! in [`crate::item`] and `score`; `docs/formats/collections.md` has them by the byte.
 
 mod build;
 mod edit;
@@ -88,8 +88,8 @@ impl SortedSet {
         }
     }
 
-    /// The elements with these ranks, from the lowest or from the highest on. Ranks beyond the end have
-    /// none.
+    /// The elements with these ranks, from the lowest or from the highest on. Ranks beyond the end
+    /// have none.
     #[inline]
     pub fn iter(&self, ranks: Range<usize>, direction: Direction) -> Iter<'_> {
         let end = ranks.end.min(self.len());
@@ -106,8 +106,8 @@ impl SortedSet {
         self.iter(0..usize::MAX, Direction::Forward)
     }
 
-    /// Sets the score of a member to what `decide` makes of the present one; `None` leaves all as it is.
-    /// The new score must not be NaN.
+    /// Sets the score of a member to what `decide` makes of the present one; `None` leaves all as
+    /// it is. The new score must not be NaN.
     #[inline]
     pub fn set(
         &mut self,
@@ -225,8 +225,8 @@ impl SortedSet {
         self.iter(rank..rank.saturating_add(1), Direction::Forward).next()
     }
 
-    /// Visits at least `count` elements from a cursor on, in no order; gives the cursor to go on with, 0 at
-    /// the end. Elements that are there throughout are visited.
+    /// Visits at least `count` elements from a cursor on, in no order; gives the cursor to go on
+    /// with, 0 at the end. Elements that are there throughout are visited.
     pub fn scan<'a>(&'a self, cursor: u64, count: usize, visit: impl FnMut(Element<'a>)) -> u64 {
         match self.0.read() {
             FormRef::Packed(_) => {

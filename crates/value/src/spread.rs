@@ -11,8 +11,9 @@
 //!             a pending entry      02 length of the name:u32be name id    times, consumer
 //! ```
 //! A list and a stream have rows of 4 to 7 KiB of their elements, as they stand together in memory:
-//! their elements have no names that would last. A sorted set has a second row for each member, named by score and
-//! member ([`order_name`]): in it they stand in order, and from it the set is read back.
+//! their elements have no names that would last. A sorted set has a second row for each member,
+//! named by score and member ([`order_name`]): in it they stand in order, and from it the set is
+//! read back.
 //!
 //! What is drawn here by name is drawn by the byte in `docs/formats/collections.md`.
 
@@ -59,8 +60,8 @@ impl Place {
 
 /// What a collection does to be written and read element by element.
 pub trait Spread: Collection {
-    /// What has to be kept of elements that change: contents, if an element has rows that only its old content
-    /// leads to.
+    /// What has to be kept of elements that change: contents, if an element has rows that only its
+    /// old content leads to.
     const KEEPING: Keeping = Keeping::Names;
 
     /// It has elements that can be told apart, in the form that it has now.
@@ -71,8 +72,8 @@ pub trait Spread: Collection {
     /// Appends what is in none of its elements.
     fn put_head(&self, out: &mut Vec<u8>);
 
-    /// Visits at least `count` elements from a place on, and gives the place to go on from. Elements that are
-    /// there throughout are visited, some perhaps more than once.
+    /// Visits at least `count` elements from a place on, and gives the place to go on from.
+    /// Elements that are there throughout are visited, some perhaps more than once.
     fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place;
 
     /// Appends the content of the element with this name; false if there is none.
@@ -84,14 +85,16 @@ pub trait Spread: Collection {
     /// The head makes no sense.
     fn from_head(head: &[u8]) -> Result<Self, DecodeError>;
 
-    /// Takes an element in. They come in the order of their names; a sorted set's by their second rows.
+    /// Takes an element in. They come in the order of their names; a sorted set's by their second
+    /// rows.
     ///
     /// # Errors
     /// The element makes no sense, or not at this place.
     fn adopt(&mut self, name: &[u8], content: &[u8], limits: &Limits) -> Result<(), DecodeError>;
 }
 
-/// Appends the name of the second row that an element of this name and content has; false for kinds without.
+/// Appends the name of the second row that an element of this name and content has; false for kinds
+/// without.
 pub fn order_name(kind: Kind, name: &[u8], content: &[u8], out: &mut Vec<u8>) -> bool {
     kind == Kind::SortedSet && crate::sorted_set::put_order_name(name, content, out)
 }

@@ -6,16 +6,16 @@
 //!           groups  B-tree: name ─▶ group             (stream/group.rs: consumers, pending entries)
 //!           length, last identity, greatest deleted identity, entries ever added
 //! ```
-//! A stream that was never touched is an empty packed form, any other is native: there is nothing to gain
-//! from a form for small ones, whose entries are packed anyway. Nodes end where Redis' would
-//! (stream/listpack.rs), since trimming with `~` removes whole ones. Entries that are deleted leave their node
-//! at once, where Redis marks them and keeps their bytes.
+//! A stream that was never touched is an empty packed form, any other is native: there is nothing
+//! to gain from a form for small ones, whose entries are packed anyway. Nodes end where Redis'
+//! would (stream/listpack.rs), since trimming with `~` removes whole ones. Entries that are deleted
+//! leave their node at once, where Redis marks them and keeps their bytes.
 //!
-//! Every change is one edit (stream/edit.rs) with identities, names and absolute times. A stream stays when it
-//! is empty.
+//! Every change is one edit (stream/edit.rs) with identities, names and absolute times. A stream
+//! stays when it is empty.
 //!
-//! Costs that grow with what is removed: deleting a consumer or a group walks what is pending in it, trimming
-//! walks the nodes that it removes.
+//! Costs that grow with what is removed: deleting a consumer or a group walks what is pending in
+//! it, trimming walks the nodes that it removes.
 
 mod change;
 mod codec;

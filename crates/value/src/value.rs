@@ -231,7 +231,8 @@ impl<'a> ValueRef<'a> {
         each!(ValueRef, self, it => it.next_expiry_ms())
     }
 
-    /// Unix time in milliseconds when the last of its elements will have expired, all ones for never.
+    /// Unix time in milliseconds when the last of its elements will have expired, all ones for
+    /// never.
     pub fn gone_ms(self) -> u64 {
         match self {
             ValueRef::Hash(hash) => hash.gone_ms(),
@@ -305,8 +306,8 @@ impl<'a> ValueMut<'a> {
     /// Changes the collection whose word stands at `word`.
     ///
     /// # Safety
-    /// A word from [`Value::into_word`] of a value of this kind stands there, aligned, and nobody else
-    /// uses it during `'a`.
+    /// A word from [`Value::into_word`] of a value of this kind stands there, aligned, and nobody
+    /// else uses it during `'a`.
     #[inline]
     pub unsafe fn at(kind: Kind, word: NonNull<u8>) -> ValueMut<'a> {
         // SAFETY: every collection is a transparent wrapper of its form, which is its word.

@@ -1,7 +1,8 @@
 //! The one list of steps that decide whether a commit is good, and the run over it.
 //!
-//! Every step is announced with its duration. A failure does not stop the run: the other steps still report.
-//! The last line counts all test results, plus one for each step that is not a test run.
+//! Every step is announced with its duration. A failure does not stop the run: the other steps
+//! still report. The last line counts all test results, plus one for each step that is not a test
+//! run.
 
 pub mod steps;
 pub mod tally;

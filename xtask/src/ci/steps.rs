@@ -1,10 +1,11 @@
 //! What the steps are. To add one, add it to [`all`].
 //!
-//! RocksDB's C++ takes longer than everything else together, so it is compiled once, in the release profile,
-//! by what a user types too: `cargo build --release`. Cargo compiles it again when anything below it gets other
-//! features, and features are united over the packages that one command selects: with `-p basalt-cold-rocks`
-//! alone, `quote` below `bindgen` has fewer. So each step that needs RocksDB selects [`ROCKSDB`], of which the
-//! second package adds no feature to the first, and the dev profile sees the binary without RocksDB only.
+//! RocksDB's C++ takes longer than everything else together, so it is compiled once, in the release
+//! profile, by what a user types too: `cargo build --release`. Cargo compiles it again when
+//! anything below it gets other features, and features are united over the packages that one
+//! command selects: with `-p basalt-cold-rocks` alone, `quote` below `bindgen` has fewer. So each
+//! step that needs RocksDB selects [`ROCKSDB`], of which the second package adds no feature to the
+//! first, and the dev profile sees the binary without RocksDB only.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,9 +1,10 @@
-//! The search for what a quick run cannot find: random seeds, fuzzers, crashes, long walks, for a given time.
+//! The search for what a quick run cannot find: random seeds, fuzzers, crashes, long walks, for a
+//! given time.
 //!
-//! What runs once comes first. What is left of the time is then shared by weight: each step gets its part of what
-//! is left when it begins, so that a slow one shortens the others and the end stays where it was. A step that
-//! cannot run counts as a failure, unless `--allow-missing` is given: otherwise a search that never happened would
-//! look like one that found nothing.
+//! What runs once comes first. What is left of the time is then shared by weight: each step gets
+//! its part of what is left when it begins, so that a slow one shortens the others and the end
+//! stays where it was. A step that cannot run counts as a failure, unless `--allow-missing` is
+//! given: otherwise a search that never happened would look like one that found nothing.
 
 mod steps;
 
@@ -138,7 +139,8 @@ fn share(left: Duration, weight: f64, weight_left: f64) -> Duration {
     left.mul_f64((weight / weight_left).min(1.0)).max(SHARE_MIN)
 }
 
-/// Runs a step for its share of the time: once, or with one seed after the other until one of them fails.
+/// Runs a step for its share of the time: once, or with one seed after the other until one of them
+/// fails.
 fn run_for(root: &Path, plan: &Plan, seed: u64, share: Duration) -> Outcome {
     let start = Instant::now();
     let mut step = plan.step(seed, share.as_secs());

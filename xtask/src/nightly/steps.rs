@@ -42,8 +42,9 @@ pub struct Line {
     pub pace: Pace,
     pub kind: Kind,
     pub needs: &'static [Need],
-    /// Words; those with `=` at its beginning are added to the environment. `{seed}`, `{seconds}`, `{program}` (the
-    /// release build of the server) and `{target}` are replaced; a line with `{target}` is one step for each target.
+    /// Words; those with `=` at its beginning are added to the environment. `{seed}`, `{seconds}`,
+    /// `{program}` (the release build of the server) and `{target}` are replaced; a line with
+    /// `{target}` is one step for each target.
     pub command: &'static str,
 }
 

@@ -1,10 +1,10 @@
 //! Circles of imports inside a crate: files that can only be understood, and moved, together.
 //!
-//! An edge leads from a file to each module of its crate that it names in a `use` or in a path; a path
-//! leads to the deepest module that is a file, so what is imported by way of the crate's root makes the root,
-//! and all that it re-exports, part of a circle. Tests inside a file are left out. A pair of parent and child
-//! is common and harmless, so circles of up to three files are allowed. [`LARGER`] lists the crates that
-//! still have larger ones: its figures only go down.
+//! An edge leads from a file to each module of its crate that it names in a `use` or in a path; a
+//! path leads to the deepest module that is a file, so what is imported by way of the crate's root
+//! makes the root, and all that it re-exports, part of a circle. Tests inside a file are left out.
+//! A pair of parent and child is common and harmless, so circles of up to three files are allowed.
+//! [`LARGER`] lists the crates that still have larger ones: its figures only go down.
 
 use super::{Finding, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A circle of so many files is allowed in every crate.
 const FILES_MAX: usize = 3;
 
-/// Crate → files of its largest circle. A crate that is not here has none of more than [`FILES_MAX`].
+/// Crate → files of its largest circle. A crate that is not here has none of more than
+/// [`FILES_MAX`].
 const LARGER: &[(&str, usize)] = &[
     ("cold", 4),
     ("cold-rocks", 4),
@@ -97,8 +98,8 @@ fn opens_module(line: &str) -> bool {
     line.starts_with("mod ") && line.ends_with('{')
 }
 
-/// All paths that the code names: those of `use` declarations, their trees spread out, and those that
-/// begin with `crate` or `super` elsewhere.
+/// All paths that the code names: those of `use` declarations, their trees spread out, and those
+/// that begin with `crate` or `super` elsewhere.
 fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("use ") {

@@ -1,9 +1,10 @@
-//! What a crate must not know: the last column of the table in `docs/architecture.md`, as names that its
-//! source must not contain and packages that it must not depend on.
+//! What a crate must not know: the last column of the table in `docs/architecture.md`, as names
+//! that its source must not contain and packages that it must not depend on.
 //!
-//! [`super::layers`] checks the direction of dependencies; this rule the ones that the direction would
-//! allow, and what the standard library offers to all. Tests may know more: they build what is below or
-//! beside the crate, so only `src` counts, without the tests in it, and no `dev-dependencies`.
+//! [`super::layers`] checks the direction of dependencies; this rule the ones that the direction
+//! would allow, and what the standard library offers to all. Tests may know more: they build what
+//! is below or beside the crate, so only `src` counts, without the tests in it, and no
+//! `dev-dependencies`.
 
 use super::{Finding, Source};
 
@@ -104,7 +105,8 @@ fn unknown_to(name: &str) -> impl Iterator<Item = &'static str> {
     row.into_iter().flat_map(|(_, groups)| groups.iter().flat_map(|group| group.iter().copied()))
 }
 
-/// Whether a line has a name that is no part of a longer one: `basalt_cold` is not in `basalt_cold_rocks`.
+/// Whether a line has a name that is no part of a longer one: `basalt_cold` is not in
+/// `basalt_cold_rocks`.
 fn contains(line: &str, name: &str) -> bool {
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
     let is_whole = name.starts_with("basalt_");

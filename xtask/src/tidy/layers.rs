@@ -1,7 +1,7 @@
 //! Who may depend on whom: the table of `docs/architecture.md`, checked against every `Cargo.toml`.
 //!
-//! A crate may depend on crates of lower layers only, in every kind of dependency. Besides, some libraries
-//! may be named by a few crates only, so that the rest builds without them.
+//! A crate may depend on crates of lower layers only, in every kind of dependency. Besides, some
+//! libraries may be named by a few crates only, so that the rest builds without them.
 
 use super::{Finding, Source};
 

@@ -1,9 +1,9 @@
 //! Splits Rust source into its code and its comments, line by line.
 //!
-//! The rules search for words; a word in a string or a comment is not code. So each character is put into
-//! one of two copies of the text, and a space into the other; literals go into neither (their quotes stay in
-//! the code). Line ends stay in both, which keeps line numbers. This is a lexer for comments and literals
-//! only, not a parser.
+//! The rules search for words; a word in a string or a comment is not code. So each character is
+//! put into one of two copies of the text, and a space into the other; literals go into neither
+//! (their quotes stay in the code). Line ends stay in both, which keeps line numbers. This is a
+//! lexer for comments and literals only, not a parser.
 
 #[derive(Clone, Copy)]
 enum State {
@@ -94,7 +94,8 @@ fn step(state: State, chars: &[char], at: usize) -> (State, usize) {
     }
 }
 
-/// Whether the character before `at` continues a word (then `r"` is the end of an identifier; `br"` is not).
+/// Whether the character before `at` continues a word (then `r"` is the end of an identifier; `br"`
+/// is not).
 fn follows_word(chars: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).map(|index| chars[index]);
     match before {

@@ -1,8 +1,8 @@
 //! The house rules that a machine can check.
 //!
-//! Each rule is a small function over one file's path and text (a [`Source`]), kept in the module of its
-//! subject, with a test beside it that shows it a bad sample. A rule has no named exemptions, except where
-//! its own table (layers, crates that may hold `unsafe`) is the rule.
+//! Each rule is a small function over one file's path and text (a [`Source`]), kept in the module
+//! of its subject, with a test beside it that shows it a bad sample. A rule has no named
+//! exemptions, except where its own table (layers, crates that may hold `unsafe`) is the rule.
 //!
 //! Deliberately not here: anything that rustc, clippy or rustfmt already checks.
 
@@ -87,8 +87,8 @@ impl Finding {
 
 type Rule = fn(&Source) -> Vec<Finding>;
 
-/// Every rule that looks at one file by itself. Links, justifications, circles and names of commands need the
-/// tree and are called apart.
+/// Every rule that looks at one file by itself. Links, justifications, circles and names of
+/// commands need the tree and are called apart.
 const RULES: &[Rule] = &[
     knowledge::forbidden_dependencies,
     knowledge::forbidden_names,

@@ -1,9 +1,10 @@
 //! The dispatch decides by no name.
 //!
-//! What is special about a command stands in its entry, so that a new command needs its family's file and
-//! the list of its family and nothing else. In what runs commands, a string that is a command's name, or a
-//! name in a comparison, is a decision that the next command would have to be entered in. Byte strings are
-//! left alone: they are compared with words of a request, as options are, and names have been looked up.
+//! What is special about a command stands in its entry, so that a new command needs its family's
+//! file and the list of its family and nothing else. In what runs commands, a string that is a
+//! command's name, or a name in a comparison, is a decision that the next command would have to be
+//! entered in. Byte strings are left alone: they are compared with words of a request, as options
+//! are, and names have been looked up.
 
 use super::{Finding, Source};
 use std::collections::BTreeSet;

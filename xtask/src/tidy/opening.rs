@@ -5,7 +5,8 @@ use super::{Finding, Source};
 /// What it is, what it owns, what it must never know, its one invariant, where to read next.
 const SENTENCES_MIN: usize = 5;
 
-/// Requires `//! bytes ▸ …` with the own place in (escaped) brackets as the first line of every crate root.
+/// Requires `//! bytes ▸ …` with the own place in (escaped) brackets as the first line of every
+/// crate root.
 pub fn breadcrumb(source: &Source) -> Vec<Finding> {
     if !is_crate_root(&source.path) {
         return Vec::new();

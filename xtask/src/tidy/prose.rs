@@ -1,18 +1,20 @@
-//! How the comments and the pages read: patterns of words, each with the number of places that are left.
+//! How the comments and the pages read: patterns of words, each with the number of places that are
+//! left.
 //!
-//! Text of many hands cannot be changed in one go, so each [`Pattern`] keeps a figure, which only goes down:
-//! `tidy` fails if there are more places than that, and asks for a lower figure if there are fewer.
-//! `cargo xtask tidy --prose` prints the places.
+//! Text of many hands cannot be changed in one go, so each [`Pattern`] keeps a figure, which only
+//! goes down: `tidy` fails if there are more places than that, and asks for a lower figure if there
+//! are fewer. `cargo xtask tidy --prose` prints the places.
 //!
-//! A pattern is a heuristic over words. Words between backticks and in fenced blocks are code, not prose. A place
-//! that is found wrongly is counted with the others; rewording it is never a loss.
+//! A pattern is a heuristic over words. Words between backticks and in fenced blocks are code, not
+//! prose. A place that is found wrongly is counted with the others; rewording it is never a loss.
 
 use super::Source;
 
 const COMMENT_COLUMNS_MAX: usize = 100;
 const MARKDOWN_COLUMNS_MAX: usize = 120;
 
-/// Words after which no antecedent of a relative clause stands: `to who asks`, `when whose turn it is`.
+/// Words after which no antecedent of a relative clause stands: `to who asks`, `when whose turn it
+/// is`.
 #[rustfmt::skip]
 const NO_ANTECEDENTS: &[&str] = &[
     "about", "after", "against", "as", "before", "behind", "between", "by", "else", "for", "from", "if", "in",
@@ -37,25 +39,25 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         name: "noun-who",
         advice: "a noun for the doer: \"a thread that finds\", not \"who finds\"",
-        kept: 147,
+        kept: 146,
         find: doers_without_noun,
     },
     Pattern {
         name: "be-it",
         advice: "\"even if it is\"",
-        kept: 5,
+        kept: 0,
         find: |source| phrases(source, &["be", "it"]),
     },
     Pattern {
         name: "anew",
         advice: "\"again\"",
-        kept: 30,
+        kept: 0,
         find: |source| phrases(source, &["anew"]),
     },
     Pattern {
         name: "in-vain",
         advice: "say what fails",
-        kept: 8,
+        kept: 0,
         find: |source| phrases(source, &["in", "vain"]),
     },
     Pattern {
@@ -79,19 +81,19 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         name: "long-comment",
         advice: "comments are wrapped at 100 columns",
-        kept: 1_175,
+        kept: 39,
         find: long_comments,
     },
     Pattern {
         name: "long-markdown",
         advice: "Markdown is wrapped at 120 columns, but for tables",
-        kept: 302,
+        kept: 1,
         find: long_markdown,
     },
 ];
 
-/// Compares all counts with the kept figures, prints what differs, and each place if asked to; returns the
-/// number of figures that are exceeded.
+/// Compares all counts with the kept figures, prints what differs, and each place if asked to;
+/// returns the number of figures that are exceeded.
 pub fn check(sources: &[Source], prints_places: bool) -> usize {
     let mut exceeded = 0;
     for pattern in PATTERNS {
@@ -247,9 +249,9 @@ fn phrases(source: &Source, phrase: &[&str]) -> Vec<usize> {
     matches.map(|window| window[0].line).collect()
 }
 
-/// `Who finds the lock taken spins`: a relative clause that stands for a noun. It is one where it begins a
-/// clause, or follows a word that cannot be what it relates to; `whoever` always is. After a comma `whose` mostly
-/// relates to what stands before, and `who` does not.
+/// `Who finds the lock taken spins`: a relative clause that stands for a noun. It is one where it
+/// begins a clause, or follows a word that cannot be what it relates to; `whoever` always is. After
+/// a comma `whose` mostly relates to what stands before, and `who` does not.
 fn doers_without_noun(source: &Source) -> Vec<usize> {
     let words = words(source);
     let mut lines = Vec::new();

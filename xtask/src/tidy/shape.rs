@@ -1,8 +1,9 @@
 //! Length of files and of functions.
 //!
-//! A file is aimed at 300 lines; over 800 is warned about, over 1,200 fails. A function is allowed 70 lines:
-//! over that is warned about, over 100 fails, so that one line more never forces a bad cut on the spot.
-//! Functions are found by their braces, in code with comments and literals blanked.
+//! A file is aimed at 300 lines; over 800 is warned about, over 1,200 fails. A function is allowed
+//! 70 lines: over that is warned about, over 100 fails, so that one line more never forces a bad
+//! cut on the spot. Functions are found by their braces, in code with comments and literals
+//! blanked.
 
 use super::{Finding, Source};
 
@@ -65,7 +66,8 @@ fn functions(code: &str) -> Vec<Function> {
     found
 }
 
-/// Offset just after the closing brace of the function that starts the text; nothing for a declaration.
+/// Offset just after the closing brace of the function that starts the text; nothing for a
+/// declaration.
 pub(super) fn body_end(code: &str) -> Option<usize> {
     let (mut braces, mut brackets) = (0_usize, 0_usize);
     for (at, char) in code.char_indices() {

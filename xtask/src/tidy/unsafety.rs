@@ -44,8 +44,9 @@ pub fn explained(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Requires that a file with `unsafe` names the measurement that demands it: JUSTIFICATION in the file itself,
-/// or, where one design demands it throughout a crate, in the crate's root, of which `root` tells whether it does.
+/// Requires that a file with `unsafe` names the measurement that demands it: JUSTIFICATION in the
+/// file itself, or, where one design demands it throughout a crate, in the crate's root, of which
+/// `root` tells whether it does.
 pub fn justified(source: &Source, root: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let Some(index) = source.code.lines().position(has_unsafe) else { return Vec::new() };
     let in_root = || source.crate_name().is_some_and(root);

@@ -5,7 +5,8 @@ use super::{Finding, Source};
 /// File and module names that say nothing about what is inside.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "util", "utils"];
 
-/// Beginnings of paths that exist on one person's machine only. Split so that this file passes itself.
+/// Beginnings of paths that exist on one person's machine only. Split so that this file passes
+/// itself.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
@@ -65,7 +66,8 @@ pub fn getters(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Forbids spaces and tabs at the end of a line. In a table of tab-separated values the last field may be empty.
+/// Forbids spaces and tabs at the end of a line. In a table of tab-separated values the last field
+/// may be empty.
 pub fn trailing_spaces(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in source.text.split('\n').enumerate() {

@@ -1,9 +1,10 @@
 //! When a cpu was not there: the host of a virtual machine had it.
 //!
-//! A thread with real-time priority sleeps on the cpu, half a millisecond at a time. It goes before everything
-//! else that wants to run there, so when it wakes late, nothing else ran either: no server could have answered, however
-//! well it is made. (The kernel itself may be late, too, where it lets go of a cpu for nobody; that is counted as
-//! well. How much the host says that it took stands beside it.)
+//! A thread with real-time priority sleeps on the cpu, half a millisecond at a time. It goes before
+//! everything else that wants to run there, so when it wakes late, nothing else ran either: no
+//! server could have answered, however well it is made. (The kernel itself may be late, too, where
+//! it lets go of a cpu for nobody; that is counted as well. How much the host says that it took
+//! stands beside it.)
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

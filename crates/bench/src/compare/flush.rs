@@ -1,4 +1,5 @@
-//! `compare flush`: how long FLUSHALL takes with little to flush, again and again, as test suites call it.
+//! `compare flush`: how long FLUSHALL takes with little to flush, again and again, as test suites
+//! call it.
 
 use std::time::{Duration, Instant};
 

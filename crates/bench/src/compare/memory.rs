@@ -1,8 +1,9 @@
 //! `compare memory`: what a key costs, and how long the server pauses while keys are loaded.
 //!
-//! A probe on a connection of its own asks once a millisecond (`probe.rs`). How long the server waited for its
-//! cpu, which other programs may have had, is shown beside it, and what the longest pause is without the time in
-//! which the host of a virtual machine had one of the cpus (`absences.rs`).
+//! A probe on a connection of its own asks once a millisecond (`probe.rs`). How long the server
+//! waited for its cpu, which other programs may have had, is shown beside it, and what the longest
+//! pause is without the time in which the host of a virtual machine had one of the cpus
+//! (`absences.rs`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -3,11 +3,12 @@
 //! One server is alive at a time. With both alive, the background work of the one that is not being
 //! loaded (a checkpoint, a rewrite of the append-only file) would run on the core of the one that
 //! is, and they would share the cache. A *round* is one life of each side: empty directory, start,
-//! fill, wait until it is quiet, all tests, stop. Sides take turns at going first, so that a machine
-//! that gets slower or faster in the course of the comparison favours neither.
+//! fill, wait until it is quiet, all tests, stop. Sides take turns at going first, so that a
+//! machine that gets slower or faster in the course of the comparison favours neither.
 //!
-//! The server's CPU time counts all its threads; that of its children (redis-server forks to rewrite
-//! its append-only file) is shown apart, and so is what is left to do when the load has ended.
+//! The server's CPU time counts all its threads; that of its children (redis-server forks to
+//! rewrite its append-only file) is shown apart, and so is what is left to do when the load has
+//! ended.
 
 mod absences;
 mod cell;

@@ -1,8 +1,8 @@
-//! A client that looks for pauses: PING and GET in turn, one each millisecond, each counted from the moment at
-//! which it was due.
+//! A client that looks for pauses: PING and GET in turn, one each millisecond, each counted from
+//! the moment at which it was due.
 //!
-//! It runs with real-time priority, since the load is on its cpu, and the question is how long the server paused and
-//! not how long the probe slept.
+//! It runs with real-time priority, since the load is on its cpu, and the question is how long the
+//! server paused and not how long the probe slept.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,8 +52,8 @@ pub(super) fn probe(
     Ok(waits)
 }
 
-/// Notes the wait of a request that was due then, and of those that were due while it was waited for: they would
-/// have been answered then, too. Gives when the next one is due.
+/// Notes the wait of a request that was due then, and of those that were due while it was waited
+/// for: they would have been answered then, too. Gives when the next one is due.
 fn note(mut due: Instant, answered: Instant, waits: &mut Vec<Span>) -> Instant {
     while due < answered {
         waits.push((due, answered));
@@ -81,9 +81,9 @@ impl Pauses {
     }
 }
 
-/// Has the calling thread, and those that it starts, run before any thread without real-time priority.
-/// Niceness would not do: a thread that wakes waits for the end of the other one's slice, whatever their
-/// niceness, which are some milliseconds.
+/// Has the calling thread, and those that it starts, run before any thread without real-time
+/// priority. Niceness would not do: a thread that wakes waits for the end of the other one's slice,
+/// whatever their niceness, which are some milliseconds.
 pub(super) fn ask_for_real_time() -> bool {
     let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
     let status = Command::new("chrt").args(["--fifo", "--pid", "1", &thread]).status();

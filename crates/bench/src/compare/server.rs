@@ -22,7 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// A server is quiet when it uses less than this much of a cpu, twice in a row, and has no child.
 const QUIET_SHARE: f64 = 0.05;
 const QUIET_SPAN: Duration = Duration::from_millis(200);
-/// As long as allocators keep what has been freed, and some: Basalt's begins to give it back after a second.
+/// As long as allocators keep what has been freed, and some: Basalt's begins to give it back after
+/// a second.
 const DECAY: Duration = Duration::from_secs(3);
 const QUIET_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of its log that an error message quotes.

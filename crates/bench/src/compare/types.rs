@@ -1,11 +1,11 @@
 //! `compare types`: the server's CPU time per operation on each data type.
 //!
-//! Commands and sizes follow redis-benchmark where it has the test (one list, one set, one hash, one
-//! sorted set, one stream; members `element:` and 12 digits out of a million; values of 3 bytes).
-//! The others ask what applications ask: a field of one of 100k small hashes, the score and rank of
-//! a member among a million, the top hundred, a bit among a million of one of 256 bitmaps, one of
-//! a hundred HyperLogLogs. What pops is filled with twice of what is popped, so that every pop finds
-//! something and the structure is large to the end.
+//! Commands and sizes follow redis-benchmark where it has the test (one list, one set, one hash,
+//! one sorted set, one stream; members `element:` and 12 digits out of a million; values of 3
+//! bytes). The others ask what applications ask: a field of one of 100k small hashes, the score and
+//! rank of a member among a million, the top hundred, a bit among a million of one of 256 bitmaps,
+//! one of a hundred HyperLogLogs. What pops is filled with twice of what is popped, so that every
+//! pop finds something and the structure is large to the end.
 
 use serde::Serialize;
 

@@ -3,12 +3,13 @@
 //! A command such as `SET __key__ __data__` is compiled to its wire bytes with a list of places to
 //! overwrite. Encoding a request is then one copy, a fixed number of decimal digits per key and one
 //! copy per value; nothing is formatted or measured at run time. Only a value whose *size* is drawn
-//! anew for each request needs a length of its own; it gets a segment of its own.
+//! again for each request needs a length of its own; it gets a segment of its own.
 //!
-//! Placeholders: `__key__` (a key: prefix and zero-padded number), `__rand_int__` (the number alone,
-//! 12 digits, as in redis-benchmark), `__data__` (a value), `__keys__` (several `__key__` arguments),
-//! `__pairs__` (several `__key__ __data__`), `__rand:N__` (a number below N, zero-padded, uniform
-//! whatever the distribution of the keys). Each occurrence is drawn separately.
+//! Placeholders: `__key__` (a key: prefix and zero-padded number), `__rand_int__` (the number
+//! alone, 12 digits, as in redis-benchmark), `__data__` (a value), `__keys__` (several `__key__`
+//! arguments), `__pairs__` (several `__key__ __data__`), `__rand:N__` (a number below N,
+//! zero-padded, uniform whatever the distribution of the keys). Each occurrence is drawn
+//! separately.
 
 use crate::error::BenchError;
 use crate::keys::KeyDraw;

@@ -50,7 +50,7 @@ fn a_cached_row_is_present_without_any_read() {
     let root = tempfile::tempdir().expect("a temporary directory");
     let rows = [(b"a".to_vec(), b"1".to_vec()), (b"b".to_vec(), vec![7; 2000])];
     commit(&crate::open(root.path()), rows);
-    // Opened anew, because ingestion itself looks at the first and the last row.
+    // Opened again, because ingestion itself looks at the first and the last row.
     let tier = crate::open(root.path());
     assert_eq!(tier.probe(b"a"), Probe::Unknown);
     tier.read_many(&[b"a".to_vec()]).expect("reads");

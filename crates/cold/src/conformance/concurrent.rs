@@ -13,14 +13,14 @@ use crate::ColdTier;
 
 const KEYS: u8 = 40;
 const ROUNDS: u32 = 60;
-/// Rounds of each reader that end while checkpoints commit: a busy machine may let all of these pass before
-/// it lets a reader begin.
+/// Rounds of each reader that end while checkpoints commit: a busy machine may let all of these
+/// pass before it lets a reader begin.
 const READ_ROUNDS_MIN: u32 = 3;
 
-/// Every round writes its number into all rows; even rounds delete a range of others, as the engine does
-/// with the rows of a flushed database. A range that is deleted and written anew in one checkpoint is
-/// another matter: the engine never does that, and RocksDB was seen to show a reader neither the old
-/// row nor the new one, in one of some dozen runs.
+/// Every round writes its number into all rows; even rounds delete a range of others, as the engine
+/// does with the rows of a flushed database. A range that is deleted and written again in one
+/// checkpoint is another matter: the engine never does that, and RocksDB was seen to show a reader
+/// neither the old row nor the new one, in one of some dozen runs.
 pub(super) fn whole_checkpoints(site: &Site<'_>) {
     let tier = site.tier();
     write_round(&*tier, 0);

@@ -36,7 +36,7 @@ pub(super) fn absent_keys(site: &Site<'_>) {
         }
         writer.prepare().expect("prepares").commit().expect("commits");
     }
-    // Opened anew: nothing is cached but what opening loads.
+    // Opened again: nothing is cached but what opening loads.
     let tier = site.tier();
     let mut noise = Noise::new(1);
     let mut unknown = 0;

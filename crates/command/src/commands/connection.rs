@@ -13,7 +13,8 @@ mod hello;
 use crate::entry::Entry;
 use basalt_spec::{Flag, Flags};
 
-/// Of what a client says about its connection itself: allowed at any time and before it has said who it is.
+/// Of what a client says about its connection itself: allowed at any time and before it has said
+/// who it is.
 const ALWAYS_ALLOWED: Flags = Flags::of(&[
     Flag::Noscript,
     Flag::Loading,

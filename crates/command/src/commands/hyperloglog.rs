@@ -42,8 +42,9 @@ fn sparse_bytes_max(txn: &Txn<'_>) -> usize {
     txn.limits().hll_sparse_bytes_max as usize
 }
 
-/// Stores what a HyperLogLog has become. What it begins and ends with mostly stays: what is between is
-/// logged, unless that is a good part of it. A whole string spares recovery a look at the old one.
+/// Stores what a HyperLogLog has become. What it begins and ends with mostly stays: what is between
+/// is logged, unless that is a good part of it. A whole string spares recovery a look at the old
+/// one.
 fn store(txn: &mut Txn<'_>, key: &Key<'_>, new: &[u8]) -> Result<(), CommandError> {
     let (old, expire_ms) = match txn.get(key) {
         Some(object) => (bytes(object)?, object.expire_ms()),

@@ -67,8 +67,8 @@ fn side(args: &Args<'_>, at: usize) -> Result<Side, CommandError> {
     }
 }
 
-/// An index from the head, or from the tail if negative: as an index of a list of this length, if that
-/// has one there.
+/// An index from the head, or from the tail if negative: as an index of a list of this length, if
+/// that has one there.
 fn index(index: i64, len: usize) -> Option<usize> {
     let index = if index < 0 { (len as i64).checked_add(index)? } else { index };
     usize::try_from(index).ok().filter(|&index| index < len)

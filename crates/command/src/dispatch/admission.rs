@@ -1,6 +1,7 @@
 //! HOT PATH
-//! What may keep a client's commands from running, or from running a short way: one list of conditions,
-//! gone through once for a client and a batch, and again after a command that may have changed one.
+//! What may keep a client's commands from running, or from running a short way: one list
+//! of conditions, gone through once for a client and a batch, and again after a command that may
+//! have changed one.
 //!
 //! Beside it stand only what depends on the command (its arity, whether it takes memory) and
 //! [`crate::unusual::any`], which another thread may change at any moment.
@@ -55,7 +56,8 @@ impl Admission {
         self.0 & condition != 0
     }
 
-    /// Whether nothing about the client asks for a closer look at its commands. Commands on keys leave it so.
+    /// Whether nothing about the client asks for a closer look at its commands. Commands on keys
+    /// leave it so.
     #[inline(always)]
     pub(super) fn opens_short_ways(self) -> bool {
         self.0 & !Admission::OUT_OF_MEMORY == 0

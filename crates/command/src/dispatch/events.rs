@@ -52,7 +52,7 @@ fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session
     publish(request.server, worker, session);
 }
 
-/// After a command on keys: publishes what it did, and which keys it has looked for in vain.
+/// After a command on keys: publishes what it did, and which keys it has not found.
 #[cold]
 pub(super) fn announce(request: &Request<'_>, worker: &mut Worker, session: &Session) {
     if worker.has_looked_in_vain() && worker.changes.event_classes().has(EventClass::Miss) {
@@ -61,7 +61,7 @@ pub(super) fn announce(request: &Request<'_>, worker: &mut Worker, session: &Ses
     publish(request.server, worker, session);
 }
 
-/// Notes which keys a read command has looked for in vain. Each of its keys is looked up once.
+/// Notes which keys a read command has not found. Each of its keys is looked up once.
 fn note_misses(request: &Request<'_>, worker: &mut Worker, session: &Session) {
     if request.traits().inspects_keys {
         return;

@@ -22,8 +22,8 @@ pub(super) struct Incoming<'a> {
     pub(super) words: &'a [Arg],
 }
 
-/// What a thread found out last: pipelines repeat themselves, and comparing a name is a fifth of finding
-/// its command, comparing a key a fifth of hashing it.
+/// What a thread found out last: pipelines repeat themselves, and comparing a name is a fifth of
+/// finding its command, comparing a key a fifth of hashing it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     name: Option<ShortName>,
@@ -98,8 +98,8 @@ impl Last {
         self.key = NO_KEY;
     }
 
-    /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart without a
-    /// look at the other.
+    /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart
+    /// without a look at the other.
     #[inline(always)]
     fn has_key(&self, key: &[u8], buffer: &[u8]) -> bool {
         self.key.len == key.len() && self.key_end == end_of(key) && self.key.of(buffer) == key
@@ -193,8 +193,8 @@ impl<'a> Preparing<'a> {
         self.target != CollectionTarget::Nothing
     }
 
-    /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same buffer and
-    /// the same batch.
+    /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same
+    /// buffer and the same batch.
     #[inline(always)]
     pub(super) fn prepare(
         &self,
@@ -211,7 +211,8 @@ impl<'a> Preparing<'a> {
         }
     }
 
-    /// The same for requests of which the word behind the name is known; `words` are those of the whole batch.
+    /// The same for requests of which the word behind the name is known; `words` are those of the
+    /// whole batch.
     #[inline(always)]
     pub(super) fn prepare_all<'r>(
         &self,

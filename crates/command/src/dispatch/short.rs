@@ -2,12 +2,12 @@
 //! The short way of commands that a look at one key, or overwriting its string, is enough for.
 //!
 //! Most of what is asked before a command runs holds for all requests of a client until one of them
-//! changes it: a batch asks once for each client ([`Admission`]). The rest holds for all requests with the
-//! same command and as many words: how it runs, whether it has its arity, how it is counted. That is asked
-//! once for as many of them as follow one another ([`run_shortly`]).
+//! changes it: a batch asks once for each client ([`Admission`]). The rest holds for all requests
+//! with the same command and as many words: how it runs, whether it has its arity, how it is
+//! counted. That is asked once for as many of them as follow one another ([`run_shortly`]).
 //!
-//! Whether replies wait for the log does not matter: a look at a key that has an unacknowledged change, and
-//! a change, take their ticket along.
+//! Whether replies wait for the log does not matter: a look at a key that has an unacknowledged
+//! change, and a change, take their ticket along.
 
 use super::admission::Admission;
 use super::keys::key_session;
@@ -25,14 +25,14 @@ use basalt_resp::{Output, Reply};
 use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
 
-/// Calls with more words go the long way, which notices those that take long: a look at one key with few words
-/// cannot.
+/// Calls with more words go the long way, which notices those that take long: a look at one key
+/// with few words cannot.
 const WORDS_MAX: usize = 64;
 
-/// Runs requests of a client to which the short ways are open, from the first on, for as long as they repeat its
-/// command and what is under their one key is enough for them and can be had at once; returns their count. With
-/// the next one nothing has happened, and [`super::execute::execute`] goes on with it, as it would have done with
-/// these.
+/// Runs requests of a client to which the short ways are open, from the first on, for as long as
+/// they repeat its command and what is under their one key is enough for them and can be had at
+/// once; returns their count. With the next one nothing has happened, and
+/// [`super::execute::execute`] goes on with it, as it would have done with these.
 #[inline(always)]
 pub(super) fn run_shortly<'a>(
     server: &Server,

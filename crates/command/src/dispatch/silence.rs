@@ -6,8 +6,8 @@
 //!   any ── OFF ──▶ Off     any ── ON ──▶ On (and +OK is sent)
 //! ```
 //! A command under `Skip` or `Off` writes its reply into a buffer that is thrown away, unless it
-//! switched replies on: then that reply is the first to be sent. Confirmations of subscriptions are sent
-//! in any case, as messages are.
+//! switched replies on: then that reply is the first to be sent. Confirmations of subscriptions are
+//! sent in any case, as messages are.
 
 use super::worker::Worker;
 use crate::error::CommandError;

@@ -235,7 +235,7 @@ impl Worker {
         self.tally.misses += u64::from(misses);
     }
 
-    /// Whether a key was looked for in vain since the counters were last brought up to date.
+    /// Whether a key was not found since the counters were last brought up to date.
     pub(super) fn has_looked_in_vain(&self) -> bool {
         self.tally.misses > 0
     }

@@ -1,8 +1,8 @@
 //! What takes a short way is answered, logged and held back as on the long way.
 //!
-//! Two servers get the same requests: one in batches with all short ways open, the other one by one on the
-//! long way. `BASALT_BATCHES=1000000 cargo test --release -p basalt-command --test main short_ways` compares
-//! a million batches.
+//! Two servers get the same requests: one in batches with all short ways open, the other one by one
+//! on the long way. `BASALT_BATCHES=1000000 cargo test --release -p basalt-command --test main
+//! short_ways` compares a million batches.
 
 use super::random_batches::Batches;
 use crate::harness::{START_MS, TestServer};

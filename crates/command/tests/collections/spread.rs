@@ -201,7 +201,7 @@ fn changes_that_wait_go_with_their_collection() {
     let ends: [End; 4] = [
         ("deleted", &["DEL list set zset hash stream"]),
         ("replaced", &["MSET list a set b zset c hash d stream e"]),
-        ("made anew", &["DEL hash set", "HSET hash a 1", "SADD set a", "HSET hash b 2"]),
+        ("made again", &["DEL hash set", "HSET hash a 1", "SADD set a", "HSET hash b 2"]),
         ("flushed", &["SWAPDB 0 1", "FLUSHALL", "HSET hash a 1"]),
     ];
     for (what, lines) in ends {
@@ -242,9 +242,9 @@ fn what_has_shrunk_is_one_row_again() {
     assert_eq!(all(&mut server.reopen()), before);
 }
 
-/// Threads change large collections, take them away and put them back, while a checkpoint gathers all of their
-/// elements, and then those that have changed, in slices; each time the process ends right after, and what log and
-/// rows give is compared with what was there.
+/// Threads change large collections, take them away and put them back, while a checkpoint gathers
+/// all of their elements, and then those that have changed, in slices; each time the process ends
+/// right after, and what log and rows give is compared with what was there.
 #[test]
 fn large_collections_change_while_they_are_written() {
     for seed in 0..3 {

@@ -1,7 +1,8 @@
 //! Random commands from templates.
 //!
-//! A word of one capital letter stands for something random: `K` a key, `V` a value or member, `N` a small
-//! number that may be negative, `C` a small count from 0 on, `S` a side; every other word is itself.
+//! A word of one capital letter stands for something random: `K` a key, `V` a value or member, `N`
+//! a small number that may be negative, `C` a small count from 0 on, `S` a side; every other word
+//! is itself.
 
 use basalt_env::Random;
 

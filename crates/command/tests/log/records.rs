@@ -1,5 +1,5 @@
-//! No request makes a record of the log much longer than the bound, and records that were cut do what
-//! the whole ones would have done.
+//! No request makes a record of the log much longer than the bound, and records that were cut do
+//! what the whole ones would have done.
 
 use crate::collections::templates::{HASHES, LISTS, SETS, Templates};
 use crate::harness::{LogBounds, START_MS, TestServer};
@@ -10,8 +10,8 @@ use basalt_resp::Value;
 
 /// Small, so that small values are large ones.
 const RECORD_BYTES_MAX: usize = 300;
-/// What a record may have beyond the bound: one element, which is part of one request, or one row of a
-/// stream, and the head of an operation.
+/// What a record may have beyond the bound: one element, which is part of one request, or one row
+/// of a stream, and the head of an operation.
 const ELEMENT_BYTES_MAX: usize = 600;
 /// Words of commands on streams are cut to this: an entry is an element.
 const WORD_BYTES_MAX: usize = 100;

@@ -4,7 +4,7 @@ use basalt_command::reference::reference_markdown;
 use basalt_command::table::commands;
 use std::path::Path;
 
-/// `UPDATE_REFERENCE=1 cargo test -p basalt-command reference` writes the page anew.
+/// `UPDATE_REFERENCE=1 cargo test -p basalt-command reference` writes the page again.
 #[test]
 fn the_reference_page_is_current() {
     let path = Path::new("../../docs/reference/commands.md");

@@ -70,8 +70,8 @@ fn deep_recursion_and_deep_answers_are_errors() {
     assert!(String::from_utf8_lossy(&bytes).ends_with("-ERR reached lua stack limit\r\n"));
 }
 
-/// A script that has changed nothing is killed by a thread that does not wait for it; meanwhile that
-/// thread refuses what it would have to wait for.
+/// A script that has changed nothing is killed by a thread that does not wait for it; meanwhile
+/// that thread refuses what it would have to wait for.
 #[test]
 fn a_busy_script_is_killed_from_another_thread() {
     let mut server = TestServer::new();

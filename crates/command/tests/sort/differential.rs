@@ -1,8 +1,8 @@
 //! Random collections sorted in random ways, by Basalt and by a real Redis: each reply must be the
 //! same, byte for byte.
 //!
-//! Left out is what Redis leaves open: the order of equal weights under ALPHA, and that of a set that
-//! nobody sorts.
+//! Left out is what Redis leaves open: the order of equal weights under ALPHA, and that of a set
+//! that nobody sorts.
 
 use crate::harness::TestServer;
 use crate::harness::redis::Redis;

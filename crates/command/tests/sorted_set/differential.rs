@@ -1,5 +1,5 @@
-//! The same random commands go to a real Redis 7 and to Basalt, and each reply must be the same, byte
-//! for byte; on the way Basalt is restarted, from its log or from its cold tier.
+//! The same random commands go to a real Redis 7 and to Basalt, and each reply must be the same,
+//! byte for byte; on the way Basalt is restarted, from its log or from its cold tier.
 
 use super::random_commands::{Commands, KEYS};
 use crate::harness::TestServer;

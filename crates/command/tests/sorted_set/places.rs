@@ -1,5 +1,5 @@
-//! Places: the same random calls go to a real Redis 7 and to Basalt, and coordinates, distances, hashes and
-//! the order of places must be the same to the last digit.
+//! Places: the same random calls go to a real Redis 7 and to Basalt, and coordinates, distances,
+//! hashes and the order of places must be the same to the last digit.
 
 use crate::harness::TestServer;
 use crate::harness::redis::Redis;

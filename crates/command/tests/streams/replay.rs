@@ -1,5 +1,5 @@
-//! What the log says is what happened: replayed into a fresh engine, with a checkpoint half-way or not, it
-//! gives the same streams, groups and pending entries.
+//! What the log says is what happened: replayed into a fresh engine, with a checkpoint half-way or
+//! not, it gives the same streams, groups and pending entries.
 
 use super::random_commands::{Commands, KEYS};
 use crate::harness::TestServer;

@@ -31,7 +31,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         .secret(),
     option(
         "client-query-buffer-limit",
-        // One element is in one record of the journal, of at most 2 GiB, and may be nearly all of a request.
+        // One element is in one record of the journal, of at most 2 GiB, and may be nearly all of a
+        // request.
         Kind::Memory { min: MIB, max: 2048 * MIB - MIB },
         "1gb",
         "Most bytes of requests that one client may have waiting.",

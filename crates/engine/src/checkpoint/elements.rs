@@ -41,8 +41,8 @@ impl ElementRows {
         self.index.shrink_to(KEPT_BYTES_MAX / size_of::<RowAt>());
     }
 
-    /// Makes room for what is gathered under one lock, before it is taken: to grow by megabytes takes
-    /// milliseconds.
+    /// Makes room for what is gathered under one lock, before it is taken: to grow by megabytes
+    /// takes milliseconds.
     pub(super) fn make_room(&mut self, elements: usize) {
         /// What a row takes, about; two a member of a sorted set.
         const ROW_BYTES: usize = 128;
@@ -79,7 +79,8 @@ impl ElementRows {
         self.index.push(RowAt { start, key_len, content_len });
     }
 
-    /// Gives all rows to a checkpoint, in order. A walk may have shown an element twice, as the same.
+    /// Gives all rows to a checkpoint, in order. A walk may have shown an element twice, as the
+    /// same.
     pub(super) fn write(
         &mut self,
         writer: &mut (dyn CheckpointWriter<'_> + '_),

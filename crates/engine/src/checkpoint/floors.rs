@@ -1,20 +1,22 @@
 //! Up to where each partition does without the log.
 //!
-//! A checkpoint passes over the partitions in their order and ingests what it has gathered in slices of
-//! [`Options::ingest_bytes`](crate::engine::Options). A record that nobody needs could go at once, but
-//! records of all partitions share the log's files, and a file goes when its last record does. So the log
-//! has what was written since the pass before came to the partition that comes next: one pass at any time.
-//! If it were cut at the end of each pass only, it would grow to two, and so would the time of a restart.
+//! A checkpoint passes over the partitions in their order and ingests what it has gathered in
+//! slices of [`Options::ingest_bytes`](crate::engine::Options). A record that nobody needs could go
+//! at once, but records of all partitions share the log's files, and a file goes when its last
+//! record does. So the log has what was written since the pass before came to the partition that
+//! comes next: one pass at any time. If it were cut at the end of each pass only, it would grow to
+//! two, and so would the time of a restart.
 
 use basalt_change::log_mark::LogMark;
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS};
 
-/// A position in its shard's stream for each partition: the cold tier has what the partition did up to it.
-/// They begin at zero with the process, so that the first pass cuts the log at its end only.
+/// A position in its shard's stream for each partition: the cold tier has what the partition did up
+/// to it. They begin at zero with the process, so that the first pass cuts the log at its end only.
 #[derive(Clone)]
 pub(crate) struct Floors {
     of_partitions: Box<[u64]>,
-    /// What the cold tier has noted, or will have with the next ingest; `None` if the log has no name.
+    /// What the cold tier has noted, or will have with the next ingest; `None` if the log has no
+    /// name.
     mark: Option<LogMark>,
 }
 

@@ -14,8 +14,8 @@ use basalt_keyspace::table::bucket::DIRTY;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The rows of one partition. One is used for all partitions of a checkpoint: to ask for memory, and to touch
-/// it for the first time, takes longer than to copy.
+/// The rows of one partition. One is used for all partitions of a checkpoint: to ask for memory,
+/// and to touch it for the first time, takes longer than to copy.
 #[derive(Default)]
 pub(super) struct Rows {
     keys: Vec<u8>,
@@ -30,7 +30,8 @@ pub(super) struct Rows {
     pub(super) spreading: Vec<Spreading>,
     /// What is to be deleted before.
     dead: Dead,
-    /// Ids that begin here, or before a crash that no mark tells of: nothing may be left under them.
+    /// Ids that begin here, or before a crash that no mark tells of: nothing may be left under
+    /// them.
     begun: Vec<ElementsOf>,
 }
 
@@ -166,7 +167,8 @@ impl Rows {
         RowValue::Inline(start..self.values.len())
     }
 
-    /// Whether nothing has been written yet of a collection that begins here; from now on something has.
+    /// Whether nothing has been written yet of a collection that begins here; from now on something
+    /// has.
     pub(super) fn take_begun(&mut self, of: ElementsOf) -> bool {
         let found = self.begun.iter().position(|&begun| begun == of);
         found.map(|found| self.begun.swap_remove(found)).is_some()

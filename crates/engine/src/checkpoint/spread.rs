@@ -4,13 +4,14 @@
 //! under the partition's lock    which collections are spread; what is touched from here on is kept
 //! under many short locks        the elements, as of the first lock
 //! ```
-//! A collection becomes spread when it takes more than `collection-row-max` bytes, and one row again when it
-//! takes less than half of that. The elements of one that becomes spread may be gigabytes: they go to the cold
-//! tier in parts of their own, before the checkpoint that makes them visible. A crash leaves them under an id
-//! that nothing refers to, which is given again, and cleared before.
+//! A collection becomes spread when it takes more than `collection-row-max` bytes, and one row
+//! again when it takes less than half of that. The elements of one that becomes spread may be
+//! gigabytes: they go to the cold tier in parts of their own, before the checkpoint that makes them
+//! visible. A crash leaves them under an id that nothing refers to, which is given again, and
+//! cleared before.
 //!
-//! A key may go while its elements are gathered: then the partition is copied anew, and after a few such
-//! times under one lock.
+//! A key may go while its elements are gathered: then the partition is copied again, and after a
+//! few such times under one lock.
 
 use super::elements::ElementRows;
 use super::rows::{At, Rows, Terms};
@@ -26,7 +27,8 @@ use std::time::{Duration, Instant};
 
 /// Elements that are gathered under one lock: less than 1 ms.
 const ELEMENTS_A_LOCK: usize = 1_024;
-/// Elements of one partition that are gathered under the first lock, together with what else is dirty.
+/// Elements of one partition that are gathered under the first lock, together with what else is
+/// dirty.
 const ELEMENTS_AT_ONCE: usize = 1_024;
 /// Between two locks: whoever unlocks and locks again at once lets nobody else in.
 const BETWEEN_LOCKS: Duration = Duration::from_micros(100);
@@ -133,8 +135,8 @@ impl Spreading {
 }
 
 impl Engine {
-    /// Gathers, under the first lock, what is little or what has to be gathered there; the rest stays in
-    /// `rows.spreading`.
+    /// Gathers, under the first lock, what is little or what has to be gathered there; the rest
+    /// stays in `rows.spreading`.
     pub(super) fn gather_at_once(partition: &mut Partition, rows: &mut Rows, holding: Holding) {
         let mut left = match holding {
             Holding::Slices => ELEMENTS_AT_ONCE,
@@ -179,7 +181,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Writes elements of a collection that becomes spread. Until its object is written nobody looks at them.
+    /// Writes elements of a collection that becomes spread. Until its object is written nobody
+    /// looks at them.
     fn write_part(&self, of: ElementsOf, rows: &mut Rows) -> Result<(), ColdError> {
         let mut writer = self.cold.checkpoint_writer()?;
         if rows.take_begun(of) {

@@ -1,8 +1,9 @@
 //! Random histories, cut off by power failures, against the model.
 //!
-//! One thread appends, so the order of calls is total, every group ends between two calls, and what is
-//! found after a crash must be exactly the first `k` calls for some `k` that covers all durable groups.
-//! The calls and the losses follow from the seed; when the writer cuts depends on the scheduler.
+//! One thread appends, so the order of calls is total, every group ends between two calls, and what
+//! is found after a crash must be exactly the first `k` calls for some `k` that covers all durable
+//! groups. The calls and the losses follow from the seed; when the writer cuts depends on the
+//! scheduler.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -219,7 +220,8 @@ fn never_keeps_every_durable_call_and_a_prefix_of_the_rest() {
     run_histories(FsyncPolicy::Never);
 }
 
-/// The canary: if this journal, which lies about durability, passed, the tests above would prove nothing.
+/// The canary: if this journal, which lies about durability, passed, the tests above would prove
+/// nothing.
 #[test]
 fn a_journal_that_acknowledges_before_the_sync_is_caught() {
     let lying =

@@ -56,7 +56,8 @@ pub fn open_ok(disk: &SimDisk, policy: FsyncPolicy) -> (Journal, Heard) {
     open(disk, options(policy)).expect("the journal opens")
 }
 
-/// Syncs stand still while this lives; a failing test must let them go before the journal is dropped.
+/// Syncs stand still while this lives; a failing test must let them go before the journal is
+/// dropped.
 pub struct HeldSyncs<'a>(&'a SimDisk);
 
 /// Holds every sync from now on. The next segment file is made first: it is synced too.

@@ -7,8 +7,8 @@ use crate::table::Table;
 use crate::table::bucket::DIRTY;
 
 impl Database {
-    /// What is copied: the entries that are dirty, and which collections are spread. A checkpoint decides which
-    /// are, and begins to gather their elements.
+    /// What is copied: the entries that are dirty, and which collections are spread. A checkpoint
+    /// decides which are, and begins to gather their elements.
     pub fn to_copy(&mut self) -> (&Table, &mut SpreadKeys) {
         (&self.table, &mut self.spread)
     }
@@ -19,8 +19,9 @@ impl Database {
         self.table.mark_all_clean();
     }
 
-    /// The cold tier has what was copied, and has deleted the rows of the first `dead` ids that were to be
-    /// deleted. Tombstones that were part of it have done their duty and go; returns true if there were any.
+    /// The cold tier has what was copied, and has deleted the rows of the first `dead` ids that
+    /// were to be deleted. Tombstones that were part of it have done their duty and go; returns
+    /// true if there were any.
     pub fn note_arrived(&mut self, dead: usize, hasher: &KeyHasher) -> bool {
         self.spread.arrive();
         self.spread.forget_dead(dead);

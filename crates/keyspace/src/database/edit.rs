@@ -1,8 +1,9 @@
 //! HOT PATH
 //! Changing a value where it is.
 //!
-//! Bytes inside a string are overwritten where they are. A string of [`SHARED_BYTES_MIN`] or more is a vector of
-//! its own, which keeps spare capacity: an append costs what it adds. A shorter one that grows is rewritten.
+//! Bytes inside a string are overwritten where they are. A string of [`SHARED_BYTES_MIN`] or more
+//! is a vector of its own, which keeps spare capacity: an append costs what it adds. A shorter one
+//! that grows is rewritten.
 
 use super::Database;
 use crate::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
@@ -26,8 +27,9 @@ pub enum Edited {
 }
 
 impl Database {
-    /// Changes the collection found. `change` gets it, and where to note which of its elements change if these have
-    /// rows of their own. `None` if something else is there, or if `change` returns it, having changed nothing.
+    /// Changes the collection found. `change` gets it, and where to note which of its elements
+    /// change if these have rows of their own. `None` if something else is there, or if `change`
+    /// returns it, having changed nothing.
     #[inline]
     pub fn edit_collection<R>(
         &mut self,
@@ -97,8 +99,8 @@ impl Database {
                 self.table.touch(found, access);
             }
             Some(StringValue::Inline(old)) => {
-                // Longer than before, so the new bytes end it. Zeroed memory from the allocator costs
-                // nothing where a gap is never touched.
+                // Longer than before, so the new bytes end it. Zeroed memory from the allocator
+                // costs nothing where a gap is never touched.
                 let mut whole = vec![0; offset + bytes.len()];
                 whole[..old.len()].copy_from_slice(old);
                 whole[offset..].copy_from_slice(bytes);
@@ -109,7 +111,8 @@ impl Database {
         }
     }
 
-    /// Puts `bytes` in the place of those of the string found that are in `range`, as far as there are any.
+    /// Puts `bytes` in the place of those of the string found that are in `range`, as far as there
+    /// are any.
     pub fn replace_range(
         &mut self,
         key: &[u8],
@@ -137,7 +140,8 @@ impl Database {
         }
     }
 
-    /// Has a string of another length take the place of the inline one found, in the same memory if it fits.
+    /// Has a string of another length take the place of the inline one found, in the same memory if
+    /// it fits.
     fn put_edited(&mut self, key: &[u8], found: Found, whole: Vec<u8>, times: Times) {
         let Times { expire_ms, access } = times;
         let form = StringForm::Edited;

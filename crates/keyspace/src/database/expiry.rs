@@ -1,8 +1,9 @@
 //! Looking for keys that have expired.
 //!
-//! A database that has a key that may be due is looked through in a *round*, some buckets at a time, of which only
-//! the references marked EXPIRING are followed. The round stands in the database: it goes along when databases are
-//! exchanged, and goes on whoever asks next. While it lasts, the lower bound holds of what is set meanwhile.
+//! A database that has a key that may be due is looked through in a *round*, some buckets at a
+//! time, of which only the references marked EXPIRING are followed. The round stands in the
+//! database: it goes along when databases are exchanged, and goes on whoever asks next. While it
+//! lasts, the lower bound holds of what is set meanwhile.
 
 use super::Database;
 use crate::table::bucket::EXPIRING;
@@ -46,8 +47,8 @@ impl Database {
         self.field_expiries.next_ms()
     }
 
-    /// Takes the note of the earliest field that is due, and returns the hash of its key. The caller looks at the
-    /// keys with this hash, and notes their next fields.
+    /// Takes the note of the earliest field that is due, and returns the hash of its key. The
+    /// caller looks at the keys with this hash, and notes their next fields.
     pub fn take_due_field(&mut self, now_ms: u64) -> Option<u64> {
         self.field_expiries.take_due(now_ms)
     }
@@ -57,8 +58,9 @@ impl Database {
         self.field_expiries.note(expire_ms, hash);
     }
 
-    /// Begins a round if a key may be due and none is under way, goes on with it as far as the limits allow, and
-    /// adds the keys that are due to `due`. Returns true if there are more buckets to look through.
+    /// Begins a round if a key may be due and none is under way, goes on with it as far as the
+    /// limits allow, and adds the keys that are due to `due`. Returns true if there are more
+    /// buckets to look through.
     pub fn go_on_with_round(
         &mut self,
         now_ms: u64,
@@ -103,7 +105,8 @@ impl Database {
 }
 
 impl Round {
-    /// When the database is looked through again, as far as this round knows: not before `pause_end_ms`.
+    /// When the database is looked through again, as far as this round knows: not before
+    /// `pause_end_ms`.
     fn bound(&self, pause_end_ms: u64) -> u64 {
         match self.earliest_ms {
             u64::MAX => u64::MAX,

@@ -319,7 +319,8 @@ impl World {
             assert!(self.database.remove(hash, &key, found, &FreeAtOnce));
         }
         while self.database.take_due_field(self.now_ms).is_some() {}
-        // Those whose fields were due are looked at: their next field, which here is the same, is noted.
+        // Those whose fields were due are looked at: their next field, which here is the same, is
+        // noted.
         let mut due = Vec::new();
         self.database.table.walk(0, |entry, _| {
             let field_ms = entry.collection().map_or(u64::MAX, |value| value.next_expiry_ms());

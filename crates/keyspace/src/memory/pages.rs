@@ -1,16 +1,17 @@
 //! The page pool: pages of 8 KiB for slabs, and longer rows for tables, cut from chunks of 2 MiB.
 //!
-//! Chunks are aligned to the size of a huge page and, once there are two, marked for it: a random hit among a million
-//! keys touches pages that no TLB covers at 4 KiB. What slabs and tables give back is used again by both:
-//! tables that grow leave holes, and entries fill them. The shortest free row that suffices is used, and
-//! of those the lowest.
+//! Chunks are aligned to the size of a huge page and, once there are two, marked for it: a random
+//! hit among a million keys touches pages that no TLB covers at 4 KiB. What slabs and tables give
+//! back is used again by both: tables that grow leave holes, and entries fill them. The shortest
+//! free row that suffices is used, and of those the lowest.
 //!
-//! Memory is never unmapped, but when more than [`WARM_PAGES_MAX`] pages lie idle, further ones give
-//! their memory back to the system and keep only their address, so that RSS falls after a FLUSHALL.
+//! Memory is never unmapped, but when more than [`WARM_PAGES_MAX`] pages lie idle, further ones
+//! give their memory back to the system and keep only their address, so that RSS falls after a
+//! FLUSHALL.
 //!
-//! Chunks come from the system and not from the allocator, which puts each aligned chunk apart from the
-//! next and fills the holes with what else the program needs. With huge pages for everything that cost
-//! 160 MB at ten million keys.
+//! Chunks come from the system and not from the allocator, which puts each aligned chunk apart from
+//! the next and fills the holes with what else the program needs. With huge pages for everything
+//! that cost 160 MB at ten million keys.
 
 use super::free_rows::FreeRows;
 use super::region::Region;
@@ -62,8 +63,8 @@ impl PagePool {
         unsafe { self.give_row(page, PAGE_BYTES) };
     }
 
-    /// Takes a row of `bytes`, a multiple of [`ROW_STEP_BYTES`] and at most a chunk, and aligned to that
-    /// step. Its contents are undefined.
+    /// Takes a row of `bytes`, a multiple of [`ROW_STEP_BYTES`] and at most a chunk, and aligned to
+    /// that step. Its contents are undefined.
     pub fn take_row(&self, bytes: usize) -> NonNull<u8> {
         self.take_aligned(bytes, ROW_STEP_BYTES)
     }
@@ -83,7 +84,8 @@ impl PagePool {
     /// Gives a row back.
     ///
     /// # Safety
-    /// It came from [`PagePool::take_row`] of this pool for as many bytes, and nobody uses it any more.
+    /// It came from [`PagePool::take_row`] of this pool for as many bytes, and nobody uses it any
+    /// more.
     pub unsafe fn give_row(&self, row: NonNull<u8>, bytes: usize) {
         let mut idle = self.idle.lock();
         if idle.rows.bytes() > WARM_PAGES_MAX * PAGE_BYTES {
@@ -107,8 +109,8 @@ impl Idle {
             self.region_bytes_used = 0;
         }
         let region = self.regions.last().expect("one was added if there was none");
-        // Not for the first chunk while it is the only one: a few keys with large values, which stand elsewhere,
-        // would not fill a huge page.
+        // Not for the first chunk while it is the only one: a few keys with large values, which
+        // stand elsewhere, would not fill a huge page.
         let is_second = self.regions.len() == 1 && self.region_bytes_used == CHUNK_BYTES;
         if is_second || !is_first && self.region_bytes_used == 0 {
             region.use_huge_pages();

@@ -26,7 +26,8 @@ impl Region {
             // SAFETY: the layout's size is not zero.
             unsafe { alloc(miri_layout()) }
         } else {
-            // SAFETY: a new mapping, at an address that the system chooses, touches no other memory.
+            // SAFETY: a new mapping, at an address that the system chooses, touches no other
+            // memory.
             unsafe { mmap_anonymous(ptr::null_mut(), MAPPED_BYTES, protection, flags) }
                 .map_or(ptr::null_mut(), |mapped| mapped.cast())
         };
@@ -36,8 +37,8 @@ impl Region {
         Region { base, mapped }
     }
 
-    /// From now on memory comes a huge page at a time where the system has one; what has come already is
-    /// gathered by and by.
+    /// From now on memory comes a huge page at a time where the system has one; what has come
+    /// already is gathered by and by.
     pub(super) fn use_huge_pages(&self) {
         if !cfg!(miri) {
             // A refusal (not supported, switched off) costs only speed.
@@ -64,7 +65,8 @@ impl Region {
     }
 }
 
-/// Miri knows no mappings; there, and in the report of an allocation that failed, this stands for one.
+/// Miri knows no mappings; there, and in the report of an allocation that failed, this stands for
+/// one.
 fn miri_layout() -> Layout {
     Layout::from_size_align(MAPPED_BYTES, 4096).expect("a constant layout")
 }

@@ -50,8 +50,9 @@ pub struct Slab {
     recent: Recent,
 }
 
-/// What the next allocation touches, if it is of the size of the last one: to be fetched, never to be
-/// read. In one word, for tables stand side by side: the address of the cell, and above it the class.
+/// What the next allocation touches, if it is of the size of the last one: to be fetched, never to
+/// be read. In one word, for tables stand side by side: the address of the cell, and above it the
+/// class.
 #[derive(Clone, Copy, Default)]
 struct Recent(u64);
 
@@ -102,8 +103,8 @@ impl Slab {
             None => ptr::null_mut(),
         };
         let page = if first.is_null() { self.open_page(bytes) } else { first };
-        // SAFETY: pages in `open` are live pages of this slab with at least one free cell, and their
-        // offsets were written by this file.
+        // SAFETY: pages in `open` are live pages of this slab with at least one free cell, and
+        // their offsets were written by this file.
         unsafe {
             let header = &mut *page;
             let offset = header.free;
@@ -151,7 +152,8 @@ impl Slab {
             return;
         }
         let page = cell.as_ptr().map_addr(|addr| addr & !(PAGE_BYTES - 1)).cast::<Page>();
-        // SAFETY: a cell of a slab lies in a page aligned to its size, whose header is at its start.
+        // SAFETY: a cell of a slab lies in a page aligned to its size, whose header is at its
+        // start.
         unsafe {
             let was_full = (*page).is_full();
             cell.as_ptr().cast::<u16>().write((*page).free);
@@ -264,7 +266,8 @@ unsafe fn link(head: &mut *mut Page, page: *mut Page) {
 /// Takes a page out of its list.
 ///
 /// # Safety
-/// `page` is in `head`'s list, the pages of the list are live, and no other reference to them exists.
+/// `page` is in `head`'s list, the pages of the list are live, and no other reference to them
+/// exists.
 unsafe fn unlink(head: &mut *mut Page, page: *mut Page) {
     // SAFETY: the caller vouches that `page` and its neighbours are live and its own.
     unsafe {

@@ -1,4 +1,4 @@
-//! Growth and shrinking: one segment at a time is built anew.
+//! Growth and shrinking: one segment at a time is built again.
 
 use super::bucket::{Bucket, Slot};
 use super::segment::{BUCKETS_MAX, SegmentRef, buckets_for, larger};
@@ -15,7 +15,8 @@ enum Rest {
 }
 
 impl Table {
-    /// Makes room for one more entry with this hash; returns false if the table has grown as far as that helps.
+    /// Makes room for one more entry with this hash; returns false if the table has grown as far as
+    /// that helps.
     #[cold]
     pub(super) fn grow(&mut self, hash: u64) -> bool {
         match self.segment(hash) {
@@ -33,8 +34,9 @@ impl Table {
         true
     }
 
-    /// A segment may split unless that makes the directory far larger than the table: keys with nearly the same hash
-    /// stay together however often their segment splits. With others a segment that splits holds some 7,000 entries.
+    /// A segment may split unless that makes the directory far larger than the table: keys with
+    /// nearly the same hash stay together however often their segment splits. With others a segment
+    /// that splits holds some 7,000 entries.
     fn may_split(&self, segment: SegmentRef) -> bool {
         const DIRECTORY_MIN: usize = 16;
         const ENTRIES_A_SEGMENT_MIN: usize = 256;
@@ -58,9 +60,9 @@ impl Table {
 
     /// Puts one segment, or two if `depth` is one more than before, in the place of `old`.
     ///
-    /// An entry that came late may stand eight buckets from its home although the segment has room: full
-    /// buckets come in runs. So the copy can fail at any size. Then the largest segment splits, and what has no
-    /// place even so becomes a stray.
+    /// An entry that came late may stand eight buckets from its home although the segment has room:
+    /// full buckets come in runs. So the copy can fail at any size. Then the largest segment
+    /// splits, and what has no place even so becomes a stray.
     #[cold]
     fn rebuild(&mut self, old: SegmentRef, mut depth: u32, mut buckets: usize) {
         let mut rest = Rest::Fails;
@@ -103,8 +105,8 @@ impl Table {
         unsafe { old.free(self.pool()) };
     }
 
-    /// Copies all references of `old`, those of its strays included, to `parts`. Returns those that had no room, or
-    /// `None` if there are some and that fails.
+    /// Copies all references of `old`, those of its strays included, to `parts`. Returns those that
+    /// had no room, or `None` if there are some and that fails.
     fn copy(&self, old: SegmentRef, parts: &[SegmentRef], rest: Rest) -> Option<Vec<Stray>> {
         let mut slots: Vec<Slot> = Vec::with_capacity(used(old));
         for number in 0..old.buckets_total() {

@@ -16,8 +16,8 @@ impl Table {
         self.scan_flagged(from, buckets_max, 0, visit)
     }
 
-    /// Like [`Table::scan`], but visits only entries whose reference has all of `flags` set, and touches
-    /// no others.
+    /// Like [`Table::scan`], but visits only entries whose reference has all of `flags` set, and
+    /// touches no others.
     pub fn scan_flagged(
         &self,
         from: u64,

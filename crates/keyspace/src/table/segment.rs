@@ -9,11 +9,11 @@ use std::ptr::NonNull;
 
 /// How far from its home bucket an entry may stand.
 const DISTANCE_MAX: usize = 8;
-/// Most home buckets of a segment; a fuller one splits. With its head and its overflow buckets it fills
-/// 64 KiB.
+/// Most home buckets of a segment; a fuller one splits. With its head and its overflow buckets it
+/// fills 64 KiB.
 pub const BUCKETS_MAX: usize = (64 << 10) / 64 - 1 - DISTANCE_MAX;
-/// Smaller segments come from the global allocator. Larger ones are rows from the pool, which they fill:
-/// they share huge pages with entries, and leave no holes that nothing else fits.
+/// Smaller segments come from the global allocator. Larger ones are rows from the pool, which they
+/// fill: they share huge pages with entries, and leave no holes that nothing else fits.
 const LARGE_MIN: usize = ROW_STEP_BYTES / 64 - 1 - DISTANCE_MAX;
 /// Segments are kept below this share of their slots, in percent.
 const FILL_PERCENT_MAX: usize = 82;

@@ -57,8 +57,8 @@ pub struct Counts {
 /// In place of a bucket's number: the index is a stray's.
 const STRAY: usize = usize::MAX;
 
-/// Where an entry stands. Valid until an entry comes to the table, goes or is replaced: debug builds assert it at each
-/// use.
+/// Where an entry stands. Valid until an entry comes to the table, goes or is replaced: debug
+/// builds assert it at each use.
 #[derive(Clone, Copy)]
 pub struct Found {
     version: Version,
@@ -68,8 +68,8 @@ pub struct Found {
     slot: Slot,
 }
 
-/// Where an entry was seen that may be a key's, or nowhere. A hint: by the time it is used, another entry may stand
-/// there or the place may be gone, and [`Table::find_again`] notices.
+/// Where an entry was seen that may be a key's, or nowhere. A hint: by the time it is used, another
+/// entry may stand there or the place may be gone, and [`Table::find_again`] notices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// The bits of the segment; 0 for nowhere.
@@ -92,8 +92,8 @@ pub enum Lookup<'a> {
     Unknown,
 }
 
-/// In debug builds a number that each table gets anew, from all numbers that no table has had, when an entry comes,
-/// goes or is replaced. In others nothing.
+/// In debug builds a number that each table gets again, from all numbers that no table has had,
+/// when an entry comes, goes or is replaced. In others nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Version(#[cfg(debug_assertions)] u64);
 
@@ -187,8 +187,9 @@ impl Table {
         }
     }
 
-    /// Brings the first entry into the cache whose tag matches the hash: the one with the key, or one
-    /// time in thirty another; says where it stands. If there is none, the key may be about to come.
+    /// Brings the first entry into the cache whose tag matches the hash: the one with the key, or
+    /// one time in thirty another; says where it stands. If there is none, the key may be about to
+    /// come.
     #[inline]
     pub fn prefetch_entry(&self, hash: u64) -> Seen {
         self.segment(hash)
@@ -212,8 +213,8 @@ impl Table {
         }
     }
 
-    /// The same for an entry behind its home bucket, one in twenty. The bucket is not waited for less
-    /// here than in `find`, but the entry is.
+    /// The same for an entry behind its home bucket, one in twenty. The bucket is not waited for
+    /// less here than in `find`, but the entry is.
     #[inline(never)]
     fn prefetch_further(&self, segment: SegmentRef, hash: u64) -> Seen {
         let home = segment.home(hash);
@@ -246,8 +247,8 @@ impl Table {
         Seen { segment: segment.bits(), bucket: bucket as u32, index: index as u32, slot }
     }
 
-    /// Finds the entry of a key, be it a tombstone, and looks first where it was seen: then nothing has to be
-    /// searched, and fetching the entry waits for no look at its bucket.
+    /// Finds the entry of a key, even if it is a tombstone, and looks first where it was seen: then
+    /// nothing has to be searched, and fetching the entry waits for no look at its bucket.
     #[inline(always)]
     pub fn find_again(&self, seen: Seen, hash: u64, key: &[u8]) -> Option<Found> {
         match self.find_there(seen, hash, key) {
@@ -264,8 +265,8 @@ impl Table {
             return None;
         }
         let (bucket, index, slot) = (seen.bucket as usize, seen.index as usize, seen.slot);
-        // SAFETY: the table is borrowed, so its segments are alive and unchanged; this one is as large as
-        // the one that the entry was seen in, so it has that bucket.
+        // SAFETY: the table is borrowed, so its segments are alive and unchanged; this one is as
+        // large as the one that the entry was seen in, so it has that bucket.
         let is_there = unsafe { &*segment.bucket(bucket) }.holds(index, tag(hash), slot);
         // SAFETY: the table refers to that entry, so it is alive, and does not change.
         (is_there && unsafe { slot.entry().entry() }.has_key(key)).then_some(Found {
@@ -282,9 +283,9 @@ impl Table {
         self.find(hash, key)
     }
 
-    /// Finds the entry of a key, be it a tombstone.
-    // Inlined always: what it gives is four words, and reading them from memory in pairs, as a caller
-    // does, stalls until they have been written.
+    /// Finds the entry of a key, even if it is a tombstone.
+    // Inlined always: what it gives is four words, and reading them from memory in pairs, as a
+    // caller does, stalls until they have been written.
     #[inline(always)]
     pub fn find(&self, hash: u64, key: &[u8]) -> Option<Found> {
         let segment = self.segment(hash)?;
@@ -432,8 +433,8 @@ impl Table {
         self.mark(found, DIRTY);
     }
 
-    /// Changes a collection in place; `None` if the entry is none. Who has changed it marks the entry
-    /// dirty: `change` may find that there is nothing to do.
+    /// Changes a collection in place; `None` if the entry is none. Who has changed it marks the
+    /// entry dirty: `change` may find that there is nothing to do.
     #[inline]
     pub fn edit_collection<R>(
         &mut self,

@@ -1,8 +1,8 @@
 //! Entries that found no place near their home bucket, and no growth that would have made one.
 //!
-//! More than 80 keys with nearly the same hash do that. The hash is seeded, so no client can choose such keys
-//! unless it knows the seed; then the table is slower for these keys, and for no others. A look-up comes here
-//! only behind buckets that are all passed, and goes through all strays.
+//! More than 80 keys with nearly the same hash do that. The hash is seeded, so no client can choose
+//! such keys unless it knows the seed; then the table is slower for these keys, and for no others.
+//! A look-up comes here only behind buckets that are all passed, and goes through all strays.
 
 use super::bucket::Slot;
 use super::segment::SegmentRef;
@@ -63,7 +63,8 @@ impl Table {
     }
 }
 
-/// Has look-ups of a hash go through all buckets where its entry could stand, and then on to the strays.
+/// Has look-ups of a hash go through all buckets where its entry could stand, and then on to the
+/// strays.
 ///
 /// # Safety
 /// The segment is alive and nobody else uses it meanwhile.

@@ -1,7 +1,7 @@
 //! Hashes: maps of fields that may expire.
 //!
-//! An expired field stays in the plain hash until it is overwritten or removed: whether the engine has removed
-//! it is the engine's affair, but it must never be seen again.
+//! An expired field stays in the plain hash until it is overwritten or removed: whether the engine
+//! has removed it is the engine's affair, but it must never be seen again.
 
 use super::set::stays;
 use crate::choice::{EXPIRY_SPAN_MS, name, names, word};

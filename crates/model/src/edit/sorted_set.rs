@@ -1,4 +1,4 @@
-//! Sorted sets: vectors of members and scores, sorted anew after each change.
+//! Sorted sets: vectors of members and scores, sorted again after each change.
 
 use crate::choice::{ends, name, names};
 use crate::content::spelled;

@@ -1,7 +1,7 @@
 //! Streams: vectors of entries, maps of groups.
 //!
-//! Not imitated: how many entries a group has read, and trimming by whole nodes. The tests of the type itself
-//! have both.
+//! Not imitated: how many entries a group has read, and trimming by whole nodes. The tests of the
+//! type itself have both.
 
 use crate::choice::{ends, word};
 use crate::content::spelled;

@@ -25,8 +25,8 @@ const TAKE: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-/// Shows the value of a key once it is another than the given one, as XREAD does; an error if the key
-/// goes.
+/// Shows the value of a key once it is another than the given one, as XREAD does; an error if the
+/// key goes.
 const FOLLOW: Entry = Entry {
     spec: CommandSpec {
         name: "test.follow",

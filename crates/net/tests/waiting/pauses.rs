@@ -5,7 +5,8 @@ use basalt_resp::Value;
 use std::time::{Duration, Instant};
 
 const LONG: &str = "600000";
-/// What has to happen before a time is over is tried again with a longer one if the machine is too slow for it.
+/// What has to happen before a time is over is tried again with a longer one if the machine is too
+/// slow for it.
 const TIMES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_secs(2), Duration::from_secs(20)];
 

@@ -67,8 +67,8 @@ fn an_entry_goes_to_one_consumer_of_each_group() {
         consumer.send(&format!("XREADGROUP GROUP {group} c{number} BLOCK 0 STREAMS s >"));
         server.until_waiting(number + 1);
     }
-    // Who has been woken waits no more but may not have looked yet: only its reply says that it took
-    // the entry, and one that looks late would find two of them.
+    // Who has been woken waits no more but may not have looked yet: only its reply says that it
+    // took the entry, and one that looks late would find two of them.
     for id in ["1-0", "2-0", "3-0"] {
         other.line(&format!("XADD s {id} f v"));
         for mut consumer in consumers.drain(..2) {

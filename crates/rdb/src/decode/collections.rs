@@ -68,8 +68,9 @@ fn text_score(reader: &mut Reader<'_>) -> Result<f64, DecodeError> {
     }
 }
 
-/// A list of nodes: `count:length { node }*`. In the first version each is a ziplist; in the second, each says
-/// what it is: `container:length string`. Empty nodes are passed over, as in Redis.
+/// A list of nodes: `count:length { node }*`. In the first version each is a ziplist; in the
+/// second, each says what it is: `container:length string`. Empty nodes are passed over, as in
+/// Redis.
 pub(super) fn quicklist<'a>(kind: u8, reader: &mut Reader<'a>) -> Result<Payload<'a>, DecodeError> {
     let mut elements = Vec::new();
     let nodes = reader.count::<Bytes<'_>>(1)?;

@@ -18,8 +18,9 @@ pub(super) fn plain<'a>(reader: &mut Reader<'a>) -> Result<Payload<'a>, DecodeEr
     hash(fields)
 }
 
-/// `[earliest:u64le] count:length { expiry:length name:string value:string }*`. An expiry of 0 is none; others
-/// count from one below the earliest. The release candidates of Redis 7.4 had no earliest and absolute ones.
+/// `[earliest:u64le] count:length { expiry:length name:string value:string }*`. An expiry of 0 is
+/// none; others count from one below the earliest. The release candidates of Redis 7.4 had no
+/// earliest and absolute ones.
 pub(super) fn with_expiry<'a>(
     kind: u8,
     reader: &mut Reader<'a>,

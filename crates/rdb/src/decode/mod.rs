@@ -1,7 +1,7 @@
 //! Bytes to values.
 //!
-//! A DUMP payload is one type byte, the body, the RDB version and a checksum. The type says how the body is
-//! made; the bodies are in the files beside this one, one for each kind of value.
+//! A DUMP payload is one type byte, the body, the RDB version and a checksum. The type says how the
+//! body is made; the bodies are in the files beside this one, one for each kind of value.
 
 mod collections;
 mod hashes;
@@ -49,8 +49,8 @@ pub fn decode<'a>(payload: &'a [u8], limits: &Limits) -> Result<Payload<'a>, Dec
     Ok(value)
 }
 
-/// Reads a body without its type byte and without a footer, as it stands in an RDB file. Returns the value and
-/// how many bytes it took.
+/// Reads a body without its type byte and without a footer, as it stands in an RDB file. Returns
+/// the value and how many bytes it took.
 ///
 /// # Errors
 ///
@@ -118,9 +118,9 @@ fn packed_value<'b>(
     }
 }
 
-/// Refuses what stands twice where nothing may. A million names take 0.1 s when sorted by their checksums first, and
-/// 1.3 s by themselves; that is also the worst that names with chosen checksums can do, where a hash table would
-/// need a secret.
+/// Refuses what stands twice where nothing may. A million names take 0.1 s when sorted by their
+/// checksums first, and 1.3 s by themselves; that is also the worst that names with chosen
+/// checksums can do, where a hash table would need a secret.
 fn refuse_duplicates<'n, 'b: 'n>(
     names: impl Iterator<Item = &'n Bytes<'b>>,
     what: &'static str,

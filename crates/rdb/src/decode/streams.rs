@@ -13,7 +13,8 @@
 //!            pending:length { raw_id }*                      raw_id = ms:u64be sequence:u64be
 //! ```
 //!
-//! Every pending entry of a group belongs to exactly one of its consumers; the model keeps it there only.
+//! Every pending entry of a group belongs to exactly one of its consumers; the model keeps it there
+//! only.
 
 mod nodes;
 
@@ -113,8 +114,8 @@ fn signed(said: u64) -> Result<u64, DecodeError> {
     Ok(said)
 }
 
-/// What the first version does not say follows from where the group stands, if nothing but the first entries was
-/// ever deleted, which that version does not say either. As Redis 7.0 estimates.
+/// What the first version does not say follows from where the group stands, if nothing but the
+/// first entries was ever deleted, which that version does not say either. As Redis 7.0 estimates.
 fn estimated_entries_read(stream: &Stream<'_>, group: StreamId) -> Option<u64> {
     let added = stream.entries_added;
     if added == 0 {

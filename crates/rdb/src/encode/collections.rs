@@ -106,8 +106,8 @@ fn in_order<'s, 'b>(members: &'s [(Bytes<'b>, f64)]) -> Cow<'s, [(Bytes<'b>, f64
     Cow::Owned(members)
 }
 
-/// Whether strings of these lengths may be a listpack together: none is longer than `bytes_max`, and the whole
-/// stays within what a listpack may have.
+/// Whether strings of these lengths may be a listpack together: none is longer than `bytes_max`,
+/// and the whole stays within what a listpack may have.
 pub(super) fn fit_listpack(lengths: impl Iterator<Item = usize>, bytes_max: usize) -> bool {
     let mut total = 0usize;
     for length in lengths {

@@ -1,8 +1,8 @@
 //! Values to bytes, in the encodings that Redis 7.0 chooses and reads.
 //!
-//! Small collections become one listpack or intset, others strings one by one; the limits between the two are
-//! the caller's. The only thing that Redis 7.0 cannot read is a hash with expiry of its fields: that is what
-//! Redis 7.4 writes, under its version.
+//! Small collections become one listpack or intset, others strings one by one; the limits between
+//! the two are the caller's. The only thing that Redis 7.0 cannot read is a hash with expiry of its
+//! fields: that is what Redis 7.4 writes, under its version.
 
 mod collections;
 mod hashes;
@@ -24,12 +24,13 @@ const RDB_VERSION_FIELD_EXPIRY: u16 = 12;
 
 /// Appends `payload` as a DUMP payload.
 ///
-/// What the model says about a value must hold; what does not is written all the same, and refused by whoever
-/// reads it.
+/// What the model says about a value must hold; what does not is written all the same, and refused
+/// by whoever reads it.
 ///
 /// # Panics
 ///
-/// If an entry of a stream is four times larger than [`STREAM_ENTRY_BYTES_MAX`](crate::STREAM_ENTRY_BYTES_MAX).
+/// If an entry of a stream is four times larger than
+/// [`STREAM_ENTRY_BYTES_MAX`](crate::STREAM_ENTRY_BYTES_MAX).
 pub fn encode(payload: &Payload<'_>, options: &EncodeOptions, out: &mut Vec<u8>) {
     let start = out.len();
     out.push(0);

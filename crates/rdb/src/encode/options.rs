@@ -16,10 +16,11 @@ pub struct EncodeOptions {
     pub compression: Compression,
     /// Most elements of a node of a list.
     pub list_node_entries_max: usize,
-    /// Bytes of a node of a list after which the next is begun; a longer element has a node for itself.
+    /// Bytes of a node of a list after which the next is begun; a longer element has a node for
+    /// itself.
     pub list_node_bytes_max: usize,
-    /// Elements of a list from this length on are nodes without a listpack. Redis 7.0: 1 GiB, the most that a
-    /// listpack may have; a larger number counts as that.
+    /// Elements of a list from this length on are nodes without a listpack. Redis 7.0: 1 GiB, the
+    /// most that a listpack may have; a larger number counts as that.
     pub list_plain_bytes_min: usize,
     /// Most members of a set of numbers that becomes an intset.
     pub set_intset_entries_max: usize,

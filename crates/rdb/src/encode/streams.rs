@@ -1,4 +1,5 @@
-//! Streams, as Redis 7.0 writes them. `decode/streams.rs` and `decode/streams/nodes.rs` draw the bytes.
+//! Streams, as Redis 7.0 writes them. `decode/streams.rs` and `decode/streams/nodes.rs` draw the
+//! bytes.
 
 use crate::encode::options::EncodeOptions;
 use crate::encode::writer::Writer;

@@ -11,8 +11,9 @@
 //! 11110000 l:u32le bytes    string of l bytes
 //! ```
 //!
-//! `back` is read from its last byte to its first: seven bits a byte, least significant last; every byte but the
-//! first has `80`. Redis takes a byte more than necessary at 16,383, 2,097,151 and 268,435,455.
+//! `back` is read from its last byte to its first: seven bits a byte, least significant last; every
+//! byte but the first has `80`. Redis takes a byte more than necessary at 16,383, 2,097,151 and
+//! 268,435,455.
 
 use crate::error::DecodeError;
 use crate::limits::Budget;
@@ -192,7 +193,8 @@ impl ListpackWriter {
         self.count += other.count;
     }
 
-    /// The finished listpack. Callers keep it about [`BYTES_MAX`], a quarter of what it could say its length of.
+    /// The finished listpack. Callers keep it about [`BYTES_MAX`], a quarter of what it could say
+    /// its length of.
     pub fn finish(mut self) -> Vec<u8> {
         self.bytes.push(END);
         let length = u32::try_from(self.bytes.len()).expect("callers keep listpacks small");
@@ -252,7 +254,8 @@ mod tests {
     fn any_other_length_count_or_back_length_is_refused() {
         let good = written(&[b"abc", b"1", b"-300"]);
         assert!(parse(&good).is_ok());
-        // The header, the encodings, the back lengths and the end; not the letters, nor the low byte of -300.
+        // The header, the encodings, the back lengths and the end; not the letters, nor the low
+        // byte of -300.
         for index in [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 15, 16] {
             let mut bad = good.clone();
             bad[index] ^= 0x80;

@@ -1,7 +1,7 @@
 //! Collections that Redis keeps, and writes, as one string of bytes.
 //!
-//! Each reader checks the whole string (every length, every back reference, the count, the end) before it
-//! returns the elements, so those who use them check only what the elements mean.
+//! Each reader checks the whole string (every length, every back reference, the count, the end)
+//! before it returns the elements, so those who use them check only what the elements mean.
 
 pub(crate) mod intset;
 pub(crate) mod listpack;

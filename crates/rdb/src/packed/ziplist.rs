@@ -66,8 +66,8 @@ pub(crate) fn elements<'b>(
     Ok(found)
 }
 
-/// The length that an entry says the one before has, and what follows. Redis does not always take the short
-/// form where it would fit, so neither form is wrong.
+/// The length that an entry says the one before has, and what follows. Redis does not always take
+/// the short form where it would fit, so neither form is wrong.
 fn previous_length(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (&first, rest) = bytes.split_first()?;
     match first {

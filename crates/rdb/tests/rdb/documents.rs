@@ -1,4 +1,5 @@
-//! The examples in `docs/formats/dump.md` are what the encoder writes, and mean what they are said to.
+//! The examples in `docs/formats/dump.md` are what the encoder writes, and mean what they are said
+//! to.
 
 use basalt_rdb::{
     Compression, Consumer, EncodeOptions, Group, Pending, Stream, StreamEntry, StreamId, encode,

@@ -1,4 +1,5 @@
-//! Encodings made by hand, byte by byte: those that Redis 7.0 no longer writes, and those that it cannot know.
+//! Encodings made by hand, byte by byte: those that Redis 7.0 no longer writes, and those that it
+//! cannot know.
 
 use super::*;
 
@@ -12,8 +13,8 @@ fn ziplist(tail: u32, count: u16, entries: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Every encoding of an entry once: "ab", a string of 14 bits length, one of 32, then 5, -1, -300, 70000, 2^40
-/// and -70000.
+/// Every encoding of an entry once: "ab", a string of 14 bits length, one of 32, then 5, -1, -300,
+/// 70000, 2^40 and -70000.
 fn ziplist_of_all() -> Vec<u8> {
     let mut entries = b"\x00\x02ab".to_vec();
     entries.extend_from_slice(b"\x04\x40\x03cde");

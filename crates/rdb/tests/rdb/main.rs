@@ -1,5 +1,5 @@
-//! What is read and written, through the crate's doors only: encodings made by hand, random values, hostile
-//! bytes. `crates/tests` compares with a real Redis.
+//! What is read and written, through the crate's doors only: encodings made by hand, random values,
+//! hostile bytes. `crates/tests` compares with a real Redis.
 
 #![forbid(unsafe_code)]
 

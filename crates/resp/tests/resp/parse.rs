@@ -290,7 +290,7 @@ fn wanted_is_exact_for_payloads() {
     assert_eq!(args[2], Arg { start: 7 + bytes.len() - 1_000_002, len: 1_000_000 });
 }
 
-/// Were a cut request scanned anew with every piece, this would take hours, not a second.
+/// Were a cut request scanned again with every piece, this would take hours, not a second.
 #[test]
 fn a_request_in_a_million_pieces_is_not_scanned_again() {
     let args: Vec<Vec<u8>> = (0..300_000).map(|n: u32| n.to_string().into_bytes()).collect();

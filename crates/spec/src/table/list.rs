@@ -8,8 +8,8 @@ use crate::category::Category;
 pub enum Filter<'a> {
     /// Those of a category.
     Category(Category),
-    /// Those whose full name (`client|list`) the caller's pattern accepts. The pattern is a function
-    /// because matching globs is no business of this crate.
+    /// Those whose full name (`client|list`) the caller's pattern accepts. The pattern is a
+    /// function because matching globs is no business of this crate.
     Pattern(&'a dyn Fn(&str) -> bool),
 }
 

@@ -1,11 +1,12 @@
-//! The same for collections: what was acknowledged of a list, a set, a hash, a sorted set and a stream is
-//! there after the restart, and nothing twice.
+//! The same for collections: what was acknowledged of a list, a set, a hash, a sorted set and a
+//! stream is there after the restart, and nothing twice.
 //!
-//! Each writer has keys of its own and a plain model of them, which follows the acknowledgements. What was sent
-//! without an answer when the server died may have been done or not, but not with gaps: a key must be as the
-//! model is after the first so many of these commands. One number must do for all keys of a writer if they are
-//! in one slot. Otherwise each key has its own, but a move between two lists has happened to both or to
-//! neither. Elements are unique and counters grow by one, so what was done twice shows.
+//! Each writer has keys of its own and a plain model of them, which follows the acknowledgements.
+//! What was sent without an answer when the server died may have been done or not, but not with
+//! gaps: a key must be as the model is after the first so many of these commands. One number must
+//! do for all keys of a writer if they are in one slot. Otherwise each key has its own, but a move
+//! between two lists has happened to both or to neither. Elements are unique and counters grow by
+//! one, so what was done twice shows.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -135,8 +136,8 @@ impl Op {
 }
 
 impl Model {
-    /// Does what a command does; gives the element or number that the server must answer with, if that is
-    /// known.
+    /// Does what a command does; gives the element or number that the server must answer with, if
+    /// that is known.
     fn apply(&mut self, op: &Op) -> Option<Value> {
         let bulk = |element: Option<&String>| {
             element.map_or(Value::Null, |element| Value::Bulk(element.clone().into_bytes()))
@@ -336,7 +337,8 @@ impl Written {
     /// What is wrong with what was found after the restart.
     fn compare(&self, found: &Model) -> Option<String> {
         let mut model = self.writer.model.clone();
-        // For each key the numbers of unanswered commands that explain it, and how many moves they have.
+        // For each key the numbers of unanswered commands that explain it, and how many moves they
+        // have.
         let mut explained: [Vec<(usize, usize)>; KEYS.len()] = Default::default();
         let mut moves = 0;
         for cut in 0..=self.unanswered.len() {

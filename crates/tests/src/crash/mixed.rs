@@ -1,9 +1,10 @@
 //! Commands of all types, transactions and scripts, killed at random moments, in recovery, too.
 //!
-//! Each writer has a key of every type and a plain model of them. A *step* changes one to four of the keys: by a
-//! command each, in a transaction or in a script. A writer waits for each answer, so when the server dies at most one
-//! step is in doubt; after the restart the keys must be as the model is without it or with all of it. A step of
-//! several commands that are no transaction may also have happened to the first so many.
+//! Each writer has a key of every type and a plain model of them. A *step* changes one to four of
+//! the keys: by a command each, in a transaction or in a script. A writer waits for each answer, so
+//! when the server dies at most one step is in doubt; after the restart the keys must be as the
+//! model is without it or with all of it. A step of several commands that are no transaction may
+//! also have happened to the first so many.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -100,8 +101,8 @@ struct Written {
     surprises: Vec<String>,
 }
 
-/// Runs all rounds in one data folder. `after_kill` is called when the server has gone, with a number of its own each
-/// time: for what else a crash does.
+/// Runs all rounds in one data folder. `after_kill` is called when the server has gone, with a
+/// number of its own each time: for what else a crash does.
 pub fn run(plan: &Plan, dir: &Path, after_kill: &dyn Fn(u64)) -> Outcome {
     let mut random = Random::new(plan.seed);
     let mut outcome = Outcome::default();
@@ -240,8 +241,8 @@ impl Writer {
         format!("{}:{kind}", self.number)
     }
 
-    /// Sends a step and waits for all of its answers; an answer that it should not have, in words. `answered` counts
-    /// the commands that are certain though the step is not over.
+    /// Sends a step and waits for all of its answers; an answer that it should not have, in words.
+    /// `answered` counts the commands that are certain though the step is not over.
     fn send(
         &self,
         connection: &mut Connection,
@@ -324,7 +325,8 @@ impl Writer {
 /// The types, as keys are named after them.
 const KINDS: [&str; 8] = ["text", "counter", "list", "set", "hash", "scores", "stream", "bits"];
 
-/// A script that runs these commands, each with the key behind its name, and answers with all of their replies.
+/// A script that runs these commands, each with the key behind its name, and answers with all of
+/// their replies.
 fn script(commands: &[Vec<String>]) -> Vec<String> {
     const TEXT: &str = "local replies, at = {}, 1 \
         while at <= #ARGV do \

@@ -1,14 +1,16 @@
 //! A disk that fails when told to: a file system in memory, mounted through FUSE.
 //!
 //! The server runs on it as on any other, RocksDB included. The disk can
-//! - lose its power: what was not synced is gone, or torn by sectors, or there ([`FaultyDisk::cut_power`]);
-//! - answer reads, writes or syncs of some files with an error, for so many times ([`FaultyDisk::fail`]);
+//! - lose its power: what was not synced is gone, or torn by sectors, or there
+//!   ([`FaultyDisk::cut_power`]);
+//! - answer reads, writes or syncs of some files with an error, for so many times
+//!   ([`FaultyDisk::fail`]);
 //! - write less than it was given.
 //!
-//! What survives a power cut is as little as POSIX promises: of a file what `fsync` has confirmed, and of the rest any
-//! sectors; of names what an `fsync` of a directory has confirmed, and of the changes behind it any first few, as a file
-//! system with a journal keeps them. An `fsync` of a file does not make its name durable, though many file
-//! systems do that.
+//! What survives a power cut is as little as POSIX promises: of a file what `fsync` has confirmed,
+//! and of the rest any sectors; of names what an `fsync` of a directory has confirmed, and of the
+//! changes behind it any first few, as a file system with a journal keeps them. An `fsync` of a
+//! file does not make its name durable, though many file systems do that.
 //!
 //! Mounting needs the permission to do so and `/dev/fuse`.
 
@@ -98,8 +100,8 @@ impl FaultyDisk {
         std::mem::take(&mut image.failed)
     }
 
-    /// Loses what was not synced, as by a power cut now. The processes that have files open on the disk must be
-    /// gone. `seed` decides about what may have survived or not.
+    /// Loses what was not synced, as by a power cut now. The processes that have files open on the
+    /// disk must be gone. `seed` decides about what may have survived or not.
     pub fn cut_power(&self, seed: u64) {
         self.image().cut_power(seed);
     }

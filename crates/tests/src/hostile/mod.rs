@@ -5,12 +5,12 @@
 //!           another client: PING on a fixed schedule ─────┤
 //!           resident memory, looked at with each PING ────┘
 //! ```
-//! A PING that is late makes those behind it late, too: each is timed from when it should have been sent,
-//! so that a stall of a second counts as two hundred late PINGs and not as one.
+//! A PING that is late makes those behind it late, too: each is timed from when it should have been
+//! sent, so that a stall of a second counts as two hundred late PINGs and not as one.
 //!
-//! Every attack runs against a server of its own, so that its figures are its own. [`attacks()`] lists them.
-//! [`Scale`] makes them small enough for every run of the tests; the figures in `docs/testing.md` are from
-//! full size.
+//! Every attack runs against a server of its own, so that its figures are its own. [`attacks()`]
+//! lists them. [`Scale`] makes them small enough for every run of the tests; the figures in
+//! `docs/testing.md` are from full size.
 
 mod attacks;
 mod data;
@@ -28,7 +28,8 @@ pub use attacks::attacks;
 /// A PING is due each time that this has passed.
 const PING_EVERY: Duration = Duration::from_millis(5);
 
-/// How long a server may take to end after SIGTERM before it counts as hung. Its own grace time is shorter.
+/// How long a server may take to end after SIGTERM before it counts as hung. Its own grace time is
+/// shorter.
 const END_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How large an attack is, in hundredths of full size.
@@ -56,8 +57,8 @@ pub struct Attack {
     pub allowed_log: &'static [&'static str],
     /// What must be there before; its memory is not the attack's.
     pub prepare: fn(&Server, Scale),
-    /// Attacks until told to stop, or until it has done all that it can. An error of a connection ends it:
-    /// the server may hang up on it at any time.
+    /// Attacks until told to stop, or until it has done all that it can. An error of a connection
+    /// ends it: the server may hang up on it at any time.
     pub run: fn(&Server, Scale, &Stop),
     /// Bytes that the attack stores as data, beyond what was prepared, at this scale.
     pub data_bytes: fn(Scale) -> u64,
@@ -98,7 +99,8 @@ pub struct Verdict {
     pub max: Duration,
     /// Resident bytes beyond those before the attack and those of the data that it stored.
     pub resident_bytes_beyond: u64,
-    /// From SIGTERM in the midst of the attack to the end of the process; `None` if it had to be killed.
+    /// From SIGTERM in the midst of the attack to the end of the process; `None` if it had to be
+    /// killed.
     pub end: Option<Duration>,
     /// What went wrong besides, in words.
     pub failures: Vec<String>,

@@ -1,8 +1,8 @@
 //! Tests as data: a conversation with a server, written down.
 //!
-//! A file is a list of cases, separated by empty lines. Each case begins with an empty database and fresh
-//! connections. A command stands after `> `, quoted as for redis-cli; the lines below it are its reply (the
-//! words to the right are explanations and would not stand in a file):
+//! A file is a list of cases, separated by empty lines. Each case begins with an empty database and
+//! fresh connections. A command stands after `> `, quoted as for redis-cli; the lines below it are
+//! its reply (the words to the right are explanations and would not stand in a file):
 //!
 //! ```text
 //! # what this case shows (a comment)
@@ -35,15 +35,17 @@
 //! (closed)                      also: (no reply), which is not waited for
 //! ```
 //!
-//! Replies: `OK` (simple), `"bulk"`, `(integer) 3`, `(nil)`, `(nil array)` (RESP2's `*-1`), `(error) ERR text`,
-//! `(empty array)`, `(double) 1.5`, `(true)`, `(verbatim txt) "…"`; items of arrays `1) `, of sets `1~ `, of
-//! pushes `1> `, of maps `1# key => value`; nested ones are indented.
+//! Replies: `OK` (simple), `"bulk"`, `(integer) 3`, `(nil)`, `(nil array)` (RESP2's `*-1`),
+//! `(error) ERR text`, `(empty array)`, `(double) 1.5`, `(true)`, `(verbatim txt) "…"`; items of
+//! arrays `1) `, of sets `1~ `, of pushes `1> `, of maps `1# key => value`; nested ones are
+//! indented.
 //!
-//! Where a value is not fixed: `*` matches any value, `...` any lines to the end; `(integer) ~>=1`, `~<=1` and
-//! `~1..5` match a range; `~"ab*"` or `~(error) ERR *` match a glob; `(integer) $id` or `"$id"` matches any,
-//! and a later argument `$id` is replaced by it.
+//! Where a value is not fixed: `*` matches any value, `...` any lines to the end; `(integer) ~>=1`,
+//! `~<=1` and `~1..5` match a range; `~"ab*"` or `~(error) ERR *` match a glob; `(integer) $id` or
+//! `"$id"` matches any, and a later argument `$id` is replaced by it.
 //!
-//! `BASALT_BLESS=redis` writes what redis-server answers wherever an expectation is missing or wrong.
+//! `BASALT_BLESS=redis` writes what redis-server answers wherever an expectation is missing or
+//! wrong.
 
 mod expect;
 mod parse;

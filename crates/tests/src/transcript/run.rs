@@ -212,8 +212,8 @@ struct Play<'a> {
     captures: Captures,
 }
 
-/// The connections of the case before are closed, but the server may not have noticed all of it: messages would
-/// still be counted as sent to them.
+/// The connections of the case before are closed, but the server may not have noticed all of it:
+/// messages would still be counted as sent to them.
 fn wait_until_nobody_listens(control: &mut Connection) -> io::Result<()> {
     let nobody = [Value::Array(Vec::new()), Value::Array(Vec::new()), Value::Integer(0)];
     let questions = ["PUBSUB CHANNELS", "PUBSUB SHARDCHANNELS", "PUBSUB NUMPAT"];

@@ -159,7 +159,8 @@ fn set_keys(mut connection: Connection, writer: usize) -> u64 {
     }
 }
 
-/// Checkpoints are small, so that kills fall into them, and large collections have rows of their own.
+/// Checkpoints are small, so that kills fall into them, and large collections have rows of their
+/// own.
 pub(crate) const BUSY_WITH_CHECKPOINTS: &[(&str, &str)] = &[
     ("appendonly", "yes"),
     ("appendfsync", "always"),
@@ -188,7 +189,8 @@ fn always_keeps_transactions_and_scripts_of_all_types() {
     assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
 }
 
-/// The canary: a server that acknowledges too early must be found out, or the tests above prove nothing.
+/// The canary: a server that acknowledges too early must be found out, or the tests above prove
+/// nothing.
 #[test]
 fn a_server_that_acknowledges_too_early_is_caught() {
     let outcome = run(&plan(Placement::Spread, careless()));

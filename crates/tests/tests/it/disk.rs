@@ -1,6 +1,7 @@
 //! The program, its cold tier included, on a disk that loses its power or fails.
 //!
-//! Where FUSE cannot be mounted the tests fail; `BASALT_WITHOUT_FUSE=1` has them pass without looking.
+//! Where FUSE cannot be mounted the tests fail; `BASALT_WITHOUT_FUSE=1` has them pass without
+//! looking.
 
 use std::time::{Duration, Instant};
 

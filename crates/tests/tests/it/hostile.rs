@@ -1,7 +1,8 @@
 //! Hostile clients: what another client feels meanwhile.
 //!
-//! `BASALT_HOSTILE=full` runs the attacks at full size, which takes some 8 GB of memory and ten minutes, and holds
-//! the server to what `docs/testing.md` says; `BASALT_HOSTILE_ONLY` names some, by a part of their names.
+//! `BASALT_HOSTILE=full` runs the attacks at full size, which takes some 8 GB of memory and ten
+//! minutes, and holds the server to what `docs/testing.md` says; `BASALT_HOSTILE_ONLY` names some,
+//! by a part of their names.
 
 use std::time::Duration;
 

@@ -97,8 +97,8 @@ fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
     assert!(written > most / 4, "refused after {written} values");
     assert!(written < 2 * most, "refused only after {written} values");
     assert_eq!(set(&mut connection, written), Value::Error(OOM.to_vec()));
-    // Reading and deleting go on, and make room. Memory is added up ten times a second, so there may be
-    // more than there should.
+    // Reading and deleting go on, and make room. Memory is added up ten times a second, so there
+    // may be more than there should.
     assert_eq!(connection.run("STRLEN key:0").expect("a reply"), Value::Integer(10_000));
     for number in most / 4..written {
         let reply = connection.run(&format!("DEL key:{number}")).expect("a reply");

@@ -69,7 +69,8 @@ fn the_largest_value_is_set_read_and_no_further_extended() {
     assert_eq!(connection.run("DEL k").expect("a reply"), integer(1));
 }
 
-/// It sends until the server takes no more; the server must neither keep all replies nor stop for others.
+/// It sends until the server takes no more; the server must neither keep all replies nor stop for
+/// others.
 #[test]
 fn a_client_that_sends_for_ever_without_reading_is_held_back() {
     const REPLIES_BYTES_MAX: u64 = 256 << 20;

@@ -1,4 +1,5 @@
-//! Running it: where it listens, how it ends, what it says when it cannot start, changes while it runs.
+//! Running it: where it listens, how it ends, what it says when it cannot start, changes while it
+//! runs.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -208,7 +209,8 @@ fn several_addresses_are_listened_on() {
 
 #[test]
 fn port_and_addresses_change_at_run_time() {
-    // An address and ports that nobody else uses: whether one is closed could not be told otherwise.
+    // An address and ports that nobody else uses: whether one is closed could not be told
+    // otherwise.
     let launch = Launch::new(Kind::Basalt).host(Ipv4Addr::new(127, 80, 1, 1));
     let server = launch.allow_log("the listeners stay as they are").start();
     let mut connection = server.connect();

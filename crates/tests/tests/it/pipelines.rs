@@ -1,5 +1,5 @@
-//! Random pipelines: runs of like commands and changes of command, database and type between them, with the
-//! same replies from Basalt as from redis-server.
+//! Random pipelines: runs of like commands and changes of command, database and type between them,
+//! with the same replies from Basalt as from redis-server.
 
 use basalt_resp::{Value, encode_request};
 use basalt_tests::client::Connection;

@@ -1,4 +1,5 @@
-//! The protocol itself: requests in pieces, inline requests, limits and the errors that end a connection.
+//! The protocol itself: requests in pieces, inline requests, limits and the errors that end a
+//! connection.
 
 use basalt_resp::{Value, encode_request};
 use basalt_tests::client::Connection;
@@ -38,7 +39,8 @@ fn a_request_may_arrive_split_anywhere() {
     for cut in 1..requests.len() {
         let mut connection = server.connect();
         connection.send_raw(&requests[..cut]).expect("the first part is sent");
-        // The answer from another connection shows that the server has had its turn with the first part.
+        // The answer from another connection shows that the server has had its turn with the first
+        // part.
         server.connect().run("PING").expect("the server answers");
         connection.send_raw(&requests[cut..]).expect("the second part is sent");
         let replies = [(); 3].map(|()| connection.receive().expect("three replies"));
@@ -77,7 +79,8 @@ fn inline_requests_are_understood() {
     }
 }
 
-/// While the first command sleeps, the others have been read already; they must be unquoted once only.
+/// While the first command sleeps, the others have been read already; they must be unquoted once
+/// only.
 #[test]
 fn quoted_inline_requests_may_wait_for_a_command() {
     let server = Launch::new(Kind::Basalt).option("enable-debug-command", "yes").start();

@@ -86,7 +86,8 @@ fn each_publisher_is_heard_in_order_by_all() {
 #[test]
 fn one_message_reaches_thousands() {
     const SUBSCRIBERS: usize = 9_000;
-    // The server has a limit of its own; what it and this process need besides is less than the rest.
+    // The server has a limit of its own; what it and this process need besides is less than the
+    // rest.
     let Some(_turn) = Thousands::open(SUBSCRIBERS as u64 + 4_000) else { return };
     let server = Launch::new(Kind::Basalt).option("maxclients", "10000").start();
     let mut subscribers: Vec<Connection> =
@@ -138,8 +139,8 @@ fn a_slow_subscriber_is_disconnected_and_its_memory_given_back() {
             resident_bytes = server.resident_bytes();
         }
     }
-    // The allocator may keep what the first ones needed, and a little more each time, and gives back only in
-    // a while; what three of them were owed is 48 MiB.
+    // The allocator may keep what the first ones needed, and a little more each time, and gives
+    // back only in a while; what three of them were owed is 48 MiB.
     let started = Instant::now();
     while server.resident_bytes() >= resident_bytes + (24 << 20) {
         let now = server.resident_bytes();

@@ -108,8 +108,8 @@ fn write_when_there_is_room(connection: &mut Connection, index: usize) {
     }
 }
 
-/// Waits until nothing of what has been acknowledged is in memory only. No write here is so small that the
-/// journal's account leaves it out.
+/// Waits until nothing of what has been acknowledged is in memory only. No write here is so small
+/// that the journal's account leaves it out.
 fn await_written(connection: &mut Connection) {
     let started = Instant::now();
     loop {
@@ -153,8 +153,8 @@ fn fill_and_recover(fsync: &str) {
         write_when_there_is_room(&mut connection, count);
         count += 1;
     }
-    // Full again, and killed while it is. Without `always` a kill may take what has not been written, for
-    // which there may be no room.
+    // Full again, and killed while it is. Without `always` a kill may take what has not been
+    // written, for which there may be no room.
     disk.fill();
     let full = write_until_full(&mut connection, count);
     if fsync != "always" {

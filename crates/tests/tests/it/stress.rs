@@ -1,10 +1,11 @@
-//! Commands over several keys from many connections at once, while checkpoints run: nothing is lost or doubled,
-//! nobody is stuck.
+//! Commands over several keys from many connections at once, while checkpoints run: nothing is lost
+//! or doubled, nobody is stuck.
 //!
-//! Tokens lie in sets and in lists, each in exactly one of either kind; clients move them about, one by one, by
-//! renaming whole lists and by copying and deleting in transactions. Counters in hashes and sorted sets are
-//! transferred and keep their sums; groups of strings are set all together or not at all. An auditor looks at all
-//! of it in transactions. `BASALT_STRESS_SECONDS` says how long (3 by default).
+//! Tokens lie in sets and in lists, each in exactly one of either kind; clients move them about,
+//! one by one, by renaming whole lists and by copying and deleting in transactions. Counters in
+//! hashes and sorted sets are transferred and keep their sums; groups of strings are set all
+//! together or not at all. An auditor looks at all of it in transactions. `BASALT_STRESS_SECONDS`
+//! says how long (3 by default).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,11 +1,12 @@
 //! Data of earlier versions is read by this one.
 //!
-//! `fixtures/FORMAT/` holds what the version before a change of a format left behind: the journal's files, the rows
-//! of a cold tier, and what a client saw of it. The journal has been trimmed, so that neither part is whole without
-//! the other. The rows are those that RocksDB would be given; its own files are not here.
+//! `fixtures/FORMAT/` holds what the version before a change of a format left behind: the journal's
+//! files, the rows of a cold tier, and what a client saw of it. The journal has been trimmed, so
+//! that neither part is whole without the other. The rows are those that RocksDB would be given;
+//! its own files are not here.
 //!
-//! `BASALT_WRITE_FIXTURE=DIR` has the test write what the present version leaves behind into `DIR`: to be done
-//! before a format is changed.
+//! `BASALT_WRITE_FIXTURE=DIR` has the test write what the present version leaves behind into `DIR`:
+//! to be done before a format is changed.
 
 use crate::in_process::{InProcess, Place};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};

@@ -1,7 +1,7 @@
 //! Hashes as one row of bytes.
 //!
-//! A packed hash is already encoded but for its head. Reading it back checks it in one walk and copies
-//! it; that no field comes twice is seen by sorting the hashes of the names.
+//! A packed hash is already encoded but for its head. Reading it back checks it in one walk and
+//! copies it; that no field comes twice is seen by sorting the hashes of the names.
 
 use super::Hash;
 use super::packed::{self, Fields};

@@ -1,7 +1,7 @@
 //! When the fields of a native hash expire, in the order of time.
 //!
-//! A field is known here by its time and the hash of its name: 16 bytes, whatever the name. Two fields
-//! with the same of both are counted.
+//! A field is known here by its time and the hash of its name: 16 bytes, whatever the name. Two
+//! fields with the same of both are counted.
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@
 //! ```text
 //! stored ─▶ len:u32 capacity:u32 | name item | value item | [expire_ms:u64le]
 //! ```
-//! What a lookup compares and what it then replies with stand side by side. A value of the same size is
-//! written over the old one.
+//! What a lookup compares and what it then replies with stand side by side. A value of the same
+//! size is written over the old one.
 
 use super::Field;
 use crate::item::Item;

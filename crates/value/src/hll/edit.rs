@@ -13,7 +13,8 @@ use super::{Corrupted, HEADER_BYTES};
 pub enum Change {
     /// A few bytes of the string.
     Patch(Patch),
-    /// A sparse string becomes dense: the element's count is too high for it, or it would be too long.
+    /// A sparse string becomes dense: the element's count is too high for it, or it would be too
+    /// long.
     Promote(Element),
 }
 

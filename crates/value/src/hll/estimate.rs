@@ -1,14 +1,15 @@
 //! From registers to a number: Ertl's improved raw estimator.
 //!
-//! Only how many registers have which value matters. With C(k) registers of value k, m registers and
-//! q = 50 bits behind the index, in the notation of the paper:
+//! Only how many registers have which value matters. With C(k) registers of value k, m registers
+//! and q = 50 bits behind the index, in the notation of the paper:
 //!
 //! ```text
 //!  z = m τ(1 − C(q+1)/m) 2^−q + C(q) 2^−q + … + C(1) 2^−1 + m σ(C(0)/m)
 //!  count = m² / (2 ln 2 · z)
 //! ```
-//! σ and τ are series that are summed up until nothing changes any more. The order of the operations
-//! is part of the format: another one rounds differently, and counts would differ from Redis'.
+//! σ and τ are series that are summed up until nothing changes any more. The order of the
+//! operations is part of the format: another one rounds differently, and counts would differ from
+//! Redis'.
 
 use super::{COUNT_BITS, REGISTERS};
 

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-/// The longest: of a sparse string, two runs that are merged on either side of one that is split in three.
+/// The longest: of a sparse string, two runs that are merged on either side of one that is split in
+/// three.
 pub(super) const PATCH_BYTES_MAX: usize = 22;
 
 /// Bytes of a string that give way to others.
@@ -16,7 +17,8 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// What turns `old`, which stands at `at`, into `new`: what they begin and end with alike stays.
+    /// What turns `old`, which stands at `at`, into `new`: what they begin and end with alike
+    /// stays.
     ///
     /// # Panics
     /// If `new` has more than [`PATCH_BYTES_MAX`] bytes.

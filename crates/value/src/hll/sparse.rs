@@ -88,7 +88,8 @@ pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
             before = Some(at + 7);
             at += 8;
         }
-        // Runs of one byte come in no order that could be predicted, so nothing branches on their kind.
+        // Runs of one byte come in no order that could be predicted, so nothing branches on their
+        // kind.
         while let Some(&opcode) = string.get(at)
             && opcode & (VALUE | XZERO) != XZERO
             && index >= first + registers_of_one_byte(opcode)
@@ -107,8 +108,8 @@ pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
     }
 }
 
-/// Registers of eight runs of one byte each, all eight at once: a string of three thousand bytes is walked
-/// through for every element. `None` if there is an XZERO among them.
+/// Registers of eight runs of one byte each, all eight at once: a string of three thousand bytes is
+/// walked through for every element. `None` if there is an XZERO among them.
 #[inline]
 fn registers_of_eight_bytes(opcodes: [u8; 8]) -> Option<usize> {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -137,8 +138,8 @@ impl Place {
         self.run.value
     }
 
-    /// What gives the register at `index`, of which this is the place, a higher value; `None` if the
-    /// string would become too long. Only the runs around it are looked at.
+    /// What gives the register at `index`, of which this is the place, a higher value; `None` if
+    /// the string would become too long. Only the runs around it are looked at.
     pub(super) fn patch(
         &self,
         string: &[u8],
@@ -208,8 +209,8 @@ impl Opcodes {
         self.len += bytes.len();
     }
 
-    /// Makes one run of equal neighbours where one opcode can hold both, looking at a few runs. A merged
-    /// run is looked at again: it may go on with the next. Each look counts, merged or not.
+    /// Makes one run of equal neighbours where one opcode can hold both, looking at a few runs. A
+    /// merged run is looked at again: it may go on with the next. Each look counts, merged or not.
     fn merge_neighbours(&mut self) {
         let mut at = 0;
         for _ in 0..MERGED_RUNS_MAX {

@@ -66,7 +66,7 @@ impl<'a> Hll<'a> {
         (field[7] & OUT_OF_DATE == 0).then_some(u64::from_le_bytes(*field))
     }
 
-    /// Counts anew.
+    /// Counts again.
     pub fn count(&self) -> Result<u64, Corrupted> {
         // Two at a time: neighbours are often equal, and adding to a number twice in a row waits.
         let mut odd_and_even = [[0u32; 64]; 2];
@@ -105,8 +105,8 @@ impl<'a> Hll<'a> {
         Ok(registers)
     }
 
-    /// What has to change to add an element, besides [`Hll::invalidation`]; `None` if nothing has to. A
-    /// sparse string that would have more than `sparse_bytes_max` bytes becomes dense.
+    /// What has to change to add an element, besides [`Hll::invalidation`]; `None` if nothing has
+    /// to. A sparse string that would have more than `sparse_bytes_max` bytes becomes dense.
     #[inline]
     pub fn change_for(
         &self,

@@ -13,11 +13,11 @@ use crate::item::Item;
 use crate::packed::Packed;
 use std::ops::Range;
 
-/// Bytes of a block: with the header of its allocation 7 KiB. Of that size the allocator takes four from one run
-/// of pages; of 4 KiB each has a run of its own, which takes 128 bytes beside it.
+/// Bytes of a block: with the header of its allocation 7 KiB. Of that size the allocator takes four
+/// from one run of pages; of 4 KiB each has a run of its own, which takes 128 bytes beside it.
 pub(super) const CHUNK_BYTES: usize = (7 << 10) - 8;
-/// Elements are moved within their block only if that makes so much room: not with every push on a list to which
-/// one side pushes as much as the other takes.
+/// Elements are moved within their block only if that makes so much room: not with every push on a
+/// list to which one side pushes as much as the other takes.
 const ROOM_BYTES_MIN: usize = CHUNK_BYTES / 4;
 
 static GAP: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];

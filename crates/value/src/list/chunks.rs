@@ -1,14 +1,14 @@
 //! HOT PATH
 //! The native form of a list: elements in chunks of about 7 KiB.
 //!
-//! Pushes and pops touch the chunk at an end. An index is found by the chunks' counts: ten million short
-//! elements are some 18,000 chunks, whose counts are walked in 15 µs, from the nearer end. A chunk that an
-//! insertion makes too large splits in two; one that removals make small merges with its neighbour. An
-//! element of more than a chunk has one of its own.
+//! Pushes and pops touch the chunk at an end. An index is found by the chunks' counts: ten million
+//! short elements are some 18,000 chunks, whose counts are walked in 15 µs, from the nearer end. A
+//! chunk that an insertion makes too large splits in two; one that removals make small merges with
+//! its neighbour. An element of more than a chunk has one of its own.
 //!
-//! Each chunk has a place, a number that ascends along the list: by it a spread list names its rows. A chunk keeps
-//! its place as long as it lives, unless so many have been put between two that there is no number left
-//! (list/places.rs).
+//! Each chunk has a place, a number that ascends along the list: by it a spread list names its
+//! rows. A chunk keeps its place as long as it lives, unless so many have been put between two that
+//! there is no number left (list/places.rs).
 
 use super::chunk::{CHUNK_BYTES, Chunk};
 use super::element::Element;
@@ -94,8 +94,8 @@ impl Chunks {
         }
     }
 
-    /// Makes room for a chunk: an eighth more, not twice as much, since a chunk is added once in hundreds of
-    /// elements.
+    /// Makes room for a chunk: an eighth more, not twice as much, since a chunk is added once in
+    /// hundreds of elements.
     fn make_room(&mut self) {
         let len = self.chunks.len();
         if len == self.chunks.capacity() {
@@ -188,8 +188,8 @@ impl Chunks {
         self.chunks.iter().rev().map(Chunk::bytes)
     }
 
-    /// Puts an element, or nothing, in the place of the `removed` ones from `index` on, all of which are in one
-    /// chunk.
+    /// Puts an element, or nothing, in the place of the `removed` ones from `index` on, all of
+    /// which are in one chunk.
     fn splice(
         &mut self,
         (number, inner): (usize, usize),
@@ -307,7 +307,8 @@ impl Chunks {
         self.chunks.range(self.chunks.partition_point(|chunk| chunk.place < place)..)
     }
 
-    /// Takes a chunk in behind the others; false if its place is not behind theirs, or it has no elements.
+    /// Takes a chunk in behind the others; false if its place is not behind theirs, or it has no
+    /// elements.
     pub(super) fn adopt(&mut self, place: u64, elements: &[u8], count: usize) -> bool {
         if count == 0 || self.chunks.back().is_some_and(|last| last.place >= place) {
             return false;

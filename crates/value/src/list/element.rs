@@ -18,8 +18,8 @@ pub(super) const BLOCK_BYTES: usize = 16;
 /// Most bytes of a string that fits a block with its head and its length.
 const BLOCK_BODY_MAX: usize = BLOCK_BYTES - 2;
 
-/// An element on its way in: one of up to 16 bytes in a block, from where it is stored without a call; of a
-/// longer one what stands around the string.
+/// An element on its way in: one of up to 16 bytes in a block, from where it is stored without a
+/// call; of a longer one what stands around the string.
 pub(super) struct Element<'a> {
     front: [u8; BLOCK_BYTES],
     front_bytes: usize,
@@ -195,8 +195,8 @@ pub(super) fn last_start(bytes: &[u8]) -> Option<usize> {
     end.checked_sub(len)
 }
 
-/// Where the element at an index begins, of `count`, or where the last one ends: walked to from the nearer
-/// end.
+/// Where the element at an index begins, of `count`, or where the last one ends: walked to from the
+/// nearer end.
 #[inline]
 pub(super) fn start(bytes: &[u8], count: usize, index: usize) -> usize {
     if index < count / 2 {

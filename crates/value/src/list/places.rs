@@ -1,8 +1,8 @@
 //! The places of chunks: numbers that ascend along a list, with room between them.
 //!
-//! A chunk at an end gets a place [`STEP`] beyond its neighbour's, one that splits off another the place in the
-//! middle to the next one. Where no number is left, chunks around get new places, evenly far from each other: of
-//! as many chunks as it takes to find [`ROOM`] numbers for each.
+//! A chunk at an end gets a place [`STEP`] beyond its neighbour's, one that splits off another the
+//! place in the middle to the next one. Where no number is left, chunks around get new places,
+//! evenly far from each other: of as many chunks as it takes to find [`ROOM`] numbers for each.
 
 use super::Side;
 use super::chunk::Chunk;

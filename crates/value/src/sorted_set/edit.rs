@@ -7,9 +7,9 @@
 //!      | 03 member:item score member:item score count:varint   so many are gone: first to last
 //!      | 04 member:item score                                  as 01, in a set that is native from here on
 //! ```
-//! A range is logged by its ends however many elements were in it; the count is a check. A native set
-//! that is written as edits begins with 04: else its first members would be packed for a while, and
-//! packed ones cannot have a score of -0.
+//! A range is logged by its ends however many elements were in it; the count is a check. A native
+//! set that is written as edits begins with 04: else its first members would be packed for a while,
+//! and packed ones cannot have a score of -0.
 
 use super::SortedSet;
 use super::iter::Element;

@@ -8,11 +8,12 @@
 //!            | score:f64le │ place:u32le │ …               the member is too long: it stands in `long`
 //! free slot  = next free slot of the page:u16le │ …
 //! ```
-//! A number of four bytes instead of an address of eight halves the tree and the index, and slots of a
-//! page need no allocation each: 24 bytes for a member of twelve, where the allocator alone would take 32.
-//! Sizes are four a doubling, as the allocator's, so that whole pages waste nothing of what it gives. A
-//! page grows by doubling: a sorted set of two hundred members takes two hundred slots. What is free in
-//! a page is used again by members of the same size; a page without members gives its memory back.
+//! A number of four bytes instead of an address of eight halves the tree and the index, and slots
+//! of a page need no allocation each: 24 bytes for a member of twelve, where the allocator alone
+//! would take 32. Sizes are four a doubling, as the allocator's, so that whole pages waste nothing
+//! of what it gives. A page grows by doubling: a sorted set of two hundred members takes two
+//! hundred slots. What is free in a page is used again by members of the same size; a page without
+//! members gives its memory back.
 //!
 //! A sorted set holds at most 2^32 members, which would take 200 GB.
 

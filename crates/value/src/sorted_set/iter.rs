@@ -152,8 +152,8 @@ impl<'a> Iterator for Iter<'a> {
         }
     }
 
-    /// What `for_each` and its like do: a leaf at a time, without a look at what kind of walk this is for each
-    /// element.
+    /// What `for_each` and its like do: a leaf at a time, without a look at what kind of walk this
+    /// is for each element.
     #[inline]
     fn fold<B, F: FnMut(B, Element<'a>) -> B>(self, init: B, mut take: F) -> B {
         let (native, ranks, chunk) = match self.0 {

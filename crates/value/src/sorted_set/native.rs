@@ -239,7 +239,8 @@ impl Key<'_> {
         tree::Entry { score: self.score, id: self.id }
     }
 
-    /// How another element stands to this one. Members are looked at only if the scores are the same.
+    /// How another element stands to this one. Members are looked at only if the scores are the
+    /// same.
     #[inline]
     fn order(&self, score: f64, id: ElementId) -> Ordering {
         if score < self.score {

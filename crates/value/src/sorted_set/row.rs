@@ -7,7 +7,8 @@
 //! ```
 //! -0 becomes 0 here, as in Redis' packed form.
 //!
-//! Everything is one walk from the front: with the default limits at most 128 elements of some ten bytes.
+//! Everything is one walk from the front: with the default limits at most 128 elements of some ten
+//! bytes.
 
 use super::iter::Element;
 use super::range::Bounds;

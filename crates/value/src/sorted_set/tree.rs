@@ -5,19 +5,19 @@
 //! leaf   up to 63 elements: scores …, ids …                         one block of 768 bytes
 //! inner  up to 60 children: the first element of each, how many elements are beneath it, where it is
 //! ```
-//! Scores and ids stand apart, so that a search within a node reads scores only; members are looked at
-//! where scores are the same. The rank of an element is the sum of counts beside the way to it, and the
-//! way to a rank is found by counts, so ranges need no other link: neighbours stand in one leaf, and the
-//! next leaf is found by its rank.
+//! Scores and ids stand apart, so that a search within a node reads scores only; members are looked
+//! at where scores are the same. The rank of an element is the sum of counts beside the way to it,
+//! and the way to a rank is found by counts, so ranges need no other link: neighbours stand in one
+//! leaf, and the next leaf is found by its rank.
 //!
-//! A node that is full splits in halves, but for an element at either end, which begins a node of its
-//! own: scores that only grow, as times do, leave full leaves behind. A node with less than a quarter
-//! takes from its neighbour or merges with it.
+//! A node that is full splits in halves, but for an element at either end, which begins a node of
+//! its own: scores that only grow, as times do, leave full leaves behind. A node with less than a
+//! quarter takes from its neighbour or merges with it.
 //!
 //! A skiplist takes some 44 bytes an element for its links and a cache miss a step, one for each
-//! element of a range. Here an element takes 12 bytes in a full leaf, some 18 after random inserts, and
-//! a range of 100 elements is two or three leaves. Searching goes down one node a level: four for five
-//! million elements.
+//! element of a range. Here an element takes 12 bytes in a full leaf, some 18 after random inserts,
+//! and a range of 100 elements is two or three leaves. Searching goes down one node a level: four
+//! for five million elements.
 
 mod inner;
 mod leaf;

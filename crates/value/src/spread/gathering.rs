@@ -6,8 +6,8 @@
 //!    step …
 //!    end  ─▶ all of the moment's rows have been given
 //! ```
-//! Between the steps the collection may change in any way, but it must remain: whoever takes it away has the
-//! gathering given up.
+//! Between the steps the collection may change in any way, but it must remain: whoever takes it
+//! away has the gathering given up.
 
 use super::{Place, order_name, put_order_content};
 use crate::touched::{Element, Keeping, Touched, Was};
@@ -56,8 +56,8 @@ impl Gathering {
         Gathering { kind, work: Work::Changed(changed.into_iter()) }
     }
 
-    /// Gives the rows of at least `count` elements, if there are as many; false if those were the last. What
-    /// has been touched since is `since`.
+    /// Gives the rows of at least `count` elements, if there are as many; false if those were the
+    /// last. What has been touched since is `since`.
     pub fn step(
         &mut self,
         value: ValueRef<'_>,

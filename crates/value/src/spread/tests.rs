@@ -153,8 +153,8 @@ fn sorted_parts<C: Collection>(collection: &C) -> Vec<Vec<u8>> {
     parts
 }
 
-/// Changes a collection by steps; at every round gathers what changed, in slices between further steps, and
-/// compares what can be read back with the moment when the gathering began.
+/// Changes a collection by steps; at every round gathers what changed, in slices between further
+/// steps, and compares what can be read back with the moment when the gathering began.
 fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
     let mut limits = Limits { list_node: -1, intset_entries_max: 4, ..Limits::default() };
     limits.hash.entries_max = 8;
@@ -197,8 +197,8 @@ fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
     }
 }
 
-/// Changes a collection by steps, has it write itself as edits, and applies these to an empty one, cut where
-/// it says that they can be cut.
+/// Changes a collection by steps, has it write itself as edits, and applies these to an empty one,
+/// cut where it says that they can be cut.
 fn written_as_edits<C: Changed>(steps: &[Step], every: usize) {
     let mut limits = Limits { list_node: -1, intset_entries_max: 4, ..Limits::default() };
     limits.hash.entries_max = 8;

@@ -10,7 +10,8 @@ use crate::item::Item;
 use crate::{Edits, Limits};
 use basalt_stdx::varint;
 
-/// Most bytes that the names and values of an entry may have together, and that a node has: Redis' limit.
+/// Most bytes that the names and values of an entry may have together, and that a node has: Redis'
+/// limit.
 pub const ENTRY_BYTES_MAX: usize = 1 << 30;
 
 /// An entry's names and values have more than [`ENTRY_BYTES_MAX`] together.

@@ -9,9 +9,9 @@
 //! consumer = name-item seen_ms:varint active_ms:optional
 //! pending  = id-after delivered_ms:varint deliveries:varint consumer:varint
 //! ```
-//! Marks, identities, places and optional numbers are as in stream/edit.rs. Groups, and the consumers of a group,
-//! ascend by name; a pending entry names its consumer by its place among these. Nodes are kept as they
-//! are, so that trimming with `~` does the same after a restart.
+//! Marks, identities, places and optional numbers are as in stream/edit.rs. Groups, and the
+//! consumers of a group, ascend by name; a pending entry names its consumer by its place among
+//! these. Nodes are kept as they are, so that trimming with `~` does the same after a restart.
 
 use super::Native;
 use super::change::Marks;

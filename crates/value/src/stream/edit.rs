@@ -23,7 +23,8 @@
 //!                                         0-0), modulo 2^64; sequence:varint, likewise if that is 0
 //! group, consumer = item                  optional = varint: 0 for none, else the number and one
 //! ```
-//! Whether an entry begins a node is written down, so that recovery gives the same nodes under other limits.
+//! Whether an entry begins a node is written down, so that recovery gives the same nodes under
+//! other limits.
 
 use super::Native;
 use super::change::{Marks, Place};
@@ -231,7 +232,8 @@ pub(super) fn put_ids(ids: &[EntryId], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number that may be missing. The greatest one, which nothing reaches, counts as missing.
+/// Appends a number that may be missing. The greatest one, which nothing reaches, counts as
+/// missing.
 pub(super) fn put_optional(number: Option<u64>, out: &mut Vec<u8>) {
     varint::put(out, number.map_or(0, |number| number.wrapping_add(1)));
 }

@@ -1,8 +1,8 @@
 //! Consumer groups: what was delivered to whom and not acknowledged.
 //!
-//! A pending entry stands in its group, ordered by identity, with its consumer and its times; and once more, by
-//! identity alone, with its consumer. A consumer has a number in its group that means nothing outside of it:
-//! edits and encodings name consumers by their names.
+//! A pending entry stands in its group, ordered by identity, with its consumer and its times; and
+//! once more, by identity alone, with its consumer. A consumer has a number in its group that means
+//! nothing outside of it: edits and encodings name consumers by their names.
 
 use super::id::EntryId;
 use std::collections::{BTreeMap, BTreeSet};

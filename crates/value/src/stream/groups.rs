@@ -1,4 +1,5 @@
-//! Changing groups: making and removing them and their consumers, delivering, claiming, acknowledging.
+//! Changing groups: making and removing them and their consumers, delivering, claiming,
+//! acknowledging.
 
 use super::edit::{self, Visit};
 use super::group::{Delivery, Group};
@@ -84,8 +85,8 @@ impl Stream {
         found
     }
 
-    /// Notes that a consumer tries to get something; says whether it was made for that. `None` if there is
-    /// no such group.
+    /// Notes that a consumer tries to get something; says whether it was made for that. `None` if
+    /// there is no such group.
     pub fn see(
         &mut self,
         reader: Reader<'_>,
@@ -100,7 +101,8 @@ impl Stream {
         Some(made)
     }
 
-    /// Makes a consumer; says whether there was none of this name. `None` if there is no such group.
+    /// Makes a consumer; says whether there was none of this name. `None` if there is no such
+    /// group.
     pub fn create_consumer(&mut self, reader: Reader<'_>, edits: &mut Edits<'_>) -> Option<bool> {
         if self.group(reader.group)?.consumer(reader.consumer).is_some() {
             return Some(false);
@@ -108,7 +110,8 @@ impl Stream {
         self.see(reader, Attempt::Fruitless, edits)
     }
 
-    /// Removes a consumer with what is pending for it; says how much that was, `None` if it is not there.
+    /// Removes a consumer with what is pending for it; says how much that was, `None` if it is not
+    /// there.
     pub fn delete_consumer(
         &mut self,
         group: &[u8],
@@ -162,7 +165,8 @@ impl Stream {
         }
     }
 
-    /// Makes entries pending for a consumer, whosever they were, each delivered so often, all at one time.
+    /// Makes entries pending for a consumer, whosever they were, each delivered so often, all at
+    /// one time.
     pub fn claim(
         &mut self,
         reader: Reader<'_>,

@@ -1,10 +1,10 @@
 //! HOT PATH
 //! How many bytes Redis would need for a node.
 //!
-//! Redis closes a node when its listpack would exceed `stream-node-max-bytes`, and `MAXLEN ~` removes whole
-//! nodes: how many entries are left depends on where nodes end. So nodes here end where Redis' do, although
-//! they take fewer bytes; this file counts Redis'. A listpack element is its encoding and, behind it, the
-//! length of that encoding, for walking backwards.
+//! Redis closes a node when its listpack would exceed `stream-node-max-bytes`, and `MAXLEN ~`
+//! removes whole nodes: how many entries are left depends on where nodes end. So nodes here end
+//! where Redis' do, although they take fewer bytes; this file counts Redis'. A listpack element is
+//! its encoding and, behind it, the length of that encoding, for walking backwards.
 
 use crate::item::{Item, Items};
 

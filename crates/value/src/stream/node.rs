@@ -1,5 +1,6 @@
 //! HOT PATH
-//! A node: some entries in a row, the names of the first one's fields written once for all that share them.
+//! A node: some entries in a row, the names of the first one's fields written once for all
+//! that share them.
 //!
 //! ```text
 //! node   = fields | entry …
@@ -9,10 +10,11 @@
 //!          flags  0x01 own fields   0x02 a sequence follows, else it is 0
 //!                 0x7C low five bits of ms   0x80 the others follow
 //! ```
-//! `ms` counts from the node's first identity, and so does `sequence` if `ms` is 0. An entry of a node whose
-//! fields are shared costs three to five bytes beside its values, against eight to twelve in a listpack
-//! (flags, two differences, a count, each with its length behind it), and its length in front makes
-//! skipping it one step. The first identity is the key in the stream's map; it stays when its entry goes.
+//! `ms` counts from the node's first identity, and so does `sequence` if `ms` is 0. An entry of a
+//! node whose fields are shared costs three to five bytes beside its values, against eight to
+//! twelve in a listpack (flags, two differences, a count, each with its length behind it), and its
+//! length in front makes skipping it one step. The first identity is the key in the stream's map;
+//! it stays when its entry goes.
 
 use super::id::EntryId;
 use super::listpack::{self, Sizes};
@@ -30,7 +32,7 @@ const MS_MORE: u8 = 0x80;
 /// Some entries.
 pub(crate) struct Node {
     bytes: Packed,
-    /// Identity of the last entry that was ever put here, be it deleted.
+    /// Identity of the last entry that was ever put here, even if it has been deleted.
     last: EntryId,
     live: u32,
     deleted: u32,

@@ -10,8 +10,8 @@ use crate::form::Form;
 use crate::item::Item;
 use crate::{DecodeError, Limits};
 
-/// Takes the parts of a stream and checks that they fit together: its entries, then its groups, the consumers of
-/// each and what is pending for them.
+/// Takes the parts of a stream and checks that they fit together: its entries, then its groups, the
+/// consumers of each and what is pending for them.
 pub struct Builder {
     native: Native,
     limits: Limits,

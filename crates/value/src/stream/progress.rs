@@ -1,9 +1,10 @@
 //! How far a group is: which entries it has read, and how many it has not.
 //!
-//! A group counts what it reads. The count stands for a place among all entries ever added only as long as none
-//! was deleted (XDEL) in between: the greatest deleted identity tells. Trimming takes entries from the front,
-//! which does not matter. Where the count is not known, it is known again at places whose number is
-//! plain: the last identity given, and the first entry while nothing behind it was deleted.
+//! A group counts what it reads. The count stands for a place among all entries ever added only as
+//! long as none was deleted (XDEL) in between: the greatest deleted identity tells. Trimming takes
+//! entries from the front, which does not matter. Where the count is not known, it is known again
+//! at places whose number is plain: the last identity given, and the first entry while nothing
+//! behind it was deleted.
 
 use super::{EntryId, Group, Native, Stream};
 

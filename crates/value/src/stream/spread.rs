@@ -336,8 +336,8 @@ impl Spread for Stream {
     }
 }
 
-/// Writes edits that make an empty stream equal to this one: its marks, then each element as its row
-/// has it.
+/// Writes edits that make an empty stream equal to this one: its marks, then each element as its
+/// row has it.
 pub(super) fn write_as_edits(stream: &Stream, edits: &mut Edits<'_>) {
     edits.write(|out| {
         out.push(edit::SET_MARKS);

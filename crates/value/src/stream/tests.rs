@@ -1,5 +1,5 @@
-//! Random operations against plain vectors and maps; after each the edits make an equal stream of a copy, and
-//! the encoding reads back as the same.
+//! Random operations against plain vectors and maps; after each the edits make an equal stream of a
+//! copy, and the encoding reads back as the same.
 
 use super::*;
 use crate::Edits;

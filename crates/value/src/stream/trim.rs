@@ -37,7 +37,8 @@ pub enum Exactness {
 }
 
 impl Stream {
-    /// Takes entries away at the front; says how many. Trimmed entries count as added, not as deleted.
+    /// Takes entries away at the front; says how many. Trimmed entries count as added, not as
+    /// deleted.
     pub fn trim(&mut self, trim: Trim, edits: &mut Edits<'_>) -> u64 {
         let native = self.native_mut();
         let Some(through) = native.last_to_trim(trim) else { return 0 };
@@ -79,8 +80,8 @@ impl Native {
             }
             break;
         }
-        // Of whole nodes the last entry that is there counts; what was deleted behind it may by now be less
-        // than the next node's.
+        // Of whole nodes the last entry that is there counts; what was deleted behind it may by now
+        // be less than the next node's.
         last.and_then(|(key, node)| node.walk(key).last()).map(|entry| entry.id)
     }
 
@@ -115,7 +116,8 @@ impl Exactness {
     }
 }
 
-/// The last entry of a node that has to go, if the first has to. `left` entries are in the stream up to here.
+/// The last entry of a node that has to go, if the first has to. `left` entries are in the stream
+/// up to here.
 fn last_within(key: EntryId, node: &Node, to: TrimTo, left: u64) -> Option<EntryId> {
     let entries = node.walk(key);
     match to {

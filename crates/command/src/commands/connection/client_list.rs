@@ -97,7 +97,8 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
     text
 }
 
-/// All fields of Redis 7.2 in its order. What belongs to tracking is as for a connection that uses none.
+/// All fields of Redis 7.2 in its order. What belongs to tracking is as for a connection that uses
+/// none.
 fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut String) {
     let names = client.names.lock().clone();
     let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,16 +1,17 @@
-//! SORT and SORT_RO: elements of a list, a set or a sorted set, sorted by themselves or by other keys.
+//! SORT and SORT_RO: elements of a list, a set or a sorted set, sorted by themselves or by other
+//! keys.
 //!
 //! ```text
 //! copy the elements ▸ weights, from the keys that BY names ▸ sort ▸ LIMIT ▸ results, from those of GET
 //!                     └ are they held? else ask for them           └ the same, for what LIMIT left
 //! ```
-//! The names of the keys that BY and GET name are made of elements, so nobody can lock them before the
-//! command runs. It asks for them and runs again (`basalt_engine`'s `reach.rs`): once for
+//! The names of the keys that BY and GET name are made of elements, so nobody can lock them before
+//! the command runs. It asks for them and runs again (`basalt_engine`'s `reach.rs`): once for
 //! weights and once for results, so that `LIMIT 0 10` of a long list fetches ten keys. In a
 //! transaction every key is held.
 //!
-//! Its partitions are held while it sorts. Sorting is stable, so where Redis leaves the order of equal
-//! weights open, elements stay as they were.
+//! Its partitions are held while it sorts. Sorting is stable, so where Redis leaves the order of
+//! equal weights open, elements stay as they were.
 
 mod elements;
 mod order;

@@ -3,13 +3,14 @@
 //! ```text
 //! bits = … lon lat lon lat          `step` bits of each, the longitude's at the odd places
 //! ```
-//! Idea: halve the longitudes and the latitudes in turn, and write down which half a place is in each
-//! time. With 26 halvings of each the 52 bits are a whole number that a double holds exactly: the score.
-//! Places that are near each other share leading bits, but for those on either side of a line; so a
-//! search looks at a cell and at its eight neighbours, each of which is one range of scores.
+//! Idea: halve the longitudes and the latitudes in turn, and write down which half a place is in
+//! each time. With 26 halvings of each the 52 bits are a whole number that a double holds exactly:
+//! the score. Places that are near each other share leading bits, but for those on either side of a
+//! line; so a search looks at a cell and at its eight neighbours, each of which is one range of
+//! scores.
 //!
-//! The limits of latitude are those of Web Mercator, as in Redis, whose scores these are. The order of
-//! operations is Redis', too: coordinates agree to the last digit.
+//! The limits of latitude are those of Web Mercator, as in Redis, whose scores these are. The order
+//! of operations is Redis', too: coordinates agree to the last digit.
 
 /// A point: degrees, east and north.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -124,8 +125,8 @@ impl Cell {
     }
 }
 
-/// A place, whose bits are those of `own`, moved by one in either direction. The bits between, `others`,
-/// carry.
+/// A place, whose bits are those of `own`, moved by one in either direction. The bits between,
+/// `others`, carry.
 fn move_by(place: u64, own: u64, others: u64, by: i8) -> u64 {
     match by {
         1 => place.wrapping_add(others + 1) & own,

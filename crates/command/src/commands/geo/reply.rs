@@ -10,8 +10,8 @@ pub(super) fn point(reply: &mut Reply<'_>, point: Point) {
     coordinate(reply, point.latitude);
 }
 
-/// Seventeen digits behind the point, without the zeros at the end: doubles in RESP3, but not with the
-/// fewest digits.
+/// Seventeen digits behind the point, without the zeros at the end: doubles in RESP3, but not with
+/// the fewest digits.
 fn coordinate(reply: &mut Reply<'_>, value: f64) {
     let digits = format!("{value:.17}");
     let digits = digits.trim_end_matches('0').trim_end_matches('.');

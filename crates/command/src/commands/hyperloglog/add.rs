@@ -47,8 +47,9 @@ fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     Ok(())
 }
 
-/// The string is changed in place, element by element; only the bytes that differ and the count's are
-/// logged. After an error what came before it stays, as in Redis. `None` if the key is not there.
+/// The string is changed in place, element by element; only the bytes that differ and the count's
+/// are logged. After an error what came before it stays, as in Redis. `None` if the key is not
+/// there.
 fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<Option<bool>, CommandError> {
     let key = args.key(0);
     let sparse_bytes_max = sparse_bytes_max(txn);

@@ -1,10 +1,10 @@
 //! HOT PATH
 //! PFCOUNT.
 //!
-//! The count of one HyperLogLog is kept in its string, as in Redis: who reads it gets the same bytes.
-//! So this command, which is flagged as reading only, writes when the count is out of date. It runs
-//! as a write for that reason, unless a look is enough; where the log takes no change, it counts and keeps
-//! nothing.
+//! The count of one HyperLogLog is kept in its string, as in Redis: who reads it gets the same
+//! bytes. So this command, which is flagged as reading only, writes when the count is out of date.
+//! It runs as a write for that reason, unless a look is enough; where the log takes no change, it
+//! counts and keeps nothing.
 
 use super::hll;
 use crate::args::Args;

@@ -1,4 +1,5 @@
-//! BLPOP, BRPOP, BLMPOP, BLMOVE and BRPOPLPUSH: as the commands without the B, but they wait for elements.
+//! BLPOP, BRPOP, BLMPOP, BLMOVE and BRPOPLPUSH: as the commands without the B, but they wait for
+//! elements.
 
 use super::pop::{PopMany, pop_from};
 use super::transfer::Ends;
@@ -120,8 +121,8 @@ pub(super) const BRPOPLPUSH: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-/// Whether there is a list from which it is the client's turn to take. Who has waited passes over a key
-/// that has got a value of another kind.
+/// Whether there is a list from which it is the client's turn to take. Who has waited passes over a
+/// key that has got a value of another kind.
 fn is_ready(txn: &Txn<'_>, key: &Key<'_>) -> Result<bool, CommandError> {
     match txn.collection::<List>(key) {
         Ok(list) => Ok(list.is_some() && txn.is_in_turn(key)),

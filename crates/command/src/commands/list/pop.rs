@@ -106,8 +106,8 @@ fn pop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>, side: Side) ->
     Ok(())
 }
 
-/// Replies with elements that it removes, after `head` has been told how many they are; `None` if there is
-/// no list.
+/// Replies with elements that it removes, after `head` has been told how many they are; `None` if
+/// there is no list.
 #[inline]
 pub(super) fn pop_from(
     txn: &mut Txn<'_>,

@@ -1,5 +1,5 @@
-//! FUNCTION FLUSH. There are no functions in this version, so there is nothing to flush; test suites and
-//! client libraries ask for it before anything else.
+//! FUNCTION FLUSH. There are no functions in this version, so there is nothing to flush; test
+//! suites and client libraries ask for it before anything else.
 
 use crate::args::Args;
 use crate::commands::help::{container, help};

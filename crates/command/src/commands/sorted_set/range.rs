@@ -93,7 +93,8 @@ fn zrangestore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Com
     let limits = txn.limits();
     let mut stored = SortedSet::new();
     if let Some(source) = txn.collection::<SortedSet>(args.key(1))? {
-        // In order whichever way the range was asked for: elements that come last are appended fastest.
+        // In order whichever way the range was asked for: elements that come last are appended
+        // fastest.
         let ranks = query.ranks(source);
         for element in source.iter(ranks, Direction::Forward) {
             let member = element.member.spell(&mut [0; NUMBER_CHARS_MAX]).to_vec();

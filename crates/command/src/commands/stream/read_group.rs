@@ -103,8 +103,8 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     Ok(())
 }
 
-/// Whether the stream at a key has this group. A client that has waited for one that goes is told so in
-/// the same words.
+/// Whether the stream at a key has this group. A client that has waited for one that goes is told
+/// so in the same words.
 fn check_group(txn: &Txn<'_>, key: &Key<'_>, group: &[u8]) -> CommandResult {
     match txn.collection::<Stream>(key)? {
         Some(stream) if stream.group(group).is_some() => Ok(()),

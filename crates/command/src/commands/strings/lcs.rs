@@ -1,8 +1,9 @@
 //! The longest common subsequence of two strings: LCS.
 //!
 //! Dynamic programming as in any textbook: `table[i][j]` is the length of the answer for the first
-//! `i` bytes of one string and the first `j` of the other. The walk back from the end follows Redis'
-//! step by step, because several subsequences may be equally long and clients see which one it is.
+//! `i` bytes of one string and the first `j` of the other. The walk back from the end follows
+//! Redis' step by step, because several subsequences may be equally long and clients see which one
+//! it is.
 
 use super::bytes;
 use crate::args::Args;

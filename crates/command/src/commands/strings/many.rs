@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Commands on many keys: MGET, MSET and MSETNX.
 //!
-//! What they touch is brought into the cache a chunk ahead: one after the other, each key would cost
-//! two trips to memory.
+//! What they touch is brought into the cache a chunk ahead: one after the other, each key would
+//! cost two trips to memory.
 
 use super::{reply_string, string};
 use crate::args::Args;

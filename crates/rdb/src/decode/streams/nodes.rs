@@ -22,7 +22,8 @@ use crate::types::{ENTRY_DELETED, ENTRY_SAME_FIELDS};
 
 const CORRUPT: DecodeError = DecodeError::Corrupt("stream: node");
 
-/// Reads one node and adds its entries. `last_id` is that of the entry before, deleted ones included.
+/// Reads one node and adds its entries. `last_id` is that of the entry before, deleted ones
+/// included.
 pub(super) fn node<'a>(
     reader: &mut Reader<'a>,
     last_id: &mut Option<StreamId>,
@@ -114,7 +115,8 @@ impl<'n, 'b> Node<'n, 'b> {
             let (pairs, _) = pairs.ok_or(CORRUPT)?.as_chunks::<2>();
             pairs.iter().map(|[name, value]| (name.bytes(), value.bytes())).collect()
         } else {
-            // The one place where a few bytes stand for many: every such entry has the master's names.
+            // The one place where a few bytes stand for many: every such entry has the master's
+            // names.
             self.budget.charge(self.names_bytes)?;
             let values = self.rest.split_off(..self.names.len()).ok_or(CORRUPT)?;
             let pairs = self.names.iter().zip(values);

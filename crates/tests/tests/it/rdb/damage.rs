@@ -1,5 +1,5 @@
-//! Damaged payloads: what is read all the same, Redis reads, too, and as the same value. So nothing is read that
-//! Redis refuses.
+//! Damaged payloads: what is read all the same, Redis reads, too, and as the same value. So nothing
+//! is read that Redis refuses.
 
 use basalt_rdb::{crc64, decode};
 use basalt_resp::Value;

@@ -1,5 +1,5 @@
-//! A real Redis moves its keys to Basalt with MIGRATE, which speaks SELECT, AUTH and RESTORE; what Basalt
-//! dumps then is the same value to that Redis.
+//! A real Redis moves its keys to Basalt with MIGRATE, which speaks SELECT, AUTH and RESTORE; what
+//! Basalt dumps then is the same value to that Redis.
 
 use super::{call, dump, restore, run, values};
 use basalt_resp::Value;

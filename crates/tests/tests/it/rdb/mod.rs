@@ -1,5 +1,5 @@
-//! The crate `rdb` against a real Redis: what it dumps is read, and what is written is restored as the same
-//! value. A Basalt server takes part in `migrate` only.
+//! The crate `rdb` against a real Redis: what it dumps is read, and what is written is restored as
+//! the same value. A Basalt server takes part in `migrate` only.
 
 mod damage;
 mod migrate;
@@ -70,7 +70,8 @@ fn sorted(mut payload: Payload<'_>) -> Payload<'_> {
     payload
 }
 
-/// Reads what Redis dumped, compares it with what Redis says, and gives it back in several encodings.
+/// Reads what Redis dumped, compares it with what Redis says, and gives it back in several
+/// encodings.
 fn check(redis: &mut Connection, key: &str, same: &EncodeOptions) -> u8 {
     let dumped = dump(redis, key);
     let payload = decode(&dumped, &LIMITS).unwrap_or_else(|error| panic!("{key}: {error}"));
@@ -96,7 +97,8 @@ fn check(redis: &mut Connection, key: &str, same: &EncodeOptions) -> u8 {
     }
     let mut ours = Vec::new();
     encode(&payload, same, &mut ours);
-    // Compressors choose differently, deleted entries of streams are not written, nor 17 digits of scores.
+    // Compressors choose differently, deleted entries of streams are not written, nor 17 digits of
+    // scores.
     if same.compression == Compression::None && !key.ends_with(":differs") {
         assert!(ours == dumped, "{key}: {ours:?}\n{dumped:?}");
     }

@@ -122,7 +122,8 @@ impl Inner {
         self.counts[index] = self.children[index].count() as u32;
     }
 
-    /// A child has one element more, which is not its first: nothing of the child need be looked at.
+    /// A child has one element more, which is not its first: nothing of the child need be looked
+    /// at.
     #[inline]
     pub(super) fn count_added(&mut self, index: usize) {
         self.counts[index] += 1;

@@ -58,8 +58,8 @@ impl Leaf {
         place(self.scores(), self.ids(), is_before)
     }
 
-    /// Where an element stands that is here. Among those of its score it is known by its number: their
-    /// members stand elsewhere, each in a cache line that nobody has asked for.
+    /// Where an element stands that is here. Among those of its score it is known by its number:
+    /// their members stand elsewhere, each in a cache line that nobody has asked for.
     #[inline]
     pub(super) fn index_of(&self, entry: Entry) -> usize {
         let first = self.place(&|score, _| score < entry.score);

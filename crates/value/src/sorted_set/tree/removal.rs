@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 impl Tree {
-    /// Takes the elements with these ranks, which are there, out and gives each to `take`. Nodes that
-    /// are within the range as a whole go as a whole.
+    /// Takes the elements with these ranks, which are there, out and gives each to `take`. Nodes
+    /// that are within the range as a whole go as a whole.
     pub(in super::super) fn remove_ranks(
         &mut self,
         ranks: Range<usize>,
@@ -160,8 +160,8 @@ impl Inner {
         }
     }
 
-    /// Sees what has become of a child that lost elements: an empty one goes, a sparse one merges with a
-    /// neighbour or takes from it. Gives where what was beneath it is now.
+    /// Sees what has become of a child that lost elements: an empty one goes, a sparse one merges
+    /// with a neighbour or takes from it. Gives where what was beneath it is now.
     pub(super) fn mend(&mut self, index: usize, blocks: &mut Blocks) -> usize {
         if self.child(index).len() == 0 {
             self.child(index).forget(blocks);

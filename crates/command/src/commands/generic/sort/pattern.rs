@@ -1,4 +1,5 @@
-//! What is sorted, and the patterns by which an element names another key, or a field of a hash there.
+//! What is sorted, and the patterns by which an element names another key, or a field of a hash
+//! there.
 
 use super::Keys;
 use basalt_engine::Object;
