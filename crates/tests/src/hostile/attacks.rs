@@ -173,7 +173,11 @@ fn many() -> Vec<Attack> {
         attack("EXEC of 1 M commands", long_transaction),
         attack("connections that come and go", |server, _, stop| {
             while !stop.is_set() {
-                let connections: Vec<Connection> = (0..100).map(|_| server.connect()).collect();
+                let open = || Connection::open(server.address());
+                let Ok(connections) = (0..100).map(|_| open()).collect::<Result<Vec<_>, _>>()
+                else {
+                    return;
+                };
                 drop(connections);
             }
         }),
@@ -183,7 +187,7 @@ fn many() -> Vec<Attack> {
 
 /// Sends a request and reads its reply, again and again.
 fn repeat(server: &Server, request: &[&str], stop: &Stop) {
-    let mut connection = server.connect();
+    let Ok(mut connection) = Connection::open(server.address()) else { return };
     while !stop.is_set() && connection.call(request).is_ok() {}
 }
 
