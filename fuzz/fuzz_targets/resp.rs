@@ -14,7 +14,7 @@ const LIMITS: Limits =
 
 type Requests = Vec<Vec<Vec<u8>>>;
 
-/// Takes off a request that begins with the front; gives its length.
+/// Takes off a request that begins with the front; returns its length.
 fn take(
     parser: &Parser,
     front: &Front,

@@ -317,7 +317,7 @@ impl ClientHandle {
         self.wake.serve(served);
     }
 
-    /// Has it stop waiting for keys; says whether it waited. A client that another thread is just
+    /// Has it stop waiting for keys; returns true if it waited. A client that another thread is just
     /// serving does not wait any more.
     pub fn unblock(&self, how: Unblocking) -> bool {
         let how = match how {

@@ -46,7 +46,7 @@ impl State {
 }
 
 impl Pauses {
-    /// Begins a pause. Of two, the larger scope and the later end count. Gives how long it lasts.
+    /// Begins a pause. Of two, the larger scope and the later end count. Returns how long it lasts.
     pub fn begin(&self, scope: Paused, time: Duration) -> Duration {
         let now = Instant::now();
         let mut state = self.state.lock();

@@ -49,7 +49,7 @@ impl Gathering {
         (elapsed + self.look_every <= self.limit).then_some(self.look_every)
     }
 
-    /// Takes note of how many records there are by now; says whether to go on.
+    /// Takes note of how many records there are by now; returns true if to go on.
     pub(crate) fn goes_on(&mut self, records: u64) -> bool {
         let grew = records != std::mem::replace(&mut self.seen, records);
         grew && records < self.enough

@@ -268,7 +268,7 @@ impl EntryPtr {
         Entry { base: self.0, guard: std::marker::PhantomData }
     }
 
-    /// Overwrites the value in place if the new one fits the same cell; says how many bytes the old
+    /// Overwrites the value in place if the new one fits the same cell; returns how many bytes the old
     /// one had.
     ///
     /// # Safety
@@ -358,7 +358,7 @@ impl EntryPtr {
         }
     }
 
-    /// Changes the expiry in place if the entry has room for it; says whether it did.
+    /// Changes the expiry in place if the entry has room for it; returns true if it did.
     ///
     /// # Safety
     /// The entry is alive and nobody else reads it meanwhile.

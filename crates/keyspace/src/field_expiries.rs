@@ -49,7 +49,7 @@ impl FieldExpiries {
         first.map_or(u64::MAX, |&Reverse((expire_ms, _))| expire_ms)
     }
 
-    /// Takes the earliest note if it is due, and gives the hash of its key.
+    /// Takes the earliest note if it is due, and returns the hash of its key.
     pub fn take_due(&mut self, now_ms: u64) -> Option<u64> {
         if self.next_ms() > now_ms {
             return None;

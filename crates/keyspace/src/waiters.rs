@@ -93,7 +93,7 @@ impl Waiters {
         self.queues.iter_mut().find(|queue| queue.service == service)
     }
 
-    /// Takes a client out; gives the queue that it stood in if it had been called to take
+    /// Takes a client out; returns the queue that it stood in if it had been called to take
     /// something.
     pub(crate) fn leave(&mut self, client: u64) -> Option<Service> {
         let is_it = |waiting: &Waiting| waiting.waiter.id() == client;

@@ -29,7 +29,7 @@ impl World<'_> {
         Session { touch: Touch::Yes, ..Session::background(db, self.now_ms()) }
     }
 
-    /// Runs a write command; gives the ticket of its reply.
+    /// Runs a write command; returns the ticket of its reply.
     ///
     /// # Errors
     /// If its keys cannot be fetched.

@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Sends what may go; gives the bytes sent. The replies of this turn join those that wait if
+    /// Sends what may go; returns the bytes sent. The replies of this turn join those that wait if
     /// the log has not acknowledged what they tell, or if others wait already.
     pub(crate) fn flush(&mut self, log: &dyn CommitLog) -> usize {
         let gate = &mut self.session.gate;
@@ -218,7 +218,7 @@ impl Connection {
         self.end_if_abandoned();
     }
 
-    /// It does so no longer: gives the timer that is to be cancelled.
+    /// It does so no longer: returns the timer that is to be cancelled.
     pub(crate) fn end_waiting(&mut self) -> Option<Instant> {
         self.state = State::Open;
         self.session.client.parked.store(false, Ordering::Relaxed);
@@ -372,7 +372,7 @@ impl Connection {
     }
 }
 
-/// Sends until everything is gone or the socket takes no more; gives the bytes sent and whether it
+/// Sends until everything is gone or the socket takes no more; returns the bytes sent and whether it
 /// takes no more.
 fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
     let mut sent = 0;

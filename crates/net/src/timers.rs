@@ -11,7 +11,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Wakes a connection after a time; gives the moment. A time beyond what the clock can say
+    /// Wakes a connection after a time; returns the moment. A time beyond what the clock can say
     /// never passes.
     pub(crate) fn add(&mut self, after: Duration, connection: ConnectionId) -> Option<Instant> {
         let at = Instant::now().checked_add(after)?;

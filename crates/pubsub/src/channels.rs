@@ -53,7 +53,7 @@ impl Channels {
         &self.shards[self.hasher.hash_one(name) as usize % SHARDS].0
     }
 
-    /// Adds a subscription; gives its number and the name to be kept with it.
+    /// Adds a subscription; returns its number and the name to be kept with it.
     pub(crate) fn subscribe(
         &self,
         name: &[u8],
@@ -91,7 +91,7 @@ impl Channels {
         }
     }
 
-    /// Takes note of who has subscribed to a name; gives the name as it is kept.
+    /// Takes note of who has subscribed to a name; returns the name as it is kept.
     #[inline]
     pub(crate) fn find(&self, name: &[u8], found: &mut Vec<Party>) -> Option<Arc<[u8]>> {
         if self.len() == 0 {

@@ -104,7 +104,7 @@ impl<M> PubSub<M> {
     }
 
     /// Puts a message into `outbox` for everyone who has subscribed to `channel`, of the kind
-    /// `Channel` or `ShardChannel`; gives how many that are. `body` makes the message once for each
+    /// `Channel` or `ShardChannel`; returns how many that are. `body` makes the message once for each
     /// reason why somebody gets it, and not at all if nobody does.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ impl Subscriptions {
         &self.by_kind[kind as usize]
     }
 
-    /// Subscribes; says whether that is new.
+    /// Subscribes; returns true if that is new.
     pub fn subscribe<M>(&mut self, pubsub: &PubSub<M>, kind: Kind, name: &[u8]) -> bool {
         if self.names_of(kind).contains_key(name) {
             return false;
@@ -54,7 +54,7 @@ impl Subscriptions {
         true
     }
 
-    /// Ends a subscription; says whether there was one.
+    /// Ends a subscription; returns true if there was one.
     pub fn unsubscribe<M>(&mut self, pubsub: &PubSub<M>, kind: Kind, name: &[u8]) -> bool {
         let Some(serial) = self.by_kind[kind as usize].remove(name) else { return false };
         pubsub.unsubscribe(kind, name, self.address.sink, serial);

@@ -232,7 +232,7 @@ struct WayOut<'a> {
 }
 
 impl WayOut<'_> {
-    /// What the prelude asks for: gives whether it went well and what came of it.
+    /// What the prelude asks for: returns whether it went well and what came of it.
     fn ask(&mut self, asked: &MultiValue) -> mlua::Result<(bool, Value)> {
         let mut words = asked.iter();
         let what = words.next().and_then(Value::as_i64);

@@ -228,7 +228,7 @@ impl Segment {
 }
 
 impl Class {
-    /// Reads what follows `[`; says how much of it was taken.
+    /// Reads what follows `[`; returns how much of it was taken.
     fn parse(pattern: &[u8], case: Case) -> (Class, usize) {
         let negated = pattern.first() == Some(&b'^');
         let mut class = Class::default();

@@ -65,7 +65,7 @@ impl ShortLock {
         self.try_lock() || self.wait(wait)
     }
 
-    /// Takes the lock if nobody holds it; says whether it did.
+    /// Takes the lock if nobody holds it; returns true if it did.
     #[inline]
     pub fn try_lock(&self) -> bool {
         // Acquire: sees everything that the last holder did before its Release in `unlock`.

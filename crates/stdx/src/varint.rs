@@ -4,7 +4,7 @@
 /// Most bytes of a number.
 pub const BYTES_MAX: usize = 10;
 
-/// Writes `value` to the front of `out`; gives how many bytes that took.
+/// Writes `value` to the front of `out`; returns how many bytes that took.
 ///
 /// # Panics
 /// If `out` is too short; [`BYTES_MAX`] always do.

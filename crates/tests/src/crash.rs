@@ -145,7 +145,7 @@ fn write_and_kill(
 }
 
 /// Has all writers work, each on a connection of its own, until `moment` acknowledgements have been
-/// counted, and kills the server. Gives what they bring back and when that was.
+/// counted, and kills the server. Returns what they bring back and when that was.
 fn kill_amid<W: Send, T: Send>(
     plan: &Plan,
     server: &mut Server,

@@ -99,7 +99,7 @@ fn prefetch_form<N>(form: &Form<N>) -> bool {
 }
 
 impl<'a> ValueRef<'a> {
-    /// Brings in what its word points to. Gives its kind if there are [`Step`]s to take to an
+    /// Brings in what its word points to. Returns its kind if there are [`Step`]s to take to an
     /// element.
     #[inline]
     pub fn fetch(self) -> Option<Kind> {

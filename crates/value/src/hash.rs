@@ -99,7 +99,7 @@ impl Hash {
         }
     }
 
-    /// Sets a field; says whether it is new. The expiry of `field` is set, too, unless it is 0;
+    /// Sets a field; returns true if it is new. The expiry of `field` is set, too, unless it is 0;
     /// then `old` says what becomes of the one that the field had.
     #[inline]
     pub fn set(
@@ -187,7 +187,7 @@ impl Hash {
         }
     }
 
-    /// Removes a field; says whether it was there and had not expired.
+    /// Removes a field; returns true if it was there and had not expired.
     pub fn remove(&mut self, name: Item<'_>, now_ms: u64, edits: &mut Edits<'_>) -> bool {
         let Some(field) = self.stored(name) else { return false };
         let was_live = field.is_live(now_ms);
@@ -238,7 +238,7 @@ impl Hash {
         }
     }
 
-    /// Removes fields that have expired by now, at most `max`; gives their number.
+    /// Removes fields that have expired by now, at most `max`; returns their number.
     #[inline]
     pub fn remove_expired(&mut self, now_ms: u64, max: usize, edits: &mut Edits<'_>) -> usize {
         if self.next_expiry_ms() > now_ms { 0 } else { self.remove_due(now_ms, max, edits) }
@@ -356,7 +356,7 @@ impl Hash {
         }
     }
 
-    /// Visits at least `count` fields from a cursor on, expired ones counted but not shown; gives
+    /// Visits at least `count` fields from a cursor on, expired ones counted but not shown; returns
     /// the cursor to go on with, 0 at the end.
     pub fn scan(
         &self,

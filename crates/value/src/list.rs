@@ -238,7 +238,7 @@ impl List {
     }
 
     /// Removes elements that are equal to `value`: `count` of them from the head on if positive,
-    /// from the tail on if negative, all if 0. Gives how many.
+    /// from the tail on if negative, all if 0. Returns how many.
     pub fn remove_equal(
         &mut self,
         value: &[u8],

@@ -296,7 +296,7 @@ impl<T> Members<T> {
         Some(member)
     }
 
-    /// Visits at least `count` members from `cursor` on, in the order of their hashes; gives the
+    /// Visits at least `count` members from `cursor` on, in the order of their hashes; returns the
     /// cursor to go on with, 0 at the end.
     pub fn scan(
         &self,

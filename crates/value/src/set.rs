@@ -98,7 +98,7 @@ impl Table {
 }
 
 impl Set {
-    /// Adds a member; says whether it is new.
+    /// Adds a member; returns true if it is new.
     #[inline]
     pub fn add(&mut self, member: &[u8], limits: &Limits, edits: &mut Edits<'_>) -> bool {
         let item = Item::of(member);
@@ -113,7 +113,7 @@ impl Set {
         is_new
     }
 
-    /// Adds a member; says whether it is new. The change is not written down: for sets that are
+    /// Adds a member; returns true if it is new. The change is not written down: for sets that are
     /// logged whole.
     pub fn add_item(&mut self, item: Item<'_>, limits: &Limits) -> bool {
         if let FormMut::Packed(packed) = self.0.change() {
@@ -184,13 +184,13 @@ impl Set {
         }
     }
 
-    /// Removes a member; says whether it was there.
+    /// Removes a member; returns true if it was there.
     #[inline]
     pub fn remove(&mut self, member: &[u8], edits: &mut Edits<'_>) -> bool {
         self.remove_item(Item::of(member), edits)
     }
 
-    /// Removes a member; says whether it was there.
+    /// Removes a member; returns true if it was there.
     #[inline]
     pub fn remove_item(&mut self, item: Item<'_>, edits: &mut Edits<'_>) -> bool {
         let removed = match self.0.change() {
@@ -244,7 +244,7 @@ impl Set {
         }
     }
 
-    /// Removes some member, by a random number, and shows it; says whether there was one.
+    /// Removes some member, by a random number, and shows it; returns true if there was one.
     pub fn pop(
         &mut self,
         random: u64,
@@ -267,7 +267,7 @@ impl Set {
         true
     }
 
-    /// Visits at least `count` members from a cursor on; gives the cursor to go on with, 0 at the
+    /// Visits at least `count` members from a cursor on; returns the cursor to go on with, 0 at the
     /// end.
     pub fn scan(&self, cursor: u64, count: usize, mut visit: impl FnMut(Item<'_>)) -> u64 {
         match self.0.read() {

@@ -195,7 +195,7 @@ impl SortedSet {
         true
     }
 
-    /// Takes the elements with these ranks out; gives their number.
+    /// Takes the elements with these ranks out; returns their number.
     pub fn remove_ranks(&mut self, ranks: Range<usize>, edits: &mut Edits<'_>) -> usize {
         let end = ranks.end.min(self.len());
         if ranks.start >= end {
@@ -225,7 +225,7 @@ impl SortedSet {
         self.iter(rank..rank.saturating_add(1), Direction::Forward).next()
     }
 
-    /// Visits at least `count` elements from a cursor on, in no order; gives the cursor to go on
+    /// Visits at least `count` elements from a cursor on, in no order; returns the cursor to go on
     /// with, 0 at the end. Elements that are there throughout are visited.
     pub fn scan<'a>(&'a self, cursor: u64, count: usize, visit: impl FnMut(Element<'a>)) -> u64 {
         match self.0.read() {

@@ -72,7 +72,7 @@ pub trait Spread: Collection {
     /// Appends what is in none of its elements.
     fn put_head(&self, out: &mut Vec<u8>);
 
-    /// Visits at least `count` elements from a place on, and gives the place to go on from.
+    /// Visits at least `count` elements from a place on, and returns the place to go on from.
     /// Elements that are there throughout are visited, some perhaps more than once.
     fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place;
 

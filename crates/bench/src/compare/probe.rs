@@ -53,7 +53,7 @@ pub(super) fn probe(
 }
 
 /// Notes the wait of a request that was due then, and of those that were due while it was waited
-/// for: they would have been answered then, too. Gives when the next one is due.
+/// for: they would have been answered then, too. Returns when the next one is due.
 fn note(mut due: Instant, answered: Instant, waits: &mut Vec<Span>) -> Instant {
     while due < answered {
         waits.push((due, answered));

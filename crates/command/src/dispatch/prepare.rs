@@ -105,7 +105,7 @@ impl Last {
         self.key.len == key.len() && self.key_end == end_of(key) && self.key.of(buffer) == key
     }
 
-    /// Hashes a key; says whether it is the one before once more.
+    /// Hashes a key; returns true if it is the one before once more.
     #[inline(always)]
     fn hash(&mut self, engine: &Engine, word: Arg, buffer: &[u8]) -> bool {
         let bytes = word.of(buffer);

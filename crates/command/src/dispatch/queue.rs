@@ -118,7 +118,7 @@ fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
 }
 
 /// A command was refused: the transaction that it was to be part of fails, or, if it is EXEC
-/// itself, is dropped now. Gives the error to answer with.
+/// itself, is dropped now. Returns the error to answer with.
 #[cold]
 pub(super) fn refused(
     server: &Server,

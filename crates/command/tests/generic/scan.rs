@@ -5,7 +5,7 @@ use basalt_env::random::Random;
 use basalt_resp::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls SCAN once; gives the next cursor and the keys.
+/// Calls SCAN once; returns the next cursor and the keys.
 fn scan(server: &mut TestServer, cursor: &[u8], options: &[&str]) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut words: Vec<&[u8]> = vec![b"SCAN", cursor];
     words.extend(options.iter().map(|word| word.as_bytes()));

@@ -75,7 +75,7 @@ impl Redis {
         decode(&bytes).expect("a reply").expect("a whole reply").0
     }
 
-    /// Runs one request; gives the bytes of its reply.
+    /// Runs one request; returns the bytes of its reply.
     pub fn run_for_bytes(&mut self, words: &[impl AsRef<[u8]>]) -> Vec<u8> {
         let mut request = Vec::new();
         encode_request(words, &mut request);
@@ -103,7 +103,7 @@ impl Redis {
         subscriber
     }
 
-    /// Runs requests of which not all are answered; gives all bytes up to a last reply.
+    /// Runs requests of which not all are answered; returns all bytes up to a last reply.
     pub fn run_until(&mut self, requests: &[Vec<&str>], last: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         requests.iter().for_each(|words| encode_request(words, &mut bytes));

@@ -7,7 +7,7 @@ mod watch;
 use crate::harness::TestServer;
 use basalt_resp::Value;
 
-/// Runs lines as a transaction; gives what EXEC answers.
+/// Runs lines as a transaction; returns what EXEC answers.
 fn transaction(server: &mut TestServer, lines: &[&str]) -> Value {
     assert_eq!(server.line("MULTI"), Value::Simple(b"OK".to_vec()));
     for line in lines {

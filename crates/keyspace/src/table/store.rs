@@ -357,7 +357,7 @@ impl Table {
         unsafe { found.slot.entry().set_access(access) };
     }
 
-    /// Changes the expiry in place if the entry has room for it; says whether it did. Marks the
+    /// Changes the expiry in place if the entry has room for it; returns true if it did. Marks the
     /// entry dirty.
     pub fn overwrite_expiry(&mut self, found: Found, expire_ms: u64) -> bool {
         self.version.check(found.version);
@@ -398,7 +398,7 @@ impl Table {
         unsafe { old.entry().destroy(&mut self.slab) };
     }
 
-    /// Overwrites a string in place if it fits; says whether it did. Marks the entry dirty.
+    /// Overwrites a string in place if it fits; returns true if it did. Marks the entry dirty.
     // Inlined always: see `find`.
     #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {

@@ -203,7 +203,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and gives its reply.
+    /// Sends a request and returns its reply.
     pub fn line(&mut self, line: &str) -> Value {
         self.send(line);
         self.receive()

@@ -74,7 +74,7 @@ impl Big {
         self.trim();
     }
 
-    /// Gives the quotient by `divisor`, which has at most `bits` bits; becomes a multiple of the
+    /// Returns the quotient by `divisor`, which has at most `bits` bits; becomes a multiple of the
     /// remainder: zero if and only if there is none.
     pub(super) fn divide(&mut self, divisor: &Big, bits: usize) -> u128 {
         let mut aligned = divisor.clone();
@@ -94,7 +94,7 @@ impl Big {
         quotient
     }
 
-    /// Becomes itself / `divisor`; gives the remainder.
+    /// Becomes itself / `divisor`; returns the remainder.
     pub(super) fn divide_small(&mut self, divisor: u32) -> u32 {
         let mut rest = 0u64;
         for limb in self.limbs.iter_mut().rev() {

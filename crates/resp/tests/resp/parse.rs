@@ -13,7 +13,7 @@ struct Outcome {
     bytes_left: usize,
 }
 
-/// Takes off a request that begins with the front; gives its length.
+/// Takes off a request that begins with the front; returns its length.
 fn take(
     parser: &Parser,
     front: &Front,

@@ -156,7 +156,7 @@ impl Reader<'_> {
         Ok(Value::Table(table))
     }
 
-    /// Gives where the next token begins.
+    /// Returns where the next token begins.
     fn skip_blanks(&mut self) -> usize {
         while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;

@@ -73,7 +73,7 @@ pub fn parse(
     Ok(arguments)
 }
 
-/// Corrects the arguments that match and says how many did.
+/// Corrects the arguments that match and returns how many did.
 fn apply(correction: Override, arguments: &mut [Argument]) -> usize {
     let mut count = 0;
     for argument in arguments {

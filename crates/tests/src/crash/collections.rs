@@ -136,7 +136,7 @@ impl Op {
 }
 
 impl Model {
-    /// Does what a command does; gives the element or number that the server must answer with, if
+    /// Does what a command does; returns the element or number that the server must answer with, if
     /// that is known.
     fn apply(&mut self, op: &Op) -> Option<Value> {
         let bulk = |element: Option<&String>| {

@@ -142,7 +142,7 @@ fn keys_of(writer: usize) -> [String; 5] {
     [0, 1, 2, 3, 4].map(|key| format!("{writer}:{key}"))
 }
 
-/// Sets all keys to 1, 2, 3 … in one transaction each until the connection breaks; gives the last
+/// Sets all keys to 1, 2, 3 … in one transaction each until the connection breaks; returns the last
 /// number that was acknowledged.
 fn set_keys(mut connection: Connection, writer: usize) -> u64 {
     let mut number = 0;

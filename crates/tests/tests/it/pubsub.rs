@@ -109,7 +109,7 @@ fn one_message_reaches_thousands() {
     await_answer(&server, &["PUBLISH", "all", "nobody"], &Value::Integer(0));
 }
 
-/// Publishes until the only subscriber has been disconnected; gives how many bytes that took.
+/// Publishes until the only subscriber has been disconnected; returns how many bytes that took.
 fn publish_until_gone(publisher: &mut Connection, payload: &str) -> usize {
     let started = Instant::now();
     let mut bytes = 0;

@@ -18,7 +18,7 @@ fn put_content(field: &Field<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the content of a field that may not have been there; says whether it was.
+/// Appends the content of a field that may not have been there; returns true if it was.
 pub(super) fn was(field: Option<Field<'_>>, out: &mut Vec<u8>) -> bool {
     field.inspect(|field| put_content(field, out)).is_some()
 }

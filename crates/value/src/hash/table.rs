@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Changes when a field expires, 0 for never; says whether it is there.
+    /// Changes when a field expires, 0 for never; returns true if it is there.
     pub(super) fn set_expiry(&mut self, name: Item<'_>, expire_ms: u64) -> bool {
         let hash = hash_item(name);
         let Some(stored) = self.fields.find_mut(hash, |stored| stored.name() == name) else {
@@ -126,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Removes a field; says whether it was there.
+    /// Removes a field; returns true if it was there.
     #[inline]
     pub(super) fn remove(&mut self, name: Item<'_>) -> bool {
         let hash = hash_item(name);

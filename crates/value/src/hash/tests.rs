@@ -66,7 +66,7 @@ fn field<'a>(name: &'a [u8], value: &'a [u8], expire_ms: u64) -> Field<'a> {
     Field { name: Item::of(name), value: Item::of(value), expire_ms }
 }
 
-/// Does a step to both; says whether they answered alike.
+/// Does a step to both; returns true if they answered alike.
 fn run(step: &Step, hash: &mut Hash, model: &mut Model, terms: &Terms, out: &mut Vec<u8>) -> bool {
     let now_ms = terms.now_ms;
     let edits = &mut Edits::to(out);

@@ -53,7 +53,7 @@ impl HllBuf {
         &self.string
     }
 
-    /// Adds an element; says whether anything changed. A sparse string that would have more than
+    /// Adds an element; returns true if anything changed. A sparse string that would have more than
     /// `sparse_bytes_max` bytes becomes dense. After an error nothing has changed.
     pub fn add(&mut self, element: Element, sparse_bytes_max: usize) -> Result<bool, Corrupted> {
         match self.hll().change_for(element, sparse_bytes_max)? {
@@ -65,7 +65,7 @@ impl HllBuf {
         Ok(true)
     }
 
-    /// Makes it dense; says whether it was not. The count stays as it was.
+    /// Makes it dense; returns true if it was not. The count stays as it was.
     pub fn make_dense(&mut self) -> Result<bool, Corrupted> {
         if self.hll().encoding() == Encoding::Dense {
             return Ok(false);

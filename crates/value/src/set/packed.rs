@@ -149,7 +149,7 @@ fn add_to_count(packed: &mut Packed, more: i16) {
     head.copy_from_slice(&count.to_le_bytes());
 }
 
-/// Removes an item; says whether it was there.
+/// Removes an item; returns true if it was there.
 pub(super) fn remove(packed: &mut Packed, wanted: Item<'_>) -> bool {
     match (content(packed), wanted) {
         (Content::Numbers(numbers), Item::Number(number)) => {

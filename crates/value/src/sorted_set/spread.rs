@@ -21,7 +21,7 @@ fn put_content(score: f64, out: &mut Vec<u8>) {
     score::put(score, out);
 }
 
-/// Appends the content of a member that may not have been there; says whether it was.
+/// Appends the content of a member that may not have been there; returns true if it was.
 pub(super) fn was(score: Option<f64>, out: &mut Vec<u8>) -> bool {
     score.inspect(|&score| put_content(score, out)).is_some()
 }

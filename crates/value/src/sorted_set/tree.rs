@@ -221,7 +221,7 @@ impl Node {
         }
     }
 
-    /// Adds an element; gives what did not fit: a node to stand behind this one.
+    /// Adds an element; returns what did not fit: a node to stand behind this one.
     fn insert(
         &mut self,
         entry: Entry,

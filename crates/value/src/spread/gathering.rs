@@ -56,7 +56,7 @@ impl Gathering {
         Gathering { kind, work: Work::Changed(changed.into_iter()) }
     }
 
-    /// Gives the rows of at least `count` elements, if there are as many; false if those were the
+    /// Returns the rows of at least `count` elements, if there are as many; false if those were the
     /// last. What has been touched since is `since`.
     pub fn step(
         &mut self,
@@ -113,7 +113,7 @@ impl Gathering {
     }
 }
 
-/// Gives the rows of an element that is there.
+/// Returns the rows of an element that is there.
 fn put(kind: Kind, name: &[u8], content: &[u8], sink: &mut RowSink<'_>) {
     sink(Row::Name, name, Some(content));
     let mut order = Vec::new();
@@ -124,7 +124,7 @@ fn put(kind: Kind, name: &[u8], content: &[u8], sink: &mut RowSink<'_>) {
     }
 }
 
-/// Gives the rows of an element that has changed.
+/// Returns the rows of an element that has changed.
 fn change(kind: Kind, element: &Element, now: Option<&[u8]>, sink: &mut RowSink<'_>) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     if let Was::Content(then) = &element.was {

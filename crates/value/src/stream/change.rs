@@ -86,7 +86,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Deletes an entry; says whether it was there.
+    /// Deletes an entry; returns true if it was there.
     pub fn delete(&mut self, id: EntryId, edits: &mut Edits<'_>) -> bool {
         let native = self.native_mut();
         native.touch_nodes(id..=id, edits);
@@ -199,7 +199,7 @@ impl Native {
         true
     }
 
-    /// Removes a node with all that is left in it; says how much that was.
+    /// Removes a node with all that is left in it; returns how much that was.
     pub(super) fn remove_node(&mut self, key: EntryId) -> u64 {
         let Some(node) = self.nodes.remove(&key) else { return 0 };
         self.node_bytes -= node.heap_bytes();

@@ -149,7 +149,7 @@ pub(super) fn put_consumers(group: &Group, out: &mut Vec<u8>) {
     }
 }
 
-/// Takes the consumers of a new group off the front; gives their number.
+/// Takes the consumers of a new group off the front; returns their number.
 pub(super) fn take_consumers(group: &mut Group, rest: &mut &[u8]) -> Result<u64, DecodeError> {
     let count = take(varint::take(rest))?;
     for place in 0..count {

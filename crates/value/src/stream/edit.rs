@@ -258,7 +258,7 @@ impl<'a> Visit<'a> {
         (self.attempt == Attempt::Fruitful).then_some(self.reader.now_ms)
     }
 
-    /// Notes it; gives the consumer's number, and whether it was made.
+    /// Notes it; returns the consumer's number, and whether it was made.
     pub(super) fn make(&self, group: &mut Group) -> (u32, bool) {
         let now_ms = self.reader.now_ms;
         let (number, made) = group.consumer_or_new(self.reader.consumer, now_ms);

@@ -140,7 +140,7 @@ impl Group {
         self.names.get(name).copied()
     }
 
-    /// Removes a consumer and what is pending for it; says how much that was.
+    /// Removes a consumer and what is pending for it; returns how much that was.
     pub(super) fn delete_consumer(&mut self, name: &[u8]) -> Option<usize> {
         let number = self.names.remove(name)?;
         let consumer = self.consumers[number as usize].take()?;
@@ -166,7 +166,7 @@ impl Group {
         self.consumer_mut(number).pending.insert(id);
     }
 
-    /// An entry is not pending any longer; says whether it was.
+    /// An entry is not pending any longer; returns true if it was.
     pub(super) fn release(&mut self, id: EntryId) -> bool {
         let Some(pending) = self.pending.remove(&id) else { return false };
         self.consumer_mut(pending.consumer).pending.remove(&id);

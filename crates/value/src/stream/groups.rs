@@ -48,7 +48,7 @@ pub enum Attempt {
 }
 
 impl Stream {
-    /// Makes a group; says whether there was none of this name.
+    /// Makes a group; returns true if there was none of this name.
     pub fn create_group(&mut self, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) -> bool {
         if self.group(name).is_some() {
             return false;
@@ -59,7 +59,7 @@ impl Stream {
         true
     }
 
-    /// Removes a group with its consumers and what is pending; says whether it was there.
+    /// Removes a group with its consumers and what is pending; returns true if it was there.
     pub fn destroy_group(&mut self, name: &[u8], edits: &mut Edits<'_>) -> bool {
         let native = self.native_mut();
         native.touch_group(name, edits);
@@ -74,7 +74,7 @@ impl Stream {
         destroyed
     }
 
-    /// Sets how far a group is; says whether it is there.
+    /// Sets how far a group is; returns true if it is there.
     pub fn set_group(&mut self, name: &[u8], at: GroupPlace, edits: &mut Edits<'_>) -> bool {
         let native = self.native_mut();
         native.touch_group(name, edits);
@@ -85,7 +85,7 @@ impl Stream {
         found
     }
 
-    /// Notes that a consumer tries to get something; says whether it was made for that. `None` if
+    /// Notes that a consumer tries to get something; returns true if it was made for that. `None` if
     /// there is no such group.
     pub fn see(
         &mut self,
@@ -101,7 +101,7 @@ impl Stream {
         Some(made)
     }
 
-    /// Makes a consumer; says whether there was none of this name. `None` if there is no such
+    /// Makes a consumer; returns true if there was none of this name. `None` if there is no such
     /// group.
     pub fn create_consumer(&mut self, reader: Reader<'_>, edits: &mut Edits<'_>) -> Option<bool> {
         if self.group(reader.group)?.consumer(reader.consumer).is_some() {
@@ -110,7 +110,7 @@ impl Stream {
         self.see(reader, Attempt::Fruitless, edits)
     }
 
-    /// Removes a consumer with what is pending for it; says how much that was, `None` if it is not
+    /// Removes a consumer with what is pending for it; returns how much that was, `None` if it is not
     /// there.
     pub fn delete_consumer(
         &mut self,

@@ -76,7 +76,7 @@ impl EntryId {
     }
 }
 
-/// Spells a number up to before `end`; gives where it begins.
+/// Spells a number up to before `end`; returns where it begins.
 #[inline]
 fn spell_before(text: &mut [u8; ID_CHARS_MAX], end: usize, number: u64) -> usize {
     let (mut at, mut rest) = (end, number);

@@ -191,7 +191,7 @@ impl Node {
         }
     }
 
-    /// Takes out the entries up to `id`; says how many.
+    /// Takes out the entries up to `id`; returns how many.
     pub(super) fn delete_through(&mut self, first: EntryId, id: EntryId) -> u32 {
         let mut walk = self.walk(first);
         let start = walk.offset();
@@ -270,7 +270,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Steps over an entry; gives its identity.
+    /// Steps over an entry; returns its identity.
     #[inline]
     fn next_id(&mut self) -> Option<EntryId> {
         let (_, id, _) = self.read()?;

@@ -37,7 +37,7 @@ pub enum Exactness {
 }
 
 impl Stream {
-    /// Takes entries away at the front; says how many. Trimmed entries count as added, not as
+    /// Takes entries away at the front; returns how many. Trimmed entries count as added, not as
     /// deleted.
     pub fn trim(&mut self, trim: Trim, edits: &mut Edits<'_>) -> u64 {
         let native = self.native_mut();
@@ -85,7 +85,7 @@ impl Native {
         last.and_then(|(key, node)| node.walk(key).last()).map(|entry| entry.id)
     }
 
-    /// Removes all entries up to one; says how many.
+    /// Removes all entries up to one; returns how many.
     pub(super) fn trim_through(&mut self, id: EntryId) -> u64 {
         let mut removed = 0;
         while let Some(mut node) = self.nodes.first_entry() {

@@ -15,7 +15,7 @@ pub(super) const NOT_ABOVE_ZERO: CommandError =
 pub(super) const NOT_POSITIVE: CommandError =
     CommandError::fixed("ERR Number of fields must be a positive integer");
 
-/// Reads FIELDS at a place; gives the place of the first field. They go to the end of the words.
+/// Reads FIELDS at a place; returns the place of the first field. They go to the end of the words.
 pub(super) fn parse(
     args: &Args<'_>,
     index: usize,
@@ -35,7 +35,7 @@ pub(super) fn parse(
     if count as usize == args.len() - first { Ok(first) } else { Err(MISMATCH) }
 }
 
-/// Reads FIELDS at a place as HGETEX and HSETEX do, with so many words a field; gives the place of
+/// Reads FIELDS at a place as HGETEX and HSETEX do, with so many words a field; returns the place of
 /// the first.
 pub(super) fn parse_ex(
     args: &Args<'_>,

@@ -109,7 +109,7 @@ fn hmset(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     Ok(())
 }
 
-/// Sets fields; gives the number of new ones.
+/// Sets fields; returns the number of new ones.
 #[inline]
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, command: &str) -> Result<usize, CommandError> {
     if !args.len().is_multiple_of(2) {

@@ -161,7 +161,7 @@ impl PopMany {
         Ok(PopMany { side, count: count.unwrap_or(1) })
     }
 
-    /// Replies with elements of the first list that is there; says whether there is one.
+    /// Replies with elements of the first list that is there; returns true if there is one.
     pub(super) fn run(
         &self,
         txn: &mut Txn<'_>,

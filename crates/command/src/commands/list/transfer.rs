@@ -75,7 +75,7 @@ impl Ends {
         Ok(Ends { from: side(args, 3)?, to: side(args, 4)? })
     }
 
-    /// Moves an element and replies with it; says whether there was one.
+    /// Moves an element and replies with it; returns true if there was one.
     pub(super) fn run(
         &self,
         txn: &mut Txn<'_>,

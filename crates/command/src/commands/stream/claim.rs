@@ -101,7 +101,7 @@ fn parse(args: &Args<'_>, now_ms: u64) -> Result<Wanted, CommandError> {
     Ok(wanted)
 }
 
-/// Reads an option; gives how many words it has.
+/// Reads an option; returns how many words it has.
 fn option(
     args: &Args<'_>,
     index: usize,

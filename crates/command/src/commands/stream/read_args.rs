@@ -85,7 +85,7 @@ impl<'a> ReadArgs<'a> {
         Ok(read)
     }
 
-    /// Reads one option; gives where the next one is.
+    /// Reads one option; returns where the next one is.
     fn option(
         &mut self,
         args: &Args<'a>,

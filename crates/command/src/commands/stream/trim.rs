@@ -84,7 +84,7 @@ pub(super) enum IdArgument {
 }
 
 impl Options {
-    /// Reads an option; gives where the next one is, `None` if there is no option of trimming.
+    /// Reads an option; returns where the next one is, `None` if there is no option of trimming.
     pub(super) fn take(
         &mut self,
         args: &Args<'_>,

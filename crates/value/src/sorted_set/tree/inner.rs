@@ -145,7 +145,7 @@ impl Inner {
         self.refresh(index);
     }
 
-    /// Adds a child; gives what did not fit.
+    /// Adds a child; returns what did not fit.
     pub(super) fn insert(&mut self, index: usize, child: Node) -> Option<Box<Inner>> {
         if self.len() < MAX {
             self.add(index, child);

@@ -67,7 +67,7 @@ impl Leaf {
         first + among.expect("the element is in this leaf")
     }
 
-    /// Adds an element; gives what did not fit.
+    /// Adds an element; returns what did not fit.
     #[inline]
     pub(super) fn insert(&mut self, index: usize, entry: Entry) -> Option<Box<Leaf>> {
         if self.len() == MAX {

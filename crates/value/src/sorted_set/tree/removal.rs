@@ -161,7 +161,7 @@ impl Inner {
     }
 
     /// Sees what has become of a child that lost elements: an empty one goes, a sparse one merges
-    /// with a neighbour or takes from it. Gives where what was beneath it is now.
+    /// with a neighbour or takes from it. Returns where what was beneath it is now.
     pub(super) fn mend(&mut self, index: usize, blocks: &mut Blocks) -> usize {
         if self.child(index).len() == 0 {
             self.child(index).forget(blocks);

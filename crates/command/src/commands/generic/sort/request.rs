@@ -61,7 +61,7 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// Takes the option at a word; gives how many words it has.
+    /// Takes the option at a word; returns how many words it has.
     fn take_option(
         &mut self,
         args: &Args<'a>,

@@ -113,7 +113,7 @@ impl Call {
 }
 
 impl<'a> Parsing<'a, '_> {
-    /// Reads what stands at fixed places; gives where options begin.
+    /// Reads what stands at fixed places; returns where options begin.
     fn fixed_words(&mut self, args: &Args<'a>) -> Result<usize, CommandError> {
         match self.call {
             Call::Search => Ok(2),
@@ -163,7 +163,7 @@ impl<'a> Parsing<'a, '_> {
         Ok(())
     }
 
-    /// Takes one option; gives its words.
+    /// Takes one option; returns its words.
     fn option(&mut self, args: &Args<'a>, at: usize) -> Result<usize, CommandError> {
         let is = |name| args.is(at, name);
         let request = &mut self.request;

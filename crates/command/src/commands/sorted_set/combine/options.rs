@@ -75,7 +75,7 @@ impl Call {
         Ok(request)
     }
 
-    /// Takes one option; gives its words.
+    /// Takes one option; returns its words.
     fn option(
         self,
         args: &Args<'_>,

@@ -82,7 +82,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Takes one option; gives its words.
+    /// Takes one option; returns its words.
     fn take(&mut self, args: &Args<'_>, at: usize, rules: Rules) -> Result<usize, CommandError> {
         if rules.may_score && args.is(at, "WITHSCORES") {
             self.scores = Scores::With;
