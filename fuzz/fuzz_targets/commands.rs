@@ -5,7 +5,7 @@
 //! Arguments are drawn from what commands understand as well as from the input itself. One server
 //! serves many inputs, because opening one takes longer than running a hundred commands, and
 //! emptying it as long as running ten: an input begins without the keys that are drawn most, and
-//! now and then without any. Who sets an option gets a server that is thrown away.
+//! now and then without any. An input that sets an option gets a server that is thrown away.
 //!
 //! Run it with `-detect_leaks=0`: looking for leaks after each input, because a server outlives it,
 //! takes a hundred times as long as the input.
@@ -184,8 +184,8 @@ fn run(server: &mut TestServer, words: &[Vec<u8>]) {
         replies += 1;
     }
     let expected = expected(before, server.session.replies);
-    // One for each channel, also in a transaction, and also for who wants no replies: they are
-    // pushed.
+    // One for each channel, also in a transaction, and also for a client that wants no replies:
+    // they are pushed.
     let name = words[0].to_ascii_lowercase();
     let is_pushed = replies > 0 && (name.ends_with(b"subscribe") || name == b"exec");
     assert!(expected.contains(&replies) || is_pushed, "{replies} replies instead of {expected:?}");

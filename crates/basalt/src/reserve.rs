@@ -60,7 +60,7 @@ impl Reserve {
         reserve
     }
 
-    /// Gives the space up; false if there is none.
+    /// Frees the reserved space; false if there is none.
     pub fn release(&mut self) -> bool {
         if self.state != State::Held || std::fs::remove_file(&self.path).is_err() {
             return false;
@@ -78,7 +78,7 @@ impl Reserve {
         self.state == State::Released
     }
 
-    /// Once in a while: gives the space up if a checkpoint needs it, takes it back when there is
+    /// Once in a while: frees the space if a checkpoint needs it, takes it back when there is
     /// room.
     pub fn look(&mut self, engine: &Engine, journal: &JournalLog) {
         if engine.checkpoint_stats().is_out_of_space && self.release() {

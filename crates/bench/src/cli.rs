@@ -125,7 +125,7 @@ struct LoadArgs {
     /// Seconds of each test
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
-    /// Open loop: send so many requests a second, and count latency from when each was due
+    /// Open loop: send this number of requests a second, and count latency from when each was due
     #[arg(long, value_name = "PER_SECOND")]
     rate: Option<f64>,
     /// Seconds of load before each test that are not counted

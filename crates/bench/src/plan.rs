@@ -29,8 +29,8 @@ pub(crate) struct Plan {
 const FILL_PIPELINE: u32 = 64;
 
 impl Plan {
-    /// The same connections, but every key of the keyspace once, in order, as fast as it goes. The
-    /// workload should be one that writes.
+    /// A plan of equal connections that sends every key of the keyspace once, in order, as fast as
+    /// it goes. The workload should be one that writes.
     pub(crate) fn into_fill(self) -> Self {
         let requests = self.vocabulary.keyspace.div_ceil(self.workload.keys_per_request());
         Self {
@@ -43,7 +43,7 @@ impl Plan {
     }
 }
 
-/// Who sets the pace, and when it ends.
+/// What sets the pace, and when the run ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Load {
     /// The server does: each connection sends its next batch when the last one is answered.

@@ -32,7 +32,7 @@ impl CpuTime {
             .filter_map(Ticks::of)
             .map(|child| child.own + child.reaped_children)
             .sum();
-        // The sum over threads misses those that have ended; whoever saw more is right.
+        // The sum over threads misses those that have ended; of two sums the larger one is right.
         let (ran_ns, waited_ns) = threads_ns(pid).unwrap_or_default();
         let own_ns = ran_ns.max(ticks.own.saturating_sub(1) * TICK_NS);
         Self { own_ns, children_ns: (ticks.reaped_children + living) * TICK_NS, waited_ns }

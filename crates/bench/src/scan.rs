@@ -7,7 +7,7 @@
 //! recurses.
 //!
 //! A payload that straddles two reads is consumed as it comes; only an unfinished *line* (a length,
-//! a status, an error) is left to the caller, who puts the next bytes behind it. That remainder is
+//! a status, an error) is left to the caller: it puts the next bytes behind it. That remainder is
 //! bounded by [`LINE_BYTES_MAX`].
 
 use memchr::memchr;

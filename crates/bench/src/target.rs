@@ -45,7 +45,7 @@ impl Target {
         Self::open(Address::Tcp { host: "127.0.0.1".into(), port })
     }
 
-    /// The same behind a Unix socket.
+    /// A server behind a Unix socket.
     pub(crate) fn unix(path: PathBuf) -> Self {
         Self::open(Address::Unix(path))
     }

@@ -2,7 +2,7 @@
 //!
 //! A record of the log is bounded, a string is not. So a PUT of a long string becomes a PUT of its
 //! beginning and a SPLICE for each further piece, a SPLICE becomes several, and a REPLACE puts its
-//! pieces in one behind the other. The edits of collections are cut by who writes them, between
+//! pieces in one behind the other. The edits of collections are cut by their writer, between
 //! two.
 
 use crate::op::{Op, Put, Replace};

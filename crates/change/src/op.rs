@@ -56,7 +56,7 @@ const REPLACE: u8 = 9;
 pub enum Scope {
     /// One partition.
     Partition(PartitionId),
-    /// Every partition of the shard in whose stream the record stands.
+    /// Every partition of the shard whose stream the record is in.
     Shard,
 }
 
@@ -317,7 +317,7 @@ impl<'a> Op<'a> {
 pub struct EditStart(usize);
 
 impl EditStart {
-    /// The same as a length of the record.
+    /// The place as a length of the record in bytes.
     pub fn position(self) -> usize {
         self.0
     }

@@ -73,7 +73,7 @@ pub enum RowKind {
     String(StringForm),
     /// A collection of the kind with this number, from 2 to 7.
     Collection(u8),
-    /// The same with its elements in rows of their own; the value is a [`SpreadHead`].
+    /// A collection with its elements in rows of their own; the value is a [`SpreadHead`].
     Spread(u8),
 }
 

@@ -114,8 +114,8 @@ pub trait CheckpointWriter<'tier>: Send {
     /// [`ColdError::NoSpace`] or [`ColdError::Failed`].
     fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), ColdError>;
 
-    /// What comes next lies far behind what came before: who keeps rows in files had better begin
-    /// another one, or it would span all that is between and be in the way of every merge.
+    /// What comes next lies far behind what came before: a tier that keeps rows in files had better
+    /// begin another one, or it would span all that is between and be in the way of every merge.
     ///
     /// # Errors
     /// As [`CheckpointWriter::put`].

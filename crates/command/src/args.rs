@@ -19,7 +19,7 @@ impl<'a> Args<'a> {
         Args { buffer, words, keys: &[] }
     }
 
-    /// The same words with their keys.
+    /// These words with their keys.
     #[inline]
     pub fn with_keys<'b>(self, keys: &'b [Key<'b>]) -> Args<'b>
     where

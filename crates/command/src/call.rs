@@ -27,8 +27,8 @@ pub(crate) struct Call {
     pub(crate) first_key: u16,
     /// The word that is its only key, whatever the call; 0 if it has none or may have several.
     pub(crate) only_key: u16,
-    /// With so many words a command that may have several keys has one; 0 for those that cannot
-    /// tell so.
+    /// The number of words with which a command that may have several keys has one; 0 for those
+    /// that cannot tell so.
     pub(crate) words_of_one_key: u16,
     /// It runs before a client has said who it is.
     pub(crate) for_anybody: bool,

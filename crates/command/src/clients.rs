@@ -1,4 +1,4 @@
-//! Who is connected: what CLIENT LIST shows and CLIENT KILL reaches.
+//! The connected clients: what CLIENT LIST shows and CLIENT KILL reaches.
 //!
 //! Each connection shares a [`ClientHandle`] with this registry. The connection's thread writes it
 //! with plain stores, once a turn rather than once a command; others read.
@@ -274,7 +274,7 @@ impl ClientHandle {
         }
     }
 
-    /// Its command waits, and may be run by whoever has something for it.
+    /// Its command waits, and may be run by a thread that has something for it.
     pub(crate) fn park(&self, command: Box<ParkedCommand>) {
         self.slot.lock().park(command);
     }
@@ -317,8 +317,8 @@ impl ClientHandle {
         self.wake.serve(served);
     }
 
-    /// Has it stop waiting for keys; returns true if it waited. A client that another thread is just
-    /// serving does not wait any more.
+    /// Has it stop waiting for keys; returns true if it waited. A client that another thread is
+    /// just serving does not wait any more.
     pub fn unblock(&self, how: Unblocking) -> bool {
         let how = match how {
             Unblocking::AsTimedOut => UNBLOCKED_AS_TIMED_OUT,

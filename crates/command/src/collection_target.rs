@@ -10,8 +10,8 @@ pub(crate) enum CollectionTarget {
     Nothing,
     /// The collection under the key that is this word.
     Collection { key: u8 },
-    /// The same, and in it the element that is this word; if options stand before it, another word,
-    /// which is not found.
+    /// A collection, and in it the element that is this word; if options stand before it, another
+    /// word, which is not found.
     Element { key: u8, element: u8 },
     /// The collection and, if no word follows, the element that [`crate::draws::draw`] chooses.
     Random { key: u8 },

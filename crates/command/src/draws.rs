@@ -28,7 +28,7 @@ pub(crate) fn draw() -> u64 {
     })
 }
 
-/// The number that [`draw`] will give after so many others.
+/// The number that [`draw`] returns after this number of others.
 #[inline]
 pub(crate) fn upcoming(nth: usize) -> u64 {
     DRAWS.with_borrow_mut(|draws| {

@@ -1,5 +1,5 @@
-//! Commands that wait for keys, where another client's thread finds them: whoever puts something
-//! under a key runs the waiting command before its own next one.
+//! Commands that wait for keys, where another client's thread finds them: a thread that puts
+//! something under a key runs the waiting command before its own next one.
 //!
 //! ```text
 //! parked ──claim──▶ claimed ──served──▶ over        its thread sends the reply

@@ -1,7 +1,7 @@
 //! CLIENT PAUSE: commands that wait until a moment, or until CLIENT UNPAUSE.
 //!
-//! Every command looks whether anything is [unusual]. Who has to wait is parked by its thread until
-//! the moment, and is listed here to be woken before.
+//! Every command looks whether anything is [unusual]. A client that has to wait is parked by its
+//! thread until the moment, and is listed here to be woken before.
 //!
 //! [unusual]: crate::unusual
 

@@ -33,11 +33,11 @@ pub struct Server {
     pub config: Arc<Config>,
     /// The command table.
     pub commands: Commands,
-    /// Who is connected.
+    /// The connected clients.
     pub clients: Clients,
     /// Whether clients are paused.
     pub pauses: Pauses,
-    /// Who has subscribed to what.
+    /// All subscriptions.
     pub pubsub: Arc<PubSub>,
     /// The scripts.
     pub scripts: ScriptService,
@@ -51,7 +51,7 @@ pub struct Server {
     pub host: Box<dyn Host>,
     /// When the server started.
     pub started: Instant,
-    /// The same in unix milliseconds.
+    /// When the server started, in unix milliseconds.
     pub started_ms: u64,
     /// 40 hex digits that change with every start.
     pub run_id: String,
@@ -223,7 +223,7 @@ impl Server {
         self.memory_bytes_used.load(Ordering::Relaxed) > limit
     }
 
-    /// So many bytes of changes were logged since the last call.
+    /// How many bytes of changes were logged since the last call.
     #[inline]
     pub(crate) fn note_logged(&self, bytes: usize) {
         self.memory_bytes_logged.fetch_add(bytes as u64, Ordering::Relaxed);

@@ -27,8 +27,8 @@ pub enum Wait {
     Reload(WarmUp),
     /// Time; then `+OK`.
     Sleep(Duration),
-    /// That a key has something, this long at most; then the command runs again. Who waits for it
-    /// is in the queues of the keys already.
+    /// That a key has something, this long at most; then the command runs again. A client that
+    /// waits for it is in the queues of the keys already.
     Ready(Option<Duration>),
     /// The end of a pause, this long at most; then the command runs again.
     Pause(Duration),
@@ -63,7 +63,7 @@ impl Wait {
 
     /// Sets in motion what is waited for. Time, room in the log, subscribers and what runs a
     /// command again through [`Wake`](crate::clients::Wake) are the event loop's to watch: for
-    /// those, gives `done` back.
+    /// those, returns `done`.
     pub fn start(self, engine: &Arc<Engine>, done: Done) -> Option<Done> {
         match self {
             Wait::Keys(missing) => engine.fetch(missing, Box::new(|result| done(reading(result)))),
@@ -118,7 +118,7 @@ fn reload(engine: Arc<Engine>, warm_up: WarmUp, done: Done) {
         if result.is_ok() {
             reloaded.unload();
             if warm_up == WarmUp::Yes {
-                // A failure is logged, and met again by whoever asks for the keys.
+                // A failure is logged, and met again by the next command that asks for the keys.
                 reloaded.fetch_partitions(PartitionId::all().collect(), Box::new(|_| ()));
             }
         }

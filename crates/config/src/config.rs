@@ -25,8 +25,8 @@ const PATTERN_BYTES_MAX: usize = 1024;
 #[derive(Debug)]
 pub struct Config {
     current: LeafRwLock<Snapshot>,
-    /// Counts the changes. It is stored while `current` is locked for writing, after the swap, so
-    /// whoever sees the new number and then takes the lock finds the new settings: no ordering
+    /// Counts the changes. It is stored while `current` is locked for writing, after the swap, so a
+    /// thread that sees the new number and then takes the lock finds the new settings: no ordering
     /// stronger than relaxed is needed.
     version: AtomicU64,
     /// Lets one CONFIG SET or REWRITE through at a time. It is held while a prepared change is
@@ -140,7 +140,7 @@ impl Config {
     /// files), whether or not CONFIG SET could.
     ///
     /// # Errors
-    /// As [`Config::prepare_set`], but for the rules of who may change what.
+    /// Those of [`Config::prepare_set`], but for the rules about by whom an option may be changed.
     pub fn adjust(&self, name: &str, value: &str) -> Result<(), SetError> {
         let arguments = [name.as_bytes(), value.as_bytes()];
         self.prepare_set(&arguments, SetOrigin::Server)?.commit();

@@ -3,7 +3,7 @@
 //! This crate is what an operator can tell the server: one constant table of options, and the
 //! values that hold. It owns the reading of TOML files, of redis.conf's syntax and of the command
 //! line, CONFIG GET, SET and REWRITE, and the reference page made of the table. It must never know
-//! what an option does to sockets, memory or disks: whoever acts on a setting reads it from
+//! what an option does to sockets, memory or disks: the code that acts on a setting reads it from
 //! [`Settings`]. Its one invariant: whatever the source, a value passes the same check of its
 //! option's kind before anybody can see it, and a change becomes visible whole or not at all. Read
 //! next: `option.rs` for what an entry is, `options/` for the table, `config.rs` for the live side.

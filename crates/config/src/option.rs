@@ -23,7 +23,7 @@ pub struct OptionSpec {
     pub doc: &'static str,
     /// Whether Basalt acts on it.
     pub effect: Effect,
-    /// Who may change it while the server runs.
+    /// By whom it may be changed while the server runs.
     pub change: ChangeRule,
     /// How CONFIG GET shows it.
     pub visibility: Visibility,
@@ -108,7 +108,7 @@ pub enum Effect {
     Accepted(&'static str),
 }
 
-/// Who may change an option while the server runs.
+/// By whom an option may be changed while the server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeRule {
     /// CONFIG SET may.
@@ -130,7 +130,7 @@ pub enum Visibility {
     Hidden,
 }
 
-/// Whose name an option bears.
+/// The system that an option's name comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameOrigin {
     /// Redis 7 has it.

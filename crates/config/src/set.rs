@@ -103,7 +103,7 @@ impl<'a> PreparedSet<'a> {
         &self.notices
     }
 
-    /// Gives the change up, because the server could not carry it out.
+    /// Drops the change, because the server could not carry it out.
     pub fn refuse(self, name: &str, reason: impl Into<String>) -> SetError {
         refused(name.as_bytes(), reason.into())
     }

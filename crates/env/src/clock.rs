@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub trait Clock: Send + Sync {
     /// Milliseconds since 1970-01-01 UTC. May jump when an operator or NTP sets the clock.
     fn unix_ms(&self) -> u64;
-    /// The same in microseconds, as exactly as this clock knows.
+    /// Unix time in microseconds, as exactly as this clock knows.
     fn unix_us(&self) -> u64 {
         self.unix_ms() * 1000
     }

@@ -40,7 +40,7 @@ impl Random {
     /// A number in `0..bound`.
     ///
     /// Lemire's multiplication without his rejection step: the bias is below `bound / 2^64`.
-    /// A bound of zero gives zero.
+    /// For a bound of zero it is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64

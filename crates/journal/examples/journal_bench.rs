@@ -113,7 +113,7 @@ fn burst_appends(journal: &Journal, thread: u64, count: u64) -> Vec<Duration> {
     bursts
 }
 
-/// What the disk gives one writer that syncs every page by itself.
+/// What the disk can do for one writer that syncs every page by itself.
 fn plain_syncs(dir: &Path) -> Outcome {
     let file = RealDisk.create(&dir.join("plain"), 64 << 20)?;
     let page = [7; 4096];

@@ -22,8 +22,8 @@ pub(crate) enum Closed {
 
 /// The set of reasons that hold now.
 ///
-/// Relaxed everywhere: the gate is advice to callers, and whoever must not miss a change takes a
-/// lock that orders it (the stream's for `OverBuffer`, the progress lock for the others).
+/// Relaxed everywhere: the gate is advice to callers, and a caller that must not miss a change
+/// takes a lock that orders it (the stream's for `OverBuffer`, the progress lock for the others).
 #[derive(Debug, Default)]
 pub(crate) struct Gate(AtomicU8);
 

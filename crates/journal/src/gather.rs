@@ -22,7 +22,7 @@ const LOOK_MIN: Duration = Duration::from_micros(50);
 /// One gathering.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gathering {
-    /// So many records may be all that can come.
+    /// The number of records that may be all that can come.
     enough: u64,
     /// Records at the last look.
     seen: u64,
@@ -49,7 +49,7 @@ impl Gathering {
         (elapsed + self.look_every <= self.limit).then_some(self.look_every)
     }
 
-    /// Takes note of how many records there are by now; returns true if to go on.
+    /// Takes note of how many records there are by now; returns true if the caller is to go on.
     pub(crate) fn goes_on(&mut self, records: u64) -> bool {
         let grew = records != std::mem::replace(&mut self.seen, records);
         grew && records < self.enough

@@ -85,7 +85,7 @@ fn prepare(shared: &Shared) {
     }
 }
 
-/// Gives back the segments that no stream needs, oldest first.
+/// Frees the segments that no stream needs, oldest first.
 fn trim(shared: &Shared, through: &[u64]) -> Result<(), JournalError> {
     let segments = &shared.segments;
     loop {

@@ -122,9 +122,9 @@ impl Journal {
     ///
     /// The order of calls is the order in the stream. The record is durable when
     /// [`Journal::durable`] has reached the returned group. It is taken even when
-    /// [`Journal::accepting`] is false: whoever asked first may finish what it has begun. After a
-    /// failure it is dropped, and its group never becomes durable. Panics if the record is longer
-    /// than [`crate::RECORD_BYTES_MAX`].
+    /// [`Journal::accepting`] is false: a caller that asked first may finish what it has begun.
+    /// After a failure it is dropped, and its group never becomes durable. Panics if the record is
+    /// longer than [`crate::RECORD_BYTES_MAX`].
     #[inline]
     pub fn append(&self, stream: StreamId, parts: &[&[u8]]) -> (Seq, Group) {
         let mut buffer = self.shared.streams[stream.index()].lock();
@@ -244,7 +244,7 @@ impl Journal {
         inner.history.missing_through.iter().map(|missing| Seq(missing + 1)).collect()
     }
 
-    /// Gives back the segments in which every stream's last record is at or below its position in
+    /// Frees the segments in which every stream's last record is at or below its position in
     /// `through`; blocks until that is done.
     ///
     /// A segment also stays until the one after it is on disk. Files are kept for reuse up to
@@ -423,7 +423,7 @@ fn join(thread: JoinHandle<Result<(), JournalError>>) -> Result<(), JournalError
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Whoever wants to know calls `close`.
+        // A caller that wants to know calls `close`.
         let _ = self.shut_down();
     }
 }

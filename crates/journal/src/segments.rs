@@ -57,7 +57,7 @@ impl Segments {
     }
 
     pub(crate) fn wake_all(&self) {
-        // Whoever looked before this has begun to wait and hears the notice.
+        // A thread that looked before this has begun to wait and hears the notice.
         drop(self.inner.lock());
         self.changed.notify_all();
     }

@@ -178,7 +178,7 @@ impl Shared {
 
     /// Tells waiting callers and subscribers that a mark or the health has changed.
     pub(crate) fn announce(&self) {
-        // Whoever checked the marks under this lock is waiting by now and hears the notice.
+        // A thread that checked the marks under this lock is waiting by now and hears the notice.
         drop(self.progress.lock());
         self.progressed.notify_all();
         let subscribers = Arc::clone(&self.subscribers.lock());

@@ -2,7 +2,7 @@
 //!
 //! The writer announces its sleep, then looks at every stream once more, taking each stream's lock,
 //! and only then sleeps. An append that the look missed took its lock afterwards and so sees the
-//! announcement: the locks order the two, the flag itself may be relaxed. Whoever takes the
+//! announcement: the locks order the two, the flag itself may be relaxed. The thread that takes the
 //! announcement down wakes the writer, so that one sleep costs one system call however many records
 //! follow.
 
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// Who wakes the writer.
+/// What wakes the writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeOn {
     /// The first append.

@@ -1,4 +1,4 @@
-//! `fdatasync`: who calls it, and what may be announced afterwards.
+//! `fdatasync`: which thread calls it, and what may be announced afterwards.
 //!
 //! Under `Always` the writer syncs after each group. Otherwise the syncer thread does, once per
 //! interval, or when a segment is complete; and a caller that wants certainty does it on its own

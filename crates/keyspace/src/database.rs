@@ -7,7 +7,8 @@
 //!    looks for it (`database/expiry.rs`), and each resident hash with a field that expires has a
 //!    note of it.
 //! 2. *Spread collections.* A key is among the spread ones only while it holds the collection whose
-//!    elements have these rows: who puts something else there, or takes it away, forgets it before.
+//!    elements have these rows: they are forgotten before something else is put there or it is
+//!    taken away.
 //! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or
 //!    as cold, never as both. A key leaves the cold count when an entry for it comes.
 //! 4. *Flags.* An entry that the cold tier has not seen is DIRTY. COLD, that a row may exist, stays
@@ -408,7 +409,7 @@ impl Database {
             || self.spread.deferred_keys().next().is_some()
     }
 
-    /// Leaves memory: gives everything to `empty`, which takes its place, as if it had been read
+    /// Leaves memory: moves everything to `empty`, which takes its place, as if it had been read
     /// from its mark.
     ///
     /// # Panics

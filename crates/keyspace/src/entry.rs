@@ -114,7 +114,7 @@ impl Access {
     }
 }
 
-/// Address of an entry. A plain pointer: who holds the partition's lock may follow it.
+/// Address of an entry. A plain pointer: the holder of the partition's lock may follow it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryPtr(NonNull<u8>);
 
@@ -268,8 +268,8 @@ impl EntryPtr {
         Entry { base: self.0, guard: std::marker::PhantomData }
     }
 
-    /// Overwrites the value in place if the new one fits the same cell; returns how many bytes the old
-    /// one had.
+    /// Overwrites the value in place if the new one fits the same cell; returns how many bytes the
+    /// old one had.
     ///
     /// # Safety
     /// The entry is alive and nobody else reads it meanwhile.
@@ -663,7 +663,7 @@ unsafe fn equal(at: *const u8, bytes: &[u8]) -> bool {
     }
 }
 
-/// The same for up to seven bytes: two halves of a word, which overlap if there are fewer than
+/// Compares up to seven bytes: two halves of a word, which overlap if there are fewer than
 /// eight.
 #[inline]
 fn equal_below_a_word(one: &[u8], other: &[u8]) -> bool {

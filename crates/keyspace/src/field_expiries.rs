@@ -1,10 +1,10 @@
 //! Which hashes of a database's share of a partition have fields that expire.
 //!
 //! A heap of (time, hash of the key): 16 bytes a note, whatever the key. A note says that the hash
-//! under some key *may* have a field that expires then. Notes are not taken back: whoever finds one
-//! due looks at the key and notes the time of the next field, if there is one. So a key whose
-//! fields get ever earlier times, or lose them and get them back, gathers notes; when there are
-//! twice as many as after the last look, all but the earliest of each key are dropped.
+//! under some key *may* have a field that expires then. Notes are not taken back: a thread that
+//! finds one due looks at the key and notes the time of the next field, if there is one. So a key
+//! whose fields get ever earlier times, or lose them and get them back, gathers notes; when there
+//! are twice as many as after the last look, all but the earliest of each key are dropped.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub struct FieldExpiries(Option<Box<Notes>>);
 struct Notes {
     /// Unix milliseconds and hash of the key, the earliest on top.
     heap: BinaryHeap<Reverse<(u64, u64)>>,
-    /// So many notes make it worth a look.
+    /// The number of notes from which a look is worth it.
     look_at: usize,
 }
 

@@ -1,9 +1,9 @@
-//! Who wants to know when a key of a partition changes: transactions that watch it, and clients
-//! whose command waits for it.
+//! The clients that want to know when a key of a partition changes: transactions that watch it, and
+//! clients whose command waits for it.
 //!
 //! Of those who wait for a key to take something from it, only the one that has waited longest is
-//! called; it passes the call on when it goes (`waiters.rs`). Others see every change. Who is
-//! called is only noted here, and woken when the partition is no longer locked.
+//! called; it passes the call on when it goes (`waiters.rs`). Others see every change. A client
+//! that is called is only noted here, and woken when the partition is no longer locked.
 //!
 //! A partition has an [`Interest`] only while somebody is interested in one of its keys, so that a
 //! write asks one pointer, in a line that its lock has brought in. A key is known by its hash here:
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who is interested in the keys of one partition.
+/// The clients that are interested in the keys of one partition.
 #[derive(Debug, Default)]
 pub struct Interest {
     watches: BTreeMap<Place, Vec<Watch>>,
@@ -88,7 +88,7 @@ impl WatchMark {
     /// A watched key has changed.
     #[inline]
     pub fn is_changed(&self) -> bool {
-        // Relaxed: who must not miss a change holds the key's partition, which orders it.
+        // Relaxed: a thread that must not miss a change holds the key's partition, which orders it.
         self.changed.load(Ordering::Relaxed)
     }
 
@@ -118,8 +118,8 @@ impl Interest {
         }
     }
 
-    /// Something happens to a key: tells those who watch it, and calls those who wait for it. Who
-    /// watched and has been told is forgotten.
+    /// Something happens to a key: tells those who watch it, and calls those who wait for it. A
+    /// client that watched and has been told is forgotten.
     pub fn note(&mut self, place: Place, event: Event, called: &mut Called) {
         self.retain(place, |watch| match (event, watch.seen) {
             (Event::ExpiredRemoved, Seen::Expired | Seen::Absent) => Some(Seen::Absent),
@@ -191,7 +191,7 @@ impl Interest {
         (self.waiting.len(), for_end)
     }
 
-    /// Keeps the watches of a key for which `sees` gives what they see from now on, and tells the
+    /// Keeps the watches of a key for which `sees` returns what they see from now on, and tells the
     /// others of a change.
     fn retain(&mut self, place: Place, mut sees: impl FnMut(&Watch) -> Option<Seen>) {
         let Some(watches) = self.watches.get_mut(&place) else { return };

@@ -63,8 +63,8 @@ const _: () = assert!(size_of::<Cell>() / 64 % 2 == 1);
 /// The lock, the hints and the partition's head are one line, the first database begins the next.
 const _: () = assert!(std::mem::offset_of!(Cell, partition) + FIRST_DATABASE_AT == 64);
 
-// SAFETY: a partition is reached only by who holds its lock; the pointers in `more_databases` are
-// used as addresses for prefetching only. What a partition holds has no thread affinity.
+// SAFETY: a partition is reached only by the holder of its lock; the pointers in `more_databases`
+// are used as addresses for prefetching only. What a partition holds has no thread affinity.
 unsafe impl Send for Keyspace {}
 // SAFETY: as above.
 unsafe impl Sync for Keyspace {}
@@ -261,8 +261,8 @@ impl Keyspace {
         self.with_mut(partition, wait, |partition| look(partition))
     }
 
-    /// Changes one partition under its lock, if it gets that. Unlike [`Keyspace::lock`] it gives
-    /// nothing away that knows what it holds, so nobody has to look that up.
+    /// Changes one partition under its lock, if it gets that. Unlike [`Keyspace::lock`] it returns
+    /// nothing that knows what it holds, so nobody has to look that up.
     #[inline(always)]
     pub fn with_mut<R>(
         &self,
@@ -404,7 +404,7 @@ impl Locked<'_> {
         unsafe { &mut *self.cells[partition.index()].partition.get() }
     }
 
-    /// The same partitions for a while, without letting go of them after it: each command of a
+    /// Lends these partitions for a while, without letting go of them after it: each command of a
     /// transaction gets what the transaction holds.
     pub fn lend(&mut self) -> Locked<'_> {
         let (held, unwinding) = (Held::Lent(&self.held), self.unwinding);

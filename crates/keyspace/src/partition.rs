@@ -49,7 +49,7 @@ pub struct Partition {
     dead_generations: Vec<u64>,
     /// The id of the next collection that is spread.
     next_spread_id: u64,
-    /// Who wants to know of changes; nearly always nobody.
+    /// The clients that want to know of changes; nearly always none.
     pub interest: Option<Box<Interest>>,
 }
 

@@ -39,7 +39,7 @@ impl Retire for FreeAtOnce {
     }
 }
 
-/// The entry is about to be destroyed: gives its value away if it is big. Another owner of the
+/// The entry is about to be destroyed: hands its value over if it is big. Another owner of the
 /// value, a reply or another key, frees it itself.
 #[inline(always)]
 pub(crate) fn retire(table: &mut Table, found: Found, retired: &impl Retire) {

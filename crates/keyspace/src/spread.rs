@@ -55,7 +55,7 @@ impl SpreadKeys {
         self.0.as_ref().map_or(0, |keys| keys.cold_only)
     }
 
-    /// So many are in the cold tier only.
+    /// How many are in the cold tier only.
     pub fn set_cold_only(&mut self, count: u64) {
         if count > 0 || self.0.is_some() {
             self.0.get_or_insert_default().cold_only = count;
@@ -164,7 +164,7 @@ impl SpreadKeys {
         self.0.as_ref().map_or(&[], |keys| &keys.dead)
     }
 
-    /// The rows of the first so many dead ids are deleted.
+    /// How many of the first dead ids have had their rows deleted.
     pub fn forget_dead(&mut self, count: usize) {
         let Some(keys) = &mut self.0 else { return };
         keys.dead.drain(..count.min(keys.dead.len()));

@@ -58,7 +58,7 @@ impl World<'_> {
             }
             let (sender, fetching) = channel();
             let done = Box::new(move |result: Result<(), _>| {
-                // Who asked may be gone.
+                // The thread that asked may be gone.
                 let _ = sender
                     .send(result.map_err(|error: basalt_engine::EngineError| error.to_string()));
             });
@@ -145,7 +145,7 @@ impl World<'_> {
         drop(locked);
         let (sender, fetching) = channel();
         let done = Box::new(move |result: Result<(), basalt_engine::EngineError>| {
-            // Who asked may be gone.
+            // The thread that asked may be gone.
             let _ = sender.send(result.map_err(|error| error.to_string()));
         });
         engine.fetch(missing, done);
@@ -156,7 +156,7 @@ impl World<'_> {
     pub fn start_load(&self, partitions: Vec<PartitionId>) -> Fetching {
         let (sender, fetching) = channel();
         let done = Box::new(move |result: Result<(), basalt_engine::EngineError>| {
-            // Who asked may be gone.
+            // The thread that asked may be gone.
             let _ = sender.send(result.map_err(|error| error.to_string()));
         });
         self.engine().fetch_partitions(partitions, done);

@@ -111,8 +111,8 @@ pub(crate) fn word(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// How many elements a change concerns: mostly one or some, rarely so many that a collection of
-/// them has more than 64 KiB.
+/// How many elements a change concerns: mostly one or some, rarely enough for a collection of more
+/// than 64 KiB.
 fn element_count(random: &mut Random) -> u64 {
     match random.below(25) {
         0..=14 => 1,

@@ -227,7 +227,7 @@ impl<'a> Driver<'a> {
         self.world.stage.set_manners(manners);
     }
 
-    /// Sometimes gives the journal time to write what it was not asked to sync.
+    /// Sometimes leaves the journal time to write what it was not asked to sync.
     fn let_journal_write(&mut self) {
         if self.random.chance(1, 4) {
             std::thread::sleep(std::time::Duration::from_millis(1));

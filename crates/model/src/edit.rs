@@ -103,7 +103,7 @@ pub(crate) fn built(edits: &[Edit], terms: &Terms) -> Value {
     value
 }
 
-/// The same, plain.
+/// What the edits make, in plain maps.
 pub(crate) fn imitated(edits: &[Edit], now_ms: u64) -> Content {
     let mut content = Content::new(edits[0].kind());
     edits.iter().for_each(|edit| edit.imitate(&mut content, now_ms));

@@ -6,7 +6,7 @@ use basalt_engine::{CommitLog, Fate, Gate, JournalLog, LogError, Refusal, Ticket
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of so many changes of collections that are there already one is forgotten.
+/// Of this number of changes of collections that are there already, one is forgotten.
 const EDITS_A_LOSS: u64 = 8;
 
 /// What is wrong with the log.

@@ -102,7 +102,7 @@ impl Stage {
         self.state.lock().points[point as usize].armed = true;
     }
 
-    /// Nobody stops here any more; who stands here goes on.
+    /// Nobody stops here any more; a thread that stands here goes on.
     pub fn release(&self, point: Point) {
         let mut state = self.state.lock();
         let at = &mut state.points[point as usize];

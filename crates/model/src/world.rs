@@ -171,7 +171,7 @@ impl<'a> World<'a> {
         self.disk.crash(seed);
     }
 
-    /// Ends the engine's threads and forgets it. Who waits on the stage goes on first.
+    /// Ends the engine's threads and forgets it. A thread that waits on the stage goes on first.
     pub fn bury(&mut self) {
         for point in [Point::Read, Point::Scan, Point::Prepare, Point::Commit, Point::Committed] {
             self.stage.release(point);

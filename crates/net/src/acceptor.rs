@@ -54,7 +54,7 @@ impl Acceptor {
     /// Starts accepting.
     ///
     /// # Errors
-    /// If the system gives no poll or no thread.
+    /// If the system has no poll or no thread left.
     pub fn start(
         listening: &Arc<Listening>,
         server: &Arc<Server>,
@@ -118,7 +118,7 @@ impl Accepting {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) => {
                     // Out of descriptors, or the client has gone. The listener is edge-triggered:
-                    // whoever still waits must be accepted now or later, here.
+                    // a client that still waits must be accepted now or later, here.
                     if let Some(times) = self.failures.admit(Instant::now()) {
                         tracing::warn!(%error, times, "a connection could not be accepted");
                     }

@@ -39,7 +39,7 @@ impl Input {
         &self.bytes[..self.filled]
     }
 
-    /// The same, for the parser, which unquotes inline requests in place.
+    /// What the client has sent, for the parser, which unquotes inline requests in place.
     #[inline]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.filled]
@@ -108,7 +108,7 @@ impl Input {
         self.filled += bytes;
     }
 
-    /// Gives the buffer back if nothing is in it.
+    /// Releases the buffer if nothing is in it.
     #[inline]
     pub(crate) fn release(&mut self, pool: &mut BufferPool) {
         if self.consumed == self.filled && !self.bytes.is_empty() {
@@ -134,7 +134,7 @@ impl Input {
         (self.consumed, self.filled) = (0, self.bytes.len());
     }
 
-    /// Gives memory back that an idle connection does not need.
+    /// Frees memory that an idle connection does not need.
     pub(crate) fn shrink(&mut self) {
         if self.filled == 0 {
             self.bytes = Vec::new();

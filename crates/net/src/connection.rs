@@ -372,8 +372,8 @@ impl Connection {
     }
 }
 
-/// Sends until everything is gone or the socket takes no more; returns the bytes sent and whether it
-/// takes no more.
+/// Sends until everything is gone or the socket takes no more; returns the bytes sent and whether
+/// it takes no more.
 fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
     let mut sent = 0;
     while !output.is_empty() {

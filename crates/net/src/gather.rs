@@ -14,8 +14,8 @@ const WAITING_MIN: usize = 16;
 const EVENTS_ENOUGH: usize = 8;
 const REST: Duration = Duration::from_micros(50);
 
-/// Whether to rest, with so many connections that wait for the log, after a poll with so many
-/// events.
+/// Whether to rest, with this number of connections that wait for the log, after a poll with this
+/// number of events.
 pub(crate) fn pays(waiting: usize, events: usize) -> bool {
     waiting >= WAITING_MIN && events < EVENTS_ENOUGH
 }

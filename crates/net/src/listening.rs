@@ -3,7 +3,7 @@
 //!
 //! CONFIG SET opens the new sockets first and closes the old ones afterwards, so that an address
 //! that cannot be had changes nothing. Where a new one excludes an old one, as `*` excludes
-//! `127.0.0.1` on the same port, the old ones go first and come back if that fails; who
+//! `127.0.0.1` on the same port, the old ones go first and come back if that fails; a client that
 //! connects in between is refused. Connections stay, whatever becomes of the socket that they came
 //! through.
 

@@ -40,7 +40,7 @@ impl NetThreads {
     /// Starts one thread for each set of counters that the server has.
     ///
     /// # Errors
-    /// If the system gives no poll or no thread.
+    /// If the system has no poll or no thread left.
     pub fn start(server: &Arc<Server>) -> io::Result<NetThreads> {
         let (runs, running) = channel();
         let (mailboxes, threads) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ impl NetThreads {
         Ok(net)
     }
 
-    /// Gives a connection to the thread that has the fewest.
+    /// Hands a connection to the thread that has the fewest.
     pub(crate) fn assign(mailboxes: &[Arc<Mailbox>], connection: NewConnection) {
         let load = |mailbox: &&Arc<Mailbox>| mailbox.connections.load(Ordering::Relaxed);
         if let Some(mailbox) = mailboxes.iter().min_by_key(load) {

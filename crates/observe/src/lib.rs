@@ -3,7 +3,7 @@
 //! What the server counts about itself, for every layer to use. It owns the counters of a network
 //! thread ([`counters`]) the slow log ([`slow_log`]) and limits of log lines ([`log_limit`]). It
 //! must never know what a command means or how a reply is written. Its one invariant: counting on
-//! the hot path is a plain store into memory of the counting thread; whoever reads adds up. Read
+//! the hot path is a plain store into memory of the counting thread; a reader adds up. Read
 //! `counters.rs` next.
 
 #![forbid(unsafe_code)]

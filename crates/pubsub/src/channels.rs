@@ -45,7 +45,7 @@ impl Channels {
     /// How many names have subscribers.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        // Relaxed: whoever was told of a subscription was told by a message that orders it.
+        // Relaxed: a thread that was told of a subscription was told by a message that orders it.
         self.names.load(Ordering::Relaxed)
     }
 
@@ -91,7 +91,7 @@ impl Channels {
         }
     }
 
-    /// Takes note of who has subscribed to a name; returns the name as it is kept.
+    /// Collects the subscribers of a name; returns the name as it is kept.
     #[inline]
     pub(crate) fn find(&self, name: &[u8], found: &mut Vec<Party>) -> Option<Arc<[u8]>> {
         if self.len() == 0 {

@@ -1,6 +1,6 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside them: \[pubsub\]
 //!
-//! Who has subscribed to what, and who gets a message. It owns the channels, patterns and sharded
+//! Subscriptions, and which subscribers get a message. It owns the channels, patterns and sharded
 //! channels of the server ([`PubSub`]), what one subscriber has subscribed to ([`Subscriptions`])
 //! and the messages that a thread has published and not yet handed over ([`Outbox`]). It must never
 //! know sockets, connections or the protocol: a subscriber is a number at a [`Sink`], a message is

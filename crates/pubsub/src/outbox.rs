@@ -2,8 +2,8 @@
 //! What a thread has published in its turn, until it hands it over.
 //!
 //! Each sink gets all of a turn's messages at once: one lock and at most one wake-up a turn,
-//! however many messages. A thread hands over before it sends replies: who has been told that a
-//! message is published, and has something else published elsewhere then, is not overtaken.
+//! however many messages. A thread hands over before it sends replies: a client that has been told
+//! that a message is published, and has something else published elsewhere then, is not overtaken.
 
 use crate::audience::{Party, SinkId, Subscription};
 use crate::registry::{Kind, PubSub};
@@ -19,7 +19,7 @@ pub struct Delivery<M> {
     pub kind: Kind,
     /// Its name: the channel or the pattern.
     pub name: Arc<[u8]>,
-    /// Who they were when it was published. Some may be gone by now.
+    /// The subscribers when it was published. Some may be gone by now.
     pub subscribers: Arc<Vec<Subscription>>,
     /// The message.
     pub body: Arc<M>,

@@ -63,7 +63,7 @@ struct Subscribed {
     audience: Audience,
 }
 
-/// Who gets a message for one reason.
+/// The subscribers that get a message for one reason.
 struct Found {
     kind: Kind,
     name: Arc<[u8]>,
@@ -104,8 +104,8 @@ impl<M> PubSub<M> {
     }
 
     /// Puts a message into `outbox` for everyone who has subscribed to `channel`, of the kind
-    /// `Channel` or `ShardChannel`; returns how many that are. `body` makes the message once for each
-    /// reason why somebody gets it, and not at all if nobody does.
+    /// `Channel` or `ShardChannel`; returns how many that are. `body` makes the message once for
+    /// each reason why somebody gets it, and not at all if nobody does.
     ///
     /// # Errors
     /// A sink is behind, and `when_full` says that this matters: nothing has been published.
@@ -251,7 +251,7 @@ impl Patterns {
         }
     }
 
-    /// Takes note of who has subscribed to a pattern that fits `channel`.
+    /// Collects the subscribers of patterns that fit `channel`.
     fn find(&self, channel: &[u8], parties: &mut Vec<Party>, reasons: &mut Vec<Found>) {
         if self.len() == 0 {
             return;

@@ -1,6 +1,6 @@
 //! What one subscriber has subscribed to.
 //!
-//! Both sides know of a subscription: the registry by name, for who publishes; the subscriber by
+//! Both sides know of a subscription: the registry by name, for publishers; the subscriber by
 //! name again, for a message that arrives after it has changed its mind.
 
 use crate::audience::{Address, Serial, SinkId};

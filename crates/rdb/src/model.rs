@@ -122,7 +122,7 @@ pub struct Pending {
 }
 
 impl Payload<'_> {
-    /// The same value with copies of all that was borrowed.
+    /// This value with copies of all that was borrowed.
     pub fn into_owned(self) -> Payload<'static> {
         match self {
             Payload::String(value) => Payload::String(owned(value)),

@@ -107,7 +107,7 @@ impl Repeats {
             return None;
         }
         let (name, end) = (Arg { start: start + name.start, len: name.len }, start + len);
-        // Most commands have two words or three, and what is known to be so many is not kept in
+        // Most commands have two words or three, and what is known to be that number is not kept in
         // memory.
         match count {
             1 => {

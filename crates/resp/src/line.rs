@@ -16,7 +16,7 @@ pub(crate) enum Search {
 
 /// Looks for `end` among the first `bytes_max + 1` bytes of `rest`.
 ///
-/// `scanned` says how many bytes are known not to hold it, and is updated, so that a line that
+/// `scanned` is how many bytes are known not to hold it, and is updated, so that a line that
 /// comes byte by byte is searched once. Only the position decides about `TooLong`, not how the
 /// bytes happened to arrive.
 pub(crate) fn find_end(rest: &[u8], end: u8, bytes_max: usize, scanned: &mut usize) -> Search {

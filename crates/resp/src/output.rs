@@ -194,7 +194,7 @@ impl Output {
         self.shared.len()
     }
 
-    /// Starts again at the front of the buffer, and gives memory back after a burst.
+    /// Starts again at the front of the buffer, and frees memory after a burst.
     fn recycle(&mut self) {
         let (used, capacity) = (self.flat.len(), self.flat.capacity());
         self.flat.clear();

@@ -36,7 +36,7 @@ const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
 const COMPILED_MAX: usize = 1000;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;
-/// Whose lines errors name.
+/// The text whose lines errors name.
 const SOURCE: &str = "@user_script";
 
 // What the prelude asks for; anything else is whether a call is allowed.

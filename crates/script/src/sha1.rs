@@ -1,6 +1,6 @@
 //! SHA-1 (RFC 3174): the names of scripts, and `redis.sha1hex`.
 //!
-//! Nothing here depends on its being hard to collide: who can load scripts can run any.
+//! Nothing here depends on its being hard to collide: a client that can load scripts can run any.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The scripts that are known by their SHA-1, shared by all threads.
 //!
-//! Who sends ever new texts with EVAL must not fill the memory: of those the latest
+//! A client that sends ever new texts with EVAL must not fill the memory: of those the latest
 //! [`EVALUATED_MAX`] are kept. What SCRIPT LOAD has brought stays until SCRIPT FLUSH.
 
 use crate::script::{Script, ScriptError};

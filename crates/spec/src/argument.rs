@@ -182,13 +182,13 @@ impl Override {
         Override { extent: Extent::First, ..self }
     }
 
-    /// Gives another name.
+    /// Sets another name.
     #[must_use]
     pub const fn named(self, name: &'static str) -> Override {
         Override { name: Some(name), ..self }
     }
 
-    /// Gives another type.
+    /// Sets another type.
     #[must_use]
     pub const fn kind(self, kind: Kind) -> Override {
         Override { kind: Some(kind), ..self }

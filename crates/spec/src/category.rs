@@ -117,7 +117,7 @@ impl Categories {
     }
 
     /// The categories of a command: those that its flags imply, and those that its author or its
-    /// group gives. A container has no category of its own, since its subcommands have theirs.
+    /// group implies. A container has no category of its own, since its subcommands have theirs.
     pub(crate) fn of_command(spec: &CommandSpec) -> Categories {
         let own = match (spec.acl, spec.subcommands) {
             (Some(stated), _) => stated,

@@ -5,7 +5,7 @@
 //! what follows from both (arity, key positions, ACL categories, the trees behind COMMAND DOCS and
 //! COMMAND INFO), the table that finds a command by name ([`CommandTable`]) and the notation of
 //! examples ([`example`]).
-//! It must never know what a command does, how a reply is encoded or who is connected.
+//! It must never know what a command does, how a reply is encoded or which clients are connected.
 //! Its one invariant: nothing that derives from a spec is written down a second time, and a spec
 //! from which something does not follow is an error when the table is built, never in a call.
 //! Read next: [`CommandSpec`] for what an author writes, then [`CommandTable`].

@@ -4,9 +4,9 @@
 //!
 //! A lock that wakes its waiters must, when it is let go, find out whether there are any, and that
 //! costs an atomic read-modify-write: as much as taking it, and as much as a quarter of a GET when
-//! a command does it three times. Here nobody is woken. Who finds the lock taken spins for about a
-//! microsecond, which is longer than the lock is normally held; then gives its core away a few
-//! times, in case the holder needs it; then sleeps a little longer each time, up to
+//! a command does it three times. Here nobody is woken. A thread that finds the lock taken spins
+//! for about a microsecond, which is longer than the lock is normally held; then gives its core
+//! away a few times, in case the holder needs it; then sleeps a little longer each time, up to
 //! [`SLEEP_MAX`], which bounds what a holder of a long piece of work can cost a waiter on top.
 //!
 //! A thread that has others to serve does not wait for a holder that takes very long: it says how
@@ -72,7 +72,7 @@ impl ShortLock {
         !self.taken.swap(true, Ordering::Acquire)
     }
 
-    /// Lets go of the lock. Only who holds it may call this.
+    /// Lets go of the lock. Only its holder may call this.
     #[inline]
     pub fn unlock(&self) {
         self.taken.store(false, Ordering::Release);

@@ -1,4 +1,5 @@
-//! File descriptors, of which this process and the servers that it starts may have so many.
+//! File descriptors, of which this process and the servers that it starts may have a limited
+//! number.
 
 use crate::missing::leave_out;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -20,7 +21,7 @@ impl Thousands {
     /// # Panics
     /// It may not be that high, which is not permitted.
     pub fn open(count: u64) -> Option<Thousands> {
-        // Who had it and panicked has left nothing behind but a limit.
+        // A test that had it and panicked has left nothing behind but a limit.
         let turn = THOUSANDS.lock().unwrap_or_else(PoisonError::into_inner);
         let mut limit = getrlimit(Resource::Nofile);
         if limit.current.is_some_and(|current| current < count) {

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Starts from a seed; the same seed gives the same numbers.
+    /// Starts from a seed; from one seed come the same numbers each time.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

@@ -352,7 +352,7 @@ fn answers(address: SocketAddr) -> bool {
     }
 }
 
-/// A port that is free now, another one at each call. The kernel gives connections theirs from
+/// A port that is free now, another one at each call. The kernel takes those of connections from
 /// 32768 on, by default: a port from there could be a connection's before the server has it.
 pub fn free_port() -> io::Result<u16> {
     const FIRST: u32 = 20_000;

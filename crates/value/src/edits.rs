@@ -3,7 +3,7 @@
 //!
 //! One operation may write more than a record of the log may hold: SPOP of a million members, a set
 //! put under a key. [`Breaks`] therefore notes where one edit ends and the next begins, about every
-//! so many bytes, so that the edits can be cut there.
+//! that many bytes, so that the edits can be cut there.
 
 use crate::item::Item;
 use crate::touched::Touched;
@@ -101,7 +101,7 @@ impl<'a> Edits<'a> {
     }
 
     /// Writes one edit of which the operation makes use itself. `write` may find something in the
-    /// buffer already, and gives what the operation is to give.
+    /// buffer already, and returns what the operation is to return.
     #[inline]
     pub fn write_through<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.note_break();
@@ -125,7 +125,7 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// The same for an element whose name is an item.
+    /// The element that has this item for its name is about to change, or has just done so.
     #[inline]
     pub(crate) fn touch_item(&mut self, name: Item<'_>, was: impl FnOnce(&mut Vec<u8>) -> bool) {
         if let Some(touched) = &mut self.touched {

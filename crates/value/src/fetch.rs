@@ -29,7 +29,7 @@ pub enum Way {
     Hash(u64),
     /// By this random number, as [`crate::Set::random`] and [`crate::Set::pop`] take it.
     Random(u64),
-    /// It is the one so many behind the first of a sorted set, seen in this direction.
+    /// How many elements it is behind the first of a sorted set, seen in this direction.
     End(Direction, usize),
 }
 
@@ -127,7 +127,7 @@ impl<'a> ValueRef<'a> {
         matches!(step, Step::Directory | Step::Segment) && self.len() <= ELEMENTS_MAX
     }
 
-    /// Gives what a step on a way fetches to `fetch`, which may be nothing. A place in an order
+    /// Passes what a step on a way fetches to `fetch`, which may be nothing. A place in an order
     /// becomes a hash, once the element has been fetched.
     #[inline]
     pub fn ahead(self, way: &mut Way, step: Step, fetch: &mut impl FnMut(*const u8)) {

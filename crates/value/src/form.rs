@@ -94,7 +94,7 @@ impl<N> Form<N> {
         }
     }
 
-    /// Gives the form up for its word.
+    /// Becomes its word.
     #[inline]
     pub(crate) fn into_word(self) -> NonNull<u8> {
         std::mem::ManuallyDrop::new(self).word

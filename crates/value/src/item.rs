@@ -95,7 +95,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The same, of its own.
+    /// A member of its own with these bytes.
     pub fn to_owned(self) -> Member {
         Member::of(self)
     }
@@ -108,7 +108,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The string that it is has at most so many bytes.
+    /// How many bytes the string has at most.
     #[inline]
     pub(crate) fn fits(self, bytes_max: usize) -> bool {
         match self {

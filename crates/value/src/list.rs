@@ -50,7 +50,7 @@ pub enum Side {
     Right,
 }
 
-/// Whether a packed list may have so many bytes and elements.
+/// Whether a packed list may have this number of bytes and elements.
 #[inline]
 fn fits(limits: &Limits, bytes: usize, count: usize) -> bool {
     match limits.list_node {

@@ -14,7 +14,7 @@
 //! member is one of the segment at a random hash: segments are cut by hash, so each member is about
 //! as likely as another.
 //!
-//! `T` is what is stored per member, usually a word. Who calls knows how to hash it.
+//! `T` is what is stored per member, usually a word. The caller knows how to hash it.
 
 use crate::fetch::Step;
 use basalt_stdx::prefetch::LINE_BYTES;
@@ -44,7 +44,7 @@ pub struct Members<T> {
 #[derive(Debug)]
 enum Place<T> {
     Segment(Box<Segment<T>>),
-    /// The segment of the place so many places before this one.
+    /// The segment of the place that is this number of places before this one.
     Before(u32),
 }
 
@@ -136,7 +136,7 @@ impl<T> Members<T> {
         self.segment(hash).table.find(within(hash), is)
     }
 
-    /// The same, to be changed without changing its hash.
+    /// The member that is found, to be changed without changing its hash.
     #[inline]
     pub fn find_mut(&mut self, hash: u64, is: impl FnMut(&T) -> bool) -> Option<&mut T> {
         self.segment_mut(hash).table.find_mut(within(hash), is)
@@ -176,7 +176,7 @@ impl<T> Members<T> {
         ahead
     }
 
-    /// Gives what a step to the member that [`Members::random`] finds by this number fetches to
+    /// Passes what a step to the member that [`Members::random`] finds by this number fetches to
     /// `fetch`.
     #[inline]
     pub(crate) fn ahead_random(
@@ -420,8 +420,8 @@ impl<T> Members<T> {
     }
 }
 
-/// A table for so many members and some more. About half of a segment nearly fills a table of half
-/// the size: it would be doubled, and all members hashed again, after a few more.
+/// A table for this number of members and some more. About half of a segment nearly fills a table
+/// of half the size: it would be doubled, and all members hashed again, after a few more.
 fn table_for<T>(len: usize) -> HashTable<T> {
     HashTable::with_capacity(if len >= SEGMENT_MAX * 3 / 8 { SEGMENT_MAX } else { len + 1 })
 }

@@ -48,7 +48,7 @@ impl Packed {
         packed
     }
 
-    /// An empty one with room for so many bytes.
+    /// An empty one with room for this number of bytes.
     pub fn with_capacity(bytes: usize) -> Packed {
         let mut packed = Packed::new();
         packed.set_capacity(round(bytes + HEADER_BYTES) - HEADER_BYTES);
@@ -113,7 +113,7 @@ impl Packed {
         self.splice_parts(range, &[new]);
     }
 
-    /// The same with what `parts` are one after the other.
+    /// Puts `parts`, one after the other, in the place of the bytes in `range`.
     ///
     /// # Panics
     /// As [`Packed::splice`].
@@ -221,7 +221,7 @@ impl Packed {
         }
     }
 
-    /// Gives it up for its address.
+    /// Becomes its address.
     #[inline]
     pub(crate) fn into_raw(self) -> NonNull<u8> {
         std::mem::ManuallyDrop::new(self).0.cast()

@@ -342,7 +342,7 @@ impl Collection for SortedSet {
     crate::value::conversions!(SortedSet);
 }
 
-/// A packed sorted set may have so many elements, each member at most so long.
+/// How many elements a packed sorted set may have, and how long a member may be.
 fn stays_packed(count: usize, member_bytes: usize, limits: &PackedLimits) -> bool {
     count <= (limits.entries_max as usize).min(row::COUNT_MAX)
         && member_bytes <= limits.value_bytes_max as usize

@@ -1,10 +1,10 @@
 //! Which elements of a collection have changed since its rows on disk were written.
 //!
-//! A collection of which every element has a row of its own is *spread*. Whoever changes an element
-//! of one says so here first, with what the element was. A checkpoint then writes the rows of those
-//! elements, and no others. It does that in slices, between which the collection changes on: an
-//! element that is touched meanwhile keeps here what it was when the checkpoint began, and that is
-//! what the checkpoint writes.
+//! A collection of which every element has a row of its own is *spread*. A caller that changes an
+//! element of one says so here first, with what the element was. A checkpoint then writes the rows
+//! of those elements, and no others. It does that in slices, between which the collection changes
+//! on: an element that is touched meanwhile keeps here what it was when the checkpoint began, and
+//! that is what the checkpoint writes.
 //!
 //! Elements go by the names and contents of their rows ([`crate::spread`]).
 
@@ -72,7 +72,7 @@ impl Touched {
     }
 
     /// An element is about to change, or has just done so. `was` appends the content that it had
-    /// and says whether there was one; it is asked only if that is to be kept.
+    /// and returns true if there was one; it is asked only if that is to be kept.
     pub fn note(&mut self, name: &[u8], was: impl FnOnce(&mut Vec<u8>) -> bool) {
         let hash = hash_member(name);
         if self.elements.find(hash, |element| *element.name == *name).is_some() {
@@ -113,7 +113,7 @@ impl Touched {
         self.fresh = None;
     }
 
-    /// Gives all that have changed up and begins again, keeping `keeping` from now on.
+    /// Takes all that have changed out and begins again, keeping `keeping` from now on.
     pub fn take(&mut self, keeping: Keeping) -> Touched {
         std::mem::replace(self, Touched::new(keeping))
     }

@@ -152,7 +152,7 @@ impl Value {
         each!(Value, self, it => it.adopt(name, content, limits))
     }
 
-    /// Gives the collection up for its word.
+    /// Becomes the collection's word.
     #[inline]
     pub fn into_word(self) -> NonNull<u8> {
         each!(Value, self, it => it.0.into_word())

@@ -22,7 +22,7 @@ impl Tally {
         Tally { passed: 0, failed: 1 }
     }
 
-    /// The same with one failure more.
+    /// This tally with one failure more.
     pub fn plus_failure(self) -> Tally {
         Tally { failed: self.failed + 1, ..self }
     }

@@ -9,7 +9,7 @@
 use super::{Finding, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A circle of so many files is allowed in every crate.
+/// The size up to which a circle of files is allowed in every crate.
 const FILES_MAX: usize = 3;
 
 /// Crate → files of its largest circle. A crate that is not here has none of more than

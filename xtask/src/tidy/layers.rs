@@ -1,4 +1,5 @@
-//! Who may depend on whom: the table of `docs/architecture.md`, checked against every `Cargo.toml`.
+//! Which crate may depend on which: the table of `docs/architecture.md`, checked against every
+//! `Cargo.toml`.
 //!
 //! A crate may depend on crates of lower layers only, in every kind of dependency. Besides, some
 //! libraries may be named by a few crates only, so that the rest builds without them.

@@ -12,7 +12,7 @@ const FORBIDDEN: &[&str] =
     &["println!", "print!", "tracing::", "std::fs", ".await", "format!", "thread::sleep"];
 
 /// Forbids blocking, logging and formatting in hot files, outside their tests and outside what is
-/// marked `#[cold]`: the compiler moves a cold function out of the way, and whoever reads the mark
+/// marked `#[cold]`: the compiler moves a cold function out of the way, and a reader of the mark
 /// knows that it is off the path.
 pub fn hot_path(source: &Source) -> Vec<Finding> {
     if !source.text.starts_with(MARK) {

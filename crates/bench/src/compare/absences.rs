@@ -37,7 +37,7 @@ pub(super) fn watch(cpu: usize, stop: &AtomicBool) -> Result<Vec<Span>, BenchErr
     Ok(absences)
 }
 
-/// The same spans in order, those that meet as one.
+/// Sorts the spans and joins those that meet.
 pub(super) fn union(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort();
     let mut union: Vec<Span> = Vec::new();

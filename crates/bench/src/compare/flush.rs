@@ -78,7 +78,7 @@ fn one_life(
     })
 }
 
-/// The time in milliseconds below which so many of a hundred are. `times` ascend.
+/// The time in milliseconds below which this percentage of `times` is. `times` ascend.
 fn at_share(times: &[Duration], percent: usize) -> f64 {
     let rank = (times.len() * percent).div_ceil(100).saturating_sub(1);
     times.get(rank).map_or(0.0, |time| time.as_secs_f64() * 1e3)

@@ -19,7 +19,7 @@ use crate::workload::Workload;
 const KEY_PREFIX: &str = "key:";
 const KEY_BYTES: usize = 16;
 
-/// A command template, sent so many times.
+/// A command template, and how often it is sent.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sending {
     /// With the placeholders of `basalt bench`.

@@ -159,7 +159,7 @@ impl Server {
         last.since(before)
     }
 
-    /// The same, and until the allocator has given back what that work needed.
+    /// Waits until the server is quiet and its allocator has given back what its work needed.
     pub(crate) fn wait_settled(&self) {
         self.wait_quiet();
         thread::sleep(DECAY);

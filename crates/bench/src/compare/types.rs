@@ -31,7 +31,7 @@ pub(crate) struct TypeCell {
     test: Sending,
 }
 
-/// All tests, for so many requests each on structures of `elements` elements.
+/// All tests, each with this number of requests on structures of `elements` elements.
 pub(crate) fn cells(requests: u64, elements: u64) -> Vec<TypeCell> {
     let sizes = Sizes { requests, elements };
     let mut cells = sizes.lists();

@@ -50,7 +50,7 @@ fn run_child_until(dir: &Path, commits: u64) -> u64 {
     numbers.last().unwrap_or(last)
 }
 
-/// Not a test of its own: the child of the test above, which gives it a directory.
+/// Not a test of its own: the child of the test above, which passes a directory to it.
 #[test]
 fn child_commits() {
     let Some(dir) = env::var_os(DIR_VARIABLE) else { return };

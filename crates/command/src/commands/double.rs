@@ -4,7 +4,7 @@
 use super::number::parse_i64;
 use crate::error::CommandError;
 
-/// Integers of so many bytes are doubles without rounding.
+/// Integers of up to this number of bytes are doubles without rounding.
 const EXACT_BYTES_MAX: usize = 15;
 
 /// A number argument: not NaN, not beyond what a double can hold, no blanks.
@@ -16,7 +16,7 @@ pub fn double(bytes: &[u8]) -> Result<f64, CommandError> {
     parse_f64(bytes).ok_or(CommandError::NOT_FLOAT)
 }
 
-/// The same, if it is one.
+/// Reads a double; `None` if the bytes are none.
 #[inline]
 pub fn parse_f64(bytes: &[u8]) -> Option<f64> {
     if bytes.len() <= EXACT_BYTES_MAX

@@ -101,7 +101,7 @@ fn reply_entry(entry: &StreamEntry<'_>, reply: &mut Reply<'_>) {
     }
 }
 
-/// Replies with entries, at most so many if a number is given.
+/// Replies with entries, at most as many as the number, if one is given.
 #[inline]
 fn reply_entries<'a>(
     entries: impl Iterator<Item = StreamEntry<'a>>,

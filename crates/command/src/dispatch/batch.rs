@@ -436,7 +436,7 @@ fn serve_called(server: &Server, worker: &mut Worker) {
             return;
         }
         for waiter in called {
-            // Who is not registered has left its queues.
+            // A client that is not registered has left its queues.
             if let Some(client) = server.clients.registered(waiter.id()) {
                 serve(server, worker, &client);
             }
@@ -446,7 +446,7 @@ fn serve_called(server: &Server, worker: &mut Worker) {
 
 fn serve(server: &Server, worker: &mut Worker, client: &Arc<ClientHandle>) {
     let Some(command) = client.claim_parked() else {
-        // Whoever has it looks after this change, or is about to go.
+        // The thread that has it looks after this change, or is about to go.
         return client.run_again();
     };
     if client.is_killed() || client.unblocking().is_some() {

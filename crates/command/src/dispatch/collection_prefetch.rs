@@ -158,8 +158,8 @@ impl CollectionPrefetch {
                 run.iter_mut().for_each(|target| value.ahead(&mut target.way, step, &mut fetch));
             });
         }
-        // Numbers, since nothing may be read there any more: whoever holds the partition may move
-        // it.
+        // Numbers, since nothing may be read there any more: a thread that holds the partition may
+        // move it.
         for &address in addresses.iter() {
             prefetch_small(std::ptr::without_provenance(address));
         }

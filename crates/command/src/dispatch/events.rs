@@ -12,7 +12,7 @@ use crate::server::Server;
 use crate::session::Session;
 use basalt_engine::{EventClass, Key, KeyEvent, Txn, View};
 
-/// Before a command on keys: whether it has to wait for subscribers, who are behind with earlier
+/// Before a command on keys: whether it has to wait for subscribers that are behind with earlier
 /// events; if not, removes those of its keys whose time has come, and says so.
 ///
 /// Without events such keys are left to the expiry cycle, since they look absent already; but who

@@ -7,8 +7,8 @@ use crate::wait::Wait;
 pub enum Halt {
     /// A command has ended the connection.
     Closed,
-    /// They run another time: the client is owed too much already, or the batch has made so many
-    /// replies that other clients would wait for long.
+    /// They run another time: the client is owed too much already, or the batch has made more
+    /// replies than other clients should wait for.
     Later,
     /// A command waits, or has run and its answer waits. It ends at `end`.
     Waits {

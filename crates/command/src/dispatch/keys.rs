@@ -213,7 +213,7 @@ fn settled(
                 Box::new(Waiting { places: patience.places, deadline, behind })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
-            // Still under the locks: whoever changes one of the keys next finds it.
+            // Still under the locks: the next command that changes one of the keys finds it.
             let words = (request.buffer, request.words);
             let command = ParkedCommand::new(session, *request.prepared, words, waiting);
             session.client.park(Box::new(command));

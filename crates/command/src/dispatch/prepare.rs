@@ -211,7 +211,7 @@ impl<'a> Preparing<'a> {
         }
     }
 
-    /// The same for requests of which the word behind the name is known; `words` are those of the
+    /// Prepares requests of which the word behind the name is known; `words` are those of the
     /// whole batch.
     #[inline(always)]
     pub(super) fn prepare_all<'r>(

@@ -1,4 +1,4 @@
-//! The same random commands go to a real Redis 7 and to Basalt: the same replies, the same strings,
+//! Random commands go to a real Redis 7 and to Basalt alike: equal replies, the same strings,
 //! the same encodings; and the log gives the same strings again.
 
 use crate::harness::TestServer;
@@ -6,7 +6,7 @@ use crate::harness::redis::Redis;
 use basalt_env::random::Random;
 
 const COMMANDS: usize = 3000;
-/// Every so many commands the strings are compared, and Basalt restarted.
+/// After how many commands the strings are compared, and Basalt restarted.
 const RESTART_EVERY: usize = 250;
 const KEYS: [&str; 5] = ["a", "b", "{a}x", "n", "absent"];
 

@@ -1,4 +1,4 @@
-//! The same random commands go to a real Redis and to Basalt, whose engine is now and then left
+//! Random commands go to a real Redis and to Basalt alike, whose engine is now and then left
 //! behind in the middle of everything and opened again on what its log and its cold tier hold.
 
 use super::templates::{HASHES, KEYS, LISTS, SETS, Templates, UNORDERED};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Several times what is gathered under one lock.
 const MANY: usize = 5_000;
-/// The same, in less time.
+/// Two or three times what is gathered under one lock, for a test that shall take less time.
 const FEWER: usize = 2_500;
 
 /// One of each kind, and the command that adds an element to it.

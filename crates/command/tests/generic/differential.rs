@@ -9,7 +9,7 @@ use basalt_resp::Value;
 use std::collections::BTreeSet;
 
 const COMMANDS: usize = 2500;
-/// Every so many commands the data is compared, and Basalt restarted.
+/// After how many commands the data is compared, and Basalt restarted.
 const RESTART_EVERY: usize = 500;
 const DATABASES: u8 = 4;
 

@@ -241,8 +241,8 @@ impl TestServer {
         self.run_bytes(request, 1)
     }
 
-    /// Runs what a client has sent, at most so many requests in a batch; returns the bytes of the
-    /// replies.
+    /// Runs what a client has sent, at most this number of requests in a batch; returns the bytes
+    /// of the replies.
     pub fn run_bytes(&mut self, input: Vec<u8>, batch_max: usize) -> Vec<u8> {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);

@@ -1,4 +1,4 @@
-//! The same random commands go to a real Redis 7 and to Basalt: the same replies, and after each
+//! Random commands go to a real Redis 7 and to Basalt alike: equal replies, and after each
 //! the same bytes in every key. Some strings are damaged on the way.
 
 use crate::harness::TestServer;
@@ -6,7 +6,7 @@ use crate::harness::redis::Redis;
 use basalt_env::random::Random;
 
 const COMMANDS: usize = 700;
-/// Every so many commands Basalt is restarted.
+/// After how many commands Basalt is restarted.
 const RESTART_EVERY: usize = 100;
 const KEYS: [&str; 4] = ["a", "b", "{a}x", "c"];
 

@@ -11,7 +11,7 @@ const ROUNDS: usize = 300;
 const ACCOUNTS: [&str; 4] = ["a", "b", "c", "d"];
 
 const TRANSFER: &str = "redis.call('DECR', KEYS[1]) redis.call('INCR', KEYS[2]) return 'done'";
-/// The same without saying so before.
+/// A transfer whose keys are not among those that EVAL is called with.
 const HIDDEN_TRANSFER: &str =
     "redis.call('DECR', ARGV[1]) redis.call('INCR', ARGV[2]) return 'done'";
 const AUDIT: &str = "local sum = 0 for _, key in ipairs(KEYS) do sum = sum + redis.call('GET', key) end \

@@ -9,7 +9,7 @@ use crate::harness::redis::Redis;
 use basalt_env::random::Random;
 
 const CASES: usize = 1500;
-/// Every so many cases all keys are on disk only.
+/// After how many cases all keys are on disk only.
 const UNLOAD_EVERY: usize = 150;
 const SOURCES: [&str; 5] = ["list", "set", "zset", "text", "string"];
 const NUMBERS: [&str; 6] = ["1.5", "-3", "1e3", "0x10", "-inf", "007"];

@@ -1,4 +1,4 @@
-//! The same random commands go to a real Redis 7 and to Basalt, and each reply must be the same,
+//! Random commands go to a real Redis 7 and to Basalt alike, and each reply must be the same,
 //! byte for byte; on the way Basalt is restarted, from its log or from its cold tier.
 
 use super::random_commands::{Commands, KEYS};
@@ -8,7 +8,7 @@ use basalt_env::random::Random;
 use basalt_resp::Protocol;
 
 const COMMANDS: usize = 4000;
-/// Every so many commands the data is compared, and Basalt restarted.
+/// After how many commands the data is compared, and Basalt restarted.
 const RESTART_EVERY: usize = 1000;
 /// Low, so that both forms are met.
 const PACKED_ENTRIES_MAX: &str = "12";

@@ -1,4 +1,4 @@
-//! The same random commands go to a real Redis 7 and to Basalt, and each reply must be the same,
+//! Random commands go to a real Redis 7 and to Basalt alike, and each reply must be the same,
 //! but for times, for what Redis 7.2 added, and for the nodes of a radix tree.
 
 use super::random_commands::{Commands, KEYS};

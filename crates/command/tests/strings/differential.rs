@@ -1,4 +1,4 @@
-//! The same random commands go to a real Redis 7 and to Basalt, and each reply must be the same,
+//! Random commands go to a real Redis 7 and to Basalt alike, and each reply must be the same,
 //! byte for byte.
 
 use super::random_commands::{Commands, KEYS};

@@ -49,7 +49,7 @@ const EVENTS: &[(&str, bool)] = &[
     ("UNWATCH", false),
 ];
 
-/// The same for a key that was not there when it was watched.
+/// Commands, and whether they abort a transaction that watches a key which was not there.
 const EVENTS_OF_AN_ABSENT_KEY: &[(&str, bool)] = &[
     ("GET none", false),
     ("DEL none", false),

@@ -91,7 +91,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         .accepted("clients' data is never logged"),
 ];
 
-/// Who may use something dangerous.
+/// The clients that may use something dangerous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permission {
     /// Nobody.

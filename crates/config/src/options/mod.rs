@@ -69,7 +69,7 @@ const LONG: Kind = Kind::Int { min: 0, max: i64::MAX };
 const PORT: Kind = Kind::Int { min: 0, max: 65535 };
 /// A number of bytes.
 const SIZE: Kind = Kind::Memory { min: 0, max: i64::MAX as u64 };
-/// Who may use something dangerous.
+/// The clients that may use something dangerous.
 const PERMISSION: Kind = Kind::Enum(&["no", "yes", "local"]);
 
 /// One mebibyte.

@@ -2,8 +2,8 @@
 //!
 //! A database that has a key that may be due is looked through in a *round*, some buckets at a
 //! time, of which only the references marked EXPIRING are followed. The round stands in the
-//! database: it goes along when databases are exchanged, and goes on whoever asks next. While it
-//! lasts, the lower bound holds of what is set meanwhile.
+//! database: it goes along when databases are exchanged, and goes on whichever thread asks next.
+//! While it lasts, the lower bound holds of what is set meanwhile.
 
 use super::Database;
 use crate::table::bucket::EXPIRING;

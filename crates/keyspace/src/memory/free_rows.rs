@@ -24,7 +24,8 @@ impl FreeRows {
         self.bytes
     }
 
-    /// Takes so many bytes, aligned to a power of two of at most a page; `None` if no row has them.
+    /// Takes this number of bytes, aligned to a power of two of at most a page; `None` if no row
+    /// has them.
     pub(super) fn take(&mut self, bytes: usize, align: usize) -> Option<usize> {
         let fits = |&&(length, address): &&(usize, usize)| {
             address.next_multiple_of(align) + bytes <= address + length

@@ -53,7 +53,7 @@ impl PagePool {
         self.take_aligned(PAGE_BYTES, PAGE_BYTES)
     }
 
-    /// Gives a page back.
+    /// Returns a page.
     ///
     /// # Safety
     /// The page came from [`PagePool::take`] of this pool and nobody uses it any more.
@@ -81,7 +81,7 @@ impl PagePool {
         NonNull::new(ptr::with_exposed_provenance_mut(address)).expect("no page is at address 0")
     }
 
-    /// Gives a row back.
+    /// Returns a row.
     ///
     /// # Safety
     /// It came from [`PagePool::take_row`] of this pool for as many bytes, and nobody uses it any
@@ -131,7 +131,7 @@ impl Drop for PagePool {
     }
 }
 
-/// Gives the memory behind idle pages back to the system.
+/// Returns the memory behind idle pages to the system.
 fn release_memory(row: NonNull<u8>, bytes: usize) {
     if cfg!(miri) {
         return;

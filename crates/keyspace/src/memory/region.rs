@@ -48,7 +48,7 @@ impl Region {
         }
     }
 
-    /// Gives it back.
+    /// Returns it.
     ///
     /// # Safety
     /// Nobody uses any of it any more.

@@ -288,7 +288,7 @@ fn large_layout(bytes: usize) -> Layout {
 }
 
 impl Drop for Slab {
-    /// Gives all pages back. Entries in the global allocator must have been freed before.
+    /// Returns all pages. Entries in the global allocator must have been freed before.
     fn drop(&mut self) {
         debug_assert_eq!(self.large_bytes, 0, "large entries are freed by the table");
         let mut lists = vec![self.full];

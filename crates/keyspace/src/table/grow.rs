@@ -45,7 +45,7 @@ impl Table {
         segment.depth() < self.depth || 2 << self.depth <= directory_max
     }
 
-    /// Gives memory back when a segment has become far too large for what it holds.
+    /// Frees memory when a segment has become far too large for what it holds.
     #[inline]
     pub(super) fn shrink(&mut self, hash: u64) {
         if let Some(old) = self.segment(hash)

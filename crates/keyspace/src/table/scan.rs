@@ -7,8 +7,8 @@ use crate::entry::Entry;
 
 impl Table {
     /// Visits the entries, tombstones included, of at most `buckets_max` home buckets, beginning
-    /// with hash `from`, in bucket order. Returns the hash where the next call goes on, or `None` at
-    /// the end.
+    /// with hash `from`, in bucket order. Returns the hash where the next call goes on, or `None`
+    /// at the end.
     ///
     /// Every entry whose hash is in `[from, next)` and that exists during the call is visited once;
     /// growth between two calls does not matter.

@@ -42,7 +42,7 @@ impl SegmentRef {
             base.unwrap_or_else(|| handle_alloc_error(layout))
         } else {
             let base = pool.take_row(layout.size());
-            // SAFETY: so many bytes are ours.
+            // SAFETY: this number of bytes is ours.
             unsafe { base.write_bytes(0, layout.size()) };
             base
         };
@@ -58,8 +58,8 @@ impl SegmentRef {
         self.0.get()
     }
 
-    /// The reference with these bits. Its segment may be gone: who is not sure that it is alive may
-    /// compute addresses of its buckets, but not follow them.
+    /// The reference with these bits. Its segment may be gone: a caller that is not sure that it is
+    /// alive may compute addresses of its buckets, but not follow them.
     #[inline]
     pub(crate) fn from_bits(bits: u64) -> Option<SegmentRef> {
         NonZero::new(bits).map(SegmentRef)

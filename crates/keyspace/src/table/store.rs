@@ -196,7 +196,7 @@ impl Table {
             .map_or_else(Seen::default, |segment| self.prefetch_entry_in(segment, hash))
     }
 
-    /// The same where the hash's segment is known.
+    /// Prefetches an entry where the hash's segment is known.
     #[inline]
     pub(crate) fn prefetch_entry_in(&self, segment: SegmentRef, hash: u64) -> Seen {
         debug_assert!(self.segment(hash).map(SegmentRef::bits) == Some(segment.bits()));
@@ -213,7 +213,7 @@ impl Table {
         }
     }
 
-    /// The same for an entry behind its home bucket, one in twenty. The bucket is not waited for
+    /// Prefetches an entry behind its home bucket, one in twenty. The bucket is not waited for
     /// less here than in `find`, but the entry is.
     #[inline(never)]
     fn prefetch_further(&self, segment: SegmentRef, hash: u64) -> Seen {
@@ -433,7 +433,7 @@ impl Table {
         self.mark(found, DIRTY);
     }
 
-    /// Changes a collection in place; `None` if the entry is none. Who has changed it marks the
+    /// Changes a collection in place; `None` if the entry is none. The caller marks a changed
     /// entry dirty: `change` may find that there is nothing to do.
     #[inline]
     pub fn edit_collection<R>(
@@ -575,8 +575,8 @@ impl Table {
 fn find_in(bucket: &Bucket, hash: u64, key: &[u8]) -> Option<(usize, Slot)> {
     for index in bucket.matching(tag(hash)) {
         let slot = bucket.slot(index);
-        // SAFETY: who has a reference to a bucket has borrowed its table, so the entry is alive and
-        // does not change.
+        // SAFETY: a holder of a reference to a bucket has borrowed its table, so the entry is alive
+        // and does not change.
         if unsafe { slot.entry().entry() }.has_key(key) {
             return Some((index, slot));
         }

@@ -39,9 +39,9 @@ pub(crate) enum Edit {
     Set(Vec<(Vec<u8>, Vec<u8>)>),
     /// A field that keeps its expiry.
     SetKeeping(Vec<u8>, Vec<u8>),
-    /// A field that expires after so many milliseconds.
+    /// A field that expires after this number of milliseconds.
     SetExpiring(Vec<u8>, Vec<u8>, u64),
-    /// Fields that expire after so many milliseconds, 0 for never.
+    /// Fields that expire after this number of milliseconds, 0 for never.
     Expire(Vec<Vec<u8>>, u64),
     Remove(Vec<Vec<u8>>),
     RemoveExpired(usize),

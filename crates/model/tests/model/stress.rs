@@ -1,9 +1,9 @@
 //! Real threads: transfers between keys, changes of strings and collections, reads, checkpoints,
 //! flushes, expiry and misses at once.
 //!
-//! Transfers keep the sum of what their keys hold; whoever reads all of them under their locks must
-//! see that sum, at any time and after recovery. `BASALT_STRESS_SECONDS` says how long (3 by
-//! default).
+//! Transfers keep the sum of what their keys hold; a thread that reads all of them under their
+//! locks must see that sum, at any time and after recovery. `BASALT_STRESS_SECONDS` says how long
+//! (3 by default).
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{
@@ -64,7 +64,7 @@ impl Client<'_> {
 
     fn fetch(&self, missing: basalt_engine::Missing) {
         let (sender, done) = channel();
-        // Who asked waits below.
+        // The thread that asked waits below.
         self.shared.engine.fetch(missing, Box::new(move |result| drop(sender.send(result))));
         done.recv_timeout(STUCK).expect("a fetch ends").expect("and well");
     }

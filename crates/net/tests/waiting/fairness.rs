@@ -1,4 +1,4 @@
-//! Who has waited longest is served first, and no wake-up is lost.
+//! The client that has waited longest is served first, and no wake-up is lost.
 
 use crate::harness::{Client, TestServer, taken};
 use basalt_resp::Value;

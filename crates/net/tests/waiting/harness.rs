@@ -96,7 +96,7 @@ impl TestServer {
         TestServer::start_with(threads, FsyncPolicy::Never)
     }
 
-    /// The same with a policy for the journal.
+    /// Starts a server with a policy for the journal.
     pub fn start_with(threads: usize, policy: FsyncPolicy) -> TestServer {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("socket");
@@ -132,7 +132,7 @@ impl TestServer {
         self.server.clients.all().iter().filter(|client| client.parked.load(Relaxed)).count()
     }
 
-    /// Waits until so many clients wait.
+    /// Waits until this number of clients wait.
     pub fn until_waiting(&self, count: usize) {
         self.until(|server| server.waiting() == count);
     }

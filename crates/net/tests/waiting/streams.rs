@@ -23,7 +23,7 @@ fn clients(server: &TestServer, count: usize) -> Vec<Client> {
 fn one_entry_wakes_all_readers() {
     let server = TestServer::start(3);
     let mut other = server.connect();
-    // Who waits to take something does not stand in their way, nor they in its.
+    // A client that waits to take something does not stand in their way, nor they in its.
     let mut taker = server.connect();
     taker.send("BLPOP s 0");
     let mut readers = clients(&server, 6);
@@ -67,8 +67,8 @@ fn an_entry_goes_to_one_consumer_of_each_group() {
         consumer.send(&format!("XREADGROUP GROUP {group} c{number} BLOCK 0 STREAMS s >"));
         server.until_waiting(number + 1);
     }
-    // Who has been woken waits no more but may not have looked yet: only its reply says that it
-    // took the entry, and one that looks late would find two of them.
+    // A client that has been woken waits no more but may not have looked yet: only its reply says
+    // that it took the entry, and one that looks late would find two of them.
     for id in ["1-0", "2-0", "3-0"] {
         other.line(&format!("XADD s {id} f v"));
         for mut consumer in consumers.drain(..2) {
@@ -103,7 +103,7 @@ fn of_a_groups_consumers_the_longest_waiting_is_served_first() {
         let id = format!("{:?}", Value::Bulk(format!("{number}-1").into_bytes()));
         assert!(text.contains(&id), "{text}");
     }
-    // Who takes but one of two entries has the next one called.
+    // A client that takes but one of two entries has the next one called.
     for (count, consumer) in (1..).zip(&mut consumers[..2]) {
         consumer.send(&format!("XREADGROUP GROUP g c{count} COUNT 1 BLOCK 0 STREAMS s >"));
         server.until_waiting(count);

@@ -84,8 +84,8 @@ fn requests_behind_a_wait_run_after_it_in_order() {
     assert_eq!(waiter.receive(), Value::Simple(b"PONG".to_vec()));
 }
 
-/// Being woken for nothing does not begin the time again: who began to wait later, for as long,
-/// comes later.
+/// Being woken for nothing does not begin the time again: a client that began to wait later, for as
+/// long, comes later.
 #[test]
 fn time_ends_a_wait_and_no_sooner() {
     // One thread: what was sent first has been looked at when a later request is answered.

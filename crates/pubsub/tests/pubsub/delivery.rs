@@ -1,4 +1,4 @@
-//! Who gets what, and in which order.
+//! Which subscriber gets which message, and in which order.
 
 use crate::support::{Notebook, Text, at, publish};
 use basalt_pubsub::{Congested, Kind, Outbox, PubSub, Subscriptions};

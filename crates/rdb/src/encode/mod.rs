@@ -25,7 +25,7 @@ const RDB_VERSION_FIELD_EXPIRY: u16 = 12;
 /// Appends `payload` as a DUMP payload.
 ///
 /// What the model says about a value must hold; what does not is written all the same, and refused
-/// by whoever reads it.
+/// by its reader.
 ///
 /// # Panics
 ///

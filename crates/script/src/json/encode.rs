@@ -11,7 +11,7 @@ use std::io::Write;
 
 /// Arrays up to this length may be as sparse as they like …
 const SPARSE_LEN_MAX: usize = 10;
-/// … longer ones may be so many times as long as they have elements.
+/// … longer ones may be this number of times as long as they have elements.
 const SPARSE_RATIO: usize = 2;
 
 /// Writes a value as JSON.

@@ -96,7 +96,7 @@ pub struct KeyUse {
     pub(crate) found: Found,
 }
 
-/// Who says where a run of keys is.
+/// What determines where a run of keys is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The synopsis.
@@ -191,7 +191,7 @@ pub enum FindKeys {
         last_key: isize,
         /// The distance from one key to the next.
         step: usize,
-        /// If above 1, only the first of so many equal parts of the words that remain.
+        /// If above 1, only the first of this number of equal parts of the words that remain.
         limit: usize,
     },
     /// As many as a number in the call says.

@@ -181,7 +181,7 @@ fn empty(slots: usize) -> Box<[Slot]> {
     vec![slot; slots].into_boxed_slice()
 }
 
-/// Puts a name into its first free slot and says how many it had to pass.
+/// Puts a name into its first free slot and returns how many it had to pass.
 fn place(slots: &mut [Slot], seed: u64, name: Slot) -> usize {
     let mask = slots.len() - 1;
     let start = name.key.hash(seed) as usize;

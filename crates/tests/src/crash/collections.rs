@@ -1,12 +1,12 @@
-//! The same for collections: what was acknowledged of a list, a set, a hash, a sorted set and a
-//! stream is there after the restart, and nothing twice.
+//! Kills amid changes of collections: what was acknowledged of a list, a set, a hash, a sorted set
+//! and a stream is there after the restart, and nothing twice.
 //!
 //! Each writer has keys of its own and a plain model of them, which follows the acknowledgements.
 //! What was sent without an answer when the server died may have been done or not, but not with
-//! gaps: a key must be as the model is after the first so many of these commands. One number must
-//! do for all keys of a writer if they are in one slot. Otherwise each key has its own, but a move
-//! between two lists has happened to both or to neither. Elements are unique and counters grow by
-//! one, so what was done twice shows.
+//! gaps: a key must be as the model is after some number of the first of these commands. One number
+//! must do for all keys of a writer if they are in one slot. Otherwise each key has its own, but a
+//! move between two lists has happened to both or to neither. Elements are unique and counters grow
+//! by one, so what was done twice shows.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! the keys: by a command each, in a transaction or in a script. A writer waits for each answer, so
 //! when the server dies at most one step is in doubt; after the restart the keys must be as the
 //! model is without it or with all of it. A step of several commands that are no transaction may
-//! also have happened to the first so many.
+//! also have happened to that number of the first.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -32,9 +32,9 @@ pub struct Outcome {
 const NAMES: u64 = 200;
 /// Elements of a list and entries of a stream, before they are trimmed.
 const LENGTH_MAX: usize = 400;
-/// Every so many steps a writer deletes everything that it has.
+/// After how many steps a writer deletes everything that it has.
 const STEPS_PER_LIFE: u64 = 3_000;
-/// A start that shall be killed runs for so many microseconds at most.
+/// How many microseconds a start that shall be killed runs at most.
 const START_US_MAX: u64 = 150_000;
 
 /// What a writer's keys hold.

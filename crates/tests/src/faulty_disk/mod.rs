@@ -3,7 +3,7 @@
 //! The server runs on it as on any other, RocksDB included. The disk can
 //! - lose its power: what was not synced is gone, or torn by sectors, or there
 //!   ([`FaultyDisk::cut_power`]);
-//! - answer reads, writes or syncs of some files with an error, for so many times
+//! - answer reads, writes or syncs of some files with an error, a given number of times
 //!   ([`FaultyDisk::fail`]);
 //! - write less than it was given.
 //!

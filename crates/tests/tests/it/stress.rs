@@ -25,7 +25,7 @@ const GROUPS: u64 = 3;
 const CLIENTS: usize = 8;
 /// Requests that a client sends before it waits for the replies.
 const PIPELINE: usize = 6;
-/// Whoever completes no command for so long is stuck.
+/// A client that completes no command for this long is stuck.
 const STUCK: Duration = Duration::from_secs(60);
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);

@@ -159,7 +159,7 @@ fn describe(connection: &mut Connection, key: &str) -> String {
             }
             // Beside what is compared already, how much memory it takes.
             "XINFO STREAM" => found.truncate(2),
-            // Who waits for how long is a matter of the clock.
+            // Which client waits for how long is a matter of the clock.
             "XPENDING K group - + 100" => {
                 found = found.chunks(4).map(|entry| entry[..2].join("/")).collect();
             }

@@ -7,7 +7,7 @@
 //! EXPIRE 3 name item  expire_ms:u64le     the field, which is there, expires then; 0: never
 //! CHANGE 4 name item  value item          the field, which is there, holds the value; its expiry stays
 //! ```
-//! A field that has expired is removed by a REMOVE: whoever applies edits needs no clock.
+//! A field that has expired is removed by a REMOVE: a reader that applies edits needs no clock.
 
 use super::{Field, Hash};
 use crate::item::Item;

@@ -158,7 +158,7 @@ fn add_to_count(packed: &mut Packed, more: i16) {
     head.copy_from_slice(&count.to_le_bytes());
 }
 
-/// Gives every field room for an expiry.
+/// Makes room for an expiry in every field.
 pub(super) fn make_expiring(packed: &mut Packed) {
     let row = row(packed);
     if row.is_expiring {

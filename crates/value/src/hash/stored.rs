@@ -60,7 +60,7 @@ impl Stored {
         self.0.heap_bytes()
     }
 
-    /// Gives it another value and another expiry.
+    /// Sets another value and another expiry.
     #[inline]
     pub(super) fn replace(&mut self, value: Item<'_>, expire_ms: u64) {
         let mut rest = self.0.bytes();
@@ -71,7 +71,7 @@ impl Stored {
         self.0.splice_parts(start..end, &[value.head().bytes(), value.body(), expiry]);
     }
 
-    /// Gives it another expiry, 0 for none.
+    /// Sets another expiry, 0 for none.
     pub(super) fn set_expiry(&mut self, expire_ms: u64) {
         let end = self.0.len();
         let start = if self.field().expire_ms == 0 { end } else { end - size_of::<u64>() };

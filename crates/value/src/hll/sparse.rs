@@ -138,7 +138,7 @@ impl Place {
         self.run.value
     }
 
-    /// What gives the register at `index`, of which this is the place, a higher value; `None` if
+    /// What sets the register at `index`, of which this is the place, to a higher value; `None` if
     /// the string would become too long. Only the runs around it are looked at.
     pub(super) fn patch(
         &self,

@@ -7,8 +7,8 @@
 //! its neighbour. An element of more than a chunk has one of its own.
 //!
 //! Each chunk has a place, a number that ascends along the list: by it a spread list names its
-//! rows. A chunk keeps its place as long as it lives, unless so many have been put between two that
-//! there is no number left (list/places.rs).
+//! rows. A chunk keeps its place as long as it lives, unless the number of those put between two is
+//! so large that there is no number left (list/places.rs).
 
 use super::chunk::{CHUNK_BYTES, Chunk};
 use super::element::Element;

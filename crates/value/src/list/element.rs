@@ -138,7 +138,7 @@ pub(super) fn put(item: Item<'_>, out: &mut Vec<u8>) {
     Element::of(item).parts().iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// What stands behind an item of so many bytes.
+/// What stands behind an item of this length in bytes.
 #[inline]
 fn length_of(len: usize) -> ([u8; LENGTH_BYTES_MAX], usize) {
     let mut bytes = [0; LENGTH_BYTES_MAX];

@@ -47,7 +47,7 @@ pub(super) fn behind(chunks: &mut VecDeque<Chunk>, number: usize, edits: &mut Ed
     chunks[number].place + gap(chunks) / 2
 }
 
-/// Gives chunks around one new places.
+/// Assigns new places to the chunks around one.
 fn make_room(chunks: &mut VecDeque<Chunk>, number: usize, edits: &mut Edits<'_>) {
     let mut reach = 8;
     loop {

@@ -123,7 +123,7 @@ pub(super) fn add_number(packed: &mut Packed, number: i64) {
     packed.splice(start..start, &number.to_le_bytes()[..width]);
 }
 
-/// Gives all numbers more bytes.
+/// Widens all numbers.
 #[cold]
 fn widen(packed: &mut Packed, width: usize) {
     let Content::Numbers(numbers) = content(packed) else { return };

@@ -36,7 +36,7 @@ pub(super) fn put_remove(member: &[u8], out: &mut Vec<u8>) {
     Item::of(member).put(out);
 }
 
-/// The same of an element's member, as it stands in memory.
+/// Writes a REMOVE of an element's member, as it stands in memory.
 #[inline]
 pub(super) fn put_remove_item(member: Item<'_>, out: &mut Vec<u8>) {
     match member {

@@ -119,7 +119,7 @@ impl Page {
         end / slot_bytes
     }
 
-    /// Gives a slot back. A page that is empty then keeps no memory.
+    /// Returns a slot. A page that is empty then keeps no memory.
     fn give_slot(&mut self, slot: usize) {
         self.used -= 1;
         if self.used == 0 {
@@ -165,7 +165,7 @@ impl Elements {
         f64::from_le_bytes(slot[..SCORE_BYTES].try_into().expect("eight bytes"))
     }
 
-    /// Gives an element another score.
+    /// Sets an element's score.
     #[inline]
     pub(super) fn set_score(&mut self, id: ElementId, score: f64) {
         let slot = self.pages[id.page()].slot_mut(id.slot());

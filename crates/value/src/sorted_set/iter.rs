@@ -11,7 +11,8 @@ use crate::item::{Item, NUMBER_CHARS_MAX};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Neighbours in order stand anywhere in memory: one is fetched so many before it is read.
+/// Neighbours in order stand anywhere in memory, so an element is prefetched when this number of
+/// others are to be read before it.
 const AHEAD: usize = 8;
 
 /// A member with its score.

@@ -44,7 +44,7 @@ pub(super) fn pairs(row: &[u8]) -> &[u8] {
     row.get(COUNT_BYTES..).unwrap_or_default()
 }
 
-/// What stands in front of so many elements.
+/// What stands in front of this number of elements.
 pub(super) fn head(count: usize) -> Vec<u8> {
     let count = u16::try_from(count).expect("a packed sorted set is small");
     count.to_le_bytes().to_vec()
@@ -111,7 +111,7 @@ pub(super) fn has_room(row: &[u8], member: &[u8], limits: &Limits) -> bool {
         && row.len() + member.len() <= PACKED_BYTES_MAX
 }
 
-/// Gives a member a score; `found` is where it stands so far.
+/// Sets a member's score; `found` is where it stands so far.
 pub(super) fn set(packed: &mut Packed, found: Option<Found>, member: &[u8], score: f64) {
     if let Some(found) = found {
         remove(packed, found);

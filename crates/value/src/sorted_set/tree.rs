@@ -121,7 +121,7 @@ impl Tree {
         }
     }
 
-    /// Adds an element. `order` says how another one stands to it.
+    /// Adds an element. `order` compares another one with it.
     pub(super) fn insert(&mut self, entry: Entry, order: impl Fn(f64, ElementId) -> Ordering) {
         let is_before = |score, id| order(score, id) == Ordering::Less;
         let Some(right) = self.root.insert(entry, &is_before, &mut self.blocks) else { return };

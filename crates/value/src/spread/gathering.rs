@@ -6,8 +6,8 @@
 //!    step …
 //!    end  ─▶ all of the moment's rows have been given
 //! ```
-//! Between the steps the collection may change in any way, but it must remain: whoever takes it
-//! away has the gathering given up.
+//! Between the steps the collection may change in any way, but it must remain: a caller that takes
+//! it away has the gathering given up.
 
 use super::{Place, order_name, put_order_content};
 use crate::touched::{Element, Keeping, Touched, Was};

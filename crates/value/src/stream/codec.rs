@@ -44,7 +44,7 @@ impl Native {
         }
     }
 
-    /// The same in parts of which none is large.
+    /// Visits the bytes in parts of which none is large.
     pub(super) fn visit_parts(&self, visit: &mut dyn FnMut(&[u8])) {
         let mut part = Vec::new();
         self.marks().put(&mut part);

@@ -92,7 +92,7 @@ impl Group {
         self.pending.get(&id)
     }
 
-    /// Whose a pending entry is.
+    /// The consumer that a pending entry belongs to.
     pub fn owner(&self, pending: &Pending) -> &Consumer {
         self.numbered(pending.consumer).expect("a pending entry has a consumer")
     }

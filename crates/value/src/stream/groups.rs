@@ -18,7 +18,7 @@ pub struct GroupPlace {
     pub entries_read: Option<u64>,
 }
 
-/// Who reads, and when.
+/// The consumer that reads, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reader<'a> {
     /// Name of the group, which is there.
@@ -85,8 +85,8 @@ impl Stream {
         found
     }
 
-    /// Notes that a consumer tries to get something; returns true if it was made for that. `None` if
-    /// there is no such group.
+    /// Notes that a consumer tries to get something; returns true if it was made for that. `None`
+    /// if there is no such group.
     pub fn see(
         &mut self,
         reader: Reader<'_>,
@@ -110,8 +110,8 @@ impl Stream {
         self.see(reader, Attempt::Fruitless, edits)
     }
 
-    /// Removes a consumer with what is pending for it; returns how much that was, `None` if it is not
-    /// there.
+    /// Removes a consumer with what is pending for it; returns how much that was, `None` if it is
+    /// not there.
     pub fn delete_consumer(
         &mut self,
         group: &[u8],

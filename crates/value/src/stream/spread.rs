@@ -240,7 +240,7 @@ struct Walk<'a, 'v> {
 }
 
 impl Walk<'_, '_> {
-    /// Visits an element, which counts as so many; false if enough have been seen.
+    /// Visits an element, which counts as this number; false if enough have been seen.
     fn show(&mut self, name: &Name<'_>, weight: usize) -> bool {
         self.name.clear();
         self.content.clear();

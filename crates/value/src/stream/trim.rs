@@ -29,7 +29,7 @@ pub enum TrimTo {
 pub enum Exactness {
     /// To the entry.
     Exact,
-    /// Only whole nodes go, and no more than so many entries if the number is not 0.
+    /// Only whole nodes go, and no more than this number of entries if it is not 0.
     Nodes {
         /// Most entries that go.
         entries_max: u64,

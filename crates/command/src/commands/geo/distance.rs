@@ -12,7 +12,7 @@ fn radians(degrees: f64) -> f64 {
     degrees * (std::f64::consts::PI / 180.0)
 }
 
-/// An arc of so many metres, in degrees.
+/// The arc of a distance in metres, in degrees.
 pub(super) fn arc_degrees(metres: f64) -> f64 {
     degrees(metres / EARTH_RADIUS_M)
 }

@@ -104,7 +104,8 @@ impl Cell {
         Point { longitude: middle(longitude, LONGITUDES), latitude: middle(latitude, LATITUDES) }
     }
 
-    /// The cell so many cells to the east and to the north, around the globe; each is -1, 0 or 1.
+    /// The cell that is this number of cells to the east and to the north, around the globe; each
+    /// is -1, 0 or 1.
     pub(super) fn neighbor(self, east: i8, north: i8) -> Cell {
         let unused = 64 - 2 * self.step;
         let (even, odd) = (EVEN >> unused, ODD >> unused);

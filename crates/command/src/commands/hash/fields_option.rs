@@ -35,8 +35,8 @@ pub(super) fn parse(
     if count as usize == args.len() - first { Ok(first) } else { Err(MISMATCH) }
 }
 
-/// Reads FIELDS at a place as HGETEX and HSETEX do, with so many words a field; returns the place of
-/// the first.
+/// Reads FIELDS at a place as HGETEX and HSETEX do, with this number of words a field; returns the
+/// place of the first.
 pub(super) fn parse_ex(
     args: &Args<'_>,
     index: usize,

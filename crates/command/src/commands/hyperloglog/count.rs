@@ -1,7 +1,7 @@
 //! HOT PATH
 //! PFCOUNT.
 //!
-//! The count of one HyperLogLog is kept in its string, as in Redis: who reads it gets the same
+//! The count of one HyperLogLog is kept in its string, as in Redis: a reader of it gets the same
 //! bytes. So this command, which is flagged as reading only, writes when the count is out of date.
 //! It runs as a write for that reason, unless a look is enough; where the log takes no change, it
 //! counts and keeps nothing.

@@ -121,8 +121,8 @@ pub(super) const BRPOPLPUSH: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-/// Whether there is a list from which it is the client's turn to take. Who has waited passes over a
-/// key that has got a value of another kind.
+/// Whether there is a list from which it is the client's turn to take. A client that has waited
+/// passes over a key that has got a value of another kind.
 fn is_ready(txn: &Txn<'_>, key: &Key<'_>) -> Result<bool, CommandError> {
     match txn.collection::<List>(key) {
         Ok(list) => Ok(list.is_some() && txn.is_in_turn(key)),

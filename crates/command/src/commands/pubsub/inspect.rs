@@ -1,4 +1,4 @@
-//! PUBSUB: who has subscribed to what.
+//! PUBSUB: the subscribers of channels and patterns.
 
 use crate::args::Args;
 use crate::commands::help::{container, help};

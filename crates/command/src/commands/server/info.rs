@@ -79,7 +79,7 @@ impl Source<'_> {
     }
 }
 
-/// A section: its title, who gets it without asking for it by name, and what writes it.
+/// A section: its title, which calls get it without its name, and what writes it.
 struct Section {
     title: &'static str,
     part_of: PartOf,

@@ -181,7 +181,7 @@ fn zadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     Ok(())
 }
 
-/// Gives members of one sorted set their scores.
+/// Sets the scores of members of one sorted set.
 pub(crate) fn set_scores<'a>(
     txn: &mut Txn<'_>,
     key: &Key<'_>,

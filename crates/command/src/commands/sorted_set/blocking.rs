@@ -129,7 +129,7 @@ fn ready<'k>(txn: &Txn<'_>, keys: &'k [Key<'k>]) -> Result<Option<&'k Key<'k>>, 
         match txn.collection::<SortedSet>(key) {
             Ok(Some(_)) if txn.is_in_turn(key) => return Ok(Some(key)),
             Ok(_) => {}
-            // Who waits already goes on waiting.
+            // A client that waits already goes on waiting.
             Err(_) if txn.has_waited() => {}
             Err(wrong_type) => return Err(wrong_type.into()),
         }

@@ -46,7 +46,7 @@ pub(super) struct RankBounds {
 }
 
 impl RankBounds {
-    /// The places in a row of so many elements; an empty range if there are none.
+    /// The places in a row of this number of elements; an empty range if there are none.
     #[inline]
     pub(super) fn within(self, len: usize) -> Range<usize> {
         let count = i64::try_from(len).unwrap_or(i64::MAX);

@@ -114,7 +114,7 @@ fn union<'a>(request: &mut Request<'a>) -> Combined<'a> {
     scores.into_iter().collect()
 }
 
-/// At most so many elements of the intersection.
+/// How many elements of the intersection are wanted at most.
 fn intersection<'a>(request: &mut Request<'a>, most: usize) -> Combined<'a> {
     let Request { sources, aggregate, .. } = request;
     sources.sort_by_key(|source| source.input.len());

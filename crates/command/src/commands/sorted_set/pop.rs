@@ -140,7 +140,7 @@ pub(super) fn event(direction: Direction) -> &'static str {
     }
 }
 
-/// The ranks of so many elements at one end.
+/// The ranks of this number of elements at one end.
 pub(super) fn ends(set: &SortedSet, count: usize, direction: Direction) -> std::ops::Range<usize> {
     let len = set.len();
     match direction {

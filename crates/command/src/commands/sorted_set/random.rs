@@ -91,8 +91,8 @@ fn parse(word: &[u8], args: &Args<'_>) -> Result<(i64, Scores), CommandError> {
     Ok((count, Scores::With))
 }
 
-/// So many different numbers below `len`, each as likely as another (R. Floyd's sampling: every
-/// step draws from one more number, and takes that if it has the drawn one already).
+/// This number of different numbers below `len`, each as likely as another (R. Floyd's sampling:
+/// every step draws from one more number, and takes that if it has the drawn one already).
 fn different_ranks(count: usize, len: usize, random: &mut Random) -> Vec<usize> {
     let mut taken = HashSet::with_capacity(count);
     let mut ranks = Vec::with_capacity(count);

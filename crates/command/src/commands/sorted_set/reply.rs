@@ -21,7 +21,7 @@ pub(crate) fn member(reply: &mut Reply<'_>, member: Item<'_>) {
     reply_item(member, reply);
 }
 
-/// The header of so many elements.
+/// The header of this number of elements.
 #[inline]
 pub(super) fn header(reply: &mut Reply<'_>, count: usize, scores: Scores) {
     let is_flat = scores == Scores::With && reply.protocol() == Protocol::Resp2;

@@ -67,7 +67,7 @@ fn xautoclaim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
 
 fn parse(args: &Args<'_>) -> Result<Wanted, CommandError> {
     const COUNT: u64 = 100;
-    /// So many that Redis could still allocate for them.
+    /// The largest count for which Redis could still allocate.
     const COUNT_MAX: i64 = i64::MAX / 16;
     let idle_ms_min = parse_i64(args.word(4))
         .ok_or(CommandError::fixed("ERR Invalid min-idle-time argument for XAUTOCLAIM"))?;

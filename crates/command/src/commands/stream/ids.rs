@@ -26,7 +26,7 @@ pub(super) fn id(text: &[u8]) -> Result<EntryId, CommandError> {
     parse(text, 0).ok_or(INVALID)
 }
 
-/// The same, or `-` or `+` for the least and the greatest.
+/// An identity, or `-` or `+` for the least and the greatest.
 pub(super) fn id_or_bound(text: &[u8]) -> Result<EntryId, CommandError> {
     bound(text, 0)
 }

@@ -151,7 +151,7 @@ pub(super) fn about(stream: &Stream, reply: &mut Reply<'_>) {
     reply.integer(stream.len() as i64);
     field("radix-tree-keys", reply);
     reply.integer(nodes);
-    // There is no radix tree; one of so many keys has at least so many nodes.
+    // There is no radix tree; one of this number of keys has at least as many nodes.
     field("radix-tree-nodes", reply);
     reply.integer(nodes + 1);
     field("last-generated-id", reply);

@@ -85,7 +85,8 @@ fn read_ids(
     Ok(after)
 }
 
-/// The stream at a key. Who has waited passes over a key that has got a value of another kind.
+/// The stream at a key. A client that has waited passes over a key that has got a value of another
+/// kind.
 #[inline]
 fn stream_at<'a>(view: &'a View<'_>, key: &Key<'_>) -> Result<Option<&'a Stream>, WrongType> {
     match view.collection::<Stream>(key) {

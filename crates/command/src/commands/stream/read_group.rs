@@ -72,7 +72,7 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
         let is_in_turn = txn.is_first(key, service);
         let has_some = edit_as(txn, key, reader, |stream, edits| {
             if from == From::New && !(is_in_turn && has_new(stream, group)) {
-                // Who waits is seen once, not at every change that has nothing for it.
+                // A client that waits is seen once, not at every change that has nothing for it.
                 if !has_waited {
                     stream.see(reader, Attempt::Fruitless, edits);
                 }

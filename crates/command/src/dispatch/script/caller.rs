@@ -51,7 +51,7 @@ const fn denied(text: &'static str) -> Denied {
 pub(super) enum GivenUp {
     /// It may use any key: every partition is to be held.
     AnyKey,
-    /// The same, and every key has to be in memory.
+    /// All partitions are held, and every key has to be in memory.
     Everything,
     /// These keys have to be in memory.
     Fetch(Missing),

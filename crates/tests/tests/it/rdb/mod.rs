@@ -70,7 +70,7 @@ fn sorted(mut payload: Payload<'_>) -> Payload<'_> {
     payload
 }
 
-/// Reads what Redis dumped, compares it with what Redis says, and gives it back in several
+/// Reads what Redis dumped, compares it with what Redis says, and returns it in several
 /// encodings.
 fn check(redis: &mut Connection, key: &str, same: &EncodeOptions) -> u8 {
     let dumped = dump(redis, key);

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 impl Tree {
-    /// Takes the elements with these ranks, which are there, out and gives each to `take`. Nodes
+    /// Takes the elements with these ranks, which are there, out and passes each to `take`. Nodes
     /// that are within the range as a whole go as a whole.
     pub(in super::super) fn remove_ranks(
         &mut self,
@@ -97,7 +97,7 @@ impl Node {
         }
     }
 
-    /// Gives every element beneath it to `take`, and forgets the nodes.
+    /// Passes every element beneath it to `take`, and forgets the nodes.
     fn take_all(&self, take: &mut dyn FnMut(ElementId), blocks: &mut Blocks) {
         match self {
             Node::Leaf(leaf) => {

@@ -112,7 +112,7 @@ impl<'a> Request<'a> {
         (is_unordered && self.stores).then_some(Sorting { by: None, by_bytes: true, direction })
     }
 
-    /// LIMIT, of so many elements.
+    /// The ranks that LIMIT leaves of `len` elements.
     pub(super) fn range(&self, len: usize) -> Range<usize> {
         let start = usize::try_from(self.offset.max(0)).unwrap_or(len).min(len);
         let count = usize::try_from(self.count).unwrap_or(len).min(len - start);

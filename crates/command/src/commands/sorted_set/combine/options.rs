@@ -25,7 +25,7 @@ pub(super) struct Request<'a> {
     pub(super) sources: Vec<Source<'a>>,
     pub(super) aggregate: Aggregate,
     pub(super) scores: Scores,
-    /// At most so many elements are counted; 0 for all.
+    /// How many elements are counted at most; 0 for all.
     pub(super) limit: usize,
 }
 
@@ -43,7 +43,7 @@ impl Call {
         if self.form == Form::Store { 2 } else { 1 }
     }
 
-    /// Reads the whole call. `object` gives what is under the key with a number.
+    /// Reads the whole call. `object` returns what is under the key with a number.
     pub(super) fn parse<'a>(
         self,
         args: &Args<'_>,
