@@ -67,7 +67,7 @@ impl Engine {
         self.totals_in(None, db, wait)
     }
 
-    /// The same for who may hold every partition, for whom it is one moment's truth.
+    /// The totals for a caller that may hold every partition; then they are one moment's truth.
     pub(crate) fn totals_in(
         &self,
         held: Option<&Locked<'_>>,

@@ -69,7 +69,7 @@ pub(crate) struct ChangesMark {
     count: u64,
 }
 
-/// Whose a record is.
+/// The partition or partitions that a record belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     /// A partition's.
@@ -131,9 +131,9 @@ impl Changes {
         }
     }
 
-    /// Gives the op that was written last a record of its own if it has made its record too long,
-    /// and cuts it if it is too long by itself and can be cut. What cannot, a single element or a
-    /// key, is as long as a request may make it.
+    /// Moves the op that was written last to a record of its own if it has made its record too
+    /// long, and cuts it if it is too long by itself and can be cut. What cannot, a single element
+    /// or a key, is as long as a request may make it.
     #[cold]
     fn bound_record(&mut self, bytes_max: usize) {
         let Some(&(Owner::Partition(partition), start)) = self.records.last() else { return };
@@ -358,14 +358,14 @@ impl Txn<'_> {
     }
 
     /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them.
-    /// Gives the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
+    /// Returns the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
     /// Clients that were called are due to be served ([`Changes::take_called`]).
     #[inline]
     pub fn commit(mut self) -> Option<Ticket> {
         self.append()
     }
 
-    /// The same, but the locks are held until `self` goes: it needs not be moved here.
+    /// Commits while the locks are held until `self` goes: it needs not be moved here.
     #[inline]
     pub fn append(&mut self) -> Option<Ticket> {
         match self.changes.records[..] {

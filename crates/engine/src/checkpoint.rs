@@ -54,9 +54,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How often the thread looks whether a checkpoint is due.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// After so many rows, some 200 µs, the thread gives its core away. Else a network thread that
-/// wants it waits for the end of a slice of the scheduler, 4 ms: with server and checkpoints on one
-/// core, 2.4 s in all of the load of 8 million keys, and so 0.07 s of that of 5 million.
+/// The number of rows, some 200 µs, after which the thread yields its core. Else a network thread
+/// that wants it waits for the end of a slice of the scheduler, 4 ms: with server and checkpoints
+/// on one core, 2.4 s in all of the load of 8 million keys, and so 0.07 s of that of 5 million.
 const ROWS_AT_A_STRETCH: usize = 128;
 
 /// How often it looks at every partition, which is 1,024 locks.
@@ -338,8 +338,8 @@ impl Engine {
         Slice { partitions: Vec::new(), positions_before: self.log().positions() }
     }
 
-    /// Gives the cold tier what was gathered. Then it has all that the partitions of the slice had
-    /// in the log before, and says so, and the log is trimmed.
+    /// Passes what was gathered to the cold tier. Then it has all that the partitions of the slice
+    /// had in the log before, and says so, and the log is trimmed.
     fn end_slice<'e>(
         &'e self,
         floors: &mut Floors,
@@ -378,7 +378,7 @@ impl Engine {
         Ok(self.copy(id, rows, Holding::Throughout))
     }
 
-    /// The same but for the elements of large collections, if these are to be gathered in slices.
+    /// Copies all but the elements of large collections, if these are to be gathered in slices.
     fn copy(&self, id: PartitionId, rows: &mut Rows, holding: Holding) -> Collected {
         rows.make_room(self.keyspace.glance(id, Partition::dirty).unwrap_or(0));
         let mut locked = self.keyspace.lock(id);

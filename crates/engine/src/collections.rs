@@ -44,7 +44,7 @@ enum Fate {
     },
 }
 
-/// Who hears of a change: of those who watch the key.
+/// Which of the clients that watch the key are told of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     Everybody,
@@ -95,8 +95,8 @@ impl Txn<'_> {
     }
 
     /// Changes the collection of this type under a key. What `change` writes as edits is logged; if
-    /// it writes nothing, nothing has changed. Gives what `change` gives, or `None` if the key is
-    /// not there and is to be skipped.
+    /// it writes nothing, nothing has changed. Returns what `change` returns, or `None` if the key
+    /// is not there and is to be skipped.
     ///
     /// # Errors
     /// Something else is under the key; `change` has not been called.

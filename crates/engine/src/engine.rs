@@ -112,7 +112,7 @@ pub struct Engine {
     /// Databases that any partition has used; one that is flushed goes out. A flush passes over the
     /// others. Set and cleared under the locks of the partitions concerned.
     pub(crate) used_databases: DatabaseSet,
-    /// Who announces what happens without a command.
+    /// Announces what happens without a command.
     pub(crate) event_sink: OnceLock<Box<dyn EventSink>>,
     recovery: RecoveryStats,
     limits: LimitsCell,

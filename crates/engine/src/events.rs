@@ -200,7 +200,7 @@ impl Txn<'_> {
         Ok(())
     }
 
-    /// Removes a key whose time has come, and says so; says whether there was one.
+    /// Removes a key whose time has come, and announces that; returns true if there was one.
     pub fn expire(&mut self, key: &Key<'_>) -> bool {
         let due = self.engine.is_due(&self.locked, self.session.db, self.session.now_ms, key);
         if due {

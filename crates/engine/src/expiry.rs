@@ -17,7 +17,7 @@ use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// From so many keys on that are to be removed under one lock, no further bucket is looked at:
+/// After this number of keys to be removed under one lock, no further bucket is looked at:
 /// about 50 µs.
 const KEYS_A_LOCK: usize = 200;
 /// Buckets that are looked at under one lock: at most about 100 µs, if all of their entries expire.

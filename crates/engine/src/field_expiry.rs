@@ -117,7 +117,7 @@ fn find_due(database: &Database, key_hash: u64, now_ms: u64, due: &mut Vec<Vec<u
 }
 
 /// Removes expired fields of a hash, at most `max`, or the hash if it has no others, and notes when
-/// the next field is due. Gives the number of fields removed.
+/// the next field is due. Returns the number of fields removed.
 fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
     let now_ms = txn.now_ms();
     let fields = txn.stored_hash(key).map_or(0, Collection::len);

@@ -136,7 +136,7 @@ pub struct LogError(pub String);
 /// Takes ChangeSet records, one stream a shard, and acknowledges them.
 pub trait CommitLog: Send + Sync {
     /// Appends one record. The caller holds the lock of the record's partition, so that the order
-    /// of calls is the order of changes. Gives the record's position in the stream and the ticket
+    /// of calls is the order of changes. Returns the record's position in the stream and the ticket
     /// that its reply waits for.
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket);
 

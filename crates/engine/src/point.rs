@@ -50,7 +50,7 @@ impl<'a> Point<'a> {
 }
 
 impl View<'_> {
-    /// The same of one of its keys, counted as a hit or a miss and as a use of the key.
+    /// Looks at one of its keys, counted as a hit or a miss and as a use of the key.
     #[inline]
     pub fn point(&self, key: &Key<'_>) -> Point<'_> {
         Point { object: self.get(key), session: self.session() }

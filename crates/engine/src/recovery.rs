@@ -20,7 +20,7 @@ use basalt_keyspace::retire::FreeAtOnce;
 use basalt_value::Limits;
 use std::time::{Duration, Instant};
 
-/// Up to here generations are for databases that were never flushed: there are at most so many.
+/// Up to here generations are for databases that were never flushed: there are no more databases.
 const FIRST_GENERATION_MAX: u64 = 255;
 
 /// Why the database does not open.
@@ -41,7 +41,7 @@ pub enum RecoveryError {
     /// A record of the log makes no sense although its checksum is right.
     #[error("a record of shard {shard} at position {position} cannot be read: {error}")]
     Record {
-        /// Whose stream.
+        /// The shard of the stream.
         shard: u16,
         /// Where in it.
         position: u64,

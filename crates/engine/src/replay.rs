@@ -125,7 +125,7 @@ impl<'scope, 'env> Lane<'scope, 'env> {
         let running = match std::mem::replace(&mut self.state, LaneState::Failed) {
             LaneState::Inline(applier) => Running::start(scope, applier),
             LaneState::Running(running) => running,
-            // Whoever goes on after an error gets nothing applied, and the error stands.
+            // A caller that goes on after an error gets nothing applied, and the error stands.
             LaneState::Failed => return Ok(()),
         };
         let next = running.empty.try_recv().unwrap_or_default();

@@ -36,10 +36,10 @@ pub(crate) enum LoadError {
     #[error("{0}")]
     Cold(#[from] ColdError),
     /// It makes no sense. Elements that were read after their object make none either if both were
-    /// replaced in between; whoever looks after them knows.
+    /// replaced in between; the caller, which looks after them, knows.
     #[error("{0}")]
     Row(#[from] BadRow),
-    /// Whoever wanted it wants it no more.
+    /// It is not wanted any more.
     #[error("interrupted")]
     Interrupted,
 }

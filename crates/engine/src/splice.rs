@@ -14,7 +14,7 @@ use basalt_keyspace::table::Found;
 use std::ops::Range;
 
 impl Txn<'_> {
-    /// Overwrites or extends a string from `offset` on, filling a gap with zeros; gives its new
+    /// Overwrites or extends a string from `offset` on, filling a gap with zeros; returns its new
     /// length. The expiry stays. A missing key begins empty.
     pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
         let Old { found, bytes: old_bytes, expire_ms } = self.old(key);
@@ -39,7 +39,7 @@ impl Txn<'_> {
         len
     }
 
-    /// The same for a string of more than [`WHOLE_BYTES_MAX`], which is found.
+    /// Splices a string of more than [`WHOLE_BYTES_MAX`], which is found.
     fn splice_found(&mut self, key: &Key<'_>, found: Found, offset: usize, bytes: &[u8]) {
         let access = access_at(self.now_ms());
         self.database(key).splice(key.bytes, found, offset, bytes, access);

@@ -29,7 +29,7 @@ pub enum WarmUp {
     No,
 }
 
-/// Who waits for what a thread does.
+/// Whether somebody waits for what a thread does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Urgency {
     ClientsWait,
@@ -46,7 +46,7 @@ impl Background {
     /// Starts them.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system has no thread left.
     pub fn start(engine: &Arc<Engine>, warm_up: WarmUp) -> std::io::Result<Background> {
         let mut background = Background { engine: Arc::clone(engine), threads: Vec::new() };
         background.spawn("checkpoint", Urgency::CanWait, Engine::run_checkpoint_thread)?;

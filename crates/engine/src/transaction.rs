@@ -159,7 +159,7 @@ impl<'e> Transaction<'e> {
         Engine::unwatch_held(&mut self.locked, watching);
     }
 
-    /// The same for a while, for something that wants one of its own.
+    /// Lends this transaction for a while, to something that wants one of its own.
     pub fn lend(&mut self) -> Transaction<'_> {
         Transaction {
             engine: self.engine,
@@ -170,7 +170,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// Before a command: if anybody wants events, removes those of its keys whose time has come,
-    /// and says so. Who counts on `expired` counts on it before what the command does to the key.
+    /// and says so. A listener for `expired` hears it before what the command does to the key.
     pub fn expire(&mut self, keys: &[Key<'_>], session: Session) {
         if self.changes.classes.is_empty() {
             return;
@@ -206,7 +206,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// Appends what all commands changed to the log, all or nothing, and lets go of the locks.
-    /// Gives the ticket that the reply waits for.
+    /// Returns the ticket that the reply waits for.
     pub fn commit(self) -> Option<Ticket> {
         let session = Session::background(0, 0);
         Txn::within(self.engine, self.locked, session, self.changes, self.company).commit()

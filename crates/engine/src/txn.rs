@@ -38,7 +38,7 @@ pub(crate) enum Company {
     Alone,
     /// It is one of several that run as one, and everything is there that it may touch.
     Transaction,
-    /// The same, and so is every other key.
+    /// It is one of several that run as one, and every key is there.
     Everything,
 }
 
@@ -96,7 +96,7 @@ impl<'e> Txn<'e> {
         Txn::with_gating(engine, locked, session, changes, engine.gating())
     }
 
-    /// The same for a caller that knows whether replies wait for the log.
+    /// Begins a transaction for a caller that knows whether replies wait for the log.
     #[inline(always)]
     pub fn with_gating(
         engine: &'e Engine,
@@ -111,7 +111,7 @@ impl<'e> Txn<'e> {
         Txn { engine, locked, session, changes, gated, company: Company::Alone }
     }
 
-    /// The same for one of several commands that share their locks and their ChangeSet.
+    /// Begins the part of one of several commands that share their locks and their ChangeSet.
     pub(crate) fn within(
         engine: &'e Engine,
         locked: Locked<'e>,
@@ -250,9 +250,9 @@ impl<'e> Txn<'e> {
         origin
     }
 
-    /// Gives a string the form that editing leaves ([`StringForm::Edited`]). Its bytes stay, so
-    /// nobody who watches the key is told. A string of more than [`WHOLE_BYTES_MAX`] has that form
-    /// already.
+    /// Turns a string into the form that editing leaves ([`StringForm::Edited`]). Its bytes stay,
+    /// so nobody who watches the key is told. A string of more than [`WHOLE_BYTES_MAX`] has that
+    /// form already.
     pub fn reform(&mut self, key: &Key<'_>) {
         let Some((found, object)) = self.find_live(self.session.db, key) else { return };
         let (Some(value), expire_ms) = (object.string(), object.expire_ms()) else { return };
@@ -265,7 +265,7 @@ impl<'e> Txn<'e> {
         }
     }
 
-    /// Puts an entry into memory, whatever was there; says whether it replaced a key.
+    /// Puts an entry into memory, whatever was there; returns whether it replaced a key.
     pub(crate) fn store(&mut self, key: &Key<'_>, content: Content<'_>) -> Origin {
         let found = self.database(key).table().find(key.hash, key.bytes);
         self.store_at(key, found, content)
@@ -284,7 +284,7 @@ impl<'e> Txn<'e> {
         }
     }
 
-    /// Removes a key; says whether it was there. A key that has expired counts as not there.
+    /// Removes a key; returns true if it was there. A key that has expired counts as not there.
     pub fn delete(&mut self, key: &Key<'_>) -> bool {
         let was_live = self.get(key).is_some();
         let engine = self.engine;
@@ -298,7 +298,7 @@ impl<'e> Txn<'e> {
         was_live
     }
 
-    /// Sets when a key expires, 0 for never; says whether the key was there.
+    /// Sets when a key expires, 0 for never; returns true if the key was there.
     pub fn set_expiry(&mut self, key: &Key<'_>, expire_ms: u64) -> bool {
         let Some(object) = self.get(key) else { return false };
         let form = object.form();

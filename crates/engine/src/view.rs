@@ -267,7 +267,7 @@ impl<'e> View<'e> {
         object
     }
 
-    /// Notes a use of a key, whatever the session says of that; says whether there is a key.
+    /// Notes a use of a key, whatever the session says of that; returns true if there is a key.
     pub fn touch(&self, key: &Key<'_>) -> bool {
         let is_there = self.inspect(key).is_some();
         let table = self.database(key).table();

@@ -6,14 +6,14 @@
 //! ```
 //! A command that finds nothing says so with [`Txn::wait`] or [`View::wait`] and returns without a
 //! reply. Its client joins the queues of all its keys under the locks of the very run that found
-//! nothing, so a change that it did not see comes later and finds it there: no call is lost. Who is
-//! called runs the whole command again, under its locks, and takes the first ready key in the order
-//! of its arguments. Afterwards it is taken out of all queues or keeps its places
+//! nothing, so a change that it did not see comes later and finds it there: no call is lost. A
+//! client that is called runs the whole command again, under its locks, and takes the first ready
+//! key in the order of its arguments. Afterwards it is taken out of all queues or keeps its places
 //! ([`Txn::settle`]).
 //!
 //! To be fair, a command takes from a key only if nobody has waited longer there
-//! ([`Txn::is_in_turn`]); who is turned away joins the queue. Commands that do not wait take what
-//! they find: they cannot queue. See `docs/concurrency.md`.
+//! ([`Txn::is_in_turn`]); a client that is turned away joins the queue. Commands that do not wait
+//! take what they find: they cannot queue. See `docs/concurrency.md`.
 
 use crate::changes::{Ask, Changes};
 use crate::engine::Engine;
@@ -111,7 +111,7 @@ impl Txn<'_> {
         self.is_first(key, Service::InTurn)
     }
 
-    /// The same for a service that takes.
+    /// Whether nobody has waited longer at this key for this service.
     #[inline]
     pub fn is_first(&self, key: &Key<'_>, service: Service) -> bool {
         let Some(interest) = &self.locked.partition(key.partition).interest else { return true };
@@ -175,7 +175,7 @@ impl View<'_> {
         WaitAnswer::Waits
     }
 
-    /// The same for a command that reads the streams at its keys behind these identities: its next
+    /// Has a command wait that reads the streams at its keys behind these identities: its next
     /// run gets them from [`View::behind`].
     pub fn wait_behind(
         &self,
@@ -216,7 +216,8 @@ impl View<'_> {
         self.asks.get() || self.session.attempt != Attempt::First
     }
 
-    /// As [`Txn::settle`]. Who only looks calls nobody when he leaves.
+    /// Settles a wait as [`Txn::settle`] does. A client that only looks calls nobody when it
+    /// leaves.
     #[cold]
     pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
         match self.ask.take() {
@@ -310,7 +311,7 @@ fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, patience: &Patience) 
     }
 }
 
-/// Whoever comes next is called where there is still something.
+/// Calls the next client where there is still something.
 fn leave(
     locked: &mut Locked<'_>,
     client: u64,

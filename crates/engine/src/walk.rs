@@ -121,7 +121,7 @@ impl WalkLimits {
 }
 
 impl Engine {
-    /// Visits live keys from `from` on, one partition's lock held. Gives where to go on, or
+    /// Visits live keys from `from` on, one partition's lock held. Returns where to go on, or
     /// [`Cursor::START`] at the end.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Engine {
         self.scan_in(None, walk, from, limits, visit)
     }
 
-    /// The same for who may hold every partition.
+    /// Goes on with a walk of [`Engine::scan`], for a caller that may hold every partition.
     pub(crate) fn scan_in(
         &self,
         held: Option<&Locked<'_>>,
@@ -183,7 +183,7 @@ impl Engine {
         self.random_key_in(None, walk, random)
     }
 
-    /// The same for who may hold every partition.
+    /// Chooses a key as [`Engine::random_key`] does, for a caller that may hold every partition.
     pub(crate) fn random_key_in(
         &self,
         held: Option<&Locked<'_>>,
@@ -266,7 +266,7 @@ impl Engine {
     }
 }
 
-/// Visits the entries that are not tombstones of some buckets; gives the hash where to go on.
+/// Visits the entries that are not tombstones of some buckets; returns the hash where to go on.
 fn visit_some(
     table: &Table,
     from: u64,

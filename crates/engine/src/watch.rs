@@ -2,8 +2,9 @@
 //!
 //! A watch stands in its key's partition ([`Interest`](basalt_keyspace::interest::Interest)); the
 //! first change of the key sets the client's mark and removes the watch, under the partition's
-//! lock. Who then executes a transaction holds the partitions of all watched keys, so that no
-//! change is missed and none comes between the look at the mark and the transaction's own changes.
+//! lock. A thread that then executes a transaction holds the partitions of all watched keys, so
+//! that no change is missed and none comes between the look at the mark and the transaction's own
+//! changes.
 //!
 //! Nothing happens at the moment at which a key expires. But any change of *when* it expires is a
 //! change of the key; so as long as the mark is not set, the earliest expiry that was seen when the
@@ -103,7 +104,7 @@ impl Engine {
         })
     }
 
-    /// The same for who holds the partitions.
+    /// Ends the watches for a caller that holds the partitions.
     pub(crate) fn unwatch_held(locked: &mut Locked<'_>, watching: &Watching) {
         for (partition, place) in &watching.keys {
             unwatch(locked, watching, *partition, *place);

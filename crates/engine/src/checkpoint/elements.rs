@@ -79,7 +79,7 @@ impl ElementRows {
         self.index.push(RowAt { start, key_len, content_len });
     }
 
-    /// Gives all rows to a checkpoint, in order. A walk may have shown an element twice, as the
+    /// Passes all rows to a checkpoint, in order. A walk may have shown an element twice, as the
     /// same.
     pub(super) fn write(
         &mut self,

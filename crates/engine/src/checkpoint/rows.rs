@@ -65,7 +65,7 @@ pub(super) struct Terms<'a> {
 }
 
 impl Rows {
-    /// Empties itself and makes room for about so many keys, before the lock is taken.
+    /// Empties itself and makes room for about this number of keys, before the lock is taken.
     pub(super) fn make_room(&mut self, dirty: usize) {
         self.keys.clear();
         self.values.clear();

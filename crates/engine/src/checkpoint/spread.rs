@@ -30,9 +30,9 @@ const ELEMENTS_A_LOCK: usize = 1_024;
 /// Elements of one partition that are gathered under the first lock, together with what else is
 /// dirty.
 const ELEMENTS_AT_ONCE: usize = 1_024;
-/// Between two locks: whoever unlocks and locks again at once lets nobody else in.
+/// Between two locks: a thread that unlocks and locks again at once lets nobody else in.
 const BETWEEN_LOCKS: Duration = Duration::from_micros(100);
-/// Bytes of a collection that becomes spread are written as soon as there are so many.
+/// Bytes of a collection that becomes spread are written as soon as there are this many.
 const PART_BYTES: usize = 32 << 20;
 
 /// A collection whose elements are being gathered.
