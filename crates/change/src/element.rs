@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! partition:u16be 0x02 generation:u64be id:u64be set:u8 name
-//!                                                set   0: by name; 1: by order, for kinds that have one
+//!                                                set   0: by name; 1: by order, if it has one
 //! ```
 //! The elements of one collection are a range, so that a collection that is gone is one range to be
 //! deleted, however large it was; and so are those of all collections of one generation of a

@@ -1,7 +1,7 @@
 //! How rows get in: sorted files written aside, then one ingestion.
 //!
 //! ```text
-//! put/delete ─▶ staging/2.sst, 3.sst … (rotated at FILE_BYTES_TARGET and on request, disjoint, ascending)
+//! put/delete ─▶ staging/2.sst, 3.sst … (rotated at FILE_BYTES_TARGET and on request; ascending)
 //! delete_range ─▶ kept in memory ─▶ staging/9.sst (tombstones only)        prepare: synced
 //! commit: IngestExternalFile([tombstones, rows …], move_files)
 //!         = hard links into db/, file and directory synced, ONE edit in the MANIFEST, synced

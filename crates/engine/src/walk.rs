@@ -1,7 +1,7 @@
 //! Walking a database: a page at a time for SCAN, whole for KEYS, one key for RANDOMKEY.
 //!
 //! ```text
-//! cursor = partition (10 bits) | leading 54 bits of the hash where the walk goes on; 0 = start, end
+//! cursor = partition (10 bits) | leading 54 bits of the hash where it goes on; 0 = start, end
 //! ```
 //! A table keeps its buckets in the order of hashes, whatever its size, so a cursor is a place
 //! among hashes and needs no state here: every key that exists from the walk's first call to its

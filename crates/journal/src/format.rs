@@ -25,15 +25,15 @@
 //!      hard state
 //!   +  zeros to a multiple of 4096
 //!
-//! Format 1 (magic "BASALTJ1") has no bytes 56 to 80. Its segments are read and nothing writes them.
+//! Format 1 (magic "BASALTJ1") has no bytes 56 to 80. Its segments are read, never written.
 //!
 //! frame: 24 bytes, then its payload, unaligned
 //!   0  kind: 1 records, 2 truncate suffix, 3 raise, 4 hard state
 //!   1  zero
 //!   2  stream                u16
 //!   4  number of records     u32       (kind 1, else 0)
-//!   8  sequence number       u64       (1: of the first record; 2: first removed; 3: new last; 4: 0)
-//!  16  payload bytes         u64       (1: records, each a varint length and its bytes; 4: the state)
+//!   8  sequence number       u64       (1: first record's; 2: first removed; 3: new last; 4: 0)
+//!  16  payload bytes         u64       (1: records: varint length, bytes; 4: the state)
 //! ```
 //!
 //! Why it is so:

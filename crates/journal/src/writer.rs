@@ -5,9 +5,9 @@
 //!            (n + 1 gathers)                      written = n             durable = n
 //! ```
 //!
-//! The cut takes every stream's lock, in order, swaps the buffers for empty ones and opens group n +
-//! 1 before it lets go. So a group is a consistent cut: an atomic append, which holds its streams'
-//! locks together, is in it whole or not at all, and nothing in group n was appended after
+//! The cut takes every stream's lock, in order, swaps the buffers for empty ones and opens the next
+//! group before it lets go. So a group is a consistent cut: an atomic append, which holds the locks
+//! of its streams together, is in it whole or not at all, and nothing in group n was appended after
 //! something in n + 1. While group n is being written and synced, group n + 1 gathers: the slower
 //! the disk, the larger the groups. Under `Always` it may gather a little longer, see
 //! [`crate::gather`].

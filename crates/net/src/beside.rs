@@ -1,7 +1,7 @@
 //! Serving a thread's other clients while one of them runs a script that takes long.
 //!
 //! ```text
-//! turn ▸ batch ▸ run_script ▸ Lua ── every millisecond ──▶ attend ▸ a whole turn without the script's connection
+//! turn ▸ batch ▸ run_script ▸ Lua ── every millisecond ──▶ attend ▸ a turn for the others
 //!                                ◀───────────────────────────────┘
 //! ```
 //! Nothing of this happens in a script's first ten milliseconds. Then the script's connection stays

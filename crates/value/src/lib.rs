@@ -24,11 +24,11 @@
 //!     item.rs           list: chunks; stream: nodes         list/chunks.rs, stream/node.rs
 //!
 //!   an operation ─┬─▶ changes the value
-//!                 ├─▶ Edits: bytes for the log                                   edits.rs, <type>/edit.rs
-//!                 └─▶ Touched: which elements a checkpoint has to write          touched.rs
+//!                 ├─▶ Edits: bytes for the log                        edits.rs, */edit.rs
+//!                 └─▶ Touched: what a checkpoint has to write          touched.rs
 //!                       only if their rows are apart, that is, if it is spread
-//!   a checkpoint ───▶ Gathering: rows of what was touched, in slices             spread.rs, spread/gathering.rs
-//!   before it all ──▶ Step: what the operation will read, brought into the cache fetch.rs
+//!   a checkpoint ───▶ Gathering: rows of what was touched, in slices  spread.rs, spread/*
+//!   before it all ──▶ Step: what will be read, brought into the cache fetch.rs
 //! ```
 //!
 //! - [`form`] decides which of the two forms a word is, [`limits`] when a packed one becomes

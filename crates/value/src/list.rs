@@ -2,12 +2,12 @@
 //! Lists.
 //!
 //! ```text
-//! packed   count:u16le element …  see list/element.rs; up to `list-max-listpack-size`; empty: nothing
+//! packed   count:u16le element …  see list/element.rs, up to `list-max-listpack-size`
 //! native   chunks of elements     see list/chunks.rs
 //!
 //! encoded  item …                 in order, see item.rs
-//! edits    PUSH_LEFT 1 item       PUSH_RIGHT 2 item      POP_LEFT 3 count:varint   POP_RIGHT 4 count:varint
-//!          SET 5 index:varint item     INSERT 6 index:varint item     REMOVE 7 index:varint count:varint
+//! edits    PUSH_LEFT 1 item       PUSH_RIGHT 2 item      POP_LEFT 3 count   POP_RIGHT 4 count
+//!          SET 5 index item       INSERT 6 index item     REMOVE 7 index count   (varints)
 //! ```
 //! Edits go by position: the list that they are applied to is the one that they were written for.
 

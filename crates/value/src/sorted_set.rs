@@ -6,7 +6,7 @@
 //! native  elements ─ score and member of each, once            see `elements`
 //!         tree     ─ (score, number) in order, counted         see `tree`
 //!         members  ─ member ▸ number                           see `crate::members`
-//! whole   (member:item, score) …                               in order; both forms give the same bytes
+//! whole   (member:item, score) …                               in order; equal for both forms
 //! edits   01 member score │ 02 member │ 03 first last count    set; remove; remove a range
 //! ```
 //! A member stands in memory once and keeps its place when its score changes: tree and index refer

@@ -1,14 +1,14 @@
 //! Collections of which every element has a row of its own on disk.
 //!
 //! ```text
-//! kind        element              name                                   content
-//! list        some elements        place:u64be                            item …
-//! set         a member             its bytes
-//! sorted set  a member             its bytes                              score
-//! hash        a field              the bytes of its name                  value:item [expire_ms:u64le]
-//! stream      a node of entries    00 first id                            node
-//!             a group              01 name                                place, consumers
-//!             a pending entry      02 length of the name:u32be name id    times, consumer
+//! kind        element            name                                 content
+//! list        some elements      place:u64be                          item …
+//! set         a member           its bytes
+//! sorted set  a member           its bytes                            score
+//! hash        a field            the bytes of its name                value:item [expire_ms:u64le]
+//! stream      a node of entries  00 first id                          node
+//!             a group            01 name                              place, consumers
+//!             a pending entry    02 length of the name:u32be name id  times, consumer
 //! ```
 //! A list and a stream have rows of 4 to 7 KiB of their elements, as they stand together in memory:
 //! their elements have no names that would last. A sorted set has a second row for each member,

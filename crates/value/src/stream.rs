@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! stream ─▶ nodes   B-tree: first identity ─▶ node    (stream/node.rs: some entries, packed)
-//!           groups  B-tree: name ─▶ group             (stream/group.rs: consumers, pending entries)
+//!           groups  B-tree: name ─▶ group             (stream/group.rs: consumers, pending)
 //!           length, last identity, greatest deleted identity, entries ever added
 //! ```
 //! A stream that was never touched is an empty packed form, any other is native: there is nothing

@@ -39,7 +39,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         name: "noun-who",
         advice: "a noun for the doer: \"a thread that finds\", not \"who finds\"",
-        kept: 19,
+        kept: 0,
         find: doers_without_noun,
     },
     Pattern {
@@ -63,25 +63,25 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         name: "so-many",
         advice: "\"how many\", or the number",
-        kept: 5,
+        kept: 0,
         find: |source| phrases(source, &["so", "many"]),
     },
     Pattern {
         name: "gives",
         advice: "a function \"returns\", or \"returns true if\"",
-        kept: 19,
+        kept: 0,
         find: functions_that_give,
     },
     Pattern {
         name: "opening",
         advice: "a doc comment stands alone: say what it is, not what it resembles",
-        kept: 14,
+        kept: 0,
         find: leaning_openings,
     },
     Pattern {
         name: "long-comment",
         advice: "comments are wrapped at 100 columns",
-        kept: 39,
+        kept: 0,
         find: long_comments,
     },
     Pattern {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run under the locks of the named keys ▸ it asks for others ▸ unlock
-//!   ▸ lock those named and those asked for ▸ fetch what is not in memory ▸ run ▸ it asks for others …
+//!   ▸ lock those named and those asked for ▸ fetch what is missing ▸ run ▸ it asks for more …
 //! ```
 //! Each run is whole and under one holding of the locks, so what it answers was true at one moment.
 //! A command that is overtaken again and again by changes of what it makes names of gets everything

@@ -4,7 +4,7 @@
 //! read the call ▸ lock its partitions ▸ are its keys in memory? ▸ run, each command in its turn
 //!               ▸ append one ChangeSet ▸ unlock ▸ write the answer ▸ send what was published
 //!        ▲                                                           │ a key that is not held or
-//!        └──── unlock, lock or fetch more, begin again ◀─────────────┘ not in memory, nothing changed
+//!        └──── unlock, lock or fetch more, begin again ◀─────────────┘ not in memory, no change
 //! ```
 //! Which partitions those are, and what happens when a script uses keys that it was not called
 //! with, is [decision 11](../../../../docs/decisions/0011-scripts.md). A script knows no other way

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! page = prev:ptr next:ptr cell_bytes:u16 used:u16 free:u16 fresh:u16 | cell cell cell …
-//!        free:  offset of the first freed cell, 0 = none; a freed cell holds the offset of the next
+//!        free:  offset of the first freed cell, 0 = none; a freed cell holds that of the next
 //!        fresh: offset of the first cell never used
 //! ```
 //! Pages with a free cell are linked per size. Sizes above [`CELL_BYTES_MAX`] go to the global

@@ -1,8 +1,8 @@
 //! The ziplist, which Redis wrote before 7.0.
 //!
 //! ```text
-//! bytes:u32le tail:u32le count:u16le entry* ff     tail: where the last entry begins; count: ffff if unknown
-//! entry = previous encoding data                   previous: length of the entry before, 0 for the first
+//! bytes:u32le tail:u32le count:u16le entry* ff   tail: last entry's place; count ffff: unknown
+//! entry = previous encoding data                   previous: length of the one before, 0 at first
 //! previous = l:u8 (0 to 253) | fe l:u32le
 //!
 //! 00llllll bytes            string of l bytes      11000000 n:i16le    number

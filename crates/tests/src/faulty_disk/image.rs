@@ -1,8 +1,8 @@
 //! What is on the disk, and what would be after a power cut.
 //!
 //! ```text
-//! names:   durable ──▶ pending changes, in order ──▶ now         fsync of a directory moves durable to now
-//! a file:  synced bytes, and which sectors differ from them now   fsync of the file makes them equal
+//! names:   durable ──▶ pending changes, in order ──▶ now         fsync of a directory: now durable
+//! a file:  synced bytes, and which sectors differ from them now   fsync of the file: none do
 //! ```
 
 use super::{Failure, Fault, Operation};

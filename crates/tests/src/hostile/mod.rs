@@ -1,7 +1,7 @@
 //! Clients that try to stop, crash or bloat the server, and what another client feels meanwhile.
 //!
 //! ```text
-//! prepare ▸ attack from threads of its own, for some time ┬▸ SIGTERM ▸ how long until the process is gone
+//! prepare ▸ attack from threads of its own, for some time ┬▸ SIGTERM ▸ how long until its end
 //!           another client: PING on a fixed schedule ─────┤
 //!           resident memory, looked at with each PING ────┘
 //! ```

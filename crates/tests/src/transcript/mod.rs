@@ -27,7 +27,7 @@
 //! ...
 //! # unordered                   the next reply is an array in any order: it is sorted first
 //! > KEYS *
-//! # eventually                  the next command is repeated until it answers so (at most 5 seconds)
+//! # eventually                  the next command is repeated until it does (5 seconds at most)
 //! > EXISTS k
 //! > QUIT
 //! OK

@@ -5,7 +5,7 @@
 //! SET    1 name item  value item          the field holds the value and expires no more
 //! REMOVE 2 name item                      the field, which was there, is gone
 //! EXPIRE 3 name item  expire_ms:u64le     the field, which is there, expires then; 0: never
-//! CHANGE 4 name item  value item          the field, which is there, holds the value; its expiry stays
+//! CHANGE 4 name item  value item          a field that is there; its expiry stays
 //! ```
 //! A field that has expired is removed by a REMOVE: a reader that applies edits needs no clock.
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! element = item, see item.rs | length of the item, backwards
-//! length  = seven bits a byte, least significant in the last byte; 0x80 = another byte before this one
+//! length  = seven bits a byte, least significant in the last byte; 0x80 = another one before it
 //! ```
 
 use crate::item::Item;

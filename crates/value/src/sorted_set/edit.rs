@@ -5,7 +5,7 @@
 //! edit = 01 member:item score                                  the member has this score now
 //!      | 02 member:item                                        the member is gone
 //!      | 03 member:item score member:item score count:varint   so many are gone: first to last
-//!      | 04 member:item score                                  as 01, in a set that is native from here on
+//!      | 04 member:item score                                  as 01; it is native from here on
 //! ```
 //! A range is logged by its ends however many elements were in it; the count is a check. A native
 //! set that is written as edits begins with 04: else its first members would be packed for a while,

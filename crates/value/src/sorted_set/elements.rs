@@ -5,7 +5,7 @@
 //! id:u32     = page:24 slot:8
 //! page       = up to 256 slots of one size
 //! slot       = score:f64le │ member │ unused … │ count of unused:u8
-//!            | score:f64le │ place:u32le │ …               the member is too long: it stands in `long`
+//!            | score:f64le │ place:u32le │ …               a long member: it stands in `long`
 //! free slot  = next free slot of the page:u16le │ …
 //! ```
 //! A number of four bytes instead of an address of eight halves the tree and the index, and slots

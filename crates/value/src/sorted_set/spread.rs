@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! content        score
-//! second name    order:u64be member      the score's bits, turned so that they sort as scores do; -0 as 0
+//! second name    order:u64be member      the score's bits, so that they sort as scores; -0 as 0
 //! second content 80 if the score is -0, else nothing
 //! ```
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! leaf   up to 63 elements: scores …, ids …                         one block of 768 bytes
-//! inner  up to 60 children: the first element of each, how many elements are beneath it, where it is
+//! inner  up to 60 children: the first element of each, how many are beneath it, where it is
 //! ```
 //! Scores and ids stand apart, so that a search within a node reads scores only; members are looked
 //! at where scores are the same. The rank of an element is the sum of counts beside the way to it,

@@ -14,13 +14,13 @@
 //!      | 11 visit place ids                            entries are delivered to a consumer
 //!      | 12 visit delivered_ms:varint count:varint (id-after deliveries:varint) …
 //!      | 13 group ids                                  entries are no longer pending
-//!      | 14 length:varint name length:varint content   an element as its row has it, stream/spread.rs
+//!      | 14 length:varint name length:varint content   an element's row, stream/spread.rs
 //! id    = ms:varint sequence:varint
 //! marks = id id added:varint
 //! place = id optional                     last id delivered, entries read
 //! visit = group consumer seen_ms:varint optional        when it was last active
-//! ids   = count:varint id-after …         id-after: ms:varint, the difference to the one before (at first
-//!                                         0-0), modulo 2^64; sequence:varint, likewise if that is 0
+//! ids   = count:varint id-after …         id-after: ms:varint, the difference to the last (first:
+//!                                         0-0), modulo 2^64; sequence:varint, likewise
 //! group, consumer = item                  optional = varint: 0 for none, else the number and one
 //! ```
 //! Whether an entry begins a node is written down, so that recovery gives the same nodes under

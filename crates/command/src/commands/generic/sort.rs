@@ -2,7 +2,7 @@
 //! keys.
 //!
 //! ```text
-//! copy the elements ▸ weights, from the keys that BY names ▸ sort ▸ LIMIT ▸ results, from those of GET
+//! copy the elements ▸ weights, from the keys that BY names ▸ sort ▸ LIMIT ▸ results, from GET's
 //!                     └ are they held? else ask for them           └ the same, for what LIMIT left
 //! ```
 //! The names of the keys that BY and GET name are made of elements, so nobody can lock them before

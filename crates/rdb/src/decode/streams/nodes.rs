@@ -1,12 +1,12 @@
 //! The nodes of a stream: some entries in one listpack.
 //!
 //! ```text
-//! node   = count deleted master entry*              count: entries that are not deleted
+//! node   = count deleted master entry*     count: entries that are not deleted
 //! master = names name{names} 0
-//! entry  = flags ms sequence body items             ms, sequence: above those of the node's master identity
-//! body   = value{names}                             if flags has 2: the names are the master's
-//!        | pairs { name value }{pairs}              otherwise
-//! items                                             listpack's elements in the entry, without this one
+//! entry  = flags ms sequence body items    ms, sequence: above those of the node's master identity
+//! body   = value{names}                    if flags has 2: the names are the master's
+//!        | pairs { name value }{pairs}     otherwise
+//! items                                    listpack's elements in the entry, without this one
 //! ```
 //!
 //! `flags` has 1 if the entry is deleted.
