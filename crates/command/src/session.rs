@@ -10,6 +10,7 @@ use basalt_config::Settings;
 use basalt_engine::{Attempt, Behind, Engine, Gate, Held, LockWait, Places, Touch, Watching};
 use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::{Arg, Output, Protocol, Reply};
+use basalt_script::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -47,6 +48,8 @@ pub struct Session {
     pub(crate) is_parked: bool,
     /// Where its command, which is about to run, has waited.
     pub(crate) waiting: Option<Box<Waiting>>,
+    /// Its script waits and will begin again: where its random numbers stood when it began first.
+    pub(crate) script_random: Option<RandomState>,
 }
 
 /// Where a command waits, and until when.
@@ -116,6 +119,7 @@ impl Session {
             watching: None,
             is_parked: false,
             waiting: None,
+            script_random: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,
             subscriptions: None,

@@ -18,6 +18,7 @@ use crate::failure::{raise, told};
 use crate::from_reply::{error, to_lua};
 use crate::host::{Denied, Host, Overseer};
 use crate::native;
+use crate::random::{Random, RandomState};
 use crate::script::Script;
 use crate::sha1::Sha1;
 use crate::words::Words;
@@ -58,6 +59,8 @@ pub struct Input<'a> {
     pub args: Vec<&'a [u8]>,
     /// Watches over it.
     pub overseer: Arc<dyn Overseer>,
+    /// It begins again: where its random numbers stood when it began first.
+    pub random: Option<RandomState>,
 }
 
 /// How a run ended.
@@ -66,8 +69,8 @@ pub enum Finished {
     Answered(Answer),
     /// With an error: code first.
     Failed(String),
-    /// It was given up by its host.
-    GivenUp,
+    /// It was given up by its host; says where its random numbers stood when it began.
+    GivenUp(RandomState),
 }
 
 /// A Lua state.
@@ -78,24 +81,28 @@ pub struct Interpreter {
     explain: Function,
     compiled: HashMap<Sha1, Function>,
     current: Rc<Current>,
+    random: Rc<Random>,
     memory_bytes_max: usize,
     words: Words,
 }
 
 impl Interpreter {
-    /// A new state, as of this version of the server.
+    /// A new state, as of this version of the server. Its random numbers follow from `seed`.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(version: &str) -> Result<Interpreter, String> {
-        Interpreter::build(version).map_err(|error| format!("ERR no script can be run: {error}"))
+    pub fn new(version: &str, seed: u64) -> Result<Interpreter, String> {
+        Interpreter::build(version, seed)
+            .map_err(|error| format!("ERR no script can be run: {error}"))
     }
 
-    fn build(version: &str) -> mlua::Result<Interpreter> {
+    fn build(version: &str, seed: u64) -> mlua::Result<Interpreter> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
         let current = Rc::new(Current::default());
-        let native = native::functions(&lua, &current)?;
+        let random = Rc::new(Random::default());
+        random.seed(seed as i64);
+        let native = native::functions(&lua, &current, &random)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=redis");
         let (globals, run, attend): (Table, Function, Function) =
             prelude.call((native, version, version_number(version)))?;
@@ -106,7 +113,8 @@ impl Interpreter {
         lua.set_global_hook(triggers, move |_, _| watch.go_on().map(|()| VmState::Continue))?;
         let explain = lua.create_function(explain)?;
         let (compiled, words) = (HashMap::new(), Words::default());
-        Ok(Interpreter { lua, run, explain, compiled, current, memory_bytes_max: 0, words })
+        let memory_bytes_max = 0;
+        Ok(Interpreter { lua, run, explain, compiled, current, random, memory_bytes_max, words })
     }
 
     /// Whether a script is Lua: compiles it, and keeps that.
@@ -150,6 +158,10 @@ impl Interpreter {
             Err(error) => return Finished::Failed(error),
         };
         self.current.begin(input.overseer);
+        if let Some(state) = input.random {
+            self.random.go_back_to(state);
+        }
+        let random = self.random.state();
         let way_out = RefCell::new(WayOut {
             lua: &self.lua,
             host,
@@ -169,7 +181,9 @@ impl Interpreter {
         self.current.end();
         let protocol = self.current.protocol();
         let finished = match result {
-            _ if self.current.is_stopped() && self.current.reason().is_none() => Finished::GivenUp,
+            _ if self.current.is_stopped() && self.current.reason().is_none() => {
+                Finished::GivenUp(random)
+            }
             Ok((true, value)) => {
                 let bytes_max = limits.memory_bytes_max;
                 Finished::Answered(Answer { value, protocol, bytes_max })

@@ -29,6 +29,7 @@ mod words;
 pub use answer::Answer;
 pub use host::{Denied, Host, Level, Look, Overseer};
 pub use interpreter::{Finished, Input, Interpreter, Limits};
+pub use random::RandomState;
 pub use script::{Reach, Script, ScriptError, ScriptFlags};
 pub use sha1::Sha1;
 pub use store::{Evaluated, Scripts};

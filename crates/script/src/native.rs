@@ -16,17 +16,21 @@ use std::rc::Rc;
 const LOGGED_BYTES_MAX: usize = 64 << 10;
 
 /// The functions, by the names that the prelude knows.
-pub(crate) fn functions(lua: &Lua, current: &Rc<Current>) -> mlua::Result<Table> {
+pub(crate) fn functions(
+    lua: &Lua,
+    current: &Rc<Current>,
+    random: &Rc<Random>,
+) -> mlua::Result<Table> {
     let native = lua.create_table()?;
     native.set("sha1hex", lua.create_function(|_, args| sha1hex(&args))?)?;
     native.set("set_repl", lua.create_function(|_, args| set_repl(&args))?)?;
-    let random = Rc::new(Random::default());
-    let seeded = Rc::clone(&random);
+    let seeded = Rc::clone(random);
     let seed = move |_: &Lua, seed: f64| {
         seeded.seed(seed as i64);
         Ok(())
     };
     native.set("seed", lua.create_function(seed)?)?;
+    let random = Rc::clone(random);
     native.set("fraction", lua.create_function(move |_, ()| Ok(random.fraction()))?)?;
     let text =
         |lua: &Lua, problem: Value| told(&problem).map(|text| lua.create_string(text)).transpose();

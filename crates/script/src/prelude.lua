@@ -432,7 +432,6 @@ end
 
 local function run(script, explain, call, way_out, keys, arguments)
   redis.call, ask, globals.KEYS, globals.ARGV = call, way_out, keys, arguments
-  native.seed(0)
   local ok, value = raw_xpcall(script, explain)
   redis.call, ask, globals.KEYS, globals.ARGV = nil, nil, nil, nil
   sweep()

@@ -27,9 +27,12 @@ use crate::server::{REDIS_VERSION, Server};
 use crate::session::{Flow, Session, SessionResult};
 use crate::wait::Wait;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
+use basalt_env::random;
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
-use basalt_script::{Answer, Evaluated, Finished, Input, Interpreter, Limits, Reach, Script};
+use basalt_script::{
+    Answer, Evaluated, Finished, Input, Interpreter, Limits, RandomState, Reach, Script,
+};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +54,8 @@ pub(super) struct Publication {
 enum Outcome {
     Answered(Answer),
     Failed(CommandError),
-    GivenUp(GivenUp),
+    /// And where the script's random numbers stood when it began.
+    GivenUp(GivenUp, RandomState),
 }
 
 /// Runs a script by itself.
@@ -75,6 +79,7 @@ pub(super) fn execute(
     };
     // What is changed stays with the worker until it is committed.
     let mut changes = std::mem::take(&mut worker.changes);
+    let mut random = session.script_random.take();
     let result = loop {
         let script = &invocation.script;
         let claims = invocation.claims(&server.engine, session.db);
@@ -92,9 +97,10 @@ pub(super) fn execute(
         let mut publications = Vec::new();
         let caller = Caller::new(server, worker, session, &mut transaction, &claims, &invocation);
         let caller = caller.refusing_changes(log_refusal.as_ref()).attended_by(&mut *attendant);
-        match run(caller, &invocation, &claims, &mut publications) {
-            Outcome::GivenUp(why) => {
+        match run(caller, &invocation, &claims, random, &mut publications) {
+            Outcome::GivenUp(why, began_with) => {
                 drop(transaction);
+                random = Some(began_with);
                 // Keys that it has not found; it looks for them again.
                 changes.events().clear();
                 match why {
@@ -117,6 +123,9 @@ pub(super) fn execute(
         }
     };
     worker.changes = changes;
+    if matches!(result, Ok(Flow::Wait(_))) {
+        session.script_random = random;
+    }
     events::publish(server, worker, session);
     result
 }
@@ -140,7 +149,7 @@ pub(super) fn execute_within(
         .without_beginning_again()
         .refusing_changes(log_refusal.as_ref())
         .attended_by(attendant);
-    let outcome = run(caller, &invocation, &claims, publications);
+    let outcome = run(caller, &invocation, &claims, None, publications);
     finish(outcome, reply)
 }
 
@@ -189,7 +198,10 @@ fn with_interpreter<R>(work: impl FnOnce(&mut Interpreter) -> R) -> Result<R, Co
     INTERPRETER.with_borrow_mut(|slot| {
         let interpreter = match slot {
             Some(interpreter) => interpreter,
-            None => slot.insert(Interpreter::new(REDIS_VERSION).map_err(CommandError::new)?),
+            None => {
+                let made = Interpreter::new(REDIS_VERSION, random::seed());
+                slot.insert(made.map_err(CommandError::new)?)
+            }
         };
         Ok(work(interpreter))
     })
@@ -200,6 +212,7 @@ fn run(
     mut caller: Caller<'_, '_>,
     invocation: &Invocation<'_>,
     claims: &Claims<'_>,
+    random: Option<RandomState>,
     publications: &mut Vec<Publication>,
 ) -> Outcome {
     let settings = &caller.worker.settings.server;
@@ -215,14 +228,15 @@ fn run(
         keys: invocation.keys().collect(),
         args: invocation.arguments().collect(),
         overseer: running,
+        random,
     };
     let script = &*invocation.script;
     let finished =
         with_interpreter(|interpreter| interpreter.run(script, input, limits, &mut caller));
     let (given_up, mut published) = caller.end();
     match finished {
-        Ok(Finished::GivenUp) => match given_up {
-            Some(given_up) => Outcome::GivenUp(given_up),
+        Ok(Finished::GivenUp(random)) => match given_up {
+            Some(given_up) => Outcome::GivenUp(given_up, random),
             None => Outcome::Failed(CommandError::fixed("ERR the script was given up")),
         },
         Ok(Finished::Answered(answer)) => {
@@ -254,6 +268,6 @@ fn finish(outcome: Outcome, reply: &mut Reply<'_>) -> Result<(), CommandError> {
             Ok(())
         }
         Outcome::Failed(error) => Err(error),
-        Outcome::GivenUp(_) => Err(CommandError::fixed("ERR the script was given up")),
+        Outcome::GivenUp(..) => Err(CommandError::fixed("ERR the script was given up")),
     }
 }

@@ -6,7 +6,8 @@ mod sandbox;
 
 use basalt_resp::{Output, Protocol, Reply, Value, decode};
 use basalt_script::{
-    Denied, Finished, Host, Input, Interpreter, Level, Limits, Look, Overseer, Script, Words,
+    Denied, Finished, Host, Input, Interpreter, Level, Limits, Look, Overseer, RandomState, Script,
+    Words,
 };
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -83,22 +84,45 @@ fn run_full(
     text: &str,
     args: &[&[u8]],
 ) -> Option<Value> {
-    let script = Script::read(text.as_bytes()).expect("a script");
-    let input = Input { keys: vec![b"k"], args: args.to_vec(), overseer: Arc::new(Patient) };
-    let limits = Limits { memory_bytes_max: 16 << 20 };
     let mut out = Output::new();
-    match interpreter.run(&script, input, limits, host) {
+    match finish(interpreter, host, text, args, None) {
         Finished::Answered(answer) => answer.write(&mut Reply::new(&mut out, protocol)),
         Finished::Failed(error) => Reply::new(&mut out, protocol).error(error),
-        Finished::GivenUp => return None,
+        Finished::GivenUp(_) => return None,
     }
     let mut slices = [IoSlice::new(&[])];
     out.io_slices(&mut slices);
     Some(decode(&slices[0]).expect("a reply").expect("a whole reply").0)
 }
 
+/// Runs a script that is given up, from where its random numbers stood before.
+fn run_from(
+    interpreter: &mut Interpreter,
+    host: &mut Recorder,
+    text: &str,
+    random: Option<RandomState>,
+) -> Option<RandomState> {
+    match finish(interpreter, host, text, &[], random) {
+        Finished::GivenUp(random) => Some(random),
+        _ => None,
+    }
+}
+
+fn finish(
+    interpreter: &mut Interpreter,
+    host: &mut Recorder,
+    text: &str,
+    args: &[&[u8]],
+    random: Option<RandomState>,
+) -> Finished {
+    let script = Script::read(text.as_bytes()).expect("a script");
+    let overseer = Arc::new(Patient);
+    let input = Input { keys: vec![b"k"], args: args.to_vec(), overseer, random };
+    interpreter.run(&script, input, Limits { memory_bytes_max: 16 << 20 }, host)
+}
+
 fn interpreter() -> Interpreter {
-    Interpreter::new("7.2.4").expect("there is memory")
+    Interpreter::new("7.2.4", 1).expect("there is memory")
 }
 
 /// What a script answers, in a state of its own.
