@@ -73,6 +73,17 @@ impl Pauses {
         waiting.iter().for_each(|client| client.wake());
     }
 
+    /// Which commands are held now, if any are.
+    #[cold]
+    pub fn scope(&self) -> Option<Paused> {
+        let mut state = self.state.lock();
+        let current = state.current(Instant::now());
+        if current.is_none() {
+            state.reason = None;
+        }
+        current.map(|(scope, _)| scope)
+    }
+
     /// Whether a command has to wait, and how long at most; its client is woken if the pause ends
     /// before.
     #[cold]

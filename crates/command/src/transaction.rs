@@ -5,6 +5,7 @@
 //! queued.
 
 use crate::args::Args;
+use crate::pauses::Writes;
 use crate::prepared::Prepared;
 use basalt_resp::Arg;
 use basalt_spec::{Command, Flag};
@@ -17,7 +18,7 @@ pub struct Queue {
     commands: Vec<Queued>,
     /// One of them may change data.
     writes: bool,
-    /// One of them is a script, which may change data.
+    /// One of them runs a script.
     has_scripts: bool,
     /// One of them may need memory.
     needs_memory: bool,
@@ -35,9 +36,24 @@ struct Queued {
     prepared: Prepared,
 }
 
+/// What a call of a command may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effects {
+    /// A pause of writes holds it.
+    pub(crate) writes: Writes,
+    /// It runs a script.
+    pub(crate) runs_script: bool,
+}
+
 impl Queue {
     /// Adds a command.
-    pub(crate) fn push(&mut self, command: &Command, args: &Args<'_>, prepared: Prepared) {
+    pub(crate) fn push(
+        &mut self,
+        command: &Command,
+        args: &Args<'_>,
+        prepared: Prepared,
+        effects: Effects,
+    ) {
         // Nothing is run in the end, so nothing needs to be kept.
         if self.spoiled {
             return;
@@ -49,9 +65,9 @@ impl Queue {
         }
         self.commands.push(Queued { first_word, words: args.len(), prepared });
         self.writes |= command.flags.has(Flag::Write);
-        self.has_scripts |= command.flags.has(Flag::MayReplicate);
+        self.has_scripts |= effects.runs_script;
         self.needs_memory |= command.flags.has(Flag::Denyoom);
-        self.is_pausable |= is_pausable(command);
+        self.is_pausable |= effects.writes == Writes::Yes;
     }
 
     /// A command could not be queued: EXEC fails.
@@ -71,7 +87,7 @@ impl Queue {
         self.writes
     }
 
-    /// One of the commands is a script, which may change data.
+    /// One of the commands runs a script.
     pub(crate) fn has_scripts(&self) -> bool {
         self.has_scripts
     }
@@ -110,9 +126,4 @@ impl Queue {
             (queued.prepared, Args::new(&self.bytes, words))
         })
     }
-}
-
-/// Whether a pause of writes holds a command.
-pub(crate) fn is_pausable(command: &Command) -> bool {
-    command.flags.has(Flag::Write) || command.flags.has(Flag::MayReplicate)
 }

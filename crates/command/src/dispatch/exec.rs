@@ -87,7 +87,7 @@ fn admit(server: &Server, worker: &Worker, queue: &Queue) -> Result<Option<Wait>
     match server.engine.log().admit() {
         Ok(()) => Ok(None),
         Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
-        // The scripts are told when they want to change something.
+        // Scripts are told when they want to change something.
         Err(_) if !queue.writes() => Ok(None),
         Err(refusal) => Err(CommandError::log_refused(&refusal).discarding_transaction()),
     }

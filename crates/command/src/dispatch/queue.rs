@@ -2,6 +2,7 @@
 
 use super::keys::several_keys;
 use super::request::Request;
+use super::script;
 use super::worker::Worker;
 use crate::args::Args;
 use crate::entry::Run;
@@ -10,7 +11,7 @@ use crate::pauses::Writes;
 use crate::prepared::Prepared;
 use crate::server::Server;
 use crate::session::{Flow, Session};
-use crate::transaction::is_pausable;
+use crate::transaction::Effects;
 use crate::wait::Wait;
 use basalt_change::place::PartitionId;
 use basalt_engine::Refusal;
@@ -44,13 +45,28 @@ pub(super) fn push(
         return Err(CommandError::log_refused(&refusal));
     }
     let Some(queue) = &mut session.transaction else { return Ok(Flow::Done) };
-    queue.push(command, args, prepared);
+    queue.push(command, args, prepared, effects(server, command, *args));
     session.client.show_transaction(Some(queue));
     if queue.word_bytes() > worker.settings.clients.query_buffer_bytes_max {
         worker.counters.query_limit_disconnections.add(1);
         return Ok(Flow::Close);
     }
     Ok(Flow::Done)
+}
+
+/// What a call of a command may do, as a replica would see it.
+fn effects(server: &Server, command: &Command, args: Args<'_>) -> Effects {
+    let flags = command.flags;
+    let mut writes = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
+    let script = match server.commands.call(command.id).run {
+        Run::Script(call) => Some(call),
+        _ => None,
+    };
+    if let Some(declared) = script.and_then(|call| script::declared(server, args, call)) {
+        writes = !declared.no_writes;
+    }
+    let writes = if writes { Writes::Yes } else { Writes::No };
+    Effects { writes, runs_script: script.is_some() }
 }
 
 /// What keeps a command from running now.
@@ -67,12 +83,16 @@ pub(super) enum Held {
 pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) -> Option<Held> {
     let Request { server, call, .. } = request;
     let command = request.command();
-    let is_exec = matches!(call.run, Run::Exec);
-    let queue_writes = session.transaction.as_ref().is_some_and(|queue| queue.is_pausable());
-    let writes = is_pausable(command) || is_exec && queue_writes;
-    let writes = if writes { Writes::Yes } else { Writes::No };
-    if let Some(time) = server.pauses.hold(&session.client, writes) {
-        return Some(Held::Until(Wait::Pause(time)));
+    if server.pauses.scope().is_some() {
+        let is_exec = matches!(call.run, Run::Exec);
+        let queue_writes = session.transaction.as_ref().is_some_and(|queue| queue.is_pausable());
+        let writes = match is_exec && queue_writes {
+            true => Writes::Yes,
+            false => effects(server, command, request.args(&[])).writes,
+        };
+        if let Some(time) = server.pauses.hold(&session.client, writes) {
+            return Some(Held::Until(Wait::Pause(time)));
+        }
     }
     if session.is_queueing() && !request.traits().runs_in_multi {
         return None;

@@ -32,6 +32,7 @@ use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
 use basalt_script::{
     Answer, Evaluated, Finished, Input, Interpreter, Limits, RandomState, Reach, Script,
+    ScriptFlags,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -151,6 +152,12 @@ pub(super) fn execute_within(
         .attended_by(attendant);
     let outcome = run(caller, &invocation, &claims, None, publications);
     finish(outcome, reply)
+}
+
+/// What the script that a call names declares; `None` if it declares nothing or is no script.
+pub(super) fn declared(server: &Server, args: Args<'_>, call: ScriptCall) -> Option<ScriptFlags> {
+    let script = invocation::named(server, args, call)?;
+    Some(script.flags).filter(|flags| flags.declared)
 }
 
 /// What EXEC has to bring into memory for the scripts that it runs.

@@ -266,6 +266,12 @@ impl TestServer {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut input = Vec::new();
         encode_request(&words, &mut input);
+        self.run_input_once(input)
+    }
+
+    /// Runs the one request of this input once, as [`TestServer::run_once`] does.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_input_once(&mut self, mut input: Vec<u8>) -> Option<Wait> {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
         self.parse(&mut input, 0, 1);

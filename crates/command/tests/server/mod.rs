@@ -5,6 +5,7 @@ mod client_kill;
 mod client_reply;
 mod command_tables;
 mod info;
+mod pauses;
 mod reload;
 mod same_as_redis;
 mod transcripts;

@@ -22,7 +22,7 @@ pub(super) const PFCOUNT: Entry = Entry {
         name: "pfcount",
         synopsis: "key [key ...]",
         group: Group::Hyperloglog,
-        flags: Flags::of(&[Flag::Readonly]),
+        flags: Flags::of(&[Flag::Readonly, Flag::MayReplicate]),
         keys: &[KeyUse::new(&[KeyFlag::Rw, KeyFlag::Access])
             .noted("The count that is kept in the value may be renewed")],
         since: "2.8.9",

@@ -11,12 +11,15 @@ use basalt_pubsub::{Congested, Kind, WhenFull};
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
+const PUBLISHES: Flags =
+    Flags::of(&[Flag::Pubsub, Flag::Loading, Flag::Stale, Flag::Fast, Flag::MayReplicate]);
+
 pub(super) const PUBLISH: Entry = Entry {
     spec: CommandSpec {
         name: "publish",
         synopsis: "channel message",
         group: Group::Pubsub,
-        flags: Flags::of(&[Flag::Pubsub, Flag::Loading, Flag::Stale, Flag::Fast]),
+        flags: PUBLISHES,
         since: "2.0.0",
         complexity: "O(N+M) with N subscribers of the channel and M patterns",
         summary: "Sends a message to the subscribers of a channel and tells how many there are.",
@@ -33,7 +36,7 @@ pub(super) const SPUBLISH: Entry = Entry {
         name: "spublish",
         synopsis: "shardchannel message",
         group: Group::Pubsub,
-        flags: Flags::of(&[Flag::Pubsub, Flag::Loading, Flag::Stale, Flag::Fast]),
+        flags: PUBLISHES,
         keys: &[KeyUse::CHANNEL],
         since: "7.0.0",
         complexity: "O(N) with N subscribers of the channel",

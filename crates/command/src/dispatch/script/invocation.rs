@@ -99,6 +99,15 @@ impl<'a> Invocation<'a> {
     }
 }
 
+/// The script that a call names, as far as it can be told without compiling it.
+pub(super) fn named(server: &Server, args: Args<'_>, call: ScriptCall) -> Option<Arc<Script>> {
+    let name = args.word(1);
+    match call.named {
+        Named::BySha => server.scripts.known.find(&Sha1::parse(name)?),
+        Named::ByText => server.scripts.known.read(name).ok(),
+    }
+}
+
 /// The script that a call names.
 pub(super) fn find(
     server: &Server,
