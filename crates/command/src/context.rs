@@ -8,8 +8,8 @@ use crate::wait::Wait;
 use basalt_change::place::PartitionId;
 use basalt_config::Settings;
 use basalt_engine::{
-    Attempt, Cursor, DatabaseTotals, Held, LockWait, Object, Refusal, Session as KeySession,
-    Transaction, Walk, WalkEnd, WalkLimits,
+    Attempt, Cursor, DatabaseTotals, Held, Issuer, LockWait, Object, Refusal,
+    Session as KeySession, Transaction, Walk, WalkEnd, WalkLimits,
 };
 use basalt_env::Random;
 use std::ops::Range;
@@ -140,6 +140,7 @@ impl Context<'_> {
             client: self.session.client.id,
             attempt: Attempt::First,
             lock_wait: self.lock_wait,
+            issuer: Issuer::Client,
         }
     }
 

@@ -91,8 +91,6 @@ pub struct Traits {
     /// It concerns the server, but takes no lock that ranks below partitions and makes no system
     /// call: scripts may call it.
     pub is_harmless: bool,
-    /// Its option BLOCK, before the word STREAMS, makes it wait.
-    pub has_block_option: bool,
     /// It asks for the server's own view of a key: not finding the key is no miss.
     pub inspects_keys: bool,
     /// A client with subscriptions may call it in RESP2, where other replies could not be told from
@@ -114,7 +112,6 @@ impl Traits {
         runs_in_multi: false,
         locks_partitions: false,
         is_harmless: false,
-        has_block_option: false,
         inspects_keys: false,
         is_for_subscribers: false,
         publishes: None,

@@ -79,7 +79,7 @@ pub use transaction::{Claims, Transaction, Unready};
 pub use transfer::Destination;
 pub use txn::{PutOptions, Spot, Txn};
 pub use unload::Unloaded;
-pub use view::{Attempt, Object, Session, Touch, View};
+pub use view::{Attempt, Issuer, Object, Session, Touch, View};
 pub use waiting::{Behind, Patience, Places, Settled, WaitAnswer};
 pub use walk::{Cursor, Walk, WalkEnd, WalkLimits};
 pub use watch::Watching;

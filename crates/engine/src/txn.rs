@@ -8,7 +8,7 @@ use crate::events::EventClass;
 use crate::key::Key;
 use crate::log::{Gate, Gating};
 use crate::miss::Missing;
-use crate::view::{Attempt, Object, Session, access_at, live};
+use crate::view::{Attempt, Issuer, Object, Session, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
 use basalt_keyspace::entry::{Access, Content, NewValue};
@@ -139,6 +139,11 @@ impl<'e> Txn<'e> {
     #[inline]
     pub fn now_ms(&self) -> u64 {
         self.session.now_ms
+    }
+
+    /// What has issued the command.
+    pub fn issuer(&self) -> Issuer {
+        self.session.issuer
     }
 
     /// Number of the selected database.

@@ -34,6 +34,17 @@ pub struct Session {
     pub attempt: Attempt,
     /// How long its thread waits for a partition.
     pub lock_wait: LockWait,
+    /// What has issued the command.
+    pub issuer: Issuer,
+}
+
+/// What issues a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Issuer {
+    /// A client, also as one of a transaction, or the server itself.
+    Client,
+    /// A script.
+    Script,
 }
 
 /// Whether a command runs for the first time or has waited for its keys.
@@ -58,6 +69,7 @@ impl Session {
             client: 0,
             attempt: Attempt::First,
             lock_wait: LockWait::Endless,
+            issuer: Issuer::Client,
         }
     }
 }
@@ -218,6 +230,11 @@ impl<'e> View<'e> {
     #[inline]
     pub fn now_ms(&self) -> u64 {
         self.session.now_ms
+    }
+
+    /// What has issued the command.
+    pub fn issuer(&self) -> Issuer {
+        self.session.issuer
     }
 
     pub(crate) fn session(&self) -> &Session {

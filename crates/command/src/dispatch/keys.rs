@@ -11,8 +11,8 @@ use crate::error::CommandError;
 use crate::session::{ParkedCommand, Session, Waiting};
 use crate::wait::Wait;
 use basalt_engine::{
-    Engine, Gating, Key, Missing, Places, Refusal, Session as KeySession, Settled, Txn, View,
-    Waiter,
+    Engine, Gating, Issuer, Key, Missing, Places, Refusal, Session as KeySession, Settled, Txn,
+    View, Waiter,
 };
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
@@ -268,6 +268,7 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
         client: session.client.id,
         attempt: session.attempt(),
         lock_wait: worker.lock_wait,
+        issuer: Issuer::Client,
     }
 }
 

@@ -4,6 +4,7 @@ mod differential;
 mod held;
 mod isolation;
 mod limits;
+mod permits;
 mod reach;
 
 use crate::harness::TestServer;

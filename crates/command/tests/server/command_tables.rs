@@ -9,9 +9,19 @@ use std::collections::BTreeSet;
 /// Fields of COMMAND DOCS that are each server's own words.
 const OWN_WORDS: &[&str] = &["summary", "complexity", "history", "replaced_by", "subcommands"];
 
-/// What commands have learned after Redis 7.0.
-const NEWER: &[(&str, &str)] =
-    &[("zrank", "arity"), ("zrank", "arguments"), ("zrevrank", "arity"), ("zrevrank", "arguments")];
+/// What commands have learned after Redis 7.0. Scripts may call those that wait.
+const NEWER: &[(&str, &str)] = &[
+    ("zrank", "arity"),
+    ("zrank", "arguments"),
+    ("zrevrank", "arity"),
+    ("zrevrank", "arguments"),
+    ("blpop", "flags"),
+    ("brpop", "flags"),
+    ("blmove", "flags"),
+    ("brpoplpush", "flags"),
+    ("bzpopmin", "flags"),
+    ("bzpopmax", "flags"),
+];
 
 fn ask(redis: &mut Redis, words: &[&str]) -> Value {
     decode(&redis.run_for_bytes(words)).expect("a reply").expect("a whole reply").0

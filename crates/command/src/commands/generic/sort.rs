@@ -21,7 +21,7 @@ mod request;
 use crate::args::Args;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use basalt_engine::{EventClass, Key, Object, Txn, View};
+use basalt_engine::{EventClass, Issuer, Key, Object, Txn, View};
 use basalt_resp::Reply;
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group, KeyUse, around, at};
 use basalt_value::list::Side;
@@ -122,6 +122,13 @@ impl<'a> Keys<'a, '_> {
         }
     }
 
+    fn issuer(self) -> Issuer {
+        match self {
+            Keys::Read(view) => view.issuer(),
+            Keys::Write(txn) => txn.issuer(),
+        }
+    }
+
     fn reaches_everything(self) -> bool {
         match self {
             Keys::Read(view) => view.reaches_everything(),
@@ -178,7 +185,7 @@ fn sorted(
     let source = Source::of(object).ok_or(CommandError::WRONG_TYPE)?;
     let held = Held::new(keys, args);
     let mut wanted = Vec::new();
-    let chosen = match request.sorting(source) {
+    let chosen = match request.sorting(source, keys.issuer()) {
         None => Elements::unsorted(source, request),
         Some(sorting) => {
             let elements = Elements::all(source);

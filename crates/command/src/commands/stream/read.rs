@@ -4,7 +4,7 @@
 use super::read_args::{Patience, ReadArgs, Reading};
 use super::{ids, reply_entries};
 use crate::args::Args;
-use crate::entry::{Entry, Run, Traits};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, View, WaitAnswer, WrongType};
 use basalt_resp::{Deferred, Protocol, Reply};
@@ -33,7 +33,6 @@ pub(super) const XREAD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xread),
-    traits: Traits { has_block_option: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -5,7 +5,7 @@ use super::read::{begin_stream, end_streams};
 use super::read_args::{Patience, ReadArgs, Reading};
 use super::{edit_as, ids, limit, reply_entry, reply_id};
 use crate::args::Args;
-use crate::entry::{Entry, Run, Traits};
+use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
@@ -38,7 +38,6 @@ pub(super) const XREADGROUP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xreadgroup),
-    traits: Traits { has_block_option: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

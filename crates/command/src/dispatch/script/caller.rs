@@ -20,7 +20,9 @@ use crate::push::Push;
 use crate::scripts::{Attendant, Running};
 use crate::server::Server;
 use crate::session::{Flow, Session};
-use basalt_engine::{Claims, Gate, Key, Missing, Refusal, Transaction};
+use basalt_engine::{
+    Claims, Gate, Issuer, Key, Missing, Refusal, Session as KeySession, Transaction,
+};
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
 use basalt_script::{Denied, Host, Words};
@@ -160,18 +162,14 @@ impl<'a, 't> Caller<'a, 't> {
         if flags.has(Flag::Noscript) || is_foreign {
             return Err(NOT_ALLOWED);
         }
-        if traits.has_block_option && asks_to_block(args) {
-            let name = String::from_utf8_lossy(args.word(0));
-            let text = format!("ERR {name} command is not allowed with BLOCK option from scripts");
-            return Err(Denied::Because(Cow::Owned(text)));
+        let may_replicate = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
+        if may_replicate && self.invocation.is_read_only() {
+            return Err(READ_ONLY);
         }
-        if flags.has(Flag::Write) {
-            if self.invocation.is_read_only() {
-                return Err(READ_ONLY);
-            }
-            if let Some(refusal) = self.log_refusal {
-                return Err(because(CommandError::log_refused(refusal)));
-            }
+        if flags.has(Flag::Write)
+            && let Some(refusal) = self.log_refusal
+        {
+            return Err(because(CommandError::log_refused(refusal)));
         }
         // What has begun is not stopped half-way.
         let needs_memory = call.takes_memory
@@ -246,7 +244,8 @@ impl<'a, 't> Caller<'a, 't> {
         args: &Args<'_>,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, CommandError> {
-        let key_session = key_session(self.worker, self.session);
+        let issuer = Issuer::Script;
+        let key_session = KeySession { issuer, ..key_session(self.worker, self.session) };
         match self.server.commands.call(id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
                 let traits = self.server.commands.traits(id);
@@ -342,11 +341,4 @@ impl Host for Caller<'_, '_> {
 
 fn because(error: CommandError) -> Denied {
     Denied::Because(Cow::Owned(error.text().to_owned()))
-}
-
-/// Whether a call has the option BLOCK, before the names of streams.
-fn asks_to_block(args: &Args<'_>) -> bool {
-    (1..args.len())
-        .take_while(|&index| !args.is(index, "STREAMS"))
-        .any(|index| args.is(index, "BLOCK"))
 }

@@ -4,6 +4,7 @@ use super::pattern::{Pattern, Source};
 use crate::args::Args;
 use crate::commands::number::parse_i64;
 use crate::error::CommandError;
+use basalt_engine::Issuer;
 use std::ops::Range;
 
 /// Whether STORE is an option.
@@ -102,14 +103,15 @@ impl<'a> Request<'a> {
     }
 
     /// How to sort; `None` if the elements stay as they are.
-    pub(super) fn sorting(&self, source: Source<'_>) -> Option<Sorting<'a>> {
+    pub(super) fn sorting(&self, source: Source<'_>, issuer: Issuer) -> Option<Sorting<'a>> {
         let direction = self.direction;
         if !self.in_any_order {
             return Some(Sorting { by: self.by, by_bytes: self.by_bytes, direction });
         }
-        // What is stored shall not depend on the order of a hash table.
+        // What is stored, or computed by a script, shall not depend on the order of a hash table.
         let is_unordered = matches!(source, Source::Set(_));
-        (is_unordered && self.stores).then_some(Sorting { by: None, by_bytes: true, direction })
+        let counts = self.stores || issuer == Issuer::Script;
+        (is_unordered && counts).then_some(Sorting { by: None, by_bytes: true, direction })
     }
 
     /// The ranks that LIMIT leaves of `len` elements.
