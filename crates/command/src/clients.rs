@@ -265,6 +265,11 @@ impl ClientHandle {
         self.waiting.store(NOT_WAITING, Ordering::Relaxed);
     }
 
+    /// Index of its latest command.
+    pub fn last_command_index(&self) -> Option<usize> {
+        usize::from(self.last_command.load(Ordering::Relaxed)).checked_sub(1)
+    }
+
     /// Whether and how it is to stop waiting.
     pub fn unblocking(&self) -> Option<Unblocking> {
         match self.waiting.load(Ordering::Relaxed) {

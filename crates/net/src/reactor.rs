@@ -366,8 +366,8 @@ impl Reactor {
         let answered = afterwards == Afterwards::Reply || result.is_err();
         if answered {
             let Some(connection) = &mut self.connections[id.index] else { return };
-            let worker = &turn.worker;
-            dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
+            let Connection { session, output, .. } = connection;
+            dispatch::finish_wait(&turn.worker, session, (afterwards, result), output);
             if afterwards == Afterwards::RunAgain {
                 let limits = turn.limits(connection);
                 connection.skip_request(&limits);
@@ -398,8 +398,8 @@ impl Reactor {
                 let timer = self.timers.add(HELD_PAUSE, id);
                 return connection.begin_waiting(timer);
             }
-            let result = Err(CommandError::UNBLOCKED);
-            dispatch::finish_wait(worker, &mut connection.session, result, &mut connection.output);
+            let ended = (Afterwards::RunAgain, Err(CommandError::UNBLOCKED));
+            dispatch::finish_wait(worker, &mut connection.session, ended, &mut connection.output);
             let limits = turn.limits(connection);
             connection.skip_request(&limits);
         }

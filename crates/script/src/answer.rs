@@ -2,8 +2,10 @@
 //!
 //! Tables are looked at without their metatables: a reply runs no Lua.
 
+use crate::failure::Counted;
 use basalt_resp::{Protocol, Reply};
 use mlua::{Table, Value};
+use std::cell::RefCell;
 
 /// Deepest nesting of tables in an answer.
 const NESTING_MAX: usize = 100;
@@ -19,29 +21,37 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Writes it to its client.
-    pub fn write(&self, reply: &mut Reply<'_>) {
+    /// Writes it to its client, and tells `note` of each error in it.
+    pub fn write(&self, reply: &mut Reply<'_>, note: &mut dyn FnMut(&[u8], Counted)) {
+        const TOO_LARGE: &str = "ERR the answer of the script is too large";
         let before = reply.mark();
         // A look into a table allocates nothing and calls nothing, so it fails only where
         // `write_value` has it fail: a table can name another one many times, and a few of them
         // make an answer without end.
         let bytes_max = reply.bytes_owed().saturating_add(self.bytes_max);
-        let writer = Writer { protocol: self.protocol, bytes_max };
+        let writer = Writer { protocol: self.protocol, bytes_max, note: RefCell::new(note) };
         if writer.write_value(&self.value, NESTING_MAX, reply).is_err() {
             reply.cut(before);
-            reply.error("ERR the answer of the script is too large");
+            writer.write_error(TOO_LARGE.as_bytes(), Counted::NotYet, reply);
         }
     }
 }
 
 /// Writes an answer.
-struct Writer {
+struct Writer<'a> {
     protocol: Protocol,
     /// Bytes owed to the client at which it stops.
     bytes_max: usize,
+    /// Is told of errors.
+    note: RefCell<&'a mut dyn FnMut(&[u8], Counted)>,
 }
 
-impl Writer {
+impl Writer<'_> {
+    fn write_error(&self, text: &[u8], counted: Counted, reply: &mut Reply<'_>) {
+        (self.note.borrow_mut())(text, counted);
+        reply.error(text);
+    }
+
     fn write_value(
         &self,
         value: &Value,
@@ -57,7 +67,9 @@ impl Writer {
             Value::Number(number) => reply.integer(truncated(*number)),
             Value::Boolean(truth) if self.protocol == Protocol::Resp3 => reply.boolean(*truth),
             Value::Boolean(true) => reply.integer(1),
-            Value::Table(_) if nesting_left == 0 => reply.error("ERR reached lua stack limit"),
+            Value::Table(_) if nesting_left == 0 => {
+                self.write_error(b"ERR reached lua stack limit", Counted::NotYet, reply);
+            }
             Value::Table(table) => return self.write_table(table, nesting_left - 1, reply),
             _ => reply.null(),
         }
@@ -71,7 +83,7 @@ impl Writer {
         reply: &mut Reply<'_>,
     ) -> mlua::Result<()> {
         if let Value::String(text) = table.raw_get("err")? {
-            reply.error(text.as_bytes());
+            self.write_error(&text.as_bytes(), Counted::of(table), reply);
         } else if let Value::String(text) = table.raw_get("ok")? {
             reply.simple(text.as_bytes());
         } else if let Some(number) = number(&table.raw_get("double")?) {

@@ -5,6 +5,7 @@
 //! …}`, `{set = …}`, `{double = …}`, `{big_number = …}`, `{verbatim_string = {format = …, string =
 //! …}}`; no value is `nil`.
 
+use crate::failure::Counted;
 use basalt_resp::{Output, Protocol, Value as ReplyValue, decode};
 use mlua::{Lua, Table, Value};
 use std::io::IoSlice;
@@ -19,13 +20,18 @@ pub(crate) fn to_lua(lua: &Lua, out: &mut Output, protocol: Protocol) -> mlua::R
     match decoded {
         Ok(Some((reply, _))) => value(lua, reply, protocol),
         // Commands write whole replies; one nested too deep to be read is the only other case.
-        Ok(None) | Err(_) => error(lua, "ERR the reply cannot be given to a script"),
+        Ok(None) | Err(_) => {
+            error(lua, "ERR the reply cannot be given to a script", Counted::NotYet)
+        }
     }
 }
 
 /// `{err = text}`
-pub(crate) fn error(lua: &Lua, text: impl AsRef<[u8]>) -> mlua::Result<Value> {
-    wrapped(lua, "err", lua.create_string(text)?)
+pub(crate) fn error(lua: &Lua, text: impl AsRef<[u8]>, counted: Counted) -> mlua::Result<Value> {
+    let table = lua.create_table_with_capacity(0, 2)?;
+    table.raw_set("err", lua.create_string(text)?)?;
+    counted.note(&table)?;
+    Ok(Value::Table(table))
 }
 
 /// Copies a reply that stands in several pieces.
@@ -45,7 +51,7 @@ fn value(lua: &Lua, reply: ReplyValue, protocol: Protocol) -> mlua::Result<Value
     let text = |bytes: Vec<u8>| lua.create_string(bytes);
     Ok(match reply {
         ReplyValue::Simple(line) => wrapped(lua, "ok", text(line)?)?,
-        ReplyValue::Error(line) => wrapped(lua, "err", text(line)?)?,
+        ReplyValue::Error(line) => error(lua, line, Counted::Already)?,
         ReplyValue::Integer(number) => Value::Number(number as f64),
         ReplyValue::Bulk(bytes) => Value::String(text(bytes)?),
         ReplyValue::Null | ReplyValue::NullArray => match protocol {

@@ -23,7 +23,7 @@ pub trait Host {
 /// Why a call is not run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// The script is told this, code first, and can go on.
+    /// The script is told this, code first, and can go on. The host has counted the error.
     Because(Cow<'static, str>),
     /// The script is not to go on: whatever it does now has no effect.
     GiveUp,

@@ -14,7 +14,7 @@
 
 use crate::answer::Answer;
 use crate::current::Current;
-use crate::failure::{raise, told};
+use crate::failure::{self, Counted, raise, raise_counted, told};
 use crate::from_reply::{error, to_lua};
 use crate::host::{Denied, Host, Overseer};
 use crate::native;
@@ -68,7 +68,7 @@ pub enum Finished {
     /// With an answer.
     Answered(Answer),
     /// With an error: code first.
-    Failed(String),
+    Failed(String, Counted),
     /// It was given up by its host; says where its random numbers stood when it began.
     GivenUp(RandomState),
 }
@@ -155,7 +155,7 @@ impl Interpreter {
         self.limit_memory(limits);
         let function = match self.function(script) {
             Ok(function) => function,
-            Err(error) => return Finished::Failed(error),
+            Err(error) => return Finished::Failed(error, Counted::NotYet),
         };
         self.current.begin(input.overseer);
         if let Some(state) = input.random {
@@ -188,34 +188,31 @@ impl Interpreter {
                 let bytes_max = limits.memory_bytes_max;
                 Finished::Answered(Answer { value, protocol, bytes_max })
             }
-            Ok((false, problem)) => Finished::Failed(self.failure(&problem, &script.sha)),
-            Err(error) => {
-                Finished::Failed(self.failure(&Value::Error(Box::new(error)), &script.sha))
-            }
+            Ok((false, problem)) => self.failure(&problem, &script.sha),
+            Err(error) => self.failure(&Value::Error(Box::new(error)), &script.sha),
         };
         self.collect_rubbish();
         finished
     }
 
     /// An error as the client gets it: `ERR what script: digest, on @user_script:line.`
-    fn failure(&self, problem: &Value, sha: &Sha1) -> String {
-        let said = match (self.current.reason(), problem) {
+    fn failure(&self, problem: &Value, sha: &Sha1) -> Finished {
+        let (said, counted) = match (self.current.reason(), problem) {
             // Whatever a script made of being ended.
-            (Some(reason), _) => reason.as_bytes().to_vec(),
-            (None, Value::Table(table)) => match table.raw_get("err") {
-                Ok(Value::String(text)) => text.as_bytes().to_vec(),
-                _ => b"ERR unknown error".to_vec(),
-            },
+            (Some(reason), _) => (reason.as_bytes().to_vec(), Counted::NotYet),
+            (None, Value::Table(table)) => (error_text(table), Counted::of(table)),
             // Without memory nothing is explained.
             (None, problem) => told(problem).unwrap_or_else(|| {
-                format!("ERR {}", problem.to_string().unwrap_or_default()).into_bytes()
+                let text = format!("ERR {}", problem.to_string().unwrap_or_default());
+                (text.into_bytes(), Counted::NotYet)
             }),
         };
         let text = in_one_line(&String::from_utf8_lossy(&said));
-        match problem.as_table().map(|table| table.raw_get::<Option<usize>>("line")) {
+        let text = match problem.as_table().map(|table| table.raw_get::<Option<usize>>("line")) {
             Some(Ok(Some(line))) => format!("{text} script: {sha}, on {SOURCE}:{line}."),
             _ => format!("{text} script: {sha}"),
-        }
+        };
+        Finished::Failed(text, counted)
     }
 
     fn limit_memory(&mut self, limits: Limits) {
@@ -255,7 +252,7 @@ impl WayOut<'_> {
             return Ok((true, Value::Nil));
         }
         if let Err(text) = self.take_words(words) {
-            return self.refuse(text);
+            return self.refuse(text, Counted::NotYet);
         }
         match what {
             Some(CALL) => self.call(),
@@ -267,15 +264,16 @@ impl WayOut<'_> {
     fn call_or_raise(&mut self, asked: &MultiValue) -> mlua::Result<Value> {
         self.take_words(asked.iter()).map_err(raise)?;
         let (is_well, value) = self.call()?;
-        match value.as_table().map(|table| table.raw_get("err")) {
-            Some(Ok(Value::String(text))) if !is_well => Err(raise(text.as_bytes())),
+        match value.as_table() {
+            Some(table) if !is_well => Err(raise_counted(error_text(table), Counted::of(table))),
             _ => Ok(value),
         }
     }
 
     fn call(&mut self) -> mlua::Result<(bool, Value)> {
         if self.words.words().is_empty() {
-            return self.refuse("ERR Please specify at least one argument for this redis lib call");
+            let text = "ERR Please specify at least one argument for this redis lib call";
+            return self.refuse(text, Counted::NotYet);
         }
         let host = &mut *self.host;
         let attend = || {
@@ -293,7 +291,7 @@ impl WayOut<'_> {
                 let error = value.as_table().map(|table| table.raw_get("err"));
                 Ok((!matches!(error, Some(Ok(Value::String(_)))), value))
             }
-            Err(Denied::Because(text)) => self.refuse(&*text),
+            Err(Denied::Because(text)) => self.refuse(&*text, Counted::Already),
             Err(Denied::GiveUp) => {
                 self.current.stop();
                 Err(raise("ERR the script begins again"))
@@ -303,13 +301,16 @@ impl WayOut<'_> {
 
     fn may_call(&mut self) -> mlua::Result<(bool, Value)> {
         if self.words.words().is_empty() {
-            return self.refuse(
-                "ERR Please specify at least one argument for this redis.acl_check_cmd() call",
-            );
+            let text =
+                "ERR Please specify at least one argument for this redis.acl_check_cmd() call";
+            return self.refuse(text, Counted::NotYet);
         }
         match self.host.may_call(&self.words) {
             Some(may) => Ok((true, Value::Boolean(may))),
-            None => self.refuse("ERR Invalid command passed to redis.acl_check_cmd()"),
+            None => {
+                let text = "ERR Invalid command passed to redis.acl_check_cmd()";
+                self.refuse(text, Counted::NotYet)
+            }
         }
     }
 
@@ -326,31 +327,38 @@ impl WayOut<'_> {
         Ok(())
     }
 
-    fn refuse(&self, text: impl AsRef<[u8]>) -> mlua::Result<(bool, Value)> {
-        Ok((false, error(self.lua, text)?))
+    fn refuse(&self, text: impl AsRef<[u8]>, counted: Counted) -> mlua::Result<(bool, Value)> {
+        Ok((false, error(self.lua, text, counted)?))
     }
 }
 
 /// Handles an error where it happens, while the stack still tells in which line of the script.
 fn explain(lua: &Lua, problem: Value) -> mlua::Result<Table> {
     let line = line(lua);
-    let text = match &problem {
-        Value::Table(table) => match table.raw_get("err")? {
-            Value::String(text) => text.as_bytes().to_vec(),
-            _ => b"ERR unknown error".to_vec(),
-        },
-        Value::Error(_) => told(&problem).unwrap_or_default(),
-        Value::String(text) => [b"ERR ", &*text.as_bytes()].concat(),
+    let (text, counted) = match &problem {
+        Value::Table(table) => (error_text(table), Counted::of(table)),
+        Value::Error(error) => failure::text(error),
+        Value::String(text) => ([b"ERR ", &*text.as_bytes()].concat(), Counted::NotYet),
         other => {
             let place = line.filter(|_| !other.is_nil());
             let place = place.map(|line| format!("user_script:{line}: ")).unwrap_or_default();
-            format!("ERR {place}{}", other.to_string().unwrap_or_default()).into_bytes()
+            let text = format!("ERR {place}{}", other.to_string().unwrap_or_default());
+            (text.into_bytes(), Counted::NotYet)
         }
     };
     let explained = lua.create_table()?;
     explained.raw_set("err", lua.create_string(text)?)?;
+    counted.note(&explained)?;
     explained.raw_set("line", line)?;
     Ok(explained)
+}
+
+/// What a table says that a script has raised or returned as an error.
+fn error_text(table: &Table) -> Vec<u8> {
+    match table.raw_get("err") {
+        Ok(Value::String(text)) => text.as_bytes().to_vec(),
+        _ => b"ERR unknown error".to_vec(),
+    }
 }
 
 /// The line of the script that runs now.

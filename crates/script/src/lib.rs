@@ -27,6 +27,7 @@ mod strings;
 mod words;
 
 pub use answer::Answer;
+pub use failure::Counted;
 pub use host::{Denied, Host, Level, Look, Overseer};
 pub use interpreter::{Finished, Input, Interpreter, Limits};
 pub use random::RandomState;

@@ -3,6 +3,7 @@
 use crate::bit;
 use crate::current::Current;
 use crate::failure::{raise, told};
+use crate::from_reply::error;
 use crate::host::Level;
 use crate::json;
 use crate::random::Random;
@@ -32,9 +33,7 @@ pub(crate) fn functions(
     native.set("seed", lua.create_function(seed)?)?;
     let random = Rc::clone(random);
     native.set("fraction", lua.create_function(move |_, ()| Ok(random.fraction()))?)?;
-    let text =
-        |lua: &Lua, problem: Value| told(&problem).map(|text| lua.create_string(text)).transpose();
-    native.set("told", lua.create_function(text)?)?;
+    native.set("seen", lua.create_function(|lua, problem| seen(lua, problem))?)?;
     let state = Rc::clone(current);
     native.set("stopped", lua.create_function(move |_, ()| Ok(state.is_stopped()))?)?;
     let state = Rc::clone(current);
@@ -53,6 +52,15 @@ pub(crate) fn functions(
     native.set("pause", lua.create_function(move |_, ()| state.go_on())?)?;
     strings::add(lua, &native, current)?;
     Ok(native)
+}
+
+/// What a script sees of a problem: what the server raises is no value that it knows, but a table
+/// with the text in `err`.
+fn seen(lua: &Lua, problem: Value) -> mlua::Result<Value> {
+    match told(&problem) {
+        Some((text, counted)) => error(lua, text, counted),
+        None => Ok(problem),
+    }
 }
 
 /// The text, or nothing and what is wrong.

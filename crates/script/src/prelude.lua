@@ -15,7 +15,7 @@ local rawget, rawset, setmetatable, getmetatable = rawget, rawset, setmetatable,
 local byte, concat, collect, sub, rep = string.byte, table.concat, collectgarbage, string.sub, string.rep
 local insert, remove, sort = table.insert, table.remove, table.sort
 local compile, resume, floor = loadstring, coroutine.resume, math.floor
-local stopped, told, fraction = native.stopped, native.told, native.fraction
+local stopped, told, fraction = native.stopped, native.seen, native.fraction
 
 -- What the running script asks the server for, and which of the two ways.
 local ask
@@ -43,8 +43,7 @@ end
 -- Errors. What the server raises is no value that a script knows; it sees a table with the text in `err`.
 
 local function seen(problem)
-  local text = type(problem) == "userdata" and told(problem)
-  return text and { err = text } or problem
+  return type(problem) == "userdata" and told(problem) or problem
 end
 
 local function settle(ok, ...)

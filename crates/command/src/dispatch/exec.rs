@@ -317,8 +317,8 @@ impl Runner<'_> {
                 let into = (&mut self.publications, &mut *reply);
                 let Runner { server, worker, session, attendant, .. } = self;
                 let attendant: &mut dyn Attendant = &mut **attendant;
-                let call = (step.args, call, attendant);
-                script::execute_within(server, worker, session, call, transaction, into)
+                let (step, call) = ((step.id, step.args), (call, attendant));
+                script::execute_within(server, worker, session, step, call, transaction, into)
                     .map(|()| Flow::Done)
             }
             Run::Exec => Err(CommandError::fixed("ERR EXEC calls can not be nested")),

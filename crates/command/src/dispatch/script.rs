@@ -31,12 +31,15 @@ use basalt_env::random;
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
 use basalt_script::{
-    Answer, Evaluated, Finished, Input, Interpreter, Limits, RandomState, Reach, Script,
+    Answer, Counted, Evaluated, Finished, Input, Interpreter, Limits, RandomState, Reach, Script,
     ScriptFlags,
 };
+use basalt_spec::CommandId;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
+
+const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
 
 thread_local! {
     /// This thread's Lua state, made for its first script. It is bound to the thread, unlike a
@@ -54,7 +57,7 @@ pub(super) struct Publication {
 /// How a run on locked partitions ended.
 enum Outcome {
     Answered(Answer),
-    Failed(CommandError),
+    Failed(CommandError, Counted),
     /// And where the script's random numbers stood when it began.
     GivenUp(GivenUp, RandomState),
 }
@@ -119,7 +122,7 @@ pub(super) fn execute(
                     session.gate.add(ticket);
                 }
                 publish(server, worker, session, publications);
-                break finish(outcome, reply).map(|()| Flow::Done);
+                break finish(outcome, worker, request.id, reply).map(|()| Flow::Done);
             }
         }
     };
@@ -137,7 +140,8 @@ pub(super) fn execute_within(
     server: &Server,
     worker: &mut Worker,
     session: &mut Session,
-    (args, call, attendant): (Args<'_>, ScriptCall, &mut dyn Attendant),
+    (id, args): (CommandId, Args<'_>),
+    (call, attendant): (ScriptCall, &mut dyn Attendant),
     transaction: &mut Transaction<'_>,
     (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
 ) -> Result<(), CommandError> {
@@ -151,7 +155,7 @@ pub(super) fn execute_within(
         .refusing_changes(log_refusal.as_ref())
         .attended_by(attendant);
     let outcome = run(caller, &invocation, &claims, None, publications);
-    finish(outcome, reply)
+    finish(outcome, worker, id, reply)
 }
 
 /// What the script that a call names declares; `None` if it declares nothing or is no script.
@@ -244,17 +248,17 @@ fn run(
     match finished {
         Ok(Finished::GivenUp(random)) => match given_up {
             Some(given_up) => Outcome::GivenUp(given_up, random),
-            None => Outcome::Failed(CommandError::fixed("ERR the script was given up")),
+            None => Outcome::Failed(GIVEN_UP, Counted::NotYet),
         },
         Ok(Finished::Answered(answer)) => {
             publications.append(&mut published);
             Outcome::Answered(answer)
         }
-        Ok(Finished::Failed(error)) => {
+        Ok(Finished::Failed(error, counted)) => {
             publications.append(&mut published);
-            Outcome::Failed(CommandError::new(error))
+            Outcome::Failed(CommandError::new(error), counted)
         }
-        Err(error) => Outcome::Failed(error),
+        Err(error) => Outcome::Failed(error, Counted::NotYet),
     }
 }
 
@@ -268,13 +272,35 @@ fn held(claims: &Claims<'_>) -> PartitionSet {
     held
 }
 
-fn finish(outcome: Outcome, reply: &mut Reply<'_>) -> Result<(), CommandError> {
+/// Writes the answer, and counts the errors that are part of it. As in Redis, errors of commands
+/// that the script has called are counted already, but each is one more failure of the script.
+fn finish(
+    outcome: Outcome,
+    worker: &Worker,
+    id: CommandId,
+    reply: &mut Reply<'_>,
+) -> Result<(), CommandError> {
+    let counters = &worker.counters;
+    let failed = &counters.by_command[id.index()].failed;
     match outcome {
         Outcome::Answered(answer) => {
-            answer.write(reply);
+            let mut has_own_errors = false;
+            answer.write(reply, &mut |text, counted| match counted {
+                Counted::Already => failed.add(1),
+                Counted::NotYet => {
+                    has_own_errors = true;
+                    counters.count_error(&String::from_utf8_lossy(text));
+                }
+            });
+            failed.add(u64::from(has_own_errors));
             Ok(())
         }
-        Outcome::Failed(error) => Err(error),
-        Outcome::GivenUp(..) => Err(CommandError::fixed("ERR the script was given up")),
+        Outcome::Failed(error, Counted::Already) => {
+            failed.add(1);
+            reply.error(error.text());
+            Ok(())
+        }
+        Outcome::Failed(error, Counted::NotYet) => Err(error),
+        Outcome::GivenUp(..) => Err(GIVEN_UP),
     }
 }

@@ -12,6 +12,7 @@
 use super::worker::Worker;
 use crate::error::CommandError;
 use crate::session::{Flow, Replies, Session};
+use crate::wait::Afterwards;
 use basalt_resp::{Output, Reply};
 
 /// Runs a command of a client whose replies are not simply sent.
@@ -39,15 +40,25 @@ pub(super) fn execute(
     flow
 }
 
-/// Answers a command that waited for more than its own rerun.
+/// Answers a command that waited for more than its own rerun, or that will not run again because of
+/// an error. What does not run again has not been counted as a call yet.
 pub fn finish_wait(
     worker: &Worker,
     session: &mut Session,
-    result: Result<(), CommandError>,
+    (afterwards, result): (Afterwards, Result<(), CommandError>),
     out: &mut Output,
 ) {
     if let Err(error) = &result {
-        worker.counters.count_error(error.text());
+        let counters = &worker.counters;
+        counters.count_error(error.text());
+        if let Some(index) = session.client.last_command_index() {
+            let command = &counters.by_command[index];
+            command.failed.add(1);
+            if afterwards == Afterwards::RunAgain {
+                counters.commands.add(1);
+                command.calls.add(1);
+            }
+        }
     }
     if session.replies != Replies::On {
         return end_skip(session);

@@ -344,7 +344,8 @@ impl TestServer {
                     assert!(self.session.take_command_back(), "nobody else runs it");
                     if afterwards == Afterwards::Reply {
                         consumed = end;
-                        dispatch::finish_wait(&self.worker, &mut self.session, result, out);
+                        let ended = (afterwards, result);
+                        dispatch::finish_wait(&self.worker, &mut self.session, ended, out);
                     } else {
                         result.expect("the cold tier can be read");
                     }

@@ -1,6 +1,7 @@
 //! The scripting family.
 
 mod differential;
+mod errors;
 mod held;
 mod isolation;
 mod limits;

@@ -144,6 +144,11 @@ fn client_unblock_ends_a_wait_in_two_ways() {
         assert_eq!((server.waiting(), server.keys_waited_for()), (0, 0));
     }
     assert_eq!(other.line(&format!("CLIENT UNBLOCK {id}")), Value::Integer(0));
+    let Value::Bulk(info) = other.line("INFO commandstats") else { panic!("no text") };
+    let info = String::from_utf8(info).expect("text");
+    let line = info.lines().find(|line| line.starts_with("cmdstat_test.take:")).expect("it ran");
+    assert!(line.starts_with("cmdstat_test.take:calls=3,"), "{line}");
+    assert!(line.ends_with("rejected_calls=0,failed_calls=1"), "{line}");
 }
 
 #[test]

@@ -86,8 +86,10 @@ fn run_full(
 ) -> Option<Value> {
     let mut out = Output::new();
     match finish(interpreter, host, text, args, None) {
-        Finished::Answered(answer) => answer.write(&mut Reply::new(&mut out, protocol)),
-        Finished::Failed(error) => Reply::new(&mut out, protocol).error(error),
+        Finished::Answered(answer) => {
+            answer.write(&mut Reply::new(&mut out, protocol), &mut |_, _| ());
+        }
+        Finished::Failed(error, _) => Reply::new(&mut out, protocol).error(error),
         Finished::GivenUp(_) => return None,
     }
     let mut slices = [IoSlice::new(&[])];

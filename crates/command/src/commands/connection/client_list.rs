@@ -155,8 +155,6 @@ fn flags(client: &ClientHandle) -> String {
 }
 
 fn last_command(client: &ClientHandle, commands: &Commands) -> &'static str {
-    let number = usize::from(client.last_command.load(Relaxed));
-    let index = number.checked_sub(1);
-    let command = index.and_then(|index| commands.table.all().get(index));
+    let command = client.last_command_index().and_then(|index| commands.table.all().get(index));
     command.map_or("NULL", |command| command.spec.name)
 }

@@ -275,23 +275,12 @@ impl<'a, 't> Caller<'a, 't> {
         }
     }
 
-    /// Notes a message to be sent when the script has ended, and tells how many will get it.
-    fn publish(&mut self, kind: Kind, args: &Args<'_>, reply: &mut Reply<'_>) {
-        let (channel, payload) = (args.word(1), args.word(2));
-        let mut nowhere = Outbox::default();
-        let mut message = |matched: basalt_pubsub::Matched<'_>| {
-            Push::new(kind, channel, &[], matched, Gate::default())
-        };
-        let pubsub = &self.server.pubsub;
-        let receivers = pubsub.publish(&mut nowhere, kind, channel, WhenFull::Exceed, &mut message);
-        reply.integer(receivers.unwrap_or(0) as i64);
-        let (channel, payload) = (channel.to_vec(), payload.to_vec());
-        self.publications.push(Publication { kind, channel, payload });
-    }
-}
-
-impl Host for Caller<'_, '_> {
-    fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied> {
+    fn find_and_run(
+        &mut self,
+        words: &Words,
+        protocol: Protocol,
+        out: &mut Output,
+    ) -> Result<(), Denied> {
         let args = Args::new(words.bytes(), words.words());
         let command = self.find(&args)?;
         let id = command.id;
@@ -325,6 +314,30 @@ impl Host for Caller<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    /// Notes a message to be sent when the script has ended, and tells how many will get it.
+    fn publish(&mut self, kind: Kind, args: &Args<'_>, reply: &mut Reply<'_>) {
+        let (channel, payload) = (args.word(1), args.word(2));
+        let mut nowhere = Outbox::default();
+        let mut message = |matched: basalt_pubsub::Matched<'_>| {
+            Push::new(kind, channel, &[], matched, Gate::default())
+        };
+        let pubsub = &self.server.pubsub;
+        let receivers = pubsub.publish(&mut nowhere, kind, channel, WhenFull::Exceed, &mut message);
+        reply.integer(receivers.unwrap_or(0) as i64);
+        let (channel, payload) = (channel.to_vec(), payload.to_vec());
+        self.publications.push(Publication { kind, channel, payload });
+    }
+}
+
+impl Host for Caller<'_, '_> {
+    fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied> {
+        let result = self.find_and_run(words, protocol, out);
+        if let Err(Denied::Because(text)) = &result {
+            self.worker.counters.count_error(text);
+        }
+        result
     }
 
     fn attend(&mut self) {
