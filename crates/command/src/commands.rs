@@ -3,7 +3,6 @@
 pub mod bits;
 mod collection_scan;
 pub mod connection;
-pub mod double;
 pub mod expire_time;
 pub mod generic;
 pub mod geo;

@@ -13,6 +13,7 @@
 //! from the front.
 
 use crate::set::member::Member;
+use basalt_number::parse_i64;
 use basalt_stdx::varint;
 
 const SHORT_MAX: usize = 0xBF;
@@ -77,7 +78,7 @@ impl<'a> Item<'a> {
     /// The item that a string is.
     #[inline]
     pub fn of(bytes: &'a [u8]) -> Item<'a> {
-        match parse_number(bytes) {
+        match parse_i64(bytes) {
             Some(number) => Item::Number(number),
             None => Item::Bytes(bytes),
         }
@@ -196,30 +197,6 @@ impl<'a> Iterator for Items<'a> {
     fn next(&mut self) -> Option<Item<'a>> {
         Item::take(&mut self.0)
     }
-}
-
-/// The number that a string spells as Redis would spell it: no plus, no leading zeros, no minus
-/// zero.
-#[inline]
-pub fn parse_number(bytes: &[u8]) -> Option<i64> {
-    let (negative, digits) = match bytes {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    match digits {
-        [b'0'] if !negative => return Some(0),
-        [b'1'..=b'9', ..] if digits.len() <= 19 => {}
-        _ => return None,
-    }
-    let mut value = 0u64;
-    for &digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        // 19 digits fit 64 bits.
-        value = value * 10 + u64::from(digit - b'0');
-    }
-    if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
 }
 
 /// Spells a number.

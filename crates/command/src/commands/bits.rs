@@ -7,12 +7,12 @@ mod field_operation;
 mod one;
 mod position;
 
-use super::number::parse_i64;
 use super::strings::bytes;
 use crate::args::Args;
 use crate::entry::Entry;
 use crate::error::CommandError;
 use basalt_engine::Object;
+use basalt_number::parse_i64;
 use basalt_value::bits::Unit;
 
 /// The family.

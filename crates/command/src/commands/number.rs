@@ -2,9 +2,7 @@
 //! Numbers in arguments, as strictly as Redis reads them.
 
 use crate::error::CommandError;
-
-/// Reads a decimal integer as strictly as Redis' `string2ll`.
-pub use basalt_value::item::parse_number as parse_i64;
+use basalt_number::{parse_f64, parse_i64};
 
 /// An integer argument.
 #[inline]
@@ -19,33 +17,11 @@ pub fn count(word: &[u8]) -> Result<usize, CommandError> {
     parse_i64(word).and_then(|count| usize::try_from(count).ok()).ok_or(REFUSED)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::parse_i64;
-
-    #[test]
-    fn reads_what_redis_reads() {
-        for value in [0, 1, -1, 42, i64::MAX, i64::MIN, 1_000_000_000_000] {
-            assert_eq!(parse_i64(value.to_string().as_bytes()), Some(value));
-        }
-        for text in [
-            "",
-            "-",
-            "+1",
-            " 1",
-            "1 ",
-            "01",
-            "-0",
-            "-01",
-            "1.0",
-            "1e3",
-            "9223372036854775808",
-            "-9223372036854775809",
-            "99999999999999999999",
-            "a",
-            "1a",
-        ] {
-            assert_eq!(parse_i64(text.as_bytes()), None, "{text}");
-        }
-    }
+/// A number argument: not NaN, not beyond what a double can hold, no blanks.
+///
+/// # Errors
+/// [`CommandError::NOT_FLOAT`].
+#[inline]
+pub fn double(bytes: &[u8]) -> Result<f64, CommandError> {
+    parse_f64(bytes).ok_or(CommandError::NOT_FLOAT)
 }

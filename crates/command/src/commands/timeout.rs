@@ -30,7 +30,7 @@ pub fn seconds(word: &[u8]) -> Result<Option<Duration>, CommandError> {
 /// # Errors
 /// It is no integer or negative.
 pub fn milliseconds(word: &[u8]) -> Result<Option<Duration>, CommandError> {
-    let milliseconds = super::number::parse_i64(word)
+    let milliseconds = basalt_number::parse_i64(word)
         .ok_or(CommandError::fixed("ERR timeout is not an integer or out of range"))?;
     let milliseconds =
         u64::try_from(milliseconds).map_err(|_| CommandError::fixed("ERR timeout is negative"))?;

@@ -2,8 +2,9 @@
 
 use super::{BIT_OFFSET, bit_offset, check_offset};
 use crate::args::Args;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
 use crate::error::CommandError;
+use basalt_number::parse_i64;
 use basalt_value::bits::{FieldType, Overflow};
 
 /// One operation on one field.

@@ -3,11 +3,11 @@
 
 use super::{bit_offset, bytes_or_none};
 use crate::args::Args;
-use crate::commands::number::parse_i64;
 use crate::commands::strings::make_raw;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{EventClass, Point, Txn};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::bits::{Bit, bit, with_bit};

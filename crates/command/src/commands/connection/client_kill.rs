@@ -3,11 +3,11 @@
 use super::auth::DEFAULT_USER;
 use crate::args::Args;
 use crate::clients::{ClientHandle, ClientType};
-use crate::commands::number::parse_i64;
 use crate::context::Context;
 use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, around, at};
 

@@ -2,13 +2,14 @@
 
 use crate::args::Args;
 use crate::clients::Unblocking;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
 use crate::context::Context;
 use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::pauses::Paused;
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Kind, around, at};
 use std::time::Duration;

@@ -2,12 +2,12 @@
 
 use super::{ALWAYS_ALLOWED, auth, client_names};
 use crate::args::Args;
-use crate::commands::number::parse_i64;
 use crate::context::Context;
 use crate::entry::{Entry, Run, Secrets, Traits};
 use crate::error::CommandError;
 use crate::server::REDIS_VERSION;
 use crate::session::{Flow, SessionResult};
+use basalt_number::parse_i64;
 use basalt_resp::{Protocol, Reply};
 use basalt_spec::{CommandSpec, Group, around};
 

@@ -1,11 +1,12 @@
 //! DUMP and RESTORE: values as payloads that Redis reads, too.
 
 use crate::args::Args;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use crate::payload::{self, RESTORED_FORM, Restored};
 use basalt_engine::{PutOptions, Txn, View};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{
     Audience, Categories, Category, CommandSpec, Flag, Flags, Group, KeyUse, Override, at,

@@ -2,7 +2,6 @@
 
 use super::database;
 use crate::args::Args;
-use crate::commands::number;
 use crate::context::Context;
 use crate::entry::{Entry, Run, Traits};
 use crate::error::CommandError;
@@ -133,7 +132,8 @@ fn swapdb(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> 
     const FIRST: CommandError = CommandError::fixed("ERR invalid first DB index");
     const SECOND: CommandError = CommandError::fixed("ERR invalid second DB index");
     let engine = &*context.server.engine;
-    let number = |word| number::parse_i64(word).and_then(|number| i32::try_from(number).ok());
+    let number =
+        |word| basalt_number::parse_i64(word).and_then(|number| i32::try_from(number).ok());
     // Both are numbers before either is looked for.
     let first = number(args.word(1)).ok_or(FIRST)?;
     let second = number(args.word(2)).ok_or(SECOND)?;

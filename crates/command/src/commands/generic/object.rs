@@ -2,7 +2,6 @@
 
 use crate::args::Args;
 use crate::commands::help::{container, help};
-use crate::commands::number;
 use crate::entry::{Entry, Run, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_change::op::StringForm;
@@ -158,7 +157,7 @@ pub(crate) fn encoding(object: Object<'_>) -> &'static str {
     };
     match object.form() {
         StringForm::Edited => RAW,
-        StringForm::Whole if number::parse_i64(bytes).is_some() => "int",
+        StringForm::Whole if basalt_number::parse_i64(bytes).is_some() => "int",
         StringForm::Whole if bytes.len() <= EMBEDDED_BYTES_MAX => "embstr",
         StringForm::Whole => RAW,
     }
@@ -214,7 +213,7 @@ fn references(object: Object<'_>) -> i64 {
     let is_shared = encoding(object) == "int"
         && object
             .string()
-            .and_then(|string| number::parse_i64(string.bytes()))
+            .and_then(|string| basalt_number::parse_i64(string.bytes()))
             .is_some_and(|value| (0..SHARED_INTEGERS).contains(&value));
     if is_shared { SHARED_REFERENCES } else { 1 }
 }

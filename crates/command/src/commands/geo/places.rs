@@ -2,7 +2,7 @@
 
 use super::hash::{Cell, LATITUDES, LONGITUDES, Point, Span};
 use crate::args::Args;
-use crate::commands::double::double;
+use crate::commands::number::double;
 use crate::error::CommandError;
 use basalt_value::SortedSet;
 

@@ -2,8 +2,9 @@
 
 use crate::args::Args;
 use crate::commands::expire_time::{Base, ExpireTime, Unit};
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
 use crate::error::CommandError;
+use basalt_number::parse_i64;
 
 /// The last time at which a field can expire, in unix milliseconds: Redis keeps 46 bits.
 const EXPIRE_MS_MAX: u64 = (1 << 46) - 1;

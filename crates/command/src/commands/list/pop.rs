@@ -3,10 +3,10 @@
 
 use super::{count, popped, reply_item, side};
 use crate::args::Args;
-use crate::commands::number::parse_i64;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around, at};
 use basalt_value::list::Side;

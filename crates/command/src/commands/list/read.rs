@@ -3,10 +3,11 @@
 
 use super::{Range, index, reply_item};
 use crate::args::Args;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Point, View};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::item::Item;

@@ -3,12 +3,12 @@
 use crate::args::Args;
 use crate::commands::help::container;
 use crate::commands::help::help;
-use crate::commands::number::parse_i64;
 use crate::context::Context;
 use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use crate::unknown::wrong_subcommand;
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands};
 

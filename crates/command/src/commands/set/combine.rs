@@ -2,10 +2,10 @@
 
 use super::reply_item;
 use crate::args::Args;
-use crate::commands::number::parse_i64;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Key, Txn, View, WrongType};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::item::Item;

@@ -2,7 +2,7 @@
 //! ZADD and ZINCRBY.
 
 use crate::args::Args;
-use crate::commands::double::double;
+use crate::commands::number::double;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};

@@ -1,8 +1,8 @@
 //! HOT PATH
 //! The ends of ranges in arguments, by scores, by members and by ranks.
 
-use crate::commands::double::parse_bound;
 use crate::error::CommandError;
+use basalt_number::parse_bound;
 use basalt_value::sorted_set::{Bounds, LexBound, ScoreBound};
 use std::ops::Range;
 

@@ -3,10 +3,11 @@
 use super::remove::take_ranks;
 use super::reply::{self, Scores};
 use crate::args::Args;
-use crate::commands::number::{count, parse_i64};
+use crate::commands::number::count;
 use crate::entry::{Entry, Run, Taken, Traits};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::{Absent, EventClass, Key, Txn};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::sorted_set::Direction;

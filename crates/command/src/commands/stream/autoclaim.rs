@@ -3,10 +3,10 @@
 use super::claim::Form;
 use super::{edit_as, ids, no_key_or_group, reply_entry, reply_id};
 use crate::args::Args;
-use crate::commands::number::parse_i64;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
 use basalt_engine::Txn;
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, at};
 use basalt_value::Edits;

@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Identities in arguments.
 
-use crate::commands::number::parse_i64;
 use crate::error::CommandError;
+use basalt_number::parse_i64;
 use basalt_value::stream::EntryId;
 
 const INVALID: CommandError =

@@ -2,12 +2,12 @@
 
 use super::load;
 use crate::args::Args;
-use crate::commands::number::integer;
 use crate::dispatch::worker::Worker;
 use crate::entry::{Named, Permit, ScriptCall};
 use crate::error::CommandError;
 use crate::server::Server;
 use basalt_engine::{Claims, Engine};
+use basalt_number::parse_i64;
 use basalt_script::{Evaluated, Reach, Script, Sha1};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl<'a> Invocation<'a> {
         if call.named == Named::BySha && Sha1::parse(args.word(1)).is_none() {
             return Err(NO_SCRIPT);
         }
-        let keys = integer(args.word(2))?;
+        let keys = parse_i64(args.word(2)).ok_or(CommandError::NOT_INTEGER)?;
         if keys > (args.len() - WORDS_BEFORE_KEYS) as i64 {
             return Err(TOO_MANY_KEYS);
         }

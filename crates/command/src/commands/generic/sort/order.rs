@@ -3,8 +3,8 @@
 use super::Keys;
 use super::elements::Elements;
 use super::request::{Direction, Sorting};
-use crate::commands::double::parse_weight;
 use crate::error::CommandError;
+use basalt_number::parse_weight;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 

@@ -2,9 +2,9 @@
 
 use super::pattern::{Pattern, Source};
 use crate::args::Args;
-use crate::commands::number::parse_i64;
 use crate::error::CommandError;
 use basalt_engine::Issuer;
+use basalt_number::parse_i64;
 use std::ops::Range;
 
 /// Whether STORE is an option.

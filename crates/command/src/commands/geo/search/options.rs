@@ -5,9 +5,9 @@ use super::super::distance::unit_m;
 use super::super::hash::Point;
 use super::super::places::{place, point};
 use crate::args::Args;
-use crate::commands::double::parse_f64;
 use crate::commands::number::integer;
 use crate::error::CommandError;
+use basalt_number::parse_f64;
 use basalt_value::SortedSet;
 
 /// How a command is called.

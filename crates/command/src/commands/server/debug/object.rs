@@ -3,11 +3,11 @@
 use super::digest::look_at_keys;
 use crate::args::Args;
 use crate::commands::generic::encoding;
-use crate::commands::number::parse_i64;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::session::SessionResult;
 use basalt_engine::{EntryValue, Object};
+use basalt_number::parse_i64;
 use basalt_resp::Reply;
 
 pub(super) fn object(

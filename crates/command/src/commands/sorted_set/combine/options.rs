@@ -4,10 +4,10 @@ use super::super::input::Input;
 use super::super::reply::Scores;
 use super::{Aggregate, Operation, Source};
 use crate::args::Args;
-use crate::commands::double::parse_f64;
-use crate::commands::number::{integer, parse_i64};
+use crate::commands::number::integer;
 use crate::error::CommandError;
 use basalt_engine::Object;
+use basalt_number::{parse_f64, parse_i64};
 
 /// Which options a command has.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,22 +1,12 @@
 //! HOT PATH
 //! Floating point numbers in arguments, as C's `strtod` reads them and Redis takes them.
 
-use super::number::parse_i64;
-use crate::error::CommandError;
+use crate::integer::parse_i64;
 
 /// Integers of up to this number of bytes are doubles without rounding.
 const EXACT_BYTES_MAX: usize = 15;
 
-/// A number argument: not NaN, not beyond what a double can hold, no blanks.
-///
-/// # Errors
-/// [`CommandError::NOT_FLOAT`].
-#[inline]
-pub fn double(bytes: &[u8]) -> Result<f64, CommandError> {
-    parse_f64(bytes).ok_or(CommandError::NOT_FLOAT)
-}
-
-/// Reads a double; `None` if the bytes are none.
+/// A number: not NaN, not beyond what a double can hold, no blanks.
 #[inline]
 pub fn parse_f64(bytes: &[u8]) -> Option<f64> {
     if bytes.len() <= EXACT_BYTES_MAX
@@ -28,7 +18,7 @@ pub fn parse_f64(bytes: &[u8]) -> Option<f64> {
     (!value.is_nan() && !is_out_of_range).then_some(value)
 }
 
-/// An end of a range: as above, but blanks may stand in front, nothing at all is 0, and what is
+/// An end of a range: not NaN, but blanks may stand in front, nothing at all is 0, and what is
 /// beyond a double is infinite or zero.
 #[inline]
 pub fn parse_bound(bytes: &[u8]) -> Option<f64> {
