@@ -24,7 +24,6 @@ pub mod error;
 mod hand_over;
 mod limits;
 pub mod pauses;
-mod payload;
 mod prepared;
 pub mod push;
 mod redact;

@@ -51,6 +51,7 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ),
     ("number", &[COMMANDS, KEYS, MEANING, FILES, SOCKETS, LOCKS]),
     ("observe", &[SOCKETS]),
+    ("payload", &[COMMANDS, KEYS, FILES, SOCKETS, LOCKS]),
     ("pubsub", &[KEYS, COMMANDS, SOCKETS]),
     ("rdb", &[FILES, SOCKETS, LOCKS]),
     ("resp", &[FILES, SOCKETS, LOCKS]),

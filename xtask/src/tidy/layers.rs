@@ -21,6 +21,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("change", 2),
     ("cold", 2),
     ("journal", 2),
+    ("payload", 2),
     ("pubsub", 2),
     ("script", 2),
     ("cold-rocks", 3),

@@ -4,14 +4,18 @@ use crate::args::Args;
 use crate::commands::number::integer;
 use crate::entry::{Entry, Run};
 use crate::error::{CommandError, CommandResult};
-use crate::payload::{self, RESTORED_FORM, Restored};
-use basalt_engine::{PutOptions, Txn, View};
+use basalt_change::op::StringForm;
+use basalt_engine::{EntryValue, PutOptions, Txn, View};
 use basalt_number::parse_i64;
+use basalt_payload::{Restored, encode, of_collection};
+use basalt_rdb::Payload;
 use basalt_resp::Reply;
 use basalt_spec::{
     Audience, Categories, Category, CommandSpec, Flag, Flags, Group, KeyUse, Override, at,
 };
 
+/// How Redis calls the form of a restored string.
+const RESTORED_FORM: StringForm = StringForm::Whole;
 const RESTORE_SYNOPSIS: &str =
     "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]";
 const RESTORE_OVERRIDES: &[Override] = &[
@@ -92,9 +96,13 @@ fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
         reply.null();
         return Ok(());
     };
-    let mut payload = Vec::new();
-    payload::dump(object.value(), &view.limits(), &mut payload);
-    reply.bulk(&payload);
+    let payload = match object.value() {
+        EntryValue::String(string) => Payload::String(string.bytes().into()),
+        EntryValue::Collection(value) => of_collection(value),
+    };
+    let mut bytes = Vec::new();
+    encode(&payload, &view.limits(), &mut bytes);
+    reply.bulk(&bytes);
     Ok(())
 }
 
@@ -164,7 +172,7 @@ fn restore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     if expire_ms != 0 && expire_ms <= txn.now_ms() {
         txn.delete(key);
     } else {
-        match payload::restore(payload, &txn.limits()).map_err(|_| BODY)? {
+        match basalt_payload::restore(payload, &txn.limits()).map_err(|_| BODY)? {
             Restored::String(string) => {
                 txn.put(key, &string, PutOptions { expire_ms, form: RESTORED_FORM });
             }

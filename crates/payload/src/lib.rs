@@ -1,9 +1,16 @@
-//! Values on their way into and out of Redis' payloads (`basalt-rdb`).
+//! bytes ▸ resp ▸ command ▸ \[payload\] ▸ engine ▸ log ▸ cold
+//!
+//! Values on their way into and out of Redis' payloads: `basalt-rdb` knows the bytes, `basalt-value`
+//! how a value is stored, and this crate puts one into the other for DUMP and RESTORE. It owns the
+//! translation in both directions ([`of_collection`], [`restore`]) and which encodings are written
+//! at which size ([`encode`]). It must never know commands, keys, files or sockets. Its one
+//! invariant: a value that was written and restored is equal to the first, in all that clients see
+//! of it. Read `stream.rs` next, the one type whose parts may not fit together.
+
+#![forbid(unsafe_code)]
 
 mod stream;
 
-use basalt_change::op::StringForm;
-use basalt_engine::EntryValue;
 use basalt_rdb::{Bytes, EncodeOptions, Field, Payload};
 use basalt_value::hash::Field as HashField;
 use basalt_value::item::Item;
@@ -13,23 +20,16 @@ use basalt_value::{
 };
 
 /// A value that came out of a payload.
-pub(crate) enum Restored {
+pub enum Restored {
     /// A string.
     String(Vec<u8>),
     /// A collection.
     Collection(Value),
 }
 
-/// How Redis calls the form of a restored string.
-pub(crate) const RESTORED_FORM: StringForm = StringForm::Whole;
-
-/// Appends the payload of a value.
-pub(crate) fn dump(value: EntryValue<'_>, limits: &Limits, out: &mut Vec<u8>) {
-    let payload = match value {
-        EntryValue::String(string) => Payload::String(string.bytes().into()),
-        EntryValue::Collection(value) => of_collection(value),
-    };
-    basalt_rdb::encode(&payload, &options(limits), out);
+/// Appends the bytes of a payload, in the encodings that a value within `limits` has in Redis.
+pub fn encode(payload: &Payload<'_>, limits: &Limits, out: &mut Vec<u8>) {
+    basalt_rdb::encode(payload, &options(limits), out);
 }
 
 fn options(limits: &Limits) -> EncodeOptions {
@@ -53,7 +53,8 @@ fn bytes(item: Item<'_>) -> Bytes<'_> {
     }
 }
 
-fn of_collection(value: ValueRef<'_>) -> Payload<'_> {
+/// The payload of a collection.
+pub fn of_collection(value: ValueRef<'_>) -> Payload<'_> {
     match value {
         ValueRef::List(list) => Payload::List(list.iter_from(0).map(bytes).collect()),
         ValueRef::Set(set) => Payload::Set(set.iter().map(bytes).collect()),
@@ -78,7 +79,7 @@ fn of_collection(value: ValueRef<'_>) -> Payload<'_> {
 ///
 /// # Errors
 /// A stream whose parts do not fit together in a way that Redis would take.
-pub(crate) fn restore(payload: Payload<'_>, limits: &Limits) -> Result<Restored, DecodeError> {
+pub fn restore(payload: Payload<'_>, limits: &Limits) -> Result<Restored, DecodeError> {
     Ok(match payload {
         Payload::String(string) => Restored::String(string.into_owned()),
         Payload::List(elements) => {
