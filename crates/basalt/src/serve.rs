@@ -11,6 +11,7 @@ use crate::host::{Process, fsync_policy};
 use crate::logging;
 use crate::reserve::Reserve;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
+use basalt_command::dispatch::Dispatcher;
 use basalt_command::server::{Server, Shutdown};
 use basalt_command::table::commands;
 use basalt_config::{ColdTierKind, Loaded, Settings};
@@ -293,11 +294,11 @@ fn new_server(
     config: Arc<basalt_config::Config>,
     host: Process,
     threads: usize,
-) -> Server {
+) -> Dispatcher {
     let commands = commands();
     let count = commands.table.all().len();
     let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
-    Server::new(Arc::clone(engine), config, commands, counters, Box::new(host))
+    Dispatcher::new(Arc::clone(engine), config, commands, counters, Box::new(host))
 }
 
 /// Waits for the end, sampling meanwhile.

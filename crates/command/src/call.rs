@@ -5,11 +5,12 @@ use crate::collection_target::CollectionTarget;
 use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
 use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
 use basalt_value::sorted_set::Direction;
+use std::sync::Arc;
 
 /// The table with its functions.
 pub struct Commands {
     /// Names, arities, keys, documents.
-    pub table: CommandTable,
+    pub table: Arc<CommandTable>,
     calls: Vec<Call>,
     traits: Vec<&'static Traits>,
 }
@@ -89,7 +90,7 @@ impl Commands {
         let count = calls.iter().filter(|call| matches!(call.run, Run::Exec)).count();
         assert!(count <= 1, "{count} entries are EXEC: some do not say what they run");
         let traits = entries.iter().map(|entry| &entry.traits).collect();
-        Commands { calls, table, traits }
+        Commands { calls, table: Arc::new(table), traits }
     }
 
     /// What a command's entry says for the dispatch.

@@ -22,6 +22,7 @@ mod draws;
 pub mod entry;
 pub mod error;
 mod hand_over;
+mod interpreter;
 mod limits;
 pub mod pauses;
 mod prepared;

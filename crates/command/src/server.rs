@@ -1,7 +1,6 @@
 //! What all connections share.
 
 use crate::announce::Announcer;
-use crate::call::Commands;
 use crate::clients::Clients;
 use crate::pauses::Pauses;
 use crate::push::PubSub;
@@ -12,6 +11,7 @@ use basalt_config::{Config, Settings};
 use basalt_engine::{Engine, LockWait};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log::SlowLog;
+use basalt_spec::CommandTable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -31,8 +31,8 @@ pub struct Server {
     pub engine: Arc<Engine>,
     /// The configuration.
     pub config: Arc<Config>,
-    /// The command table.
-    pub commands: Commands,
+    /// Names and specs of the commands.
+    pub table: Arc<CommandTable>,
     /// The connected clients.
     pub clients: Clients,
     /// Whether clients are paused.
@@ -159,7 +159,7 @@ impl Server {
     pub fn new(
         engine: Arc<Engine>,
         config: Arc<Config>,
-        commands: Commands,
+        table: Arc<CommandTable>,
         counters: Vec<Arc<ThreadCounters>>,
         host: Box<dyn Host>,
     ) -> Server {
@@ -173,7 +173,7 @@ impl Server {
         Server {
             engine,
             config,
-            commands,
+            table,
             clients: Clients::default(),
             pauses: Pauses::default(),
             pubsub,

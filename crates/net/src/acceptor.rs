@@ -5,7 +5,7 @@ use crate::listening::{Caller, Listening};
 use crate::mailbox::{Mailbox, NewConnection};
 use crate::stream::Stream;
 use crate::threads::NetThreads;
-use basalt_command::server::Server;
+use basalt_command::dispatch::Dispatcher;
 use basalt_observe::log_limit::LogLimit;
 use mio::{Events, Poll, Token, Waker};
 use socket2::SockRef;
@@ -44,7 +44,7 @@ pub struct Acceptor {
 struct Accepting {
     poll: Poll,
     listening: Arc<Listening>,
-    server: Arc<Server>,
+    server: Arc<Dispatcher>,
     mailboxes: Vec<Arc<Mailbox>>,
     stop: Arc<AtomicBool>,
     failures: LogLimit,
@@ -57,7 +57,7 @@ impl Acceptor {
     /// If the system has no poll or no thread left.
     pub fn start(
         listening: &Arc<Listening>,
-        server: &Arc<Server>,
+        server: &Arc<Dispatcher>,
         net: &NetThreads,
     ) -> io::Result<Acceptor> {
         let poll = Poll::new()?;

@@ -12,9 +12,9 @@
 
 use crate::reactor::Reactor;
 use crate::turn::Turn;
+use basalt_command::dispatch::Dispatcher;
 use basalt_command::dispatch::Worker;
 use basalt_command::scripts::Attendant;
-use basalt_command::server::Server;
 use basalt_observe::counters::ThreadCounters;
 use mio::Events;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const EVENTS_A_POLL: usize = 256;
 /// See the head of this file.
 pub(crate) struct Beside<'a> {
     reactor: &'a mut Reactor,
-    server: &'a Arc<Server>,
+    server: &'a Arc<Dispatcher>,
     counters: &'a Arc<ThreadCounters>,
     /// The script's connection.
     index: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Beside<'a> {
 impl<'a> Beside<'a> {
     pub(crate) fn new(
         reactor: &'a mut Reactor,
-        server: &'a Arc<Server>,
+        server: &'a Arc<Dispatcher>,
         counters: &'a Arc<ThreadCounters>,
         index: usize,
         parsed: &'a mut dyn Iterator<Item = u32>,

@@ -3,8 +3,8 @@
 use crate::mailbox::{Mailbox, Message, NewConnection};
 use crate::reactor::{MAILBOX, Reactor};
 use crate::turn::Turn;
+use basalt_command::dispatch::Dispatcher;
 use basalt_command::dispatch::Worker;
-use basalt_command::server::Server;
 use basalt_stdx::lock_rank::RankedMutex;
 use mio::{Poll, Waker};
 use std::io;
@@ -20,7 +20,7 @@ pub const STOP_GRACE: Duration = Duration::from_secs(6);
 
 /// The network threads.
 pub struct NetThreads {
-    server: Arc<Server>,
+    server: Arc<Dispatcher>,
     mailboxes: Vec<Arc<Mailbox>>,
     threads: Vec<JoinHandle<()>>,
     /// Ends with the last thread.
@@ -41,7 +41,7 @@ impl NetThreads {
     ///
     /// # Errors
     /// If the system has no poll or no thread left.
-    pub fn start(server: &Arc<Server>) -> io::Result<NetThreads> {
+    pub fn start(server: &Arc<Dispatcher>) -> io::Result<NetThreads> {
         let (runs, running) = channel();
         let (mailboxes, threads) = (Vec::new(), Vec::new());
         let mut net = NetThreads {

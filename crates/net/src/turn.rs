@@ -9,9 +9,9 @@
 use crate::beside::Beside;
 use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
 use crate::reactor::Reactor;
+use basalt_command::dispatch::Dispatcher;
 use basalt_command::dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
 use basalt_command::scripts::Attendant;
-use basalt_command::server::Server;
 use basalt_command::session::Session;
 use basalt_config::ClientClass;
 use basalt_observe::counters::ThreadCounters;
@@ -24,7 +24,7 @@ const TURN_MAX: Duration = Duration::from_micros(100);
 
 /// What a thread needs to run requests.
 pub(crate) struct Turn {
-    pub(crate) server: Arc<Server>,
+    pub(crate) server: Arc<Dispatcher>,
     pub(crate) worker: Worker,
     counters: Arc<ThreadCounters>,
     batch: Batch,
@@ -36,7 +36,7 @@ pub(crate) type Connections = Vec<Option<Connection>>;
 /// The connections as a batch sees them.
 struct Clients<'a> {
     reactor: &'a mut Reactor,
-    server: &'a Arc<Server>,
+    server: &'a Arc<Dispatcher>,
     counters: &'a Arc<ThreadCounters>,
     /// Bytes owed to a client after which its requests wait for it to read.
     owed_bytes_max: usize,
@@ -115,7 +115,7 @@ fn origin<'a>(index: usize, session: &Session, bytes: &'a [u8]) -> Origin<'a> {
 }
 
 impl Turn {
-    pub(crate) fn new(server: Arc<Server>, worker: Worker) -> Turn {
+    pub(crate) fn new(server: Arc<Dispatcher>, worker: Worker) -> Turn {
         let counters = Arc::clone(&worker.counters);
         Turn { server, worker, counters, batch: Batch::default() }
     }

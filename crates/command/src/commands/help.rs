@@ -7,7 +7,7 @@ use basalt_resp::Reply;
 
 /// `CLIENT HELP` and its like: a heading, then each subcommand with its arguments and its summary.
 pub fn help(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let table = &ctx.server.commands.table;
+    let table = &ctx.server.table;
     let mut lines = Vec::new();
     for sub in table.lookup(args.word(0)).into_iter().flat_map(|c| table.subcommands_of(c)) {
         let Some((_, name)) = sub.spec.container_and_name() else { continue };

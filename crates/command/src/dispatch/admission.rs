@@ -6,8 +6,8 @@
 //! Beside it stand only what depends on the command (its arity, whether it takes memory) and
 //! [`crate::unusual::any`], which another thread may change at any moment.
 
+use super::dispatcher::Dispatcher;
 use super::worker::Worker;
-use crate::server::Server;
 use crate::session::{Replies, Session};
 use basalt_resp::Protocol;
 
@@ -35,7 +35,7 @@ impl Admission {
 
     /// Goes through the conditions.
     #[inline]
-    pub(super) fn of(server: &Server, worker: &Worker, session: &Session) -> Admission {
+    pub(super) fn of(server: &Dispatcher, worker: &Worker, session: &Session) -> Admission {
         let is_subscribed = session.is_subscribed() && session.protocol == Protocol::Resp2;
         let conditions = [
             (Admission::UNAUTHENTICATED, !session.is_admitted(&worker.settings)),

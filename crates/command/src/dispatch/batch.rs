@@ -13,6 +13,7 @@
 
 use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
+use super::dispatcher::Dispatcher;
 use super::execute::{execute, execute_attended, runs_scripts};
 use super::halt::Halt;
 use super::prepare::{Incoming, Last, Preparing};
@@ -22,7 +23,6 @@ use crate::clients::ClientHandle;
 use crate::hand_over::{Asked, Served};
 use crate::prepared::Prepared;
 use crate::scripts::{Attendant, Nobody};
-use crate::server::Server;
 use crate::session::{Flow, ParkedCommand, Session};
 use crate::wait::Wait;
 use basalt_engine::Engine;
@@ -177,7 +177,7 @@ impl Batch {
 
     /// Adds the request at `start`, whose words have been appended to [`Batch::words`].
     #[inline(always)]
-    pub fn push(&mut self, server: &Server, from: Origin<'_>, start: usize, end: usize) {
+    pub fn push(&mut self, server: &Dispatcher, from: Origin<'_>, start: usize, end: usize) {
         let first_word = self.requests.last().map_or(0, Request::end_of_words);
         let words = &self.words[first_word..];
         let command = self.last.command(server, from.bytes, start, words);
@@ -200,7 +200,7 @@ impl Batch {
     #[inline(never)]
     pub fn push_alike(
         &mut self,
-        server: &Server,
+        server: &Dispatcher,
         parser: &Parser,
         limits: &Limits,
         from: Origin<'_>,
@@ -237,7 +237,7 @@ impl Batch {
     #[inline]
     pub fn run(
         &mut self,
-        server: &Server,
+        server: &Dispatcher,
         worker: &mut Worker,
         clients: &mut impl BatchClients,
     ) -> Instant {
@@ -264,7 +264,7 @@ impl Batch {
     /// first.
     fn run_for_one(
         &self,
-        server: &Server,
+        server: &Dispatcher,
         worker: &mut Worker,
         clients: &mut impl BatchClients,
         first: usize,
@@ -299,7 +299,7 @@ impl Batch {
     #[inline(never)]
     fn run_script(
         &self,
-        server: &Server,
+        server: &Dispatcher,
         worker: &mut Worker,
         clients: &mut impl BatchClients,
         (number, bytes_left): (usize, &mut usize),
@@ -345,7 +345,7 @@ impl Batch {
     #[inline(always)]
     fn run_requests(
         &self,
-        server: &Server,
+        server: &Dispatcher,
         worker: &mut Worker,
         Running { session, bytes, consumed, out, owed_bytes_max }: &mut Running<'_>,
         mut requests: &[Request],
@@ -429,7 +429,7 @@ impl Batch {
 /// client's own thread, which is told to run the command again.
 #[cold]
 #[inline(never)]
-fn serve_called(server: &Server, worker: &mut Worker) {
+fn serve_called(server: &Dispatcher, worker: &mut Worker) {
     loop {
         let called = worker.changes.take_called();
         if called.is_empty() {
@@ -444,7 +444,7 @@ fn serve_called(server: &Server, worker: &mut Worker) {
     }
 }
 
-fn serve(server: &Server, worker: &mut Worker, client: &Arc<ClientHandle>) {
+fn serve(server: &Dispatcher, worker: &mut Worker, client: &Arc<ClientHandle>) {
     let Some(command) = client.claim_parked() else {
         // The thread that has it looks after this change, or is about to go.
         return client.run_again();
@@ -477,7 +477,7 @@ fn serve(server: &Server, worker: &mut Worker, client: &Arc<ClientHandle>) {
 
 /// Runs a command for its client; `None` if it waits still.
 fn run_parked(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     client: &Arc<ClientHandle>,
     command: ParkedCommand,

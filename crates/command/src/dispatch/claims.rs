@@ -1,5 +1,6 @@
 //! What the commands of a transaction are going to touch, found out before the first one runs.
 
+use super::dispatcher::Dispatcher;
 use super::keys::add_keys;
 use super::script;
 use super::wants::{When, wants, when};
@@ -7,7 +8,6 @@ use crate::args::Args;
 use crate::call::Commands;
 use crate::entry::Run;
 use crate::prepared::Prepared;
-use crate::server::Server;
 use crate::transaction::Queue;
 use basalt_engine::{Claims, Key};
 use basalt_spec::{Command, CommandId};
@@ -34,7 +34,7 @@ pub(super) struct Step<'q> {
 
 impl<'q> Plan<'q> {
     /// Makes the plan of a queue of a client that has selected `db`.
-    pub(super) fn new(server: &Server, queue: &'q Queue, db: u8) -> Plan<'q> {
+    pub(super) fn new(server: &Dispatcher, queue: &'q Queue, db: u8) -> Plan<'q> {
         let claims = Claims { databases: db..db + 1, ..Claims::default() };
         let mut plan =
             Plan { claims, steps: Vec::with_capacity(queue.len()), has_late_steps: false };
@@ -46,8 +46,8 @@ impl<'q> Plan<'q> {
         plan
     }
 
-    fn add(&mut self, server: &Server, id: CommandId, args: Args<'q>, prepared: &Prepared) {
-        let Server { commands, engine, .. } = server;
+    fn add(&mut self, server: &Dispatcher, id: CommandId, args: Args<'q>, prepared: &Prepared) {
+        let (commands, engine) = (&server.commands, &server.engine);
         let command = commands.table.command(id);
         let when = when(commands, command);
         self.has_late_steps |= when == When::Late;

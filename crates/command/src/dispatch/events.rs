@@ -3,12 +3,12 @@
 //!
 //! All of it costs one test as long as nobody wants events.
 
+use super::dispatcher::Dispatcher;
 use super::keys::{key_session, several_keys};
 use super::request::Request;
 use super::worker::Worker;
 use crate::announce::Announcement;
 use crate::entry::Run;
-use crate::server::Server;
 use crate::session::Session;
 use basalt_engine::{EventClass, Key, KeyEvent, Txn, View};
 
@@ -80,7 +80,7 @@ fn note_misses(request: &Request<'_>, worker: &mut Worker, session: &Session) {
 
 /// Publishes the events of the command that has run, or of the transaction. They wait for what its
 /// reply waits for.
-pub(super) fn publish(server: &Server, worker: &mut Worker, session: &Session) {
+pub(super) fn publish(server: &Dispatcher, worker: &mut Worker, session: &Session) {
     let classes = worker.changes.event_classes();
     let announcement = Announcement { pubsub: &server.pubsub, classes, after: &session.gate };
     for event in worker.changes.events().drain(..) {

@@ -9,6 +9,7 @@
 //! last. [`super::claims`] says which partitions and which databases that are, and what runs last.
 
 use super::claims::{Plan, Step};
+use super::dispatcher::Dispatcher;
 use super::keys::key_session;
 use super::outcome::{fail, note_slow_call};
 use super::wants::When;
@@ -19,7 +20,6 @@ use crate::context::Context;
 use crate::entry::Run;
 use crate::error::CommandError;
 use crate::scripts::Attendant;
-use crate::server::Server;
 use crate::session::{Flow, Replies, Session};
 use crate::transaction::Queue;
 use crate::wait::Wait;
@@ -35,7 +35,7 @@ const ABORTED: CommandError =
 /// Runs what the client has queued.
 #[cold]
 pub(super) fn execute(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     attendant: &mut dyn Attendant,
@@ -74,7 +74,11 @@ pub(super) fn execute(
 }
 
 /// Whether the queue may run as a whole: what to wait for if it may not yet.
-fn admit(server: &Server, worker: &Worker, queue: &Queue) -> Result<Option<Wait>, CommandError> {
+fn admit(
+    server: &Dispatcher,
+    worker: &Worker,
+    queue: &Queue,
+) -> Result<Option<Wait>, CommandError> {
     if queue.is_spoiled() {
         return Err(ABORTED);
     }
@@ -94,7 +98,7 @@ fn admit(server: &Server, worker: &Worker, queue: &Queue) -> Result<Option<Wait>
 }
 
 fn run(
-    server: &Server,
+    server: &Dispatcher,
     (worker, session, attendant): (&mut Worker, &mut Session, &mut dyn Attendant),
     plan: &Plan<'_>,
     mut transaction: Transaction<'_>,
@@ -166,7 +170,7 @@ const REPLY_BYTES_MAX: usize = 1 << 30;
 
 /// Runs the commands of one EXEC.
 struct Runner<'a> {
-    server: &'a Server,
+    server: &'a Dispatcher,
     worker: &'a mut Worker,
     session: &'a mut Session,
     attendant: &'a mut dyn Attendant,

@@ -2,6 +2,7 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::admission::Admission;
+use super::dispatcher::Dispatcher;
 use super::keys::{Stop, read, write};
 use super::outcome::{fail, note_slow_call};
 use super::prepare::Incoming;
@@ -15,7 +16,6 @@ use crate::entry::{Run, SessionFn};
 use crate::error::CommandError;
 use crate::prepared::Prepared;
 use crate::scripts::{Attendant, Nobody};
-use crate::server::Server;
 use crate::session::{Flow, Session, SessionResult};
 use crate::unknown::unknown;
 use crate::unusual;
@@ -34,7 +34,7 @@ const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
 /// renewed after what may change that.
 pub(super) fn execute(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     request: Incoming<'_>,
@@ -48,7 +48,7 @@ pub(super) fn execute(
 /// other clients.
 #[inline]
 pub(super) fn execute_attended(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     request: Incoming<'_>,
@@ -67,7 +67,7 @@ pub(super) fn execute_attended(
 
 /// Whether a request may run scripts, which may take long.
 #[inline]
-pub(super) fn runs_scripts(server: &Server, session: &Session, prepared: &Prepared) -> bool {
+pub(super) fn runs_scripts(server: &Dispatcher, session: &Session, prepared: &Prepared) -> bool {
     let run = prepared.command.map(|id| server.commands.call(id).run);
     match run {
         Some(Run::Script(_)) => true,
@@ -77,7 +77,7 @@ pub(super) fn runs_scripts(server: &Server, session: &Session, prepared: &Prepar
 }
 
 fn run_and_reply(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     Incoming { prepared, buffer, words }: Incoming<'_>,
@@ -308,7 +308,7 @@ fn admit_subscriber(request: &Request<'_>) -> Result<(), CommandError> {
 /// fail.
 #[cold]
 fn refuse(
-    server: &Server,
+    server: &Dispatcher,
     worker: &Worker,
     session: &mut Session,
     id: Option<CommandId>,

@@ -1,10 +1,10 @@
 //! What is noted of calls that failed or took long.
 
+use super::dispatcher::Dispatcher;
 use super::worker::Worker;
 use crate::args::Args;
 use crate::error::CommandError;
 use crate::redact::redact;
-use crate::server::Server;
 use crate::session::{Flow, Session};
 use basalt_observe::slow_log;
 use basalt_resp::Reply;
@@ -26,7 +26,7 @@ pub(super) fn fail(
 
 /// Tells the slow log of a call that took long.
 pub(super) fn note_slow_call(
-    server: &Server,
+    server: &Dispatcher,
     worker: &Worker,
     session: &Session,
     id: CommandId,

@@ -1,10 +1,10 @@
 //! HOT PATH
 //! What is found out about a request before the batch runs.
 
+use super::dispatcher::Dispatcher;
 use crate::call::Commands;
 use crate::collection_target::CollectionTarget;
 use crate::prepared::Prepared;
-use crate::server::Server;
 use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
 use basalt_resp::{Arg, Front};
@@ -134,7 +134,7 @@ impl Last {
     #[inline]
     pub(super) fn command(
         &mut self,
-        server: &Server,
+        server: &Dispatcher,
         buffer: &[u8],
         start: usize,
         words: &[Arg],
@@ -178,7 +178,7 @@ pub(super) struct Preparing<'a> {
 impl<'a> Preparing<'a> {
     /// For this command.
     #[inline(always)]
-    pub(super) fn new(server: &'a Server, command: Option<CommandId>) -> Preparing<'a> {
+    pub(super) fn new(server: &'a Dispatcher, command: Option<CommandId>) -> Preparing<'a> {
         let engine = &*server.engine;
         let (first_key, target) = match command.map(|id| server.commands.call(id)) {
             Some(call) => (usize::from(call.first_key), call.target),

@@ -1,5 +1,6 @@
 //! Commands between MULTI and EXEC: what may be queued, and what runs at once.
 
+use super::dispatcher::Dispatcher;
 use super::keys::several_keys;
 use super::request::Request;
 use super::script;
@@ -9,7 +10,6 @@ use crate::entry::Run;
 use crate::error::CommandError;
 use crate::pauses::Writes;
 use crate::prepared::Prepared;
-use crate::server::Server;
 use crate::session::{Flow, Session};
 use crate::transaction::Effects;
 use crate::wait::Wait;
@@ -24,7 +24,7 @@ use basalt_spec::{Command, CommandId, Flag, Group};
 /// It cannot be part of a transaction, or could not run now.
 #[cold]
 pub(super) fn push(
-    server: &Server,
+    server: &Dispatcher,
     worker: &Worker,
     session: &mut Session,
     command: &Command,
@@ -55,7 +55,7 @@ pub(super) fn push(
 }
 
 /// What a call of a command may do, as a replica would see it.
-fn effects(server: &Server, command: &Command, args: Args<'_>) -> Effects {
+fn effects(server: &Dispatcher, command: &Command, args: Args<'_>) -> Effects {
     let flags = command.flags;
     let mut writes = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
     let script = match server.commands.call(command.id).run {
@@ -141,7 +141,7 @@ fn is_behind_script(request: &Request<'_>, command: &Command) -> bool {
 /// itself, is dropped now. Returns the error to answer with.
 #[cold]
 pub(super) fn refused(
-    server: &Server,
+    server: &Dispatcher,
     worker: &Worker,
     session: &mut Session,
     id: Option<CommandId>,

@@ -1,18 +1,18 @@
 //! HOT PATH
 //! A request with its command.
 
+use super::dispatcher::Dispatcher;
 use crate::args::Args;
 use crate::call::Call;
 use crate::entry::Traits;
 use crate::prepared::Prepared;
-use crate::server::Server;
 use basalt_engine::Key;
 use basalt_resp::Arg;
 use basalt_spec::{Command, CommandId};
 
 /// A request whose command is known and may run.
 pub(super) struct Request<'a> {
-    pub(super) server: &'a Server,
+    pub(super) server: &'a Dispatcher,
     pub(super) id: CommandId,
     pub(super) call: &'a Call,
     pub(super) buffer: &'a [u8],

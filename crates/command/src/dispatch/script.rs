@@ -15,37 +15,27 @@ mod invocation;
 
 use self::caller::{Caller, GivenUp};
 use self::invocation::Invocation;
+use super::dispatcher::Dispatcher;
 use super::events;
 use super::request::Request;
 use super::worker::Worker;
 use crate::args::Args;
 use crate::entry::ScriptCall;
 use crate::error::CommandError;
+use crate::interpreter::with_interpreter;
 use crate::push::Push;
 use crate::scripts::{Attendant, Patience};
-use crate::server::{REDIS_VERSION, Server};
 use crate::session::{Flow, Session, SessionResult};
 use crate::wait::Wait;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
-use basalt_env::random;
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
-use basalt_script::{
-    Answer, Counted, Evaluated, Finished, Input, Interpreter, Limits, RandomState, Reach, Script,
-    ScriptFlags,
-};
+use basalt_script::{Answer, Counted, Finished, Input, Limits, RandomState, Reach, ScriptFlags};
 use basalt_spec::CommandId;
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
 const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
-
-thread_local! {
-    /// This thread's Lua state, made for its first script. It is bound to the thread, unlike a
-    /// worker.
-    static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };
-}
 
 /// A message that a script has published, to be sent when its changes are in the log.
 pub(super) struct Publication {
@@ -137,7 +127,7 @@ pub(super) fn execute(
 /// Runs a script that is one command of a transaction, which holds every partition.
 #[cold]
 pub(super) fn execute_within(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     (id, args): (CommandId, Args<'_>),
@@ -159,20 +149,24 @@ pub(super) fn execute_within(
 }
 
 /// What the script that a call names declares; `None` if it declares nothing or is no script.
-pub(super) fn declared(server: &Server, args: Args<'_>, call: ScriptCall) -> Option<ScriptFlags> {
+pub(super) fn declared(
+    server: &Dispatcher,
+    args: Args<'_>,
+    call: ScriptCall,
+) -> Option<ScriptFlags> {
     let script = invocation::named(server, args, call)?;
     Some(script.flags).filter(|flags| flags.declared)
 }
 
 /// What EXEC has to bring into memory for the scripts that it runs.
-pub(super) fn reads_everything(server: &Server, args: Args<'_>, call: ScriptCall) -> bool {
+pub(super) fn reads_everything(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> bool {
     let script = invocation::find(server, args, call);
     script.is_ok_and(|script| script.reach() == Reach::AnyInMemory)
 }
 
 /// Sends what a script has published; its changes are in the log, and the messages wait for them.
 pub(super) fn publish(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &Session,
     publications: Vec<Publication>,
@@ -188,34 +182,6 @@ pub(super) fn publish(
             &mut |matched| Push::new(kind, &channel, &payload, matched, gate.clone()),
         );
     }
-}
-
-/// Reads a text as a script, and remembers it if it is one.
-///
-/// # Errors
-/// It is none.
-pub(crate) fn load(
-    server: &Server,
-    text: &[u8],
-    evaluated: Evaluated,
-) -> Result<Arc<Script>, CommandError> {
-    let script = server.scripts.known.read(text).map_err(|error| CommandError::because(error.0))?;
-    with_interpreter(|interpreter| interpreter.compile(&script))?.map_err(CommandError::new)?;
-    server.scripts.known.keep(&script, evaluated);
-    Ok(script)
-}
-
-fn with_interpreter<R>(work: impl FnOnce(&mut Interpreter) -> R) -> Result<R, CommandError> {
-    INTERPRETER.with_borrow_mut(|slot| {
-        let interpreter = match slot {
-            Some(interpreter) => interpreter,
-            None => {
-                let made = Interpreter::new(REDIS_VERSION, random::seed());
-                slot.insert(made.map_err(CommandError::new)?)
-            }
-        };
-        Ok(work(interpreter))
-    })
 }
 
 /// Runs a script on locked partitions.

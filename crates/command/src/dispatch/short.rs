@@ -10,6 +10,7 @@
 //! change, and a change, take their ticket along.
 
 use super::admission::Admission;
+use super::dispatcher::Dispatcher;
 use super::keys::key_session;
 use super::outcome::fail;
 use super::prepare::Incoming;
@@ -17,7 +18,6 @@ use super::worker::Worker;
 use crate::args::Args;
 use crate::entry::{OVERWRITE_WORDS, Run, Shortcut};
 use crate::error::CommandResult;
-use crate::server::Server;
 use crate::session::Session;
 use crate::unusual;
 use basalt_engine::{Gating, Key, Point};
@@ -35,7 +35,7 @@ const WORDS_MAX: usize = 64;
 /// [`super::execute::execute`] goes on with it, as it would have done with these.
 #[inline(always)]
 pub(super) fn run_shortly<'a>(
-    server: &Server,
+    server: &Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     admission: Admission,
@@ -87,7 +87,7 @@ fn key_of<'a>(
 
 /// Requests with the same command and as many words.
 struct Short<'a> {
-    server: &'a Server,
+    server: &'a Dispatcher,
     worker: &'a mut Worker,
     session: &'a mut Session,
     id: CommandId,

@@ -1,9 +1,10 @@
 //! HOT PATH
 //! A network thread's own part in running commands.
 
+use super::dispatcher::Dispatcher;
 use super::halt::Halt;
 use crate::push::Outbox;
-use crate::server::{LOGGED_BYTES_MIN, Server};
+use crate::server::LOGGED_BYTES_MIN;
 use crate::session::Session;
 use crate::unusual::Reason;
 use crate::wait::Wait;
@@ -81,7 +82,7 @@ struct Tally {
 
 impl Worker {
     /// A thread's worker.
-    pub fn new(server: &Server, counters: Arc<ThreadCounters>) -> Worker {
+    pub fn new(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
         let mut worker = Worker {
             settings_version: server.config.version(),
             settings: server.config.settings(),
@@ -105,7 +106,7 @@ impl Worker {
 
     /// A worker for the other clients of a thread that is in the midst of a script. It waits for no
     /// partition: the script may hold it.
-    pub fn standing_in(server: &Server, counters: Arc<ThreadCounters>) -> Worker {
+    pub fn standing_in(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
         let stands_in = Some(Reason::new());
         Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
     }
@@ -115,14 +116,14 @@ impl Worker {
     }
 
     /// The worker that stood in for this one has gone: what it has left undone is this one's.
-    pub(super) fn take_over(&mut self, mut stand_in: Worker, server: &Server) {
+    pub(super) fn take_over(&mut self, mut stand_in: Worker, server: &Dispatcher) {
         self.leaving.append(&mut stand_in.leaving);
         // Time has passed.
         self.begin_turn(server);
     }
 
     /// A turn of the event loop begins.
-    pub fn begin_turn(&mut self, server: &Server) {
+    pub fn begin_turn(&mut self, server: &Dispatcher) {
         self.now_ms = server.engine.clock().unix_ms();
         self.lock_wait = if self.stands_in() { LockWait::Spinning } else { LockWait::Brief };
         self.renew_settings(server);
@@ -145,13 +146,13 @@ impl Worker {
 
     /// Commands that were parsed together are going to run.
     #[inline]
-    pub fn begin_batch(&mut self, server: &Server) {
+    pub fn begin_batch(&mut self, server: &Dispatcher) {
         self.gating = server.engine.gating();
         self.log_admits = false;
     }
 
     /// A batch of `requests` has run and took this time.
-    pub fn end_batch(&mut self, server: &Server, time: Duration, requests: usize) {
+    pub fn end_batch(&mut self, server: &Dispatcher, time: Duration, requests: usize) {
         self.settle();
         let logged = self.changes.take_appended_bytes();
         if self.settings.memory.memory_bytes_max != 0 {
@@ -170,7 +171,7 @@ impl Worker {
     /// Whether the batch has logged so much that memory may be used up since it began; tells the
     /// server.
     #[inline]
-    pub(super) fn has_logged_much(&mut self, server: &Server) -> bool {
+    pub(super) fn has_logged_much(&mut self, server: &Dispatcher) -> bool {
         let much = self.changes.appended_bytes() >= LOGGED_BYTES_MIN as usize;
         if much {
             server.note_logged(self.changes.take_appended_bytes());
@@ -220,7 +221,7 @@ impl Worker {
     /// # Errors
     /// It takes none.
     #[inline(always)]
-    pub(super) fn admit_changes(&mut self, server: &Server) -> Result<(), Refusal> {
+    pub(super) fn admit_changes(&mut self, server: &Dispatcher) -> Result<(), Refusal> {
         if !self.log_admits {
             server.engine.log().admit()?;
             self.log_admits = true;
@@ -255,7 +256,7 @@ impl Worker {
     }
 
     #[inline]
-    pub(super) fn renew_settings(&mut self, server: &Server) {
+    pub(super) fn renew_settings(&mut self, server: &Dispatcher) {
         let version = server.config.version();
         if version != self.settings_version {
             self.settings_version = version;
@@ -272,7 +273,7 @@ impl Worker {
 
     /// Hands over what was published, before anybody is told of it.
     #[inline]
-    pub fn hand_over_messages(&mut self, server: &Server) {
+    pub fn hand_over_messages(&mut self, server: &Dispatcher) {
         self.outbox.flush(&server.pubsub);
     }
 
@@ -283,7 +284,7 @@ impl Worker {
 
     /// Ends some subscriptions of connections that have gone.
     #[inline]
-    pub fn end_some_subscriptions(&mut self, server: &Server) {
+    pub fn end_some_subscriptions(&mut self, server: &Dispatcher) {
         if let Some(leaving) = self.leaving.last_mut()
             && leaving.go_on(&server.pubsub, SUBSCRIPTIONS_ENDED_MAX) == Left::Nothing
         {
@@ -298,13 +299,13 @@ impl Worker {
     }
 
     /// A turn of the event loop ends: the log may have something to write.
-    pub fn end_turn(&mut self, server: &Server) {
+    pub fn end_turn(&mut self, server: &Dispatcher) {
         self.settle();
         self.settle_changes(server);
     }
 
     /// Counts what has been changed, and tells the log that it may have something to write.
-    pub(super) fn settle_changes(&mut self, server: &Server) {
+    pub(super) fn settle_changes(&mut self, server: &Dispatcher) {
         let changes = self.changes.take_count();
         if changes > 0 {
             self.counters.changes.add(changes);

@@ -10,7 +10,7 @@ use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_command::clients::{NewClient, Unblocking, Wake};
 use basalt_command::dispatch::{
-    self, Batch, BatchClients, Halt, Origin, Running, ShortWays, Worker,
+    self, Batch, BatchClients, Dispatcher, Halt, Origin, Running, ShortWays, Worker,
 };
 use basalt_command::server::Server;
 use basalt_command::session::Session;
@@ -37,7 +37,7 @@ pub const START_MS: u64 = 1_704_067_200_000;
 
 /// A server and one connection to it.
 pub struct TestServer {
-    pub server: Arc<Server>,
+    pub server: Arc<Dispatcher>,
     pub worker: Worker,
     pub session: Session,
     batch: Batch,
@@ -428,13 +428,13 @@ impl Drop for TestServer {
     }
 }
 
-fn server(engine: Arc<Engine>) -> Server {
+fn server(engine: Arc<Engine>) -> Dispatcher {
     let commands = table::commands();
     let counters = vec![Arc::new(ThreadCounters::new(commands.table.all().len()))];
     let host = Box::new(host::TestHost::default());
-    let mut server = Server::new(engine, Arc::new(Config::default()), commands, counters, host);
-    server.started_ms = START_MS;
-    server.run_id = "0123456789abcdef0123456789abcdef01234567".to_owned();
+    let mut server = Dispatcher::new(engine, Arc::new(Config::default()), commands, counters, host);
+    server.server.started_ms = START_MS;
+    server.server.run_id = "0123456789abcdef0123456789abcdef01234567".to_owned();
     server
 }
 

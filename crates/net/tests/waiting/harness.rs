@@ -2,7 +2,8 @@
 
 use crate::commands::COMMANDS;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
-use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
+use basalt_command::dispatch::Dispatcher;
+use basalt_command::server::{Host, HostCpu, HostMemory, Shutdown};
 use basalt_command::table::commands_and;
 use basalt_config::{Config, Settings};
 use basalt_engine::{
@@ -27,7 +28,7 @@ const SILENCE: Duration = Duration::from_millis(50);
 
 /// The server.
 pub struct TestServer {
-    pub server: Arc<Server>,
+    pub server: Arc<Dispatcher>,
     /// What its journal is on.
     pub disk: SimDisk,
     path: PathBuf,
@@ -109,7 +110,8 @@ impl TestServer {
         let config = Arc::new(Config::default());
         let mut network = config.settings().network.clone();
         (network.port, network.unixsocket) = (0, Some(path.clone()));
-        let server = Arc::new(Server::new(engine, config, commands, counters, Box::new(NoHost)));
+        let server =
+            Arc::new(Dispatcher::new(engine, config, commands, counters, Box::new(NoHost)));
         let net = NetThreads::start(&server).expect("threads");
         let listening = Arc::new(Listening::open(&network).expect("a socket"));
         let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");

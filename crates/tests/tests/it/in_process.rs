@@ -2,7 +2,8 @@
 //! disk, for a debugger, a sanitizer or a profiler to look at.
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::server::{Host, HostCpu, HostMemory, Server, Shutdown};
+use basalt_command::dispatch::Dispatcher;
+use basalt_command::server::{Host, HostCpu, HostMemory, Shutdown};
 use basalt_command::table;
 use basalt_config::{Config, Settings};
 use basalt_engine::{
@@ -115,7 +116,8 @@ impl InProcess {
         let counters = (0..THREADS).map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let mut network = config.settings().network.clone();
         (network.port, network.unixsocket) = (0, Some(path.clone()));
-        let server = Server::new(Arc::clone(&engine), config, commands, counters, Box::new(NoHost));
+        let server =
+            Dispatcher::new(Arc::clone(&engine), config, commands, counters, Box::new(NoHost));
         let server = Arc::new(server);
         let net = NetThreads::start(&server).expect("threads");
         let listening = Arc::new(Listening::open(&network).expect("a socket"));

@@ -1,7 +1,6 @@
 //! CLIENT LIST and CLIENT INFO.
 
 use crate::args::Args;
-use crate::call::Commands;
 use crate::clients::{ClientHandle, ClientType};
 use crate::context::Context;
 use crate::entry::{Entry, Run};
@@ -9,7 +8,7 @@ use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
-use basalt_spec::{CommandSpec, Flag, Flags, Group, at};
+use basalt_spec::{CommandSpec, CommandTable, Flag, Flags, Group, at};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -91,7 +90,7 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
     const LINE_BYTES: usize = 360;
     let mut text = String::with_capacity(clients.len() * LINE_BYTES);
     for client in clients {
-        line(client, ctx.now_ms, &ctx.server.commands, &mut text);
+        line(client, ctx.now_ms, &ctx.server.table, &mut text);
         text.push('\n');
     }
     text
@@ -99,7 +98,7 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
 
 /// All fields of Redis 7.2 in its order. What belongs to tracking is as for a connection that uses
 /// none.
-fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut String) {
+fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut String) {
     let names = client.names.lock().clone();
     let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
@@ -132,7 +131,7 @@ fn line(client: &ClientHandle, now_ms: u64, commands: &Commands, text: &mut Stri
         subscriptions(0),
         subscriptions(1),
         subscriptions(2),
-        last_command(client, commands),
+        last_command(client, table),
         client.protocol.load(Relaxed),
         name(&names.lib_name),
         name(&names.lib_version),
@@ -154,7 +153,7 @@ fn flags(client: &ClientHandle) -> String {
     if flags.is_empty() { "N".to_owned() } else { flags }
 }
 
-fn last_command(client: &ClientHandle, commands: &Commands) -> &'static str {
-    let command = client.last_command_index().and_then(|index| commands.table.all().get(index));
+fn last_command(client: &ClientHandle, table: &CommandTable) -> &'static str {
+    let command = client.last_command_index().and_then(|index| table.all().get(index));
     command.map_or("NULL", |command| command.spec.name)
 }

@@ -4,7 +4,6 @@ use super::function::has_valid_mode;
 use crate::args::Args;
 use crate::commands::help::{container, help};
 use crate::context::Context;
-use crate::dispatch::script;
 use crate::entry::{Entry, Run};
 use crate::error::CommandError;
 use crate::session::{Flow, SessionResult};
@@ -144,7 +143,7 @@ fn kill(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionRe
 }
 
 fn load(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let script = script::load(ctx.server, args.word(2), Evaluated::Loaded)?;
+    let script = ctx.server.scripts.load(args.word(2), Evaluated::Loaded)?;
     reply.bulk(script.sha.to_string().as_bytes());
     Ok(Flow::Done)
 }

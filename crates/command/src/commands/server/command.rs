@@ -127,19 +127,19 @@ pub(super) const COMMAND_HELP: Entry = Entry {
 };
 
 fn all(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let table = &ctx.server.commands.table;
+    let table = &ctx.server.table;
     reply.array(table.commands().count());
     table.commands().for_each(|command| node::write(&table.info(command), reply));
     Ok(Flow::Done)
 }
 
 fn count(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    reply.integer(ctx.server.commands.table.commands().count() as i64);
+    reply.integer(ctx.server.table.commands().count() as i64);
     Ok(Flow::Done)
 }
 
 fn list(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let table = &ctx.server.commands.table;
+    let table = &ctx.server.table;
     let pattern = Pattern::new(args.opt(4).unwrap_or_default(), Case::Ignored);
     let matches = |name: &str| pattern.matches(name.as_bytes());
     let found: Vec<&Command> = if args.len() == 2 {
@@ -165,7 +165,7 @@ fn info(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
     if args.len() == 2 {
         return all(ctx, args, reply);
     }
-    let table = &ctx.server.commands.table;
+    let table = &ctx.server.table;
     reply.array(args.len() - 2);
     for name in args.from(2) {
         match table.lookup_full_name(name) {
@@ -177,7 +177,7 @@ fn info(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
 }
 
 fn docs(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let table = &ctx.server.commands.table;
+    let table = &ctx.server.table;
     let found: Vec<&Command> = if args.len() == 2 {
         table.commands().collect()
     } else {

@@ -76,7 +76,7 @@ fn keys_of_call<'a>(
     ctx: &Context<'_>,
     args: &Args<'a>,
 ) -> Result<Vec<(&'a [u8], KeyFlags)>, CommandError> {
-    let table = &ctx.server.commands.table;
+    let table = &ctx.server.table;
     let call: Vec<&[u8]> = args.from(2).collect();
     let Found::Command(command) = table.resolve(call[0], call.get(1).copied()) else {
         return Err(CommandError::fixed("ERR Invalid command specified"));

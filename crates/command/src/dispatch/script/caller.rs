@@ -4,6 +4,7 @@
 //! ([`GivenUp`]), unless it has changed something already: then it is told an error, and the script
 //! is remembered as one that needs more from the start.
 
+use super::super::dispatcher::Dispatcher;
 use super::Publication;
 use super::invocation::Invocation;
 use crate::args::Args;
@@ -18,7 +19,6 @@ use crate::entry::Run;
 use crate::error::CommandError;
 use crate::push::Push;
 use crate::scripts::{Attendant, Running};
-use crate::server::Server;
 use crate::session::{Flow, Session};
 use basalt_engine::{
     Claims, Gate, Issuer, Key, Missing, Refusal, Session as KeySession, Transaction,
@@ -61,7 +61,7 @@ pub(super) enum GivenUp {
 
 /// See the head of this file.
 pub(super) struct Caller<'a, 't> {
-    pub(super) server: &'a Server,
+    pub(super) server: &'a Dispatcher,
     pub(super) worker: &'a mut Worker,
     session: &'a mut Session,
     transaction: &'a mut Transaction<'t>,
@@ -86,7 +86,7 @@ pub(super) struct Caller<'a, 't> {
 
 impl<'a, 't> Caller<'a, 't> {
     pub(super) fn new(
-        server: &'a Server,
+        server: &'a Dispatcher,
         worker: &'a mut Worker,
         session: &'a mut Session,
         transaction: &'a mut Transaction<'t>,

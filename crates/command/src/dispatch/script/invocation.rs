@@ -1,11 +1,10 @@
 //! One call of a script: which, with what, and what it may do.
 
-use super::load;
+use super::super::dispatcher::Dispatcher;
 use crate::args::Args;
 use crate::dispatch::worker::Worker;
 use crate::entry::{Named, Permit, ScriptCall};
 use crate::error::CommandError;
-use crate::server::Server;
 use basalt_engine::{Claims, Engine};
 use basalt_number::parse_i64;
 use basalt_script::{Evaluated, Reach, Script, Sha1};
@@ -39,7 +38,7 @@ impl<'a> Invocation<'a> {
     /// # Errors
     /// They do not say which script to call with which keys, or it may not run now.
     pub(super) fn read(
-        server: &Server,
+        server: &Dispatcher,
         worker: &Worker,
         args: Args<'a>,
         call: ScriptCall,
@@ -100,7 +99,7 @@ impl<'a> Invocation<'a> {
 }
 
 /// The script that a call names, as far as it can be told without compiling it.
-pub(super) fn named(server: &Server, args: Args<'_>, call: ScriptCall) -> Option<Arc<Script>> {
+pub(super) fn named(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> Option<Arc<Script>> {
     let name = args.word(1);
     match call.named {
         Named::BySha => server.scripts.known.find(&Sha1::parse(name)?),
@@ -110,7 +109,7 @@ pub(super) fn named(server: &Server, args: Args<'_>, call: ScriptCall) -> Option
 
 /// The script that a call names.
 pub(super) fn find(
-    server: &Server,
+    server: &Dispatcher,
     args: Args<'_>,
     call: ScriptCall,
 ) -> Result<Arc<Script>, CommandError> {
@@ -119,6 +118,6 @@ pub(super) fn find(
             let sha = Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
             server.scripts.known.find(&sha).ok_or(NO_SCRIPT)
         }
-        Named::ByText => load(server, args.word(1), Evaluated::Only),
+        Named::ByText => server.scripts.load(args.word(1), Evaluated::Only),
     }
 }

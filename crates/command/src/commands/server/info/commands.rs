@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn command_stats(source: &Source<'_>, lines: &mut Lines) {
     let server = source.server;
-    for command in server.commands.table.all() {
+    for command in server.table.all() {
         let sum = |counter: fn(&CommandCounters) -> &Counter| {
             server.sum(|own| counter(&own.by_command[command.id.index()]).value())
         };
