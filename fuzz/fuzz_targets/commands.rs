@@ -12,10 +12,10 @@
 #![no_main]
 
 #[allow(dead_code, reason = "the tests need more of it")]
-#[path = "../../crates/command/tests/harness/mod.rs"]
+#[path = "../../crates/dispatch/tests/harness/mod.rs"]
 mod harness;
 
-use basalt_command::session::Replies;
+use basalt_service::session::Replies;
 use basalt_resp::{decode, encode_request};
 use harness::TestServer;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};

@@ -1,7 +1,7 @@
 //! What GET and SET cost between the socket and the log, in instructions, against kept figures.
 //!
 //! Instructions do not depend on the load of the machine, so a change of a few per cent can be seen
-//! anywhere. The driver is `crates/command/examples/measure.rs`, counted by callgrind; the figures
+//! anywhere. The driver is `crates/dispatch/examples/measure.rs`, counted by callgrind; the figures
 //! are in `instructions.toml` beside this package's sources. They hold for the compiler that
 //! `rust-toolchain.toml` names. A figure that is lower than the kept one fails as well: what has
 //! been gained is kept by `--update`.
@@ -47,7 +47,7 @@ type Counts = Vec<(&'static str, f64)>;
 fn count_all(root: &Path) -> Result<Counts, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let built = Command::new(cargo)
-        .args(["build", "--release", "-p", "basalt-command", "--example", "measure"])
+        .args(["build", "--release", "-p", "basalt-dispatch", "--example", "measure"])
         .current_dir(root)
         .status()
         .map_err(|error| format!("cannot start cargo: {error}"))?;

@@ -1,8 +1,8 @@
 //! What a person sees when the server starts.
 
-use basalt_command::server::REDIS_VERSION;
 use basalt_config::{Fsync, Settings};
 use basalt_engine::RecoveryStats;
+use basalt_service::server::REDIS_VERSION;
 use std::time::Duration;
 
 /// What has been found out at start.

@@ -1,11 +1,11 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::logging::LevelHandle;
-use basalt_command::server::{Host, HostCpu, HostIdentity, HostMemory, Shutdown};
 use basalt_config::{Fsync, Settings};
 use basalt_engine::JournalLog;
 use basalt_journal::{FsyncPolicy, Health};
 use basalt_net::Listening;
+use basalt_service::server::{Host, HostCpu, HostIdentity, HostMemory, Shutdown};
 use std::fs;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;

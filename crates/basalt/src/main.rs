@@ -79,7 +79,7 @@ fn version_text() -> String {
     format!(
         "basalt {VERSION} (commit {}, redis_version {}, features: {features})\n",
         env!("BASALT_COMMIT"),
-        basalt_command::server::REDIS_VERSION,
+        basalt_service::server::REDIS_VERSION,
     )
 }
 

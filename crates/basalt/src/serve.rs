@@ -11,10 +11,9 @@ use crate::host::{Process, fsync_policy};
 use crate::logging;
 use crate::reserve::Reserve;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::dispatch::Dispatcher;
-use basalt_command::server::{Server, Shutdown};
-use basalt_command::table::commands;
+use basalt_commands::table::commands;
 use basalt_config::{ColdTierKind, Loaded, Settings};
+use basalt_dispatch::Dispatcher;
 use basalt_engine::{
     Background, Engine, JournalLog, Options, RecoveryError, RecoveryStats, Trimming, WarmUp,
 };
@@ -22,6 +21,7 @@ use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
 use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopped};
 use basalt_observe::counters::ThreadCounters;
+use basalt_service::server::{Server, Shutdown};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
 use std::path::Path;
@@ -227,7 +227,7 @@ fn open_engine(
         checkpoint_log_bytes: persistence.checkpoint_log_bytes,
         miss_threads: persistence.miss_threads,
         hash_seed: basalt_env::random::seed(),
-        limits: basalt_command::limits(&settings.types),
+        limits: basalt_service::limits::limits(&settings.types),
         collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)
             .unwrap_or(usize::MAX),
         accept_data_loss: persistence.accept_data_loss,

@@ -5,7 +5,7 @@ use crate::listening::{Caller, Listening};
 use crate::mailbox::{Mailbox, NewConnection};
 use crate::stream::Stream;
 use crate::threads::NetThreads;
-use basalt_command::dispatch::Dispatcher;
+use basalt_dispatch::Dispatcher;
 use basalt_observe::log_limit::LogLimit;
 use mio::{Events, Poll, Token, Waker};
 use socket2::SockRef;

@@ -12,10 +12,10 @@
 
 use crate::reactor::Reactor;
 use crate::turn::Turn;
-use basalt_command::dispatch::Dispatcher;
-use basalt_command::dispatch::Worker;
-use basalt_command::scripts::Attendant;
+use basalt_dispatch::Dispatcher;
+use basalt_dispatch::Worker;
 use basalt_observe::counters::ThreadCounters;
+use basalt_service::scripts::Attendant;
 use mio::Events;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,12 +3,12 @@
 
 use crate::buffers::{BufferPool, Input};
 use crate::stream::Stream;
-use basalt_command::error::CommandError;
-use basalt_command::session::Session;
-use basalt_command::wait::Afterwards;
 use basalt_config::OutputLimit;
 use basalt_engine::{CommitLog, Fate, Gate};
 use basalt_resp::{Arg, Limits, Output, Parsed, Parser, ProtocolError, Reply};
+use basalt_service::error::CommandError;
+use basalt_service::session::Session;
+use basalt_service::wait::Afterwards;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;

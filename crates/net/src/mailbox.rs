@@ -1,11 +1,11 @@
 //! How other threads reach a network thread: messages, and one wake-up for any number of them.
 
 use crate::stream::Stream;
-use basalt_command::Served;
-use basalt_command::clients::Wake;
-use basalt_command::error::CommandError;
-use basalt_command::push::{Delivery, Push};
 use basalt_pubsub::Sink;
+use basalt_service::clients::Wake;
+use basalt_service::error::CommandError;
+use basalt_service::hand_over::Served;
+use basalt_service::push::{Delivery, Push};
 use basalt_stdx::lock_rank::RankedMutex;
 use mio::Waker;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use crate::mailbox::{Mailbox, Message, NewConnection};
 use crate::reactor::{MAILBOX, Reactor};
 use crate::turn::Turn;
-use basalt_command::dispatch::Dispatcher;
-use basalt_command::dispatch::Worker;
+use basalt_dispatch::Dispatcher;
+use basalt_dispatch::Worker;
 use basalt_stdx::lock_rank::RankedMutex;
 use mio::{Poll, Waker};
 use std::io;

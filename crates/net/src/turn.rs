@@ -4,18 +4,18 @@
 //! ```text
 //! read all sockets ▸ parse requests until the batch is full ▸ run it ▸ the next batch ▸ … ▸ send
 //! ```
-//! What a batch does with its requests is `basalt_command::dispatch::Batch`.
+//! What a batch does with its requests is `basalt_dispatch::Batch`.
 
 use crate::beside::Beside;
 use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
 use crate::reactor::Reactor;
-use basalt_command::dispatch::Dispatcher;
-use basalt_command::dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
-use basalt_command::scripts::Attendant;
-use basalt_command::session::Session;
 use basalt_config::ClientClass;
+use basalt_dispatch::Dispatcher;
+use basalt_dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Limits, Parsed, ProtocolError, Reply};
+use basalt_service::scripts::Attendant;
+use basalt_service::session::Session;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Integers as text, as strictly as Redis reads them.
 
-/// The number that a string spells as Redis' `string2ll` takes it: no plus, no leading zeros, no minus
-/// zero.
+/// The number that a string spells, as Redis' `string2ll` takes it: no plus, no leading zeros, no
+/// minus zero.
 #[inline]
 pub fn parse_i64(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {

@@ -1,11 +1,11 @@
 //! bytes ▸ resp ▸ command ▸ \[payload\] ▸ engine ▸ log ▸ cold
 //!
-//! Values on their way into and out of Redis' payloads: `basalt-rdb` knows the bytes, `basalt-value`
-//! how a value is stored, and this crate puts one into the other for DUMP and RESTORE. It owns the
-//! translation in both directions ([`of_collection`], [`restore`]) and which encodings are written
-//! at which size ([`encode`]). It must never know commands, keys, files or sockets. Its one
-//! invariant: a value that was written and restored is equal to the first, in all that clients see
-//! of it. Read `stream.rs` next, the one type whose parts may not fit together.
+//! Values on their way into and out of Redis' payloads: `basalt-rdb` knows the bytes,
+//! `basalt-value` how a value is stored, and this crate puts one into the other for DUMP and
+//! RESTORE. It owns the translation in both directions ([`of_collection`], [`restore`]) and which
+//! encodings are written at which size ([`encode`]). It must never know commands, keys, files or
+//! sockets. Its one invariant: a value that was written and restored is equal to the first, in all
+//! that clients see of it. Read `stream.rs` next, the one type whose parts may not fit together.
 
 #![forbid(unsafe_code)]
 

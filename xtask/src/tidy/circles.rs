@@ -17,7 +17,6 @@ const FILES_MAX: usize = 3;
 const LARGER: &[(&str, usize)] = &[
     ("cold", 4),
     ("cold-rocks", 4),
-    ("command", 4),
     ("config", 10),
     ("engine", 19),
     ("model", 14),

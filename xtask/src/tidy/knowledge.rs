@@ -24,30 +24,54 @@ const FILES: &[&str] = &["std::fs", "fs::File", "std::os::unix::fs"];
 /// Locks.
 const LOCKS: &[&str] = &["parking_lot", "std::sync::Mutex", "std::sync::RwLock", "ShortLock"];
 /// What commands are, and how they are called and answered.
-const COMMANDS: &[&str] = &["basalt_command", "basalt_spec", "basalt_resp"];
+const COMMANDS: &[&str] = &[
+    "basalt_service",
+    "basalt_call",
+    "basalt_commands",
+    "basalt_dispatch",
+    "basalt_spec",
+    "basalt_resp",
+];
+/// Those of them that are crates of the command between the protocol and the engine.
+const ROOMS: &[&str] = &["basalt_service", "basalt_call", "basalt_commands", "basalt_dispatch"];
+/// How keys are stored, and where.
+const STORAGE: &[&str] = &["basalt_keyspace", "basalt_journal", "basalt_cold_rocks"];
 /// Keys and what is under them.
 const KEYS: &[&str] = &["basalt_change", "basalt_keyspace", "basalt_engine"];
 /// What keys and values mean.
 const MEANING: &[&str] = &["basalt_change", "basalt_value", "basalt_rdb", "basalt_keyspace"];
 /// The inside of the server.
-const SERVER: &[&str] =
-    &["basalt_command", "basalt_engine", "basalt_keyspace", "basalt_journal", "basalt_net"];
+const SERVER: &[&str] = &[
+    "basalt_service",
+    "basalt_call",
+    "basalt_commands",
+    "basalt_dispatch",
+    "basalt_engine",
+    "basalt_keyspace",
+    "basalt_journal",
+    "basalt_net",
+];
 
 /// Crate → what must not be named in it.
 const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("bench", &[SERVER]),
+    ("call", &[SOCKETS, FILES, STORAGE, &["basalt_commands", "basalt_dispatch"]]),
     ("change", &[COMMANDS, LOCKS, FILES, SOCKETS]),
     ("cold", &[MEANING, COMMANDS]),
     ("cold-rocks", &[MEANING, COMMANDS]),
-    ("command", &[SOCKETS, FILES, &["basalt_keyspace", "basalt_journal", "basalt_cold_rocks"]]),
+    ("commands", &[SOCKETS, FILES, STORAGE, &["basalt_dispatch"]]),
     ("config", &[COMMANDS, KEYS, SOCKETS]),
+    ("dispatch", &[SOCKETS, FILES, STORAGE, &["basalt_commands"]]),
     ("engine", &[COMMANDS, SOCKETS, &["basalt_script", "basalt_pubsub"]]),
     ("journal", &[MEANING, COMMANDS, SOCKETS]),
     ("keyspace", &[COMMANDS, FILES, SOCKETS, &["basalt_journal", "basalt_cold"]]),
     ("model", &[COMMANDS, &["basalt_keyspace"]]),
     (
         "net",
-        &[&["basalt_spec", "basalt_value", "basalt_keyspace", "basalt_journal", "basalt_cold"]],
+        &[
+            STORAGE,
+            &["basalt_call", "basalt_commands", "basalt_spec", "basalt_value", "basalt_cold"],
+        ],
     ),
     ("number", &[COMMANDS, KEYS, MEANING, FILES, SOCKETS, LOCKS]),
     ("observe", &[SOCKETS]),
@@ -55,7 +79,8 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("pubsub", &[KEYS, COMMANDS, SOCKETS]),
     ("rdb", &[FILES, SOCKETS, LOCKS]),
     ("resp", &[FILES, SOCKETS, LOCKS]),
-    ("script", &[KEYS, &["basalt_command", "basalt_spec", "basalt_engine"], SOCKETS, FILES]),
+    ("script", &[KEYS, ROOMS, &["basalt_spec"], SOCKETS, FILES]),
+    ("service", &[SOCKETS, FILES, STORAGE, &["basalt_call", "basalt_commands", "basalt_dispatch"]]),
     ("spec", &[FILES, SOCKETS, LOCKS]),
     ("tests", &[SERVER]),
     ("value", &[COMMANDS, KEYS, FILES, SOCKETS, LOCKS]),
@@ -127,27 +152,27 @@ mod tests {
 
     #[test]
     fn finds_what_a_crate_must_not_know() {
-        assert_eq!(names("crates/command/src/a.rs", "use basalt_keyspace::entry::X;\n"), 1);
-        assert_eq!(names("crates/command/src/a.rs", "let f = std::fs::read(x);\n"), 1);
-        assert_eq!(names("crates/command/src/a.rs", "use std::net::{TcpStream, Shutdown};\n"), 1);
+        assert_eq!(names("crates/commands/src/a.rs", "use basalt_keyspace::entry::X;\n"), 1);
+        assert_eq!(names("crates/commands/src/a.rs", "let f = std::fs::read(x);\n"), 1);
+        assert_eq!(names("crates/commands/src/a.rs", "use std::net::{TcpStream, Shutdown};\n"), 1);
         assert_eq!(names("crates/engine/src/a.rs", "use basalt_resp::Reply;\n"), 1);
         assert_eq!(names("crates/cold-rocks/src/a.rs", "use basalt_value::Value;\n"), 1);
     }
 
     #[test]
     fn leaves_tests_longer_names_and_other_crates_alone() {
-        assert_eq!(names("crates/command/src/a.rs", "use std::net::SocketAddr;\n"), 0);
-        assert_eq!(names("crates/command/tests/a.rs", "use basalt_keyspace::entry::X;\n"), 0);
+        assert_eq!(names("crates/commands/src/a.rs", "use std::net::SocketAddr;\n"), 0);
+        assert_eq!(names("crates/dispatch/tests/a.rs", "use basalt_keyspace::entry::X;\n"), 0);
         let tests = "#[cfg(test)]\nmod tests {\n    use basalt_keyspace::X;\n}\n";
-        assert_eq!(names("crates/command/src/a.rs", tests), 0);
+        assert_eq!(names("crates/commands/src/a.rs", tests), 0);
         assert_eq!(names("crates/engine/src/a.rs", "use basalt_keyspace::entry::X;\n"), 0);
         assert_eq!(names("crates/keyspace/src/a.rs", "let basalt_cold_count = 1;\n"), 0);
-        assert_eq!(names("crates/command/src/a.rs", "// not basalt_keyspace\n"), 0);
+        assert_eq!(names("crates/commands/src/a.rs", "// not basalt_keyspace\n"), 0);
     }
 
     #[test]
     fn finds_a_dependency_but_not_one_of_tests() {
-        let check = |text| forbidden_dependencies(&Source::new("crates/command/Cargo.toml", text));
+        let check = |text| forbidden_dependencies(&Source::new("crates/commands/Cargo.toml", text));
         let found = check("[dependencies]\nbasalt-keyspace = { path = \"../keyspace\" }\n");
         assert_eq!((found.len(), found[0].line), (1, 2));
         assert!(check("[dev-dependencies]\nbasalt-keyspace = {}\n").is_empty());

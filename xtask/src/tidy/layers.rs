@@ -32,14 +32,17 @@ const LAYERS: &[(&str, u8)] = &[
     ("model", 5),
     ("queue", 5),
     ("replica", 5),
-    ("command", 6),
-    ("http", 7),
-    ("net", 7),
-    ("bench", 8),
-    ("sim", 8),
-    ("tests", 8),
+    ("service", 6),
+    ("call", 7),
+    ("commands", 8),
+    ("dispatch", 9),
+    ("http", 10),
+    ("net", 10),
+    ("bench", 11),
+    ("sim", 11),
+    ("tests", 11),
     // The program contains the load generator as a subcommand.
-    ("basalt", 9),
+    ("basalt", 12),
 ];
 
 /// Dependency → the only crates that may name it.
@@ -150,7 +153,7 @@ mod tests {
     #[test]
     fn finds_a_reserved_library() {
         assert_eq!(check("engine", "[dependencies]\nrocksdb = {}\n").len(), 1);
-        assert_eq!(check("command", "[dependencies]\ntokio = {}\n").len(), 1);
+        assert_eq!(check("dispatch", "[dependencies]\ntokio = {}\n").len(), 1);
         assert_eq!(check("tests", "[dependencies]\nbasalt-cold-rocks = {}\n").len(), 1);
     }
 }

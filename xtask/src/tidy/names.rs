@@ -10,17 +10,20 @@ use super::{Finding, Source};
 use std::collections::BTreeSet;
 
 /// Where commands are.
-const FAMILIES: &str = "crates/command/src/commands/";
+const FAMILIES: &str = "crates/commands/src/";
 /// What runs them.
 const DISPATCH: &[&str] = &[
-    "crates/command/src/call.rs",
-    "crates/command/src/dispatch",
-    "crates/command/src/redact.rs",
-    "crates/command/src/session.rs",
-    "crates/command/src/prepared.rs",
-    "crates/command/src/transaction.rs",
-    "crates/command/src/wait.rs",
+    "crates/call/src/",
+    "crates/dispatch/src/",
     "crates/net/src/",
+    "crates/service/src/hand_over.rs",
+    "crates/service/src/pauses.rs",
+    "crates/service/src/prepared.rs",
+    "crates/service/src/push.rs",
+    "crates/service/src/scripts.rs",
+    "crates/service/src/session.rs",
+    "crates/service/src/transaction.rs",
+    "crates/service/src/wait.rs",
 ];
 /// Ways of deciding by a name.
 const COMPARISONS: &[&str] = &["match ", "matches!", "==", "!=", ".contains(", ".starts_with("];
@@ -85,13 +88,13 @@ mod tests {
     fn check(path: &str, text: &str) -> usize {
         let family =
             "    spec: CommandSpec {\n        name: \"get\",\n        name: \"object|freq\",\n";
-        let family = Source::new("crates/command/src/commands/strings/get.rs", family);
+        let family = Source::new("crates/commands/src/strings/get.rs", family);
         decided_by(&Source::new(path, text), &commands(&[family])).len()
     }
 
     #[test]
     fn finds_a_name_in_the_dispatch_and_a_comparison_of_names() {
-        let dispatch = "crates/command/src/dispatch/a.rs";
+        let dispatch = "crates/dispatch/src/a.rs";
         assert_eq!(check(dispatch, "const AT_ONCE: [&str; 2] = [\"exact\", \"get\"];\n"), 1);
         assert_eq!(check(dispatch, "    !name.starts_with(\"object|\")\n"), 1);
         assert_eq!(check(dispatch, "match command.spec.name {\n"), 1);
@@ -100,8 +103,8 @@ mod tests {
 
     #[test]
     fn leaves_families_tests_comments_and_other_strings_alone() {
-        assert_eq!(check("crates/command/src/commands/help.rs", "if name == \"get\" {}\n"), 0);
-        let dispatch = "crates/command/src/dispatch/a.rs";
+        assert_eq!(check("crates/commands/src/help.rs", "if name == \"get\" {}\n"), 0);
+        let dispatch = "crates/dispatch/src/a.rs";
         assert_eq!(check(dispatch, "// \"get\"\nlet text = \"get it\";\n"), 0);
         assert_eq!(check(dispatch, "#[cfg(test)]\nmod tests {\n    f(\"get\");\n}\n"), 0);
         assert_eq!(check(dispatch, "let name = command.spec.name;\n"), 0);

@@ -1,11 +1,11 @@
 //! Commands that no product has: the least that waits for a key.
 
-use basalt_command::args::Args;
-use basalt_command::commands::timeout::seconds;
-use basalt_command::entry::{Entry, Run};
-use basalt_command::error::{CommandError, CommandResult};
+use basalt_call::entry::{Entry, Run};
+use basalt_commands::timeout::seconds;
 use basalt_engine::{Key, Object, PutOptions, Service, Txn, View, WaitAnswer};
 use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 
 /// All of them.

@@ -2,10 +2,9 @@
 
 use crate::commands::COMMANDS;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
-use basalt_command::dispatch::Dispatcher;
-use basalt_command::server::{Host, HostCpu, HostMemory, Shutdown};
-use basalt_command::table::commands_and;
+use basalt_commands::table::commands_and;
 use basalt_config::{Config, Settings};
+use basalt_dispatch::Dispatcher;
 use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, LockWait, Options, RecoveryError, Trimming, WarmUp,
 };
@@ -14,6 +13,7 @@ use basalt_journal::FsyncPolicy;
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Value, decode, encode_request};
+use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

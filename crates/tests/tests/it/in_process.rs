@@ -2,16 +2,16 @@
 //! disk, for a debugger, a sanitizer or a profiler to look at.
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
-use basalt_command::dispatch::Dispatcher;
-use basalt_command::server::{Host, HostCpu, HostMemory, Shutdown};
-use basalt_command::table;
+use basalt_commands::table;
 use basalt_config::{Config, Settings};
+use basalt_dispatch::Dispatcher;
 use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
 };
 use basalt_env::{Disk, SimDisk, SystemClock};
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
+use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
 use basalt_tests::client::Connection;
 use basalt_tests::server::Target;
 use basalt_tests::transcript::Protocol;
@@ -88,7 +88,7 @@ impl Host for NoHost {
 fn open_engine(settings: &Settings, place: &Place) -> Arc<Engine> {
     let options = Options {
         databases: u8::try_from(settings.server.databases).expect("at most 255"),
-        limits: basalt_command::limits(&settings.types),
+        limits: basalt_service::limits::limits(&settings.types),
         collection_row_bytes_max: place.collection_row_bytes_max,
         ..Options::default()
     };

@@ -1,0 +1,145 @@
+//! The table of commands as the dispatch sees it: names and specs, and per command what each call
+//! of it asks for, worked out once.
+
+use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
+use basalt_service::collection_target::CollectionTarget;
+use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
+use basalt_value::sorted_set::Direction;
+use std::sync::Arc;
+
+/// The table with its functions.
+pub struct Commands {
+    /// Names, arities, keys, documents.
+    pub table: Arc<CommandTable>,
+    calls: Vec<Call>,
+    traits: Vec<&'static Traits>,
+}
+
+/// What every call of a command needs of it: one small entry in one dense array. The rest is in the
+/// table, whose entries take several cache lines.
+#[derive(Clone, Copy)]
+pub struct Call {
+    /// What it does.
+    pub run: Run,
+    /// What is tried before that.
+    pub shortcut: Option<Shortcut>,
+    arity: i16,
+    /// The word that is its first key, 0 if it has none.
+    pub first_key: u16,
+    /// The word that is its only key, whatever the call; 0 if it has none or may have several.
+    pub only_key: u16,
+    /// The number of words with which a command that may have several keys has one; 0 for those
+    /// that cannot tell so.
+    pub words_of_one_key: u16,
+    /// It runs before a client has said who it is.
+    pub for_anybody: bool,
+    /// It is refused when memory is full.
+    pub takes_memory: bool,
+    /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
+    /// share of its batch's time.
+    pub shares_time: bool,
+    /// What of a collection is prefetched.
+    pub target: CollectionTarget,
+}
+
+impl Call {
+    fn new(entry: &Entry, command: &Command) -> Call {
+        let range = command.key_range;
+        let is_alone = range.first == range.last && !command.flags.has(Flag::Movablekeys);
+        let first_key = range.first.max(0) as u16;
+        let may_have_several = first_key > 0 && range.last < 0;
+        let has_plain_range = may_have_several && !command.flags.has(Flag::Movablekeys);
+        Call {
+            run: entry.run,
+            shortcut: entry.shortcut,
+            arity: command.arity,
+            first_key,
+            only_key: if is_alone { first_key } else { 0 },
+            words_of_one_key: match has_plain_range {
+                true => (range.first + range.step - 1 - range.last) as u16,
+                false => 0,
+            },
+            for_anybody: command.flags.has(Flag::NoAuth),
+            takes_memory: command.flags.has(Flag::Denyoom),
+            shares_time: shares_time(entry),
+            target: collection_target(entry, first_key),
+        }
+    }
+
+    /// Whether a call of `words` words (name included) has as many as the command takes.
+    #[inline]
+    pub fn accepts_words(&self, words: usize) -> bool {
+        let required = usize::from(self.arity.unsigned_abs());
+        words == required || self.arity < 0 && words > required
+    }
+}
+
+impl Commands {
+    /// Builds the table of these commands.
+    ///
+    /// # Panics
+    /// If a spec is wrong, or if an entry but one has no function: that is a mistake in the table's
+    /// source, and its tests find it.
+    pub fn of(entries: impl IntoIterator<Item = &'static Entry>) -> Commands {
+        let entries: Vec<&'static Entry> = entries.into_iter().collect();
+        let table = CommandTable::new(entries.iter().map(|entry| &entry.spec))
+            .unwrap_or_else(|error| panic!("the command table is wrong: {error}"));
+        let calls =
+            entries.iter().zip(table.all()).map(|(entry, command)| Call::new(entry, command));
+        let calls: Vec<Call> = calls.collect();
+        let count = calls.iter().filter(|call| matches!(call.run, Run::Exec)).count();
+        assert!(count <= 1, "{count} entries are EXEC: some do not say what they run");
+        let traits = entries.iter().map(|entry| &entry.traits).collect();
+        Commands { calls, table: Arc::new(table), traits }
+    }
+
+    /// What a command's entry says for the dispatch.
+    #[inline]
+    pub fn traits(&self, id: CommandId) -> &'static Traits {
+        self.traits[id.index()]
+    }
+
+    /// What every call of a command needs of it.
+    #[inline]
+    pub fn call(&self, id: CommandId) -> &Call {
+        &self.calls[id.index()]
+    }
+}
+
+/// Constant work on its keys. A session command may well wait or walk.
+fn shares_time(entry: &Entry) -> bool {
+    let spec = &entry.spec;
+    let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
+    constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
+}
+
+/// What of a collection a command will touch: what its entry says that it takes, or, by its
+/// synopsis, the word behind its first key, options left out, that is called a member or a field.
+fn collection_target(entry: &Entry, first_key: u16) -> CollectionTarget {
+    let spec = &entry.spec;
+    let is_collection = matches!(
+        spec.group,
+        Group::List | Group::Set | Group::SortedSet | Group::Hash | Group::Stream | Group::Geo
+    );
+    let (true, Ok(key @ 1..)) = (is_collection, u8::try_from(first_key)) else {
+        return CollectionTarget::Nothing;
+    };
+    match entry.traits.takes {
+        Some(Taken::Random) => return CollectionTarget::Random { key },
+        Some(Taken::First) => return CollectionTarget::End { key, direction: Direction::Forward },
+        Some(Taken::Last) => return CollectionTarget::End { key, direction: Direction::Backward },
+        None => {}
+    }
+    let mut depth = 0;
+    let mut words = 1;
+    for word in spec.synopsis.split(' ') {
+        let outside = depth == 0 && !word.starts_with(['[', '<']);
+        depth += word.matches(['[', '<']).count();
+        depth -= word.matches([']', '>']).count();
+        if outside && matches!(word, "member" | "field") {
+            return CollectionTarget::Element { key, element: words };
+        }
+        words += u8::from(outside);
+    }
+    CollectionTarget::Collection { key }
+}

@@ -1,0 +1,170 @@
+//! What a command sees that is not about keys.
+
+use basalt_change::place::PartitionId;
+use basalt_config::Settings;
+use basalt_engine::{
+    Attempt, Cursor, DatabaseTotals, Held, Issuer, LockWait, Object, Refusal,
+    Session as KeySession, Transaction, Walk, WalkEnd, WalkLimits,
+};
+use basalt_env::Random;
+use basalt_service::error::CommandError;
+use basalt_service::push::Outbox;
+use basalt_service::server::Server;
+use basalt_service::session::Session;
+use basalt_service::wait::Wait;
+use std::ops::Range;
+
+/// What a session command sees.
+pub struct Context<'a> {
+    /// What all connections share.
+    pub server: &'a Server,
+    /// Its connection.
+    pub session: &'a mut Session,
+    /// What its thread has published in this turn.
+    pub outbox: &'a mut Outbox,
+    /// This moment's settings.
+    pub settings: &'a Settings,
+    /// Now, in unix milliseconds.
+    pub now_ms: u64,
+    /// How long its thread waits for a partition.
+    pub lock_wait: LockWait,
+    /// The moment at which time stands still, in unix microseconds: in a script, and nowhere else.
+    pub frozen_us: Option<u64>,
+    /// The transaction that it is part of, which holds every partition if the command is one that
+    /// concerns whole databases.
+    pub transaction: Option<Transaction<'a>>,
+}
+
+impl Context<'_> {
+    /// Now, in unix microseconds.
+    pub fn now_us(&self) -> u64 {
+        self.frozen_us.unwrap_or_else(|| self.server.engine.clock().unix_us())
+    }
+
+    /// A walk over the selected database.
+    pub fn walk(&self) -> Walk {
+        Walk { db: self.session.db, now_ms: self.now_ms, wait: self.lock_wait }
+    }
+
+    /// Visits keys of the selected database from `from` on:
+    /// [`Engine::scan`](basalt_engine::Engine::scan).
+    ///
+    /// # Errors
+    /// A partition is not in memory, or held for long.
+    pub fn scan(
+        &self,
+        from: Cursor,
+        limits: WalkLimits,
+        visit: impl FnMut(&[u8], Object<'_>),
+    ) -> Result<Cursor, WalkEnd> {
+        match &self.transaction {
+            Some(transaction) => transaction.scan(self.walk(), from, limits, visit),
+            None => self.server.engine.scan(self.walk(), from, limits, visit),
+        }
+    }
+
+    /// Some key of the selected database:
+    /// [`Engine::random_key`](basalt_engine::Engine::random_key).
+    ///
+    /// # Errors
+    /// A partition is not in memory, or held for long.
+    pub fn random_key(&self, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
+        match &self.transaction {
+            Some(transaction) => transaction.random_key(self.walk(), random),
+            None => self.server.engine.random_key(self.walk(), random),
+        }
+    }
+
+    /// What the selected database holds.
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn totals(&self) -> Result<DatabaseTotals, Held> {
+        match &self.transaction {
+            Some(transaction) => Ok(transaction.totals(self.session.db)),
+            None => self.server.engine.totals_within(self.session.db, self.lock_wait),
+        }
+    }
+
+    /// Partitions of the selected database that are not wholly in memory. A transaction has seen to
+    /// it that there are none.
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn incomplete(&self) -> Result<Vec<PartitionId>, Held> {
+        match &self.transaction {
+            Some(_) => Ok(Vec::new()),
+            None => self.server.engine.incomplete(self.session.db, self.lock_wait),
+        }
+    }
+
+    /// Empties databases.
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn flush(&mut self, databases: Range<u8>) -> Result<(), Held> {
+        let session = self.key_session();
+        match &mut self.transaction {
+            Some(transaction) => transaction.flush(databases, session),
+            None => {
+                return self.server.engine.flush(databases, self.lock_wait, &mut self.session.gate);
+            }
+        }
+        self.gate_reads_of_everything();
+        Ok(())
+    }
+
+    /// Exchanges two databases.
+    ///
+    /// # Errors
+    /// A partition is held for long.
+    pub fn swap(&mut self, db: u8, other: u8) -> Result<(), Held> {
+        let session = self.key_session();
+        match &mut self.transaction {
+            Some(transaction) => transaction.swap(db, other, session),
+            None => {
+                return self.server.engine.swap(db, other, self.lock_wait, &mut self.session.gate);
+            }
+        }
+        self.gate_reads_of_everything();
+        Ok(())
+    }
+
+    /// As whom the connection's commands see keys.
+    pub fn key_session(&self) -> KeySession {
+        KeySession {
+            db: self.session.db,
+            now_ms: self.now_ms,
+            touch: self.session.touch,
+            value_bytes_max: self.settings.network.bulk_bytes_max,
+            client: self.session.client.id,
+            attempt: Attempt::First,
+            lock_wait: self.lock_wait,
+            issuer: Issuer::Client,
+        }
+    }
+
+    /// Asks the log before a change of whole databases: what to wait for if it is not ready for
+    /// one.
+    ///
+    /// # Errors
+    /// The log takes no changes.
+    pub fn admit_change(&self) -> Result<Option<Wait>, CommandError> {
+        if self.transaction.is_some() {
+            return Ok(None); // It was asked before the first command.
+        }
+        match self.server.engine.log().admit_removal() {
+            Ok(()) => Ok(None),
+            Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
+            Err(refusal) => Err(CommandError::log_refused(&refusal)),
+        }
+    }
+
+    /// The reply saw keys all over a database: it waits for every change so far.
+    pub fn gate_reads_of_everything(&mut self) {
+        let log = self.server.engine.log();
+        if log.gates_replies() {
+            log.latest(&mut self.session.gate);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What a family's file holds of a command: its spec and its function.
+
+use crate::context::Context;
+use basalt_engine::{Point, Txn, View};
+use basalt_pubsub::Kind;
+use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::error::CommandResult;
+use basalt_service::session::SessionResult;
+use basalt_spec::CommandSpec;
+
+/// A command: what it is and what it does.
+///
+/// Nothing outside of its family decides anything by its name: what the dispatch has to know about
+/// a command, the command's entry says.
+pub struct Entry {
+    /// What it is, as clients see it.
+    pub spec: CommandSpec,
+    /// What it does.
+    pub run: Run,
+    /// What the dispatch has to know about it besides.
+    pub traits: Traits,
+    /// A short way for calls that need little; [`Run::Point`] is one by itself.
+    pub shortcut: Option<Shortcut>,
+}
+
+impl Entry {
+    /// The rest of an entry that has nothing special about it. Spec and function are always given.
+    pub const DEFAULT: Entry =
+        Entry { spec: CommandSpec::DEFAULT, run: Run::Exec, traits: Traits::NONE, shortcut: None };
+}
+
+/// What a command does. The signature says what it may touch.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Reads its keys.
+    Read(ReadFn),
+    /// Reads its key, which is its first word, and asks nothing else of the keyspace.
+    Point(PointFn),
+    /// Changes its keys.
+    Write(WriteFn),
+    /// Concerns the connection or the server.
+    Session(SessionFn),
+    /// Runs the commands that are queued: what EXEC does is part of the dispatch.
+    Exec,
+    /// Runs a script, which is part of the dispatch, too.
+    Script(ScriptCall),
+}
+
+impl Run {
+    /// Reads the keys of a command that does that.
+    #[inline(always)]
+    pub fn read(self, view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+        match self {
+            Run::Read(run) => run(view, args, reply),
+            Run::Point(run) => run(&view.point(args.key(0)), args, reply),
+            _ => unreachable!("it does not read"),
+        }
+    }
+}
+
+/// What is tried first of a command that writes, with one key locked and nothing asked of the log.
+#[derive(Clone, Copy)]
+pub enum Shortcut {
+    /// Called with a key and a value alone ([`OVERWRITE_WORDS`]), it puts the value under the key
+    /// as a string: one that is there is overwritten in place.
+    Overwrite,
+    /// Looks at its key, which is its first word; the command runs only if that is not enough.
+    Attempt(AttemptFn),
+}
+
+/// Words of a [`Shortcut::Overwrite`]: name, key and value.
+pub const OVERWRITE_WORDS: usize = 3;
+
+/// Facts about a command that the dispatch decides by and that its spec has no word for.
+#[derive(Clone, Copy, Debug)]
+pub struct Traits {
+    /// Its arguments may name a database: keys of a transaction or a script with it are looked for
+    /// in all databases.
+    pub names_databases: bool,
+    /// Between MULTI and EXEC it runs at once instead of being queued.
+    pub runs_in_multi: bool,
+    /// It locks partitions though it names no key: it is refused while a script that takes long
+    /// holds some.
+    pub locks_partitions: bool,
+    /// It concerns the server, but takes no lock that ranks below partitions and makes no system
+    /// call: scripts may call it.
+    pub is_harmless: bool,
+    /// It asks for the server's own view of a key: not finding the key is no miss.
+    pub inspects_keys: bool,
+    /// A client with subscriptions may call it in RESP2, where other replies could not be told from
+    /// messages.
+    pub is_for_subscribers: bool,
+    /// Its second argument is a message for the channels of this kind that its first one names. In
+    /// a script the message is kept until the script's changes are in the log.
+    pub publishes: Option<Kind>,
+    /// What it takes of its collection when it is called with its key alone, to prefetch it.
+    pub takes: Option<Taken>,
+    /// Which of its words the slow log does not show.
+    pub secrets: Secrets,
+}
+
+impl Traits {
+    /// Nothing special.
+    pub const NONE: Traits = Traits {
+        names_databases: false,
+        runs_in_multi: false,
+        locks_partitions: false,
+        is_harmless: false,
+        inspects_keys: false,
+        is_for_subscribers: false,
+        publishes: None,
+        takes: None,
+        secrets: Secrets::None,
+    };
+}
+
+/// Which element of a collection a command takes that names none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// The one that [`basalt_service::draws::draw`] chooses.
+    Random,
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+/// Which words of a call are secrets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Secrets {
+    /// None.
+    None,
+    /// All but the command's name.
+    AllWords,
+    /// The two words after AUTH.
+    AfterAuth,
+    /// The values of those options, each a name and a value, that are secret.
+    OptionValues,
+}
+
+/// How a script is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScriptCall {
+    /// What its first argument is.
+    pub named: Named,
+    /// What it may do.
+    pub permit: Permit,
+}
+
+/// How a call names its script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Named {
+    /// By its text.
+    ByText,
+    /// By the SHA-1 of its text.
+    BySha,
+}
+
+/// What a script may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permit {
+    /// Change data.
+    Writes,
+    /// Read data.
+    Reads,
+}
+
+/// Reads one key.
+pub type PointFn = fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
+/// Does what it can by looking at one key; `None`, and no reply, if that is not enough.
+pub type AttemptFn = fn(&Point<'_>, &Args<'_>, &mut Reply<'_>) -> Option<CommandResult>;
+/// Reads its keys.
+pub type ReadFn = fn(&View<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
+/// Changes its keys.
+pub type WriteFn = fn(&mut Txn<'_>, &Args<'_>, &mut Reply<'_>) -> CommandResult;
+/// Concerns the connection or the server.
+pub type SessionFn = fn(&mut Context<'_>, &Args<'_>, &mut Reply<'_>) -> SessionResult;

@@ -1,0 +1,44 @@
+//! Commands of the server family.
+
+mod command;
+mod command_keys;
+mod config;
+mod debug;
+mod info;
+mod node;
+mod save;
+mod shutdown;
+mod slowlog;
+mod time;
+
+use basalt_call::entry::Entry;
+
+/// The family.
+pub const COMMANDS: &[Entry] = &[
+    command::COMMAND,
+    command::COMMAND_COUNT,
+    command::COMMAND_DOCS,
+    command::COMMAND_HELP,
+    command::COMMAND_INFO,
+    command::COMMAND_LIST,
+    command_keys::COMMAND_GETKEYS,
+    command_keys::COMMAND_GETKEYSANDFLAGS,
+    config::CONFIG,
+    config::CONFIG_GET,
+    config::CONFIG_HELP,
+    config::CONFIG_RESETSTAT,
+    config::CONFIG_REWRITE,
+    config::CONFIG_SET,
+    debug::DEBUG,
+    info::INFO,
+    save::BGSAVE,
+    save::LASTSAVE,
+    save::SAVE,
+    shutdown::SHUTDOWN,
+    slowlog::SLOWLOG,
+    slowlog::SLOWLOG_GET,
+    slowlog::SLOWLOG_HELP,
+    slowlog::SLOWLOG_LEN,
+    slowlog::SLOWLOG_RESET,
+    time::TIME,
+];

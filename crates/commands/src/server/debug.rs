@@ -1,0 +1,126 @@
+//! DEBUG: what tests and developers need and nobody else should have.
+
+mod digest;
+mod object;
+mod protocol;
+
+use crate::help::help_lines;
+use basalt_call::context::Context;
+use basalt_call::entry::{Entry, Run, Traits};
+use basalt_call::unknown::wrong_subcommand;
+use basalt_config::Permission;
+use basalt_engine::WarmUp;
+use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::error::CommandError;
+use basalt_service::session::{Flow, SessionResult};
+use basalt_service::wait::Wait;
+use basalt_spec::{Audience, CommandSpec, Flag, Flags, Group};
+use std::time::Duration;
+
+pub(super) const DEBUG: Entry = Entry {
+    spec: CommandSpec {
+        name: "debug",
+        group: Group::Server,
+        flags: Flags::of(&[Flag::Admin, Flag::Noscript, Flag::Loading, Flag::Stale]),
+        arity: Some(-2),
+        since: "1.0.0",
+        complexity: "Depends on the subcommand",
+        summary: "Commands for developers and tests, refused unless an option enables them.",
+        examples: &[
+            "DEBUG SLEEP 0 => OK",
+            "DEBUG ERROR \"MY error\" => (error) MY error",
+            "DEBUG nosuch => (error) ERR unknown subcommand or wrong number of arguments for 'nosuch'. Try DEBUG HELP.",
+        ],
+        audience: Audience::System,
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(debug),
+    traits: Traits { locks_partitions: true, ..Traits::NONE },
+    ..Entry::DEFAULT
+};
+
+/// Longest sleep: a day.
+const SLEEP_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+const NOT_ALLOWED: CommandError = CommandError::fixed(
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
+     can run it from a local connection, otherwise you need to set this option in the \
+     configuration file, and then restart the server.",
+);
+
+const HELP: &[&str] = &[
+    "CHANGE-REPL-ID",
+    "    Does nothing: there is no replication.",
+    "DIGEST",
+    "    Output a hex signature representing the data of all databases.",
+    "DIGEST-VALUE <key> [<key> ...]",
+    "    Output a hex signature of each key's value.",
+    "ERROR <string>",
+    "    Return an error with <string> as its message.",
+    "LOADAOF",
+    "    Same as RELOAD.",
+    "LOG <message>",
+    "    Write <message> to the server log.",
+    "OBJECT <key>",
+    "    Show low level info about a key and its value.",
+    "PROTOCOL <type>",
+    "    Reply with a test value of the specified type. <type> can be: string,",
+    "    integer, double, bignum, null, array, set, map, attrib, push, verbatim,",
+    "    true, false.",
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "    Does nothing: there is no such encoding.",
+    "RELOAD",
+    "    Make a checkpoint, forget everything in memory, and read it back when",
+    "    it is asked for and in the background, as after a restart.",
+    "SET-ACTIVE-EXPIRE <0|1>",
+    "    Switch the removal of expired keys that nobody asks for off or on.",
+    "SLEEP <seconds>",
+    "    Answer after <seconds>. Decimals allowed. Other clients do not wait.",
+];
+
+fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    let is_allowed = match ctx.settings.clients.debug_command {
+        Permission::Everybody => true,
+        Permission::Local => ctx.session.client.is_local(),
+        Permission::Nobody => false,
+    };
+    if !is_allowed {
+        return Err(NOT_ALLOWED);
+    }
+    let name = args.word(1).to_ascii_lowercase();
+    match (&name[..], args.len()) {
+        (b"sleep", 3) => return Ok(Flow::Wait(Wait::Sleep(duration(args.word(2))))),
+        (b"reload" | b"loadaof", _) => {
+            let warm_up = if ctx.settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
+            return Ok(Flow::Wait(Wait::Reload(warm_up)));
+        }
+        (b"object", 3..) => return object::object(ctx, args, reply),
+        (b"digest", 2) => return digest::everything(ctx, reply),
+        (b"digest-value", _) => return digest::values(ctx, args, reply),
+        (b"protocol", 3) => protocol::protocol(args, reply)?,
+        (b"set-active-expire", 3) => {
+            ctx.server.engine.set_active_expiry(args.word(2) != b"0");
+            reply.ok();
+        }
+        (b"log", 3) => {
+            tracing::info!("DEBUG LOG: {}", String::from_utf8_lossy(args.word(2)));
+            reply.ok();
+        }
+        (b"error", 3) => {
+            let text = String::from_utf8_lossy(args.word(2));
+            return Err(CommandError::new(text.into_owned()));
+        }
+        (b"change-repl-id", 2) | (b"quicklist-packed-threshold", 3) => reply.ok(),
+        (b"help", 2) => help_lines(args, HELP, reply),
+        _ => return Err(wrong_subcommand(args)),
+    }
+    Ok(Flow::Done)
+}
+
+/// Like Redis, takes what is no number for zero.
+fn duration(word: &[u8]) -> Duration {
+    let seconds = std::str::from_utf8(word).ok().and_then(|text| text.parse::<f64>().ok());
+    let duration = Duration::try_from_secs_f64(seconds.unwrap_or(0.0));
+    duration.unwrap_or(Duration::ZERO).min(SLEEP_MAX)
+}

@@ -1,0 +1,100 @@
+//! All commands: the one file that knows the families.
+
+use crate::{
+    bits, connection, generic, geo, hash, hyperloglog, list, pubsub, scripting, server, set,
+    sorted_set, stream, strings, transactions,
+};
+use basalt_call::calls::Commands;
+use basalt_call::entry::Entry;
+
+/// All families. A family is a constant slice; adding a command is adding its entry there.
+const FAMILIES: &[&[Entry]] = &[
+    strings::COMMANDS,
+    list::COMMANDS,
+    set::COMMANDS,
+    stream::COMMANDS,
+    hash::COMMANDS,
+    sorted_set::COMMANDS,
+    geo::COMMANDS,
+    bits::COMMANDS,
+    hyperloglog::COMMANDS,
+    generic::COMMANDS,
+    connection::COMMANDS,
+    transactions::COMMANDS,
+    pubsub::COMMANDS,
+    scripting::COMMANDS,
+    server::COMMANDS,
+];
+
+/// The table of all commands.
+pub fn commands() -> Commands {
+    commands_and(&[])
+}
+
+/// The table of all commands and more: for tests of what no command uses yet.
+pub fn commands_and(more: &'static [Entry]) -> Commands {
+    Commands::of(FAMILIES.iter().copied().flatten().chain(more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use basalt_call::entry::{Run, Shortcut};
+    use basalt_service::collection_target::CollectionTarget;
+    use basalt_spec::{Flag, Found};
+    use basalt_value::sorted_set::Direction;
+
+    #[test]
+    fn what_looks_at_one_key_has_it_in_its_first_word() {
+        let commands = commands();
+        for command in commands.table.all() {
+            let call = commands.call(command.id);
+            let name = command.spec.name;
+            match (call.run, call.shortcut) {
+                (Run::Point(_), None) => assert_eq!(call.only_key, 1, "{name}"),
+                (Run::Point(_), Some(_)) => panic!("{name} is short by itself"),
+                (Run::Write(_), Some(Shortcut::Attempt(_))) => {
+                    assert_eq!(call.first_key, 1, "{name}")
+                }
+                (Run::Write(_), Some(Shortcut::Overwrite)) => {
+                    // It is let through without being timed.
+                    assert!(call.only_key == 1 && call.shares_time, "{name}");
+                    continue;
+                }
+                (_, Some(_)) => panic!("{name} writes nothing"),
+                (_, None) => continue,
+            }
+            // It is let through without being timed, asked for memory, or written to the log.
+            assert!(call.shares_time && !call.takes_memory, "{name}");
+            assert!(command.flags.has(Flag::Readonly), "{name}");
+        }
+    }
+
+    #[test]
+    fn elements_are_found_by_the_synopsis() {
+        let commands = commands();
+        let element = |element| CollectionTarget::Element { key: 1, element };
+        for (name, target) in [
+            ("get", CollectionTarget::Nothing),
+            ("lpush", CollectionTarget::Collection { key: 1 }),
+            ("spop", CollectionTarget::Random { key: 1 }),
+            ("zpopmax", CollectionTarget::End { key: 1, direction: Direction::Backward }),
+            ("hgetall", CollectionTarget::Collection { key: 1 }),
+            ("zrange", CollectionTarget::Collection { key: 1 }),
+            ("hget", element(2)),
+            ("hset", element(2)),
+            ("hincrby", element(2)),
+            ("sadd", element(2)),
+            ("sismember", element(2)),
+            ("smove", element(3)),
+            ("zadd", element(3)),
+            ("zincrby", element(3)),
+            ("zscore", element(2)),
+        ] {
+            let Found::Command(command) = commands.table.resolve(name.as_bytes(), None) else {
+                panic!("{name} is a command")
+            };
+            assert_eq!(commands.call(command.id).target, target, "{name}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a request costs between the socket and the log, in instructions: quick to ask while working
+//! on a hot path. `cargo build --release -p basalt-dispatch --example measure`, then `valgrind
+//! --tool=callgrind --toggle-collect='*::counted' target/release/examples/measure get`, and divide
+//! by the number of requests that it prints.
+//!
+//! Requests come in as bytes, 50 of one connection in a batch, through the same
+//! [`Batch`](basalt_dispatch::Batch) as from a socket. The log is one in memory
+//! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it
+//! acknowledges after every batch.
+//!
+//! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
+//! the network.
+
+#[allow(dead_code, reason = "it serves the tests first")]
+#[path = "../tests/harness/mod.rs"]
+mod harness;
+
+use basalt_resp::{Output, encode_request};
+use harness::TestServer;
+
+/// Keys: their table and entries take some 20 MB.
+const KEYS: usize = 100_000;
+const BATCHES: usize = 2_000;
+/// Requests of a batch.
+const PIPELINE: usize = 50;
+
+#[allow(clippy::print_stdout, reason = "the figure is the purpose")]
+fn main() {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_else(|| "get".to_owned()).to_uppercase();
+    let is_gated = words.next().is_some_and(|word| word == "always");
+    let mut server = TestServer::new();
+    server.log.forget_records();
+    let filling = (0..KEYS).map(|number| request("SET", number));
+    server.serve(filling.flatten().collect(), PIPELINE, &mut Output::new());
+    if is_gated {
+        server.log.stop_acknowledging();
+    }
+    let inputs: Vec<Vec<u8>> = (0..BATCHES)
+        .map(|batch| {
+            let numbers = batch * PIPELINE..(batch + 1) * PIPELINE;
+            numbers.flat_map(|number| request(&name, number)).collect()
+        })
+        .collect();
+    let mut out = Output::new();
+    for input in inputs {
+        counted(&mut server, input, &mut out);
+        server.log.acknowledge();
+        server.session.gate.take();
+        out.clear();
+    }
+    println!("{} requests", BATCHES * PIPELINE);
+}
+
+/// What callgrind counts.
+#[inline(never)]
+fn counted(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
+    server.worker.begin_turn(&server.server);
+    server.serve(input, PIPELINE, out);
+    server.worker.end_turn(&server.server);
+}
+
+/// A request for one of the keys, which are drawn as if at random.
+fn request(name: &str, number: usize) -> Vec<u8> {
+    let key = format!("key:{:012}", number * 7919 % KEYS);
+    let value = "v".repeat(64);
+    let mut bytes = Vec::new();
+    match name {
+        "SET" => encode_request(&[name, &key, &value], &mut bytes),
+        name => encode_request(&[name, &key], &mut bytes),
+    }
+    bytes
+}

@@ -1,0 +1,65 @@
+//! HOT PATH
+//! What may keep a client's commands from running, or from running a short way: one list
+//! of conditions, gone through once for a client and a batch, and again after a command that may
+//! have changed one.
+//!
+//! Beside it stand only what depends on the command (its arity, whether it takes memory) and
+//! [`basalt_service::unusual::any`], which another thread may change at any moment.
+
+use super::dispatcher::Dispatcher;
+use super::worker::Worker;
+use basalt_resp::Protocol;
+use basalt_service::session::{Replies, Session};
+
+/// Conditions that hold for a client, a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Admission(u8);
+
+impl Admission {
+    /// The client has to say who it is before it runs commands.
+    pub(super) const UNAUTHENTICATED: u8 = 1;
+    /// Memory in use is over `maxmemory`: commands that take memory do not run.
+    pub(super) const OUT_OF_MEMORY: u8 = 1 << 1;
+    /// It has subscribed, and speaks a protocol in which a reply could not be told from a message.
+    pub(super) const SUBSCRIBED: u8 = 1 << 2;
+    /// Commands are queued.
+    pub(super) const QUEUEING: u8 = 1 << 3;
+    /// Replies are not simply sent.
+    pub(super) const SILENT: u8 = 1 << 4;
+    /// Its command has waited.
+    const WAITING: u8 = 1 << 5;
+    /// Somebody listens for events of keys.
+    pub(super) const LISTENING: u8 = 1 << 6;
+    /// Every command is timed by itself.
+    const TIMED: u8 = 1 << 7;
+
+    /// Goes through the conditions.
+    #[inline]
+    pub(super) fn of(server: &Dispatcher, worker: &Worker, session: &Session) -> Admission {
+        let is_subscribed = session.is_subscribed() && session.protocol == Protocol::Resp2;
+        let conditions = [
+            (Admission::UNAUTHENTICATED, !session.is_admitted(&worker.settings)),
+            (Admission::OUT_OF_MEMORY, server.is_out_of_memory(&worker.settings)),
+            (Admission::SUBSCRIBED, is_subscribed),
+            (Admission::QUEUEING, session.is_queueing()),
+            (Admission::SILENT, session.replies != Replies::On),
+            (Admission::WAITING, session.waiting.is_some()),
+            (Admission::LISTENING, !worker.changes.event_classes().is_empty()),
+            (Admission::TIMED, worker.times_every_command),
+        ];
+        Admission(conditions.iter().map(|&(bit, holds)| if holds { bit } else { 0 }).sum())
+    }
+
+    /// Whether a condition holds.
+    #[inline(always)]
+    pub(super) fn has(self, condition: u8) -> bool {
+        self.0 & condition != 0
+    }
+
+    /// Whether nothing about the client asks for a closer look at its commands. Commands on keys
+    /// leave it so.
+    #[inline(always)]
+    pub(super) fn opens_short_ways(self) -> bool {
+        self.0 & !Admission::OUT_OF_MEMORY == 0
+    }
+}

@@ -1,0 +1,504 @@
+//! HOT PATH
+//! The one door for requests: what comes from a socket, a test or a fuzzer goes in parsed and comes
+//! out answered.
+//!
+//! ```text
+//! Batch::push ─ find the command, hash the key          until the batch is full
+//! Batch::run  ─ prefetch the buckets ▸ prefetch the entries ▸ prefetch in collections
+//!               ▸ run each, those that are alike the short way
+//! ```
+//! A batch mixes requests of several clients, so that fifty clients with one request each gain from
+//! the prefetching as much as one client with fifty. It knows clients by a number, and asks their
+//! owner ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
+
+use super::admission::Admission;
+use super::collection_prefetch::CollectionPrefetch;
+use super::dispatcher::Dispatcher;
+use super::execute::{execute, execute_attended, runs_scripts};
+use super::halt::Halt;
+use super::prepare::{Incoming, Last, Preparing};
+use super::short::run_shortly;
+use super::worker::Worker;
+use basalt_engine::Engine;
+use basalt_resp::{Arg, Limits, Output, Parser};
+use basalt_service::clients::ClientHandle;
+use basalt_service::hand_over::{Asked, Served};
+use basalt_service::prepared::Prepared;
+use basalt_service::scripts::{Attendant, Nobody};
+use basalt_service::session::{Flow, ParkedCommand, Session};
+use basalt_service::wait::Wait;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Bytes of replies after which a batch ends with the client that it is at: some 10 ms of copying.
+const REPLY_BYTES_MAX: usize = 64 << 20;
+
+/// Requests that run together.
+#[derive(Default)]
+pub struct Batch {
+    requests: Vec<Request>,
+    /// The words of all requests.
+    words: Vec<Arg>,
+    last: Last,
+    collection_prefetch: CollectionPrefetch,
+    /// Some request may have elements of a collection prefetched.
+    has_collections: bool,
+    short_ways: ShortWays,
+}
+
+/// A request with its words.
+struct Request {
+    client: u32,
+    /// Its words, a range of the batch's.
+    first_word: u32,
+    words: u32,
+    /// Where it ends in its client's bytes.
+    end: usize,
+    prepared: Prepared,
+}
+
+/// Whether requests take the short ways that are open to them. They always do, but in tests that
+/// compare these with the long way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ShortWays {
+    /// They do.
+    #[default]
+    Open,
+    /// Each request takes the long way.
+    Closed,
+}
+
+/// The client that requests come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// Its number, by which [`BatchClients`] knows it.
+    pub client: u32,
+    /// The database that it has selected.
+    pub db: u8,
+    /// What the words of its requests are ranges of.
+    pub bytes: &'a [u8],
+}
+
+/// What running a client's requests takes.
+pub struct Running<'a> {
+    /// The client as commands see it.
+    pub session: &'a mut Session,
+    /// What the words of its requests are ranges of.
+    pub bytes: &'a [u8],
+    /// Where its requests end that have run.
+    pub consumed: &'a mut usize,
+    /// Where replies go.
+    pub out: &'a mut Output,
+    /// Bytes of replies after which the client's further requests wait until it has read some.
+    pub owed_bytes_max: usize,
+}
+
+/// The clients whose requests a batch holds.
+pub trait BatchClients {
+    /// What the words of a client's requests are ranges of; `None` if it has gone.
+    fn bytes(&self, client: u32) -> Option<&[u8]>;
+
+    /// What running a client's requests takes; `None` if it has gone or runs none any more.
+    fn running(&mut self, client: u32) -> Option<Running<'_>>;
+
+    /// Requests of a client that have not run will not run in this batch.
+    fn halt(&mut self, client: u32, halt: Halt);
+
+    /// Runs a request of a client that runs scripts. While one takes long, the other clients may be
+    /// served meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed
+    /// again, and the worker is returned that stood in.
+    fn run_script(
+        &mut self,
+        client: u32,
+        batch: &mut dyn Iterator<Item = u32>,
+        run: &mut dyn FnMut(Running<'_>, &mut dyn Attendant),
+    ) -> Option<Worker> {
+        let _ = batch;
+        if let Some(running) = self.running(client) {
+            run(running, &mut Nobody);
+        }
+        None
+    }
+}
+
+/// Why a client's requests have not all run.
+enum Stop {
+    Halt(Halt),
+    /// This many have run, and the next one runs scripts.
+    Script(usize),
+}
+
+impl Request {
+    /// The request, whose words are among these.
+    #[inline(always)]
+    fn incoming<'a>(&'a self, bytes: &'a [u8], words: &'a [Arg]) -> Incoming<'a> {
+        let words = &words[self.first_word as usize..][..self.words as usize];
+        Incoming { prepared: &self.prepared, buffer: bytes, words }
+    }
+
+    /// Where its words end among the batch's.
+    #[inline(always)]
+    fn end_of_words(&self) -> usize {
+        (self.first_word + self.words) as usize
+    }
+}
+
+impl Batch {
+    /// How many requests it holds.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether it holds no request.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Opens or closes the short ways.
+    pub fn set_short_ways(&mut self, short_ways: ShortWays) {
+        self.short_ways = short_ways;
+    }
+
+    /// Requests that are pushed next come from another client, or stand elsewhere than the ones
+    /// before.
+    #[inline]
+    pub fn turn_to_client(&mut self) {
+        self.last.forget_key();
+    }
+
+    /// Where a parser appends the words of the request that is to be pushed next. It appends
+    /// nothing unless the request is whole.
+    #[inline]
+    pub fn words(&mut self) -> &mut Vec<Arg> {
+        &mut self.words
+    }
+
+    /// Adds the request at `start`, whose words have been appended to [`Batch::words`].
+    #[inline(always)]
+    pub fn push(&mut self, server: &Dispatcher, from: Origin<'_>, start: usize, end: usize) {
+        let first_word = self.requests.last().map_or(0, Request::end_of_words);
+        let words = &self.words[first_word..];
+        let command = self.last.command(server, from.bytes, start, words);
+        let mut prepared = Prepared::of(command, from.db, Arg::default());
+        let preparing = Preparing::new(server, command);
+        self.has_collections |= preparing.prefetches_collection();
+        preparing.prepare(&mut self.last, &mut prepared, from.bytes, words);
+        self.requests.push(Request {
+            client: from.client,
+            first_word: first_word as u32,
+            words: words.len() as u32,
+            end,
+            prepared,
+        });
+    }
+
+    /// Adds at most `room` requests from `start` on that begin as the last one did; returns where
+    /// they end, which is `start` if there are none.
+    // Not inlined: what it works with has all registers for itself.
+    #[inline(never)]
+    pub fn push_alike(
+        &mut self,
+        server: &Dispatcher,
+        parser: &Parser,
+        limits: &Limits,
+        from: Origin<'_>,
+        (mut start, room): (usize, usize),
+    ) -> usize {
+        let Some(repeats) = parser.repeats(self.last.front(), limits) else { return start };
+        let command = self.last.command_again();
+        let before = self.requests.len();
+        while self.requests.len() - before < room {
+            let first_word = self.words.len();
+            let Some(taken) = repeats.take(from.bytes, start, &mut self.words) else { break };
+            start = taken.end;
+            self.requests.push(Request {
+                client: from.client,
+                first_word: first_word as u32,
+                words: (self.words.len() - first_word) as u32,
+                end: start,
+                prepared: Prepared::of(command, from.db, taken.first),
+            });
+        }
+        // A loop of its own, in which hashing one key does not wait for where the next one is
+        // found.
+        let preparing = Preparing::new(server, command);
+        self.has_collections |= preparing.prefetches_collection();
+        let prepared = self.requests[before..].iter_mut().map(|request| {
+            let first = request.first_word as usize;
+            (&mut request.prepared, first..first + request.words as usize)
+        });
+        preparing.prepare_all(&mut self.last, prepared, from.bytes, &self.words);
+        start
+    }
+
+    /// Runs all requests and is empty then; returns when that was done.
+    #[inline]
+    pub fn run(
+        &mut self,
+        server: &Dispatcher,
+        worker: &mut Worker,
+        clients: &mut impl BatchClients,
+    ) -> Instant {
+        let count = self.requests.len();
+        if count > 1 {
+            self.prefetch(&server.engine, clients);
+        }
+        worker.begin_batch(server);
+        let start = Instant::now();
+        worker.end_call(start);
+        let (mut number, mut bytes_left) = (0, REPLY_BYTES_MAX);
+        while number < count {
+            number = self.run_for_one(server, worker, clients, number, &mut bytes_left);
+        }
+        let done = Instant::now();
+        worker.end_batch(server, done - start, count);
+        self.requests.clear();
+        self.words.clear();
+        self.has_collections = false;
+        done
+    }
+
+    /// Runs the requests of one client, from this one on; returns the number of the next client's
+    /// first.
+    fn run_for_one(
+        &self,
+        server: &Dispatcher,
+        worker: &mut Worker,
+        clients: &mut impl BatchClients,
+        first: usize,
+        bytes_left: &mut usize,
+    ) -> usize {
+        let client = self.requests[first].client;
+        let is_others = |request: &Request| request.client != client;
+        let count = self.requests[first..].iter().position(is_others);
+        let next = count.map_or(self.requests.len(), |count| first + count);
+        if *bytes_left == 0 {
+            clients.halt(client, Halt::Later);
+            return next;
+        }
+        let Some(mut running) = clients.running(client) else { return next };
+        let owed = running.out.len();
+        let stop = self.run_requests(server, worker, &mut running, &self.requests[first..next]);
+        *bytes_left = bytes_left.saturating_sub(running.out.len() - owed);
+        match stop {
+            None => next,
+            Some(Stop::Halt(halt)) => {
+                clients.halt(client, halt);
+                next
+            }
+            Some(Stop::Script(ran)) => {
+                self.run_script(server, worker, clients, (first + ran, bytes_left))
+            }
+        }
+    }
+
+    /// Runs a request that runs scripts; returns the number of the next one that is to run. If
+    /// others were served meanwhile, none is.
+    #[inline(never)]
+    fn run_script(
+        &self,
+        server: &Dispatcher,
+        worker: &mut Worker,
+        clients: &mut impl BatchClients,
+        (number, bytes_left): (usize, &mut usize),
+    ) -> usize {
+        let request = &self.requests[number];
+        // What was published before must not come after what is published meanwhile.
+        worker.hand_over_messages(server);
+        let mut halt = None;
+        let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
+            let Running { session, bytes, consumed, out, .. } = running;
+            let owed = out.len();
+            let incoming = request.incoming(bytes, &self.words);
+            let mut admission = Admission::of(server, worker, session);
+            let attended = (&mut admission, attendant);
+            let flow = execute_attended(server, worker, session, incoming, attended, out);
+            if worker.changes.has_called() {
+                serve_called(server, worker);
+            }
+            match flow {
+                Flow::Done => *consumed = request.end,
+                Flow::Close => {
+                    *consumed = request.end;
+                    halt = Some(Halt::Closed);
+                }
+                Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
+            }
+            *bytes_left = bytes_left.saturating_sub(out.len() - owed);
+        };
+        let mut batch = self.requests.iter().map(|request| request.client);
+        let stand_in = clients.run_script(request.client, &mut batch, &mut run);
+        let others_were_served = stand_in.is_some();
+        if let Some(stand_in) = stand_in {
+            worker.take_over(stand_in, server);
+        }
+        if let Some(halt) = halt {
+            worker.note_halt(&halt);
+            clients.halt(request.client, halt);
+        }
+        if others_were_served { self.requests.len() } else { number + 1 }
+    }
+
+    /// Runs requests of one client; returns why it has stopped before the last.
+    #[inline(always)]
+    fn run_requests(
+        &self,
+        server: &Dispatcher,
+        worker: &mut Worker,
+        Running { session, bytes, consumed, out, owed_bytes_max }: &mut Running<'_>,
+        mut requests: &[Request],
+    ) -> Option<Stop> {
+        let (words, count) = (self.words.as_slice(), requests.len());
+        let mut admission = Admission::of(server, worker, session);
+        while let Some(request) = requests.first() {
+            if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
+                let incoming = requests.iter().map(|request| request.incoming(bytes, words));
+                let ran = run_shortly(server, worker, session, admission, incoming, out);
+                if let Some(last) = requests[..ran].last() {
+                    **consumed = last.end;
+                    requests = &requests[ran..];
+                    if out.len() > *owed_bytes_max && !requests.is_empty() {
+                        return Some(Stop::Halt(Halt::Later));
+                    }
+                    continue;
+                }
+            }
+            if runs_scripts(server, session, &request.prepared) {
+                if out.len() > *owed_bytes_max {
+                    return Some(Stop::Halt(Halt::Later));
+                }
+                return Some(Stop::Script(count - requests.len()));
+            }
+            let incoming = request.incoming(bytes, words);
+            let flow = execute(server, worker, session, incoming, &mut admission, out);
+            if worker.changes.has_called() {
+                serve_called(server, worker);
+            }
+            match flow {
+                Flow::Done => **consumed = request.end,
+                Flow::Close => {
+                    **consumed = request.end;
+                    return Some(Stop::Halt(Halt::Closed));
+                }
+                Flow::Wait(wait) => {
+                    let halt = Halt::Waits { wait, end: request.end };
+                    worker.note_halt(&halt);
+                    return Some(Stop::Halt(halt));
+                }
+            }
+            requests = &requests[1..];
+            if out.len() > *owed_bytes_max && !requests.is_empty() {
+                return Some(Stop::Halt(Halt::Later));
+            }
+        }
+        None
+    }
+
+    /// Brings what the batch will touch into the cache. The loops are short on purpose: a prefetch
+    /// waits for its page to be found, and only what stands close behind it can go on meanwhile.
+    /// From the loop that parses, the buckets cost 60 cycles each, from a loop of their own a few.
+    /// Nor may they be too short: the processor drops prefetches while it looks for too many pages,
+    /// and the locks that the second loop takes slow it down enough
+    /// (`docs/decisions/0012-time-of-a-request.md`).
+    fn prefetch(&mut self, engine: &Engine, clients: &impl BatchClients) {
+        for request in &self.requests {
+            request.prepared.prefetch_bucket(engine);
+        }
+        for request in &mut self.requests {
+            request.prepared.prefetch_entry(engine);
+        }
+        let (requests, words) = (&self.requests, &self.words);
+        let concerns = |request: &Request| request.prepared.prefetches_collection();
+        if self.has_collections && requests.iter().any(concerns) {
+            self.collection_prefetch.fetch(engine, requests.len(), |number| {
+                let request = &requests[number];
+                if !concerns(request) {
+                    return None;
+                }
+                Some(request.incoming(clients.bytes(request.client)?, words))
+            });
+        }
+    }
+}
+
+/// Serves all clients that the latest command has called, and those that are called by that: before
+/// the next command of the client that has something for them. No partition is held. What cannot be
+/// done at once, because keys have to be read from disk or the log is full, is left to a waiting
+/// client's own thread, which is told to run the command again.
+#[cold]
+#[inline(never)]
+fn serve_called(server: &Dispatcher, worker: &mut Worker) {
+    loop {
+        let called = worker.changes.take_called();
+        if called.is_empty() {
+            return;
+        }
+        for waiter in called {
+            // A client that is not registered has left its queues.
+            if let Some(client) = server.clients.registered(waiter.id()) {
+                serve(server, worker, &client);
+            }
+        }
+    }
+}
+
+fn serve(server: &Dispatcher, worker: &mut Worker, client: &Arc<ClientHandle>) {
+    let Some(command) = client.claim_parked() else {
+        // The thread that has it looks after this change, or is about to go.
+        return client.run_again();
+    };
+    if client.is_killed() || client.unblocking().is_some() {
+        // It goes, and is not to take anything along: the next one is called.
+        let places = &command.waiting.places;
+        server.engine.leave_queues(client.id, places, worker.lock_wait, &mut worker.changes);
+        client.park(command);
+    } else if let Some(served) = run_parked(server, worker, client, *command) {
+        client.end_parked();
+        return client.serve(served);
+    }
+    match client.take_asked() {
+        Asked::Nothing => {}
+        Asked::Run => client.run_again(),
+        Asked::Leave => {
+            if let Some(command) = client.abandon_parked() {
+                let places = &command.waiting.places;
+                server.engine.leave_queues(
+                    client.id,
+                    places,
+                    worker.lock_wait,
+                    &mut worker.changes,
+                );
+            }
+        }
+    }
+}
+
+/// Runs a command for its client; `None` if it waits still.
+fn run_parked(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    client: &Arc<ClientHandle>,
+    command: ParkedCommand,
+) -> Option<Served> {
+    let (mut session, request) = command.unpack(client);
+    let incoming =
+        Incoming { prepared: &request.prepared, buffer: &request.bytes, words: &request.words };
+    let mut reply = Output::new();
+    let mut admission = Admission::of(server, worker, &session);
+    match execute(server, worker, &mut session, incoming, &mut admission, &mut reply) {
+        Flow::Done | Flow::Close => return Some(Served { reply, gate: session.gate.take() }),
+        // It is parked again.
+        Flow::Wait(Wait::Ready(_)) => {}
+        Flow::Wait(_) => {
+            if let Some(waiting) = session.waiting.take() {
+                let words = (&request.bytes[..], &request.words[..]);
+                let command = ParkedCommand::new(&session, request.prepared, words, waiting);
+                client.park(Box::new(command));
+            }
+            client.run_again();
+        }
+    }
+    None
+}

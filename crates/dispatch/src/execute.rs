@@ -1,0 +1,339 @@
+//! HOT PATH
+//! Running one request: admit ▸ run ▸ reply ▸ count.
+
+use super::admission::Admission;
+use super::dispatcher::Dispatcher;
+use super::events;
+use super::exec;
+use super::keys::{Stop, read, write};
+use super::outcome::{fail, note_slow_call};
+use super::prepare::Incoming;
+use super::queue;
+use super::queue::Held;
+use super::request::Request;
+use super::script;
+use super::silence;
+use super::worker::{Apart, Worker};
+use basalt_call::context::Context;
+use basalt_call::entry::{Run, SessionFn};
+use basalt_call::unknown::unknown;
+use basalt_resp::{Output, Reply};
+use basalt_service::args::Args;
+use basalt_service::error::CommandError;
+use basalt_service::prepared::Prepared;
+use basalt_service::scripts::{Attendant, Nobody};
+use basalt_service::session::{Flow, Session, SessionResult};
+use basalt_service::unusual;
+use basalt_service::wait::{Afterwards, Wait};
+use basalt_service::web_guard::is_http;
+use basalt_spec::CommandId;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// A call that takes longer is not counted with its share of its batch's time, and the slow log is
+/// asked. Shorter than any duration for which the slow log would have every call timed.
+const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
+
+/// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
+/// renewed after what may change that.
+pub(super) fn execute(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    request: Incoming<'_>,
+    admission: &mut Admission,
+    out: &mut Output,
+) -> Flow {
+    execute_attended(server, worker, session, request, (admission, &mut Nobody), out)
+}
+
+/// Runs one request as [`execute`] does; while a script takes long, `attendant` serves the thread's
+/// other clients.
+#[inline]
+pub(super) fn execute_attended(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    request: Incoming<'_>,
+    (admission, attendant): (&mut Admission, &mut dyn Attendant),
+    out: &mut Output,
+) -> Flow {
+    if !admission.has(Admission::SILENT) {
+        return run_and_reply(server, worker, session, request, (admission, attendant), out);
+    }
+    let flow = silence::execute(worker, session, out, |worker, session, out| {
+        run_and_reply(server, worker, session, request, (&mut *admission, attendant), out)
+    });
+    *admission = Admission::of(server, worker, session);
+    flow
+}
+
+/// Whether a request may run scripts, which may take long.
+#[inline]
+pub(super) fn runs_scripts(server: &Dispatcher, session: &Session, prepared: &Prepared) -> bool {
+    let run = prepared.command.map(|id| server.commands.call(id).run);
+    match run {
+        Some(Run::Script(_)) => true,
+        Some(Run::Exec) => session.transaction.as_ref().is_some_and(|queue| queue.has_scripts()),
+        _ => false,
+    }
+}
+
+fn run_and_reply(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    Incoming { prepared, buffer, words }: Incoming<'_>,
+    (admission, attendant): (&mut Admission, &mut dyn Attendant),
+    out: &mut Output,
+) -> Flow {
+    let mut reply = Reply::new(out, session.protocol);
+    let Some(id) = prepared.command else {
+        let args = Args::new(buffer, words);
+        if is_http(&args) {
+            server.web_guard.warn(&session.client.address, worker.now_ms);
+            return Flow::Close;
+        }
+        let error = unknown(&server.commands.table, &args);
+        return refuse(server, worker, session, None, error, &mut reply);
+    };
+    let call = server.commands.call(id);
+    let request = Request { server, id, call, buffer, words, prepared };
+    if let Err(error) = admit(&request, *admission) {
+        let flow = refuse(server, worker, session, Some(id), error, &mut reply);
+        // An EXEC that is refused ends the transaction.
+        *admission = Admission::of(server, worker, session);
+        return flow;
+    }
+    if unusual::any()
+        && let Some(held) = queue::hold(&request, worker, session)
+    {
+        return match held {
+            Held::Until(wait) => Flow::Wait(wait),
+            Held::BehindScript => {
+                let error = CommandError::BUSY;
+                let flow = refuse(server, worker, session, Some(id), error, &mut reply);
+                *admission = Admission::of(server, worker, session);
+                flow
+            }
+        };
+    }
+    if admission.has(Admission::QUEUEING)
+        && let Some(flow) = enqueue(&request, worker, session, &mut reply)
+    {
+        return flow;
+    }
+    session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+    let timed = !call.shares_time || worker.times_every_command;
+    let start = timed.then(Instant::now);
+    let listening = admission.has(Admission::LISTENING);
+    if listening && events::must_wait(&request, worker, session) {
+        return Flow::Wait(Wait::Subscribers);
+    }
+    let obstacle = match call.run {
+        run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),
+        Run::Write(run) => {
+            let obstacle = write(&request, worker, session, run, &mut reply);
+            if worker.has_logged_much(server) {
+                *admission = Admission::of(server, worker, session);
+            }
+            obstacle
+        }
+        Run::Session(run) => {
+            let result = run_session(&request, worker, session, run, &mut reply);
+            *admission = Admission::of(server, worker, session);
+            return finish(&request, worker, session, result, start, &mut reply);
+        }
+        Run::Exec | Run::Script(_) => {
+            let result = run_several(&request, worker, session, attendant, &mut reply);
+            worker.has_logged_much(server);
+            *admission = Admission::of(server, worker, session);
+            return finish(&request, worker, session, result, start, &mut reply);
+        }
+    };
+    if listening {
+        events::announce(&request, worker, session);
+    }
+    if let Some(stop) = obstacle {
+        let result = match *stop {
+            Stop::Error(error) => Err(error),
+            Stop::Wait(wait) => Ok(Flow::Wait(wait)),
+            Stop::Reach(_) => unreachable!("what has one fixed key asks for no other"),
+        };
+        return finish(&request, worker, session, result, start, &mut reply);
+    }
+    count(&request, worker, session, start);
+    Flow::Done
+}
+
+/// Runs a command that runs others.
+#[inline(never)]
+fn run_several(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    attendant: &mut dyn Attendant,
+    reply: &mut Reply<'_>,
+) -> SessionResult {
+    match request.call.run {
+        Run::Script(call) => script::execute(request, worker, session, (call, attendant), reply),
+        _ => exec::execute(request.server, worker, session, attendant, reply),
+    }
+}
+
+/// Queues a command of a transaction; `None` if it is one that runs at once.
+#[cold]
+fn enqueue(
+    request: &Request<'_>,
+    worker: &Worker,
+    session: &mut Session,
+    reply: &mut Reply<'_>,
+) -> Option<Flow> {
+    let command = request.command();
+    if request.traits().runs_in_multi {
+        return None;
+    }
+    let Request { server, prepared, .. } = request;
+    Some(match queue::push(server, worker, session, command, &request.args(&[]), **prepared) {
+        Ok(flow) => {
+            worker.counters.commands.add(1);
+            reply.simple("QUEUED");
+            flow
+        }
+        Err(error) => refuse(server, worker, session, Some(request.id), error, reply),
+    })
+}
+
+/// Answers an error and counts the call, unless it has to run again.
+#[inline(never)]
+fn finish(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    result: SessionResult,
+    start: Option<Instant>,
+    reply: &mut Reply<'_>,
+) -> Flow {
+    let flow = result.unwrap_or_else(|error| {
+        session.leave_queues(&request.server.engine, worker.lock_wait);
+        fail(worker, request.id, &error, reply)
+    });
+    if !runs_again(&flow) {
+        count(request, worker, session, start);
+    }
+    flow
+}
+
+/// Counts a call that has run. One that shares its batch's time is measured against the end of the
+/// call before it: one reading of the clock tells whether it has taken long after all.
+#[inline(always)]
+fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: Option<Instant>) {
+    let now = Instant::now();
+    let before = worker.end_call(now);
+    let elapsed = now.saturating_duration_since(start.unwrap_or(before));
+    if start.is_none() && elapsed < SHARED_TIME_MAX {
+        return worker.count_call(request.id);
+    }
+    let apart = if start.is_none() { Apart::Yes } else { Apart::No };
+    worker.count_timed_call(request.id, elapsed, apart);
+    note_if_slow(request, worker, session, elapsed.as_micros() as u64);
+}
+
+#[inline(never)]
+fn run_session(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: SessionFn,
+    reply: &mut Reply<'_>,
+) -> SessionResult {
+    let server = request.server;
+    // It may show the counters, or save.
+    worker.settle();
+    worker.settle_changes(server);
+    let settings = Arc::clone(&worker.settings);
+    let (now_ms, lock_wait) = (worker.now_ms, worker.lock_wait);
+    let result = {
+        let (outbox, settings) = (&mut worker.outbox, &settings);
+        let mut context = Context {
+            server,
+            session,
+            outbox,
+            settings,
+            now_ms,
+            lock_wait,
+            frozen_us: None,
+            transaction: None,
+        };
+        run(&mut context, &request.args(&[]), reply)
+    };
+    // CONFIG SET holds for the very next command.
+    worker.renew_settings(server);
+    worker.begin_batch(server);
+    result
+}
+
+/// The command has not run: it waits for something that it needs, and will be back.
+#[inline]
+fn runs_again(flow: &Flow) -> bool {
+    matches!(flow, Flow::Wait(wait) if wait.afterwards() == Afterwards::RunAgain)
+}
+
+/// Whether the command may run at all: arity, authentication, memory.
+#[inline(always)]
+fn admit(request: &Request<'_>, admission: Admission) -> Result<(), CommandError> {
+    let call = request.call;
+    if !call.accepts_words(request.words.len()) {
+        return Err(CommandError::wrong_arity(request.command().spec.name));
+    }
+    if !call.for_anybody && admission.has(Admission::UNAUTHENTICATED) {
+        return Err(CommandError::fixed("NOAUTH Authentication required."));
+    }
+    if call.takes_memory && admission.has(Admission::OUT_OF_MEMORY) {
+        return Err(CommandError::OUT_OF_MEMORY);
+    }
+    if admission.has(Admission::SUBSCRIBED) {
+        return admit_subscriber(request);
+    }
+    Ok(())
+}
+
+/// In RESP2 a reply could not be told from a message.
+#[cold]
+fn admit_subscriber(request: &Request<'_>) -> Result<(), CommandError> {
+    if request.traits().is_for_subscribers {
+        return Ok(());
+    }
+    Err(CommandError::for_subscribers_only(request.command().spec.name))
+}
+
+/// A command that is not run, and not queued either: the transaction that it was to be part of will
+/// fail.
+#[cold]
+fn refuse(
+    server: &Dispatcher,
+    worker: &Worker,
+    session: &mut Session,
+    id: Option<CommandId>,
+    error: CommandError,
+    reply: &mut Reply<'_>,
+) -> Flow {
+    if session.stop_waiting(&server.engine, worker.lock_wait).is_err() {
+        return Flow::Wait(Wait::Held);
+    }
+    worker.counters.commands.add(1);
+    if let Some(id) = id {
+        worker.counters.by_command[id.index()].rejected.add(1);
+    }
+    let error = queue::refused(server, worker, session, id, error);
+    worker.counters.count_error(error.text());
+    reply.error(error.text());
+    Flow::Done
+}
+
+/// Tells the slow log of a call that took long.
+#[cold]
+fn note_if_slow(request: &Request<'_>, worker: &Worker, session: &Session, duration_us: u64) {
+    note_slow_call(request.server, worker, session, request.id, &request.args(&[]), duration_us);
+}

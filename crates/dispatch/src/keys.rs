@@ -1,0 +1,320 @@
+//! HOT PATH
+//! Running a command on its keys: find them, lock their partitions, wait for what is not in memory.
+
+use super::reach;
+use super::request::Request;
+use super::worker::Worker;
+use basalt_call::entry::{Run, WriteFn};
+use basalt_engine::{
+    Engine, Gating, Issuer, Key, Missing, Places, Refusal, Session as KeySession, Settled, Txn,
+    View, Waiter,
+};
+use basalt_observe::counters::ThreadCounters;
+use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::clients::ClientHandle;
+use basalt_service::error::CommandError;
+use basalt_service::session::{ParkedCommand, Session, Waiting};
+use basalt_service::wait::Wait;
+use basalt_spec::{Command, Flag, KeyFlag};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What keeps a command from being done with. In a box, because nearly always there is nothing, and
+/// what is large is copied on its way up, whether it is there or not.
+pub(super) type Obstacle = Option<Box<Stop>>;
+
+/// See [`Obstacle`].
+pub(super) enum Stop {
+    /// It answers an error.
+    Error(CommandError),
+    /// It has to wait and will run again.
+    Wait(Wait),
+    /// It runs again at once, under the locks of these keys, too.
+    Reach(Vec<Vec<u8>>),
+}
+
+/// Runs a command that reads its keys.
+#[inline(always)]
+pub(super) fn read(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: Run,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    if let Some(keys) = only_key(request) {
+        return read_keys(request, worker, session, &keys, run, reply);
+    }
+    read_several(request, worker, session, run, reply)
+}
+
+#[inline(never)]
+fn read_several(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: Run,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let obstacle = read_keys(request, worker, session, &several_keys(request), run, reply);
+    reach::go_on(request, worker, session, obstacle, reply)
+}
+
+/// Inlined twice: for one key most of it folds away. The view is made where it stays and nothing is
+/// moved into it: copies of what has just been written in other pieces stall the processor, and
+/// three of them took a seventh of a GET.
+#[inline(always)]
+fn read_keys(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    keys: &[Key<'_>],
+    run: Run,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let engine = &*request.server.engine;
+    let key_session = key_session(worker, session);
+    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
+    let mut view = View::new(engine, locked, key_session);
+    if let Some(missing) = view.missing(keys) {
+        return wait_for(&worker.counters, missing);
+    }
+    if worker.gating == Gating::On {
+        view.gate_reads(keys, &mut session.gate);
+    }
+    if let Some(waiting) = &session.waiting {
+        view.recall(&waiting.behind);
+    }
+    let obstacle = match run.read(&view, &request.args(keys), reply) {
+        Ok(()) => None,
+        Err(error) => failed(error),
+    };
+    worker.count_lookups(view.hits_and_misses());
+    if view.has_to_settle() {
+        let settle = |client: &_, places: &_| view.settle(client, places);
+        return settled(request, &worker.counters, session, obstacle, settle);
+    }
+    obstacle
+}
+
+/// Runs a command that changes its keys. One that is flagged as reading only, PFCOUNT, may improve
+/// what is stored by the way; it asks the log itself, and answers without if the log takes nothing.
+#[inline(always)]
+pub(super) fn write(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    match worker.admit_changes(request.server) {
+        Ok(()) => {}
+        Err(_) if request.command().flags.has(Flag::Readonly) => {}
+        Err(Refusal::DiskFull) if may_make_room(request) => {}
+        Err(refusal) => return refused(&refusal),
+    }
+    if let Some(keys) = only_key(request) {
+        request.server.engine.log().prefetch(keys[0].partition.shard());
+        return write_keys(request, worker, session, &keys, run, reply);
+    }
+    write_several(request, worker, session, run, reply)
+}
+
+/// While the disk is full, what runs when memory is full runs, too: deleting and expiry, which
+/// alone make room.
+#[cold]
+fn may_make_room(request: &Request<'_>) -> bool {
+    let log = request.server.engine.log();
+    !request.command().flags.has(Flag::Denyoom) && log.admit_removal().is_ok()
+}
+
+#[inline(never)]
+fn write_several(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let obstacle = write_keys(request, worker, session, &several_keys(request), run, reply);
+    reach::go_on(request, worker, session, obstacle, reply)
+}
+
+/// As [`read_keys`]. The transaction ends with the function, for `drop` would move it.
+#[inline(always)]
+fn write_keys(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    keys: &[Key<'_>],
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let engine = &*request.server.engine;
+    let key_session = key_session(worker, session);
+    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
+    let gating = worker.gating;
+    let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
+    if let Some(missing) = txn.missing(keys) {
+        return wait_for(&worker.counters, missing);
+    }
+    if gating == Gating::On {
+        txn.gate_reads(keys, &mut session.gate);
+    }
+    let obstacle = match run(&mut txn, &request.args(keys), reply) {
+        Ok(()) => None,
+        Err(error) => failed(error),
+    };
+    if txn.has_to_settle() {
+        let settle = |client: &_, places: &_| txn.settle(client, places);
+        settled(request, &worker.counters, session, obstacle, settle)
+    } else {
+        // Even after an error: what has changed in memory must be in the log.
+        if let Some(ticket) = txn.append() {
+            session.gate.add(ticket);
+        }
+        obstacle
+    }
+}
+
+/// Ends the run of a command that has to wait or has waited, with what came of it.
+#[cold]
+#[inline(never)]
+fn settled(
+    request: &Request<'_>,
+    counters: &ThreadCounters,
+    session: &mut Session,
+    outcome: Obstacle,
+    settle: impl FnOnce(&Arc<dyn Waiter>, &Places) -> Settled,
+) -> Obstacle {
+    let client: Arc<dyn Waiter> = Arc::<ClientHandle>::clone(&session.client);
+    let waiting = session.waiting.take();
+    let nowhere = Places::new();
+    let places = waiting.as_ref().map_or(&nowhere, |waiting| &waiting.places);
+    match settle(&client, places) {
+        Settled::Fetches(missing) => {
+            session.waiting = waiting;
+            wait_for(counters, missing)
+        }
+        Settled::Reaches(names) => {
+            session.waiting = waiting;
+            Some(Box::new(Stop::Reach(names)))
+        }
+        Settled::Waits(patience, ticket) => {
+            if let Some(ticket) = ticket {
+                session.gate.add(ticket);
+            }
+            let now = Instant::now();
+            let waiting = waiting.unwrap_or_else(|| {
+                session.client.begin_waiting();
+                let deadline = patience.time.and_then(|time| now.checked_add(time));
+                let behind = patience.behind;
+                Box::new(Waiting { places: patience.places, deadline, behind })
+            });
+            let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
+            // Still under the locks: the next command that changes one of the keys finds it.
+            let words = (request.buffer, request.words);
+            let command = ParkedCommand::new(session, *request.prepared, words, waiting);
+            session.client.park(Box::new(command));
+            session.is_parked = true;
+            Some(Box::new(Stop::Wait(Wait::Ready(left))))
+        }
+        Settled::Over(ticket) => {
+            session.client.end_waiting();
+            if let Some(ticket) = ticket {
+                session.gate.add(ticket);
+            }
+            outcome
+        }
+    }
+}
+
+/// Somebody holds one of the partitions for long.
+#[cold]
+#[inline(never)]
+fn held() -> Obstacle {
+    Some(Box::new(Stop::Wait(Wait::Held)))
+}
+
+#[cold]
+#[inline(never)]
+fn failed(error: CommandError) -> Obstacle {
+    Some(Box::new(Stop::Error(error)))
+}
+
+#[cold]
+#[inline(never)]
+fn wait_for(counters: &ThreadCounters, missing: Missing) -> Obstacle {
+    counters.cold_reads.add(1);
+    Some(Box::new(Stop::Wait(Wait::Keys(missing))))
+}
+
+#[cold]
+fn refused(refusal: &Refusal) -> Obstacle {
+    Some(Box::new(match refusal {
+        Refusal::Busy => Stop::Wait(Wait::LogRoom),
+        refusal => Stop::Error(CommandError::log_refused(refusal)),
+    }))
+}
+
+#[inline(always)]
+pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
+    KeySession {
+        db: session.db,
+        now_ms: worker.now_ms,
+        touch: session.touch,
+        value_bytes_max: worker.settings.network.bulk_bytes_max,
+        client: session.client.id,
+        attempt: session.attempt(),
+        lock_wait: worker.lock_wait,
+        issuer: Issuer::Client,
+    }
+}
+
+/// The key of a call that has one.
+#[inline(always)]
+fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
+    let Request { call, words, .. } = request;
+    let has_one_here = words.len() == usize::from(call.words_of_one_key);
+    let position = usize::from(if has_one_here { call.first_key } else { call.only_key });
+    let prepared = request.prepared;
+    match prepared.partition {
+        Some(partition) if position != 0 => {
+            let bytes = request.words[position].of(request.buffer);
+            Some([Key { bytes, hash: prepared.hash, partition }])
+        }
+        _ => None,
+    }
+}
+
+/// The keys of a command that may have several.
+pub(super) fn several_keys<'a>(request: &Request<'a>) -> Vec<Key<'a>> {
+    let mut keys = Vec::new();
+    add_keys(&request.server.engine, request.command(), request.args(&[]), &mut keys);
+    keys
+}
+
+/// The keys of a command that may have several.
+pub(super) fn add_keys<'a>(
+    engine: &Engine,
+    command: &Command,
+    args: Args<'a>,
+    keys: &mut Vec<Key<'a>>,
+) {
+    let before = keys.len();
+    if command.flags.has(Flag::Movablekeys) {
+        let visited = command.visit_keys(&args, |position, flags| {
+            if !flags.has(KeyFlag::NotKey) {
+                keys.push(engine.key(args.word(position)));
+            }
+        });
+        if visited.is_err() {
+            // Where the keys are is unclear: the command, which reads the same words, says why.
+            keys.truncate(before);
+        }
+    } else {
+        let positions = command.key_range.positions(args.len());
+        keys.extend(positions.map(|position| engine.key(args.word(position))));
+    }
+}

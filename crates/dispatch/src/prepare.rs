@@ -1,0 +1,286 @@
+//! HOT PATH
+//! What is found out about a request before the batch runs.
+
+use super::dispatcher::Dispatcher;
+use basalt_call::calls::Commands;
+use basalt_change::place::PartitionId;
+use basalt_engine::Engine;
+use basalt_resp::{Arg, Front};
+use basalt_service::collection_target::CollectionTarget;
+use basalt_service::prepared::Prepared;
+use basalt_spec::{CommandId, Found};
+use std::ops::Range;
+
+/// A request of a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Incoming<'a> {
+    /// What has been found out about it.
+    pub(super) prepared: &'a Prepared,
+    /// Where its words are.
+    pub(super) buffer: &'a [u8],
+    /// Its words.
+    pub(super) words: &'a [Arg],
+}
+
+/// What a thread found out last: pipelines repeat themselves, and comparing a name is a fifth of
+/// finding its command, comparing a key a fifth of hashing it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    name: Option<ShortName>,
+    id: Option<CommandId>,
+    /// What requests of the same command begin with, if it has come twice in a row.
+    front: Front,
+    front_id: Option<CommandId>,
+    /// The key, in the buffer of the next request, too; [`NO_KEY`] if it is not.
+    key: Arg,
+    key_end: u32,
+    /// Of the key.
+    hash: u64,
+    partition: PartitionId,
+}
+
+/// A word of a length that none has.
+const NO_KEY: Arg = Arg { start: 0, len: usize::MAX };
+
+/// The last four bytes of a key; 0 if it has fewer.
+#[inline(always)]
+fn end_of(key: &[u8]) -> u32 {
+    key.last_chunk().map_or(0, |end| u32::from_le_bytes(*end))
+}
+
+/// A name of 1 to 8 bytes, packed so that two of them are compared without a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct ShortName {
+    len: usize,
+    /// The first four bytes and the last four, which overlap if there are fewer than eight; of a
+    /// name of up to three bytes the first, the middle and the last.
+    bytes: u64,
+}
+
+impl ShortName {
+    #[inline]
+    fn new(name: &[u8]) -> Option<ShortName> {
+        let len = name.len();
+        let bytes = match (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+            (Some(first), Some(last)) if len <= 8 => {
+                u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+            }
+            (None, None) if len > 0 => {
+                let byte = |index: usize| u64::from(name[index]);
+                byte(0) | byte(len / 2) << 8 | byte(len - 1) << 16
+            }
+            _ => return None,
+        };
+        Some(ShortName { len, bytes })
+    }
+}
+
+impl Default for Last {
+    fn default() -> Last {
+        let (front, front_id) = (Front::default(), None);
+        Last {
+            name: None,
+            id: None,
+            front,
+            front_id,
+            key: NO_KEY,
+            key_end: 0,
+            hash: 0,
+            partition: PartitionId::default(),
+        }
+    }
+}
+
+impl Last {
+    /// Forgets the key: what comes next stands in another buffer, or another batch.
+    #[inline]
+    pub(super) fn forget_key(&mut self) {
+        self.key = NO_KEY;
+    }
+
+    /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart
+    /// without a look at the other.
+    #[inline(always)]
+    fn has_key(&self, key: &[u8], buffer: &[u8]) -> bool {
+        self.key.len == key.len() && self.key_end == end_of(key) && self.key.of(buffer) == key
+    }
+
+    /// Hashes a key; returns true if it is the one before once more.
+    #[inline(always)]
+    fn hash(&mut self, engine: &Engine, word: Arg, buffer: &[u8]) -> bool {
+        let bytes = word.of(buffer);
+        let repeats = self.has_key(bytes, buffer);
+        if !repeats {
+            let key = engine.key(bytes);
+            (self.key, self.key_end) = (word, end_of(bytes));
+            (self.hash, self.partition) = (key.hash, key.partition);
+        }
+        repeats
+    }
+
+    /// What requests of the same command begin with.
+    #[inline]
+    pub(super) fn front(&self) -> &Front {
+        &self.front
+    }
+
+    /// The command of requests that begin with [`Last::front`].
+    #[inline]
+    pub(super) fn command_again(&self) -> Option<CommandId> {
+        self.front_id
+    }
+
+    /// The command of the request at `start`.
+    #[inline]
+    pub(super) fn command(
+        &mut self,
+        server: &Dispatcher,
+        buffer: &[u8],
+        start: usize,
+        words: &[Arg],
+    ) -> Option<CommandId> {
+        let name = words[0].of(buffer);
+        let short = ShortName::new(name);
+        if self.id.is_some() && short == self.name {
+            (self.front, self.front_id) = (Front::of(buffer, start, words), self.id);
+            return self.id;
+        }
+        let second = words.get(1).map(|word| word.of(buffer));
+        self.look_up(&server.commands, name, short, second)
+    }
+
+    #[inline(never)]
+    fn look_up(
+        &mut self,
+        commands: &Commands,
+        name: &[u8],
+        short: Option<ShortName>,
+        second: Option<&[u8]>,
+    ) -> Option<CommandId> {
+        let Found::Command(command) = commands.table.resolve(name, second) else { return None };
+        // A container's meaning depends on the second word, so it is looked up every time.
+        let alone = command.container.is_none() && command.subcommands.is_empty();
+        self.id = (alone && short.is_some()).then_some(command.id);
+        self.name = short;
+        Some(command.id)
+    }
+}
+
+/// How requests of one command are prepared.
+#[derive(Clone, Copy)]
+pub(super) struct Preparing<'a> {
+    engine: &'a Engine,
+    /// The word that is the first key; 0 if it has none.
+    first_key: usize,
+    target: CollectionTarget,
+}
+
+impl<'a> Preparing<'a> {
+    /// For this command.
+    #[inline(always)]
+    pub(super) fn new(server: &'a Dispatcher, command: Option<CommandId>) -> Preparing<'a> {
+        let engine = &*server.engine;
+        let (first_key, target) = match command.map(|id| server.commands.call(id)) {
+            Some(call) => (usize::from(call.first_key), call.target),
+            None => (0, CollectionTarget::Nothing),
+        };
+        Preparing { engine, first_key, target }
+    }
+
+    /// The command works on a collection, of which something may be prefetched.
+    #[inline]
+    pub(super) fn prefetches_collection(&self) -> bool {
+        self.target != CollectionTarget::Nothing
+    }
+
+    /// Hashes the first key of a request. `last` has forgotten its key unless it is of the same
+    /// buffer and the same batch.
+    #[inline(always)]
+    pub(super) fn prepare(
+        &self,
+        last: &mut Last,
+        prepared: &mut Prepared,
+        buffer: &[u8],
+        words: &[Arg],
+    ) {
+        if self.first_key > 0
+            && let Some(&key) = words.get(self.first_key)
+        {
+            prepared.key = key;
+            self.hash(last, prepared, buffer);
+        }
+    }
+
+    /// Prepares requests of which the word behind the name is known; `words` are those of the
+    /// whole batch.
+    #[inline(always)]
+    pub(super) fn prepare_all<'r>(
+        &self,
+        last: &mut Last,
+        requests: impl Iterator<Item = (&'r mut Prepared, Range<usize>)>,
+        buffer: &[u8],
+        words: &[Arg],
+    ) {
+        if self.first_key == 1 {
+            for (prepared, range) in requests {
+                if range.len() > 1 {
+                    self.hash(last, prepared, buffer);
+                }
+            }
+        } else if self.first_key > 0 {
+            for (prepared, range) in requests {
+                self.prepare(last, prepared, buffer, &words[range]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn hash(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8]) {
+        prepared.repeats = last.hash(self.engine, prepared.key, buffer);
+        (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
+        prepared.target = self.target;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Last, NO_KEY, ShortName};
+    use basalt_resp::Arg;
+
+    #[test]
+    fn short_names_are_equal_only_if_their_bytes_are() {
+        let names =
+            ["a", "ab", "abc", "abd", "aac", "abcd", "abcde", "abcdefgh", "abcdefgg", "Abc"];
+        for one in names {
+            for other in names {
+                let same = ShortName::new(one.as_bytes()) == ShortName::new(other.as_bytes());
+                assert_eq!(same, one == other, "{one} {other}");
+            }
+        }
+        assert_eq!(ShortName::new(b""), None);
+        assert_eq!(ShortName::new(b"abcdefghi"), None);
+    }
+
+    #[test]
+    fn a_key_repeats_only_if_all_of_its_bytes_do() {
+        let keys =
+            ["", "a", "b", "abc", "abd", "1234", "a1234", "b1234", "ab12345678", "bb12345678"];
+        let buffer = keys.concat();
+        let mut start = 0;
+        let words = keys.map(|key| {
+            start += key.len();
+            Arg { start: start - key.len(), len: key.len() }
+        });
+        let mut last = Last::default();
+        assert_eq!(last.key, NO_KEY);
+        for one in words {
+            (last.key, last.key_end) = (one, super::end_of(one.of(buffer.as_bytes())));
+            for other in words {
+                let (bytes, same) = (other.of(buffer.as_bytes()), one == other);
+                assert_eq!(last.has_key(bytes, buffer.as_bytes()), same, "{one:?} {other:?}");
+            }
+            last.forget_key();
+            assert!(!last.has_key(one.of(buffer.as_bytes()), buffer.as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! EVAL and its like: a script's commands as one.
+//!
+//! ```text
+//! read the call ▸ lock its partitions ▸ are its keys in memory? ▸ run, each command in its turn
+//!               ▸ append one ChangeSet ▸ unlock ▸ write the answer ▸ send what was published
+//!        ▲                                                           │ a key that is not held or
+//!        └──── unlock, lock or fetch more, begin again ◀─────────────┘ not in memory, no change
+//! ```
+//! Which partitions those are, and what happens when a script uses keys that it was not called
+//! with, is [decision 11](../../../../docs/decisions/0011-scripts.md). A script knows no other way
+//! to a key than [`Caller`], which has everything checked before it changes anything.
+
+mod caller;
+mod invocation;
+
+use self::caller::{Caller, GivenUp};
+use self::invocation::Invocation;
+use super::dispatcher::Dispatcher;
+use super::events;
+use super::request::Request;
+use super::worker::Worker;
+use basalt_call::entry::ScriptCall;
+use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
+use basalt_pubsub::{Kind, WhenFull};
+use basalt_resp::Reply;
+use basalt_script::{Answer, Counted, Finished, Input, Limits, RandomState, Reach, ScriptFlags};
+use basalt_service::args::Args;
+use basalt_service::error::CommandError;
+use basalt_service::interpreter::with_interpreter;
+use basalt_service::push::Push;
+use basalt_service::scripts::{Attendant, Patience};
+use basalt_service::session::{Flow, Session, SessionResult};
+use basalt_service::wait::Wait;
+use basalt_spec::CommandId;
+use std::sync::Arc;
+use std::time::Duration;
+
+const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
+
+/// A message that a script has published, to be sent when its changes are in the log.
+pub(super) struct Publication {
+    kind: Kind,
+    channel: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+/// How a run on locked partitions ended.
+enum Outcome {
+    Answered(Answer),
+    Failed(CommandError, Counted),
+    /// And where the script's random numbers stood when it began.
+    GivenUp(GivenUp, RandomState),
+}
+
+/// Runs a script by itself.
+#[cold]
+pub(super) fn execute(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    (call, attendant): (ScriptCall, &mut dyn Attendant),
+    reply: &mut Reply<'_>,
+) -> SessionResult {
+    let server = request.server;
+    let invocation = Invocation::read(server, worker, request.args(&[]), call)?;
+    if server.pubsub.is_congested() {
+        return Ok(Flow::Wait(Wait::Subscribers));
+    }
+    let log_refusal = match server.engine.log().admit() {
+        Err(Refusal::Busy) if !invocation.is_read_only() => return Ok(Flow::Wait(Wait::LogRoom)),
+        Ok(()) | Err(Refusal::Busy) => None,
+        Err(refusal) => Some(refusal),
+    };
+    // What is changed stays with the worker until it is committed.
+    let mut changes = std::mem::take(&mut worker.changes);
+    let mut random = session.script_random.take();
+    let result = loop {
+        let script = &invocation.script;
+        let claims = invocation.claims(&server.engine, session.db);
+        let wait = worker.lock_wait;
+        let mut transaction =
+            match Transaction::lock(&server.engine, &claims, None, wait, &mut changes) {
+                Ok(transaction) => transaction,
+                Err(unready) => break Ok(Flow::Wait(Wait::from(unready))),
+            };
+        if let Err(unready) = transaction.check_resident(&claims) {
+            worker.counters.cold_reads.add(1);
+            break Ok(Flow::Wait(Wait::from(unready)));
+        }
+        transaction.gate_reads(&claims, &mut session.gate);
+        let mut publications = Vec::new();
+        let caller = Caller::new(server, worker, session, &mut transaction, &claims, &invocation);
+        let caller = caller.refusing_changes(log_refusal.as_ref()).attended_by(&mut *attendant);
+        match run(caller, &invocation, &claims, random, &mut publications) {
+            Outcome::GivenUp(why, began_with) => {
+                drop(transaction);
+                random = Some(began_with);
+                // Keys that it has not found; it looks for them again.
+                changes.events().clear();
+                match why {
+                    GivenUp::Everything => script.needs_all_in_memory(),
+                    GivenUp::AnyKey => script.went_beyond_its_keys(),
+                    GivenUp::Fetch(missing) => {
+                        worker.counters.cold_reads.add(1);
+                        break Ok(Flow::Wait(Wait::Keys(missing)));
+                    }
+                }
+            }
+            outcome => {
+                // Even after an error: what has changed in memory must be in the log.
+                if let Some(ticket) = transaction.commit() {
+                    session.gate.add(ticket);
+                }
+                publish(server, worker, session, publications);
+                break finish(outcome, worker, request.id, reply).map(|()| Flow::Done);
+            }
+        }
+    };
+    worker.changes = changes;
+    if matches!(result, Ok(Flow::Wait(_))) {
+        session.script_random = random;
+    }
+    events::publish(server, worker, session);
+    result
+}
+
+/// Runs a script that is one command of a transaction, which holds every partition.
+#[cold]
+pub(super) fn execute_within(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    (id, args): (CommandId, Args<'_>),
+    (call, attendant): (ScriptCall, &mut dyn Attendant),
+    transaction: &mut Transaction<'_>,
+    (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
+) -> Result<(), CommandError> {
+    let invocation = Invocation::read(server, worker, args, call)?;
+    let claims = Claims { everything: true, ..invocation.claims(&server.engine, session.db) };
+    // There was room before the first command.
+    let log_refusal = server.engine.log().admit().err().filter(|refusal| *refusal != Refusal::Busy);
+    let caller = Caller::new(server, worker, session, transaction, &claims, &invocation);
+    let caller = caller
+        .without_beginning_again()
+        .refusing_changes(log_refusal.as_ref())
+        .attended_by(attendant);
+    let outcome = run(caller, &invocation, &claims, None, publications);
+    finish(outcome, worker, id, reply)
+}
+
+/// What the script that a call names declares; `None` if it declares nothing or is no script.
+pub(super) fn declared(
+    server: &Dispatcher,
+    args: Args<'_>,
+    call: ScriptCall,
+) -> Option<ScriptFlags> {
+    let script = invocation::named(server, args, call)?;
+    Some(script.flags).filter(|flags| flags.declared)
+}
+
+/// What EXEC has to bring into memory for the scripts that it runs.
+pub(super) fn reads_everything(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> bool {
+    let script = invocation::find(server, args, call);
+    script.is_ok_and(|script| script.reach() == Reach::AnyInMemory)
+}
+
+/// Sends what a script has published; its changes are in the log, and the messages wait for them.
+pub(super) fn publish(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &Session,
+    publications: Vec<Publication>,
+) {
+    for Publication { kind, channel, payload } in publications {
+        let gate = session.gate_of_messages();
+        // The script has been told how many there were.
+        let _ = server.pubsub.publish(
+            &mut worker.outbox,
+            kind,
+            &channel,
+            WhenFull::Exceed,
+            &mut |matched| Push::new(kind, &channel, &payload, matched, gate.clone()),
+        );
+    }
+}
+
+/// Runs a script on locked partitions.
+fn run(
+    mut caller: Caller<'_, '_>,
+    invocation: &Invocation<'_>,
+    claims: &Claims<'_>,
+    random: Option<RandomState>,
+    publications: &mut Vec<Publication>,
+) -> Outcome {
+    let settings = &caller.worker.settings.server;
+    let limits = Limits { memory_bytes_max: settings.script_memory_bytes_max };
+    let time_max = settings.script_time_ms_max;
+    let patience = Patience {
+        busy_after: Duration::from_millis(settings.script_busy_after_ms),
+        ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
+    };
+    let running = caller.server.scripts.begin(held(claims), patience);
+    caller.runs_as(Arc::clone(&running));
+    let input = Input {
+        keys: invocation.keys().collect(),
+        args: invocation.arguments().collect(),
+        overseer: running,
+        random,
+    };
+    let script = &*invocation.script;
+    let finished =
+        with_interpreter(|interpreter| interpreter.run(script, input, limits, &mut caller));
+    let (given_up, mut published) = caller.end();
+    match finished {
+        Ok(Finished::GivenUp(random)) => match given_up {
+            Some(given_up) => Outcome::GivenUp(given_up, random),
+            None => Outcome::Failed(GIVEN_UP, Counted::NotYet),
+        },
+        Ok(Finished::Answered(answer)) => {
+            publications.append(&mut published);
+            Outcome::Answered(answer)
+        }
+        Ok(Finished::Failed(error, counted)) => {
+            publications.append(&mut published);
+            Outcome::Failed(CommandError::new(error), counted)
+        }
+        Err(error) => Outcome::Failed(error, Counted::NotYet),
+    }
+}
+
+/// The partitions that a script holds.
+fn held(claims: &Claims<'_>) -> PartitionSet {
+    if claims.everything {
+        return PartitionSet::ALL;
+    }
+    let mut held = PartitionSet::EMPTY;
+    claims.keys.iter().for_each(|key| held.insert(key.partition));
+    held
+}
+
+/// Writes the answer, and counts the errors that are part of it. As in Redis, errors of commands
+/// that the script has called are counted already, but each is one more failure of the script.
+fn finish(
+    outcome: Outcome,
+    worker: &Worker,
+    id: CommandId,
+    reply: &mut Reply<'_>,
+) -> Result<(), CommandError> {
+    let counters = &worker.counters;
+    let failed = &counters.by_command[id.index()].failed;
+    match outcome {
+        Outcome::Answered(answer) => {
+            let mut has_own_errors = false;
+            answer.write(reply, &mut |text, counted| match counted {
+                Counted::Already => failed.add(1),
+                Counted::NotYet => {
+                    has_own_errors = true;
+                    counters.count_error(&String::from_utf8_lossy(text));
+                }
+            });
+            failed.add(u64::from(has_own_errors));
+            Ok(())
+        }
+        Outcome::Failed(error, Counted::Already) => {
+            failed.add(1);
+            reply.error(error.text());
+            Ok(())
+        }
+        Outcome::Failed(error, Counted::NotYet) => Err(error),
+        Outcome::GivenUp(..) => Err(GIVEN_UP),
+    }
+}

@@ -1,0 +1,357 @@
+//! What a script's commands go through: each is checked and run on the locks that the script holds.
+//!
+//! A command that needs more than is held or in memory has the script begin again with that
+//! ([`GivenUp`]), unless it has changed something already: then it is told an error, and the script
+//! is remembered as one that needs more from the start.
+
+use super::super::dispatcher::Dispatcher;
+use super::Publication;
+use super::invocation::Invocation;
+use crate::keys::{add_keys, key_session};
+use crate::outcome::fail;
+use crate::wants::{Wants, When, wants, when};
+use crate::within::read_within;
+use crate::worker::Worker;
+use basalt_call::calls::Call;
+use basalt_call::context::Context;
+use basalt_call::entry::Run;
+use basalt_engine::{
+    Claims, Gate, Issuer, Key, Missing, Refusal, Session as KeySession, Transaction,
+};
+use basalt_pubsub::{Kind, Outbox, WhenFull};
+use basalt_resp::{Output, Protocol, Reply};
+use basalt_script::{Denied, Host, Words};
+use basalt_service::args::Args;
+use basalt_service::error::CommandError;
+use basalt_service::push::Push;
+use basalt_service::scripts::{Attendant, Running};
+use basalt_service::session::{Flow, Session};
+use basalt_spec::{Command, CommandId, Flag, Found};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const UNKNOWN: Denied = denied("ERR Unknown Redis command called from script");
+const WRONG_ARITY: Denied = denied("ERR Wrong number of args calling Redis command from script");
+const NOT_ALLOWED: Denied = denied("ERR This Redis command is not allowed from script");
+const LONG_WORD: Denied = denied("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+const READ_ONLY: Denied = denied("ERR Write commands are not allowed from read-only scripts.");
+const BEYOND_KEYS: Denied = denied(
+    "ERR the script has changed something and then used a key that it was not called with. It is not \
+     going to happen to this script again: from now on it runs with all keys locked",
+);
+const NOT_IN_MEMORY: Denied = denied(
+    "ERR the script has changed something and then used a key that it was not called with and that is \
+     not in memory. It is not going to happen to this script again: from now on all keys are read \
+     before it runs",
+);
+
+const fn denied(text: &'static str) -> Denied {
+    Denied::Because(Cow::Borrowed(text))
+}
+
+/// Why a script has to begin again.
+pub(super) enum GivenUp {
+    /// It may use any key: every partition is to be held.
+    AnyKey,
+    /// All partitions are held, and every key has to be in memory.
+    Everything,
+    /// These keys have to be in memory.
+    Fetch(Missing),
+}
+
+/// See the head of this file.
+pub(super) struct Caller<'a, 't> {
+    pub(super) server: &'a Dispatcher,
+    pub(super) worker: &'a mut Worker,
+    session: &'a mut Session,
+    transaction: &'a mut Transaction<'t>,
+    invocation: &'a Invocation<'a>,
+    /// Every partition is held.
+    holds_everything: bool,
+    /// The whole may run again from the start, as long as it has changed nothing.
+    may_begin_again: bool,
+    log_refusal: Option<&'a Refusal>,
+    /// Serves others while the script takes long.
+    attendant: Option<&'a mut dyn Attendant>,
+    /// What the client had selected.
+    db: u8,
+    /// What TIME says, whenever it is asked.
+    now_us: u64,
+    running: Option<Arc<Running>>,
+    given_up: Option<GivenUp>,
+    /// It has used a key that it was not called with.
+    went_beyond: bool,
+    publications: Vec<Publication>,
+}
+
+impl<'a, 't> Caller<'a, 't> {
+    pub(super) fn new(
+        server: &'a Dispatcher,
+        worker: &'a mut Worker,
+        session: &'a mut Session,
+        transaction: &'a mut Transaction<'t>,
+        claims: &Claims<'_>,
+        invocation: &'a Invocation<'a>,
+    ) -> Caller<'a, 't> {
+        Caller {
+            db: session.db,
+            now_us: server.engine.clock().unix_us(),
+            server,
+            worker,
+            session,
+            transaction,
+            invocation,
+            holds_everything: claims.everything,
+            may_begin_again: true,
+            log_refusal: None,
+            attendant: None,
+            running: None,
+            given_up: None,
+            went_beyond: false,
+            publications: Vec::new(),
+        }
+    }
+
+    pub(super) fn refusing_changes(self, log_refusal: Option<&'a Refusal>) -> Caller<'a, 't> {
+        Caller { log_refusal, ..self }
+    }
+
+    pub(super) fn attended_by(self, attendant: &'a mut dyn Attendant) -> Caller<'a, 't> {
+        Caller { attendant: Some(attendant), ..self }
+    }
+
+    pub(super) fn without_beginning_again(self) -> Caller<'a, 't> {
+        Caller { may_begin_again: false, ..self }
+    }
+
+    pub(super) fn runs_as(&mut self, running: Arc<Running>) {
+        self.running = Some(running);
+    }
+
+    /// The script has ended: why it was given up, if it was, and what it has published.
+    pub(super) fn end(self) -> (Option<GivenUp>, Vec<Publication>) {
+        self.session.select(self.db);
+        if self.given_up.is_none() && !self.went_beyond {
+            self.invocation.script.kept_to_its_keys();
+        }
+        (self.given_up, self.publications)
+    }
+
+    fn find(&self, args: &Args<'_>) -> Result<&'a Command, Denied> {
+        match self.server.commands.table.resolve(args.word(0), args.opt(1)) {
+            Found::Command(command) => Ok(command),
+            Found::NoSubcommand(_) | Found::Nothing => Err(UNKNOWN),
+        }
+    }
+
+    /// Whether a command may be part of a script, and of this one.
+    fn admit(&self, command: &Command, call: &Call, args: &Args<'_>) -> Result<(), Denied> {
+        let (flags, traits) = (command.flags, self.server.commands.traits(command.id));
+        if !call.accepts_words(args.len()) {
+            return Err(WRONG_ARITY);
+        }
+        // As of a request: what is logged of one word must fit one record, what is kept of it one
+        // row.
+        let word_bytes_max = self.worker.settings.network.bulk_bytes_max;
+        if (0..args.len()).any(|index| args.word(index).len() > word_bytes_max) {
+            return Err(LONG_WORD);
+        }
+        let is_foreign = when(&self.server.commands, command) == When::Late
+            && !traits.is_harmless
+            && traits.publishes.is_none();
+        if flags.has(Flag::Noscript) || is_foreign {
+            return Err(NOT_ALLOWED);
+        }
+        let may_replicate = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
+        if may_replicate && self.invocation.is_read_only() {
+            return Err(READ_ONLY);
+        }
+        if flags.has(Flag::Write)
+            && let Some(refusal) = self.log_refusal
+        {
+            return Err(because(CommandError::log_refused(refusal)));
+        }
+        // What has begun is not stopped half-way.
+        let needs_memory = call.takes_memory
+            && !self.invocation.script.flags.allow_oom
+            && !self.transaction.has_changes();
+        if needs_memory && self.server.is_out_of_memory(&self.worker.settings) {
+            return Err(because(CommandError::OUT_OF_MEMORY));
+        }
+        Ok(())
+    }
+
+    /// Sees to it that all is held and in memory that a command touches.
+    fn reach(
+        &mut self,
+        command: &Command,
+        args: &Args<'_>,
+        keys: &[Key<'_>],
+    ) -> Result<(), Denied> {
+        let Wants { everything, reads_everything } = wants(&self.server.commands, command, *args);
+        let is_beyond = everything || keys.iter().any(|key| !self.invocation.declares(key.bytes));
+        if is_beyond {
+            self.went_beyond = true;
+        }
+        let is_held = self.holds_everything
+            || !everything && keys.iter().all(|key| self.transaction.holds(key));
+        if !is_held {
+            self.invocation.script.went_beyond_its_keys();
+            return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
+        }
+        if reads_everything && !self.transaction.reach_everything(self.session.db) {
+            self.invocation.script.needs_all_in_memory();
+            return Err(self.give_up(GivenUp::Everything, NOT_IN_MEMORY));
+        }
+        let databases = match self.server.commands.traits(command.id).names_databases {
+            true => 0..self.server.engine.databases(),
+            false => self.session.db..self.session.db + 1,
+        };
+        for db in databases {
+            if let Some(missing) = self.transaction.missing(db, keys) {
+                if !self.can_begin_again() {
+                    self.invocation.script.needs_all_in_memory();
+                }
+                return Err(self.give_up(GivenUp::Fetch(missing), NOT_IN_MEMORY));
+            }
+        }
+        if is_beyond {
+            self.transaction.gate_reads_of(keys, &mut self.session.gate);
+        }
+        Ok(())
+    }
+
+    /// Has the script begin again, or tells it that it is too late for that.
+    fn give_up(&mut self, given_up: GivenUp, too_late: Denied) -> Denied {
+        if !self.can_begin_again() {
+            return too_late;
+        }
+        self.given_up = Some(given_up);
+        Denied::GiveUp
+    }
+
+    fn can_begin_again(&self) -> bool {
+        self.may_begin_again && !self.has_effects()
+    }
+
+    fn has_effects(&self) -> bool {
+        self.transaction.has_changes() || !self.publications.is_empty()
+    }
+
+    fn run(
+        &mut self,
+        id: CommandId,
+        args: &Args<'_>,
+        reply: &mut Reply<'_>,
+    ) -> Result<Flow, CommandError> {
+        let issuer = Issuer::Script;
+        let key_session = KeySession { issuer, ..key_session(self.worker, self.session) };
+        match self.server.commands.call(id).run {
+            run @ (Run::Read(_) | Run::Point(_)) => {
+                let traits = self.server.commands.traits(id);
+                let view = (&mut *self.transaction, key_session);
+                read_within(self.worker, view, (traits, run), args, reply).map(|()| Flow::Done)
+            }
+            Run::Write(run) => {
+                let mut txn = self.transaction.write(key_session)?;
+                run(&mut txn, args, reply).map(|()| Flow::Done)
+            }
+            Run::Session(run) => {
+                let settings = Arc::clone(&self.worker.settings);
+                let mut context = Context {
+                    server: self.server,
+                    session: self.session,
+                    outbox: &mut self.worker.outbox,
+                    settings: &settings,
+                    now_ms: self.worker.now_ms,
+                    lock_wait: self.worker.lock_wait,
+                    frozen_us: Some(self.now_us),
+                    transaction: Some(self.transaction.lend()),
+                };
+                run(&mut context, args, reply)
+            }
+            // They are flagged `noscript`.
+            Run::Exec | Run::Script(_) => Err(CommandError::fixed("ERR a script runs none")),
+        }
+    }
+
+    fn find_and_run(
+        &mut self,
+        words: &Words,
+        protocol: Protocol,
+        out: &mut Output,
+    ) -> Result<(), Denied> {
+        let args = Args::new(words.bytes(), words.words());
+        let command = self.find(&args)?;
+        let id = command.id;
+        let call = self.server.commands.call(id);
+        if let Err(denied) = self.admit(command, call, &args) {
+            self.worker.counters.by_command[id.index()].rejected.add(1);
+            return Err(denied);
+        }
+        let mut keys = Vec::new();
+        add_keys(&self.server.engine, command, args, &mut keys);
+        self.reach(command, &args, &keys)?;
+        let mut reply = Reply::new(out, protocol);
+        let result = match self.server.commands.traits(id).publishes {
+            Some(kind) => {
+                self.publish(kind, &args, &mut reply);
+                Ok(Flow::Done)
+            }
+            None => self.run(id, &args.with_keys(&keys), &mut reply),
+        };
+        self.worker.count_call(id);
+        if self.has_effects()
+            && let Some(running) = &self.running
+        {
+            running.has_effects();
+        }
+        match result {
+            Ok(Flow::Done) => Ok(()),
+            Ok(Flow::Close | Flow::Wait(_)) => Err(NOT_ALLOWED),
+            Err(error) => {
+                fail(self.worker, id, &error, &mut reply);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes a message to be sent when the script has ended, and tells how many will get it.
+    fn publish(&mut self, kind: Kind, args: &Args<'_>, reply: &mut Reply<'_>) {
+        let (channel, payload) = (args.word(1), args.word(2));
+        let mut nowhere = Outbox::default();
+        let mut message = |matched: basalt_pubsub::Matched<'_>| {
+            Push::new(kind, channel, &[], matched, Gate::default())
+        };
+        let pubsub = &self.server.pubsub;
+        let receivers = pubsub.publish(&mut nowhere, kind, channel, WhenFull::Exceed, &mut message);
+        reply.integer(receivers.unwrap_or(0) as i64);
+        let (channel, payload) = (channel.to_vec(), payload.to_vec());
+        self.publications.push(Publication { kind, channel, payload });
+    }
+}
+
+impl Host for Caller<'_, '_> {
+    fn call(&mut self, words: &Words, protocol: Protocol, out: &mut Output) -> Result<(), Denied> {
+        let result = self.find_and_run(words, protocol, out);
+        if let Err(Denied::Because(text)) = &result {
+            self.worker.counters.count_error(text);
+        }
+        result
+    }
+
+    fn attend(&mut self) {
+        if let Some(attendant) = &mut self.attendant {
+            attendant.attend();
+        }
+    }
+
+    fn may_call(&self, words: &Words) -> Option<bool> {
+        let args = Args::new(words.bytes(), words.words());
+        (!args.is_empty() && self.find(&args).is_ok()).then_some(true)
+    }
+}
+
+fn because(error: CommandError) -> Denied {
+    Denied::Because(Cow::Owned(error.text().to_owned()))
+}

@@ -1,0 +1,123 @@
+//! One call of a script: which, with what, and what it may do.
+
+use super::super::dispatcher::Dispatcher;
+use crate::worker::Worker;
+use basalt_call::entry::{Named, Permit, ScriptCall};
+use basalt_engine::{Claims, Engine};
+use basalt_number::parse_i64;
+use basalt_script::{Evaluated, Reach, Script, Sha1};
+use basalt_service::args::Args;
+use basalt_service::error::CommandError;
+use std::sync::Arc;
+
+const NO_SCRIPT: CommandError =
+    CommandError::fixed("NOSCRIPT No matching script. Please use EVAL.");
+const TOO_MANY_KEYS: CommandError =
+    CommandError::fixed("ERR Number of keys can't be greater than number of args");
+const NEGATIVE_KEYS: CommandError = CommandError::fixed("ERR Number of keys can't be negative");
+const NOT_READ_ONLY: CommandError =
+    CommandError::fixed("ERR Can not execute a script with write flag using *_ro command.");
+const OUT_OF_MEMORY: CommandError = CommandError::fixed(
+    "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+);
+
+/// Words before the keys: the command, the script, the number of keys.
+const WORDS_BEFORE_KEYS: usize = 3;
+
+/// A call of a script.
+pub(super) struct Invocation<'a> {
+    pub(super) script: Arc<Script>,
+    args: Args<'a>,
+    keys: usize,
+    permit: Permit,
+}
+
+impl<'a> Invocation<'a> {
+    /// Reads the words.
+    ///
+    /// # Errors
+    /// They do not say which script to call with which keys, or it may not run now.
+    pub(super) fn read(
+        server: &Dispatcher,
+        worker: &Worker,
+        args: Args<'a>,
+        call: ScriptCall,
+    ) -> Result<Invocation<'a>, CommandError> {
+        if call.named == Named::BySha && Sha1::parse(args.word(1)).is_none() {
+            return Err(NO_SCRIPT);
+        }
+        let keys = parse_i64(args.word(2)).ok_or(CommandError::NOT_INTEGER)?;
+        if keys > (args.len() - WORDS_BEFORE_KEYS) as i64 {
+            return Err(TOO_MANY_KEYS);
+        }
+        let keys = usize::try_from(keys).map_err(|_| NEGATIVE_KEYS)?;
+        let script = find(server, args, call)?;
+        let flags = script.flags;
+        if flags.declared && !flags.no_writes && call.permit == Permit::Reads {
+            return Err(NOT_READ_ONLY);
+        }
+        let may_need_memory = flags.declared && !flags.no_writes && !flags.allow_oom;
+        if may_need_memory && server.is_out_of_memory(&worker.settings) {
+            return Err(OUT_OF_MEMORY);
+        }
+        let permit = if flags.no_writes { Permit::Reads } else { call.permit };
+        Ok(Invocation { script, args, keys, permit })
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.permit == Permit::Reads
+    }
+
+    /// The declared keys.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.args.from(WORDS_BEFORE_KEYS).take(self.keys)
+    }
+
+    /// The other arguments.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.args.from(WORDS_BEFORE_KEYS + self.keys)
+    }
+
+    /// Whether a key is one of those declared.
+    pub(super) fn declares(&self, key: &[u8]) -> bool {
+        self.keys().any(|declared| declared == key)
+    }
+
+    /// What has to be held, and to be in memory, before it runs.
+    pub(super) fn claims<'k>(&self, engine: &Engine, db: u8) -> Claims<'k>
+    where
+        'a: 'k,
+    {
+        let reach = self.script.reach();
+        Claims {
+            keys: self.keys().map(|key| engine.key(key)).collect(),
+            databases: db..db + 1,
+            everything: reach != Reach::Declared,
+            reads_everything: reach == Reach::AnyInMemory,
+        }
+    }
+}
+
+/// The script that a call names, as far as it can be told without compiling it.
+pub(super) fn named(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> Option<Arc<Script>> {
+    let name = args.word(1);
+    match call.named {
+        Named::BySha => server.scripts.known.find(&Sha1::parse(name)?),
+        Named::ByText => server.scripts.known.read(name).ok(),
+    }
+}
+
+/// The script that a call names.
+pub(super) fn find(
+    server: &Dispatcher,
+    args: Args<'_>,
+    call: ScriptCall,
+) -> Result<Arc<Script>, CommandError> {
+    match call.named {
+        Named::BySha => {
+            let sha = Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
+            server.scripts.known.find(&sha).ok_or(NO_SCRIPT)
+        }
+        Named::ByText => server.scripts.load(args.word(1), Evaluated::Only),
+    }
+}

@@ -1,0 +1,320 @@
+//! HOT PATH
+//! A network thread's own part in running commands.
+
+use super::dispatcher::Dispatcher;
+use super::halt::Halt;
+use basalt_config::Settings;
+use basalt_engine::{Changes, EventClasses, Gating, LockWait, Refusal};
+use basalt_observe::counters::ThreadCounters;
+use basalt_pubsub::{Leaving, Left};
+use basalt_resp::Output;
+use basalt_service::push::Outbox;
+use basalt_service::server::LOGGED_BYTES_MIN;
+use basalt_service::session::Session;
+use basalt_service::unusual::Reason;
+use basalt_service::wait::Wait;
+use basalt_spec::CommandId;
+use std::mem::take;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if
+/// the slow log asks for durations below this; they take about a microsecond. One that takes long
+/// all the same is noticed by a single reading, in `execute.rs`.
+const ALWAYS_TIMED_BELOW_US: i64 = 1000;
+/// Subscriptions of connections that have gone, ended in one turn: about 50 µs.
+const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
+
+/// What one network thread brings to every command that it runs.
+pub struct Worker {
+    /// This thread's counters.
+    pub counters: Arc<ThreadCounters>,
+    /// The settings, renewed when the configuration's version changes.
+    pub settings: Arc<Settings>,
+    settings_version: u64,
+    /// Now, in unix milliseconds; renewed every turn.
+    pub now_ms: u64,
+    /// How long it waits for a partition. After the first that is held for long it waits for no
+    /// other one in its turn, so that many commands behind one script do not add their waits up.
+    pub(super) lock_wait: LockWait,
+    /// It serves clients while its thread is in the midst of a script: everything is looked at more
+    /// closely.
+    stands_in: Option<Reason>,
+    pub(super) changes: Changes,
+    pub(super) outbox: Outbox,
+    /// Connections that have gone and whose subscriptions have not all been ended.
+    leaving: Vec<Leaving>,
+    /// Where replies go that nobody wants.
+    pub(crate) discarded: Output,
+    /// Every command is timed by itself.
+    pub(super) times_every_command: bool,
+    /// Whether replies wait for the log, asked once a batch.
+    pub(super) gating: Gating,
+    /// The log has said in this batch that it takes changes. A batch is little against what it
+    /// buffers, so it is not asked before every command.
+    log_admits: bool,
+    tally: Tally,
+    /// When the latest call that went the long way ended, or the batch began.
+    call_ended: Instant,
+}
+
+/// Whether a call that was timed would have shared its batch's time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    Yes,
+    No,
+}
+
+/// What has run in this batch and is not in the counters yet: many calls of one command in a row
+/// are counted with one addition.
+#[derive(Default)]
+struct Tally {
+    command: Option<CommandId>,
+    calls: u64,
+    hits: u64,
+    misses: u64,
+    /// Calls of this batch that took long and are not counted with a share of its time, and their
+    /// time.
+    apart: (usize, Duration),
+    /// Calls of this batch that are counted, but not the time that they took.
+    untimed: Vec<(CommandId, u64)>,
+}
+
+impl Worker {
+    /// A thread's worker.
+    pub fn new(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
+        let mut worker = Worker {
+            settings_version: server.config.version(),
+            settings: server.config.settings(),
+            now_ms: server.engine.clock().unix_ms(),
+            lock_wait: LockWait::Brief,
+            stands_in: None,
+            counters,
+            changes: Changes::default(),
+            outbox: Outbox::default(),
+            leaving: Vec::new(),
+            discarded: Output::new(),
+            times_every_command: times_every_command(&server.config.settings()),
+            gating: server.engine.gating(),
+            log_admits: false,
+            tally: Tally::default(),
+            call_ended: Instant::now(),
+        };
+        worker.listen_for_events();
+        worker
+    }
+
+    /// A worker for the other clients of a thread that is in the midst of a script. It waits for no
+    /// partition: the script may hold it.
+    pub fn standing_in(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
+        let stands_in = Some(Reason::raise());
+        Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
+    }
+
+    pub(super) fn stands_in(&self) -> bool {
+        self.stands_in.is_some()
+    }
+
+    /// The worker that stood in for this one has gone: what it has left undone is this one's.
+    pub(super) fn take_over(&mut self, mut stand_in: Worker, server: &Dispatcher) {
+        self.leaving.append(&mut stand_in.leaving);
+        // Time has passed.
+        self.begin_turn(server);
+    }
+
+    /// A turn of the event loop begins.
+    pub fn begin_turn(&mut self, server: &Dispatcher) {
+        self.now_ms = server.engine.clock().unix_ms();
+        self.lock_wait = if self.stands_in() { LockWait::Spinning } else { LockWait::Brief };
+        self.renew_settings(server);
+        self.counters.turns.add(1);
+        self.begin_batch(server);
+    }
+
+    /// How long it waits for a partition.
+    pub fn lock_wait(&self) -> LockWait {
+        self.lock_wait
+    }
+
+    /// A command waits: if for a partition that is held for long, the turn's others do not add to
+    /// the wait.
+    pub(super) fn note_halt(&mut self, halt: &Halt) {
+        if matches!(halt, Halt::Waits { wait: Wait::Held, .. }) {
+            self.lock_wait = LockWait::Spinning;
+        }
+    }
+
+    /// Commands that were parsed together are going to run.
+    #[inline]
+    pub fn begin_batch(&mut self, server: &Dispatcher) {
+        self.gating = server.engine.gating();
+        self.log_admits = false;
+    }
+
+    /// A batch of `requests` has run and took this time.
+    pub fn end_batch(&mut self, server: &Dispatcher, time: Duration, requests: usize) {
+        self.settle();
+        let logged = self.changes.take_appended_bytes();
+        if self.settings.memory.memory_bytes_max != 0 {
+            server.note_logged(logged);
+        }
+        let (calls_apart, time_apart) = take(&mut self.tally.apart);
+        let sharing = requests.saturating_sub(calls_apart).max(1) as u64;
+        let share_ns = time.saturating_sub(time_apart).as_nanos() as u64 / sharing;
+        for (id, calls) in self.tally.untimed.drain(..) {
+            if server.commands.call(id).shares_time && !self.times_every_command {
+                self.counters.by_command[id.index()].nanoseconds.add(share_ns * calls);
+            }
+        }
+    }
+
+    /// Whether the batch has logged so much that memory may be used up since it began; tells the
+    /// server.
+    #[inline]
+    pub(super) fn has_logged_much(&mut self, server: &Dispatcher) -> bool {
+        let much = self.changes.appended_bytes() >= LOGGED_BYTES_MIN as usize;
+        if much {
+            server.note_logged(self.changes.take_appended_bytes());
+        }
+        much
+    }
+
+    /// A call that went the long way has ended, or the batch begins; returns when the one before
+    /// did.
+    #[inline]
+    pub(super) fn end_call(&mut self, now: Instant) -> Instant {
+        std::mem::replace(&mut self.call_ended, now)
+    }
+
+    /// Counts a call that has run and its time; `apart` if it would have shared its batch's time.
+    pub(super) fn count_timed_call(&mut self, id: CommandId, time: Duration, apart: Apart) {
+        match apart {
+            Apart::No => self.count_call(id),
+            Apart::Yes => {
+                self.counters.commands.add(1);
+                self.counters.by_command[id.index()].calls.add(1);
+                self.tally.apart.0 += 1;
+                self.tally.apart.1 += time;
+            }
+        }
+        self.counters.by_command[id.index()].nanoseconds.add(time.as_nanos() as u64);
+    }
+
+    /// Counts a call that has run.
+    #[inline]
+    pub(super) fn count_call(&mut self, id: CommandId) {
+        self.count_calls(id, 1);
+    }
+
+    /// Counts calls that have run.
+    #[inline]
+    pub(super) fn count_calls(&mut self, id: CommandId, calls: u64) {
+        if self.tally.command != Some(id) {
+            self.settle();
+            self.tally.command = Some(id);
+        }
+        self.tally.calls += calls;
+    }
+
+    /// Asks the log whether it takes changes, unless it has said so in this batch.
+    ///
+    /// # Errors
+    /// It takes none.
+    #[inline(always)]
+    pub(super) fn admit_changes(&mut self, server: &Dispatcher) -> Result<(), Refusal> {
+        if !self.log_admits {
+            server.engine.log().admit()?;
+            self.log_admits = true;
+        }
+        Ok(())
+    }
+
+    /// Counts keys that a command found and did not find.
+    #[inline]
+    pub(super) fn count_lookups(&mut self, (hits, misses): (u32, u32)) {
+        self.tally.hits += u64::from(hits);
+        self.tally.misses += u64::from(misses);
+    }
+
+    /// Whether a key was not found since the counters were last brought up to date.
+    pub(super) fn has_looked_in_vain(&self) -> bool {
+        self.tally.misses > 0
+    }
+
+    /// Brings the counters up to date: somebody may look at them.
+    #[inline(never)]
+    pub(super) fn settle(&mut self) {
+        let Tally { command, calls, hits, misses, untimed, .. } = &mut self.tally;
+        if let Some(id) = command.take() {
+            let calls = take(calls);
+            self.counters.commands.add(calls);
+            self.counters.by_command[id.index()].calls.add(calls);
+            untimed.push((id, calls));
+        }
+        self.counters.keyspace_hits.add(take(hits));
+        self.counters.keyspace_misses.add(take(misses));
+    }
+
+    #[inline]
+    pub(super) fn renew_settings(&mut self, server: &Dispatcher) {
+        let version = server.config.version();
+        if version != self.settings_version {
+            self.settings_version = version;
+            self.settings = server.config.settings();
+            self.times_every_command = times_every_command(&self.settings);
+            self.listen_for_events();
+        }
+    }
+
+    fn listen_for_events(&mut self) {
+        let letters = &self.settings.server.key_event_letters;
+        self.changes.listen_for(EventClasses::from_letters(letters));
+    }
+
+    /// Hands over what was published, before anybody is told of it.
+    #[inline]
+    pub fn hand_over_messages(&mut self, server: &Dispatcher) {
+        self.outbox.flush(&server.pubsub);
+    }
+
+    /// A connection has gone: its subscriptions will be ended by and by.
+    pub fn end_subscriptions(&mut self, session: &mut Session) {
+        self.leaving.extend(session.subscriptions.take().map(|held| held.leave()));
+    }
+
+    /// Ends some subscriptions of connections that have gone.
+    #[inline]
+    pub fn end_some_subscriptions(&mut self, server: &Dispatcher) {
+        if let Some(leaving) = self.leaving.last_mut()
+            && leaving.go_on(&server.pubsub, SUBSCRIPTIONS_ENDED_MAX) == Left::Nothing
+        {
+            self.leaving.pop();
+        }
+    }
+
+    /// There are subscriptions to be ended.
+    #[inline]
+    pub fn has_subscriptions_to_end(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// A turn of the event loop ends: the log may have something to write.
+    pub fn end_turn(&mut self, server: &Dispatcher) {
+        self.settle();
+        self.settle_changes(server);
+    }
+
+    /// Counts what has been changed, and tells the log that it may have something to write.
+    pub(super) fn settle_changes(&mut self, server: &Dispatcher) {
+        let changes = self.changes.take_count();
+        if changes > 0 {
+            self.counters.changes.add(changes);
+            server.engine.note_changes(changes);
+            server.engine.log().kick();
+        }
+    }
+}
+
+fn times_every_command(settings: &Settings) -> bool {
+    (0..ALWAYS_TIMED_BELOW_US).contains(&settings.server.slowlog_slower_than_us)
+}

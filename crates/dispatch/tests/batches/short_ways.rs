@@ -1,0 +1,130 @@
+//! What takes a short way is answered, logged and held back as on the long way.
+//!
+//! Two servers get the same requests: one in batches with all short ways open, the other one by one
+//! on the long way. `BASALT_BATCHES=1000000 cargo test --release -p basalt-dispatch --test main
+//! short_ways` compares a million batches.
+
+use super::random_batches::Batches;
+use crate::harness::{START_MS, TestServer};
+use basalt_dispatch::ShortWays;
+use basalt_resp::encode_request;
+
+/// Batches that one pair of servers gets.
+const BATCHES_A_ROUND: u64 = 50;
+const ROUNDS: u64 = 12;
+
+/// What the log does, that of the server whose short ways are open first.
+type Logs = [LogMode; 2];
+
+const LOGS_ANSWER: Logs = [LogMode::Answers; 2];
+const LOGS_HOLD_REPLIES: Logs = [LogMode::HoldsReplies; 2];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LogMode {
+    /// Replies do not wait for it.
+    Answers,
+    /// Replies wait for it.
+    HoldsReplies,
+    /// Replies wait for it, but it acknowledges everything at once: a lie, for canaries.
+    Lies,
+}
+
+#[test]
+fn the_short_ways_answer_and_log_as_the_long_way_does() {
+    let batches = std::env::var("BASALT_BATCHES").ok();
+    let batches = batches.map(|count| count.parse::<u64>().expect("a number of batches"));
+    let rounds = batches.map_or(ROUNDS, |count| count.div_ceil(BATCHES_A_ROUND));
+    for round in 0..rounds {
+        let logs = if round % 2 == 0 { LOGS_ANSWER } else { LOGS_HOLD_REPLIES };
+        if let Err(difference) = compare(crate::harness::seed::from_base(round), logs) {
+            panic!("{difference}");
+        }
+    }
+}
+
+/// Canary: a server whose replies do not wait where the other's do is told apart from it.
+#[test]
+fn a_reply_that_does_not_wait_is_noticed() {
+    let difference = compare(1, [LogMode::Lies, LogMode::HoldsReplies]);
+    assert!(difference.is_err_and(|text| text.starts_with("replies wait for")));
+}
+
+/// One of the two servers.
+struct Side {
+    server: TestServer,
+    /// A connection that changes keys between batches.
+    other: TestServer,
+}
+
+impl Side {
+    fn new(short_ways: ShortWays, log: LogMode) -> Side {
+        let mut server = TestServer::new();
+        // Else LCS of long strings takes most of the time.
+        server.configure("proto-max-bulk-len", "1048576");
+        match log {
+            LogMode::Answers => {}
+            LogMode::HoldsReplies => server.log.stop_acknowledging(),
+            LogMode::Lies => server.log.acknowledge_early(),
+        }
+        server.set_short_ways(short_ways);
+        let mut other = server.another_connection();
+        other.set_short_ways(short_ways);
+        Side { server, other }
+    }
+}
+
+/// Returns what differs.
+fn compare(seed: u64, logs: Logs) -> Result<(), String> {
+    let mut batches = Batches::new(seed, START_MS);
+    let mut short = Side::new(ShortWays::Open, logs[0]);
+    let mut long = Side::new(ShortWays::Closed, logs[1]);
+    for number in 0..BATCHES_A_ROUND {
+        let pause_ms = batches.pause_ms();
+        let interlude = batches.one_in(3).then(|| batches.interlude());
+        let (acknowledges, together) = (batches.one_in(3), batches.together());
+        let requests = batches.next();
+        let mut input = Vec::new();
+        requests.iter().for_each(|words| encode_request(words, &mut input));
+        for side in [&mut short, &mut long] {
+            side.server.clock.advance_ms(pause_ms);
+            if let Some(words) = &interlude {
+                side.other.run_for_bytes(words);
+            }
+            if acknowledges {
+                side.server.log.acknowledge();
+            }
+            side.server.session.gate.take();
+        }
+        let what = || {
+            let shown = |words: &Vec<Vec<u8>>| {
+                let shown =
+                    words.iter().map(|word| word[..word.len().min(12)].escape_ascii().to_string());
+                shown.collect::<Vec<_>>().join(" ")
+            };
+            let requests: Vec<String> = requests.iter().map(shown).collect();
+            format!("seed {seed}, batch {number}, by {together}:\n{}", requests.join("\n"))
+        };
+        let replies = short.server.run_bytes(input.clone(), together);
+        let expected = long.server.run_bytes(input, 1);
+        let difference = if replies != expected {
+            let at = replies.iter().zip(&expected).position(|(one, other)| one != other);
+            format!("replies differ at {at:?}")
+        } else if short.server.log.take_records() != long.server.log.take_records() {
+            "records of the log differ".to_owned()
+        } else if short.server.session.gate != long.server.session.gate {
+            let gates = [&short, &long].map(|side| format!("{:?}", side.server.session.gate));
+            format!("replies wait for {gates:?}")
+        } else if short.server.messages() != long.server.messages() {
+            "messages differ".to_owned()
+        } else {
+            String::new()
+        };
+        if !difference.is_empty() {
+            return Err(format!("{difference}: {}", what()));
+        }
+        if short.server.is_closed() {
+            break;
+        }
+    }
+    Ok(())
+}

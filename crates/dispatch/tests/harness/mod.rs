@@ -1,0 +1,453 @@
+//! A server in this process, without a network: an engine over memory, and one connection.
+
+pub mod host;
+pub mod inbox;
+pub mod log;
+pub mod redis;
+pub mod seed;
+
+use basalt_change::op::StringForm;
+use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
+use basalt_commands::table;
+use basalt_config::{Config, SetOrigin};
+use basalt_dispatch::{
+    self as dispatch, Batch, BatchClients, Dispatcher, Halt, Origin, Running, ShortWays, Worker,
+};
+use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
+use basalt_env::clock::{Clock, ManualClock};
+use basalt_observe::counters::ThreadCounters;
+use basalt_pubsub::Address;
+use basalt_resp::{Limits, Output, Parsed, Parser, Value, decode, encode_request};
+use basalt_service::clients::{NewClient, Unblocking, Wake};
+use basalt_service::server::Server;
+use basalt_service::session::Session;
+use basalt_service::wait::{Afterwards, Wait};
+use inbox::Inbox;
+use log::{MemoryLog, Record};
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest that a command may wait for the engine's threads.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// When a test server's clock begins: 2024-01-01.
+pub const START_MS: u64 = 1_704_067_200_000;
+
+/// A server and one connection to it.
+pub struct TestServer {
+    pub server: Arc<Dispatcher>,
+    pub worker: Worker,
+    pub session: Session,
+    batch: Batch,
+    pub clock: Arc<ManualClock>,
+    pub log: Arc<MemoryLog>,
+    disk: Arc<MemoryDisk>,
+    inbox: Arc<Inbox>,
+    background: Option<Background>,
+    closed: bool,
+    bounds: LogBounds,
+    /// Bytes of replies after which a batch ends.
+    pub owed_bytes_max: usize,
+    /// Bytes of replies that a batch has made, the most so far.
+    pub batch_reply_bytes_max: usize,
+}
+
+/// How much of the log a request may take.
+#[derive(Clone, Copy)]
+pub struct LogBounds {
+    pub record_bytes_max: usize,
+    pub change_set_bytes_max: usize,
+}
+
+impl Default for LogBounds {
+    fn default() -> LogBounds {
+        let Options { record_bytes_max, change_set_bytes_max, .. } = Options::default();
+        LogBounds { record_bytes_max, change_set_bytes_max }
+    }
+}
+
+/// A string as the engine has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stored {
+    pub value: Vec<u8>,
+    pub expire_ms: u64,
+    pub form: StringForm,
+}
+
+/// The one client of a test server, as a batch sees it.
+struct TestClient<'a> {
+    session: &'a mut Session,
+    input: &'a [u8],
+    consumed: usize,
+    out: &'a mut Output,
+    owed_bytes_max: usize,
+    halt: Option<Halt>,
+}
+
+impl BatchClients for TestClient<'_> {
+    fn bytes(&self, _: u32) -> Option<&[u8]> {
+        Some(self.input)
+    }
+
+    fn running(&mut self, _: u32) -> Option<Running<'_>> {
+        let TestClient { session, input: bytes, consumed, out, owed_bytes_max, .. } = self;
+        Some(Running { session, bytes, consumed, out, owed_bytes_max: *owed_bytes_max })
+    }
+
+    fn halt(&mut self, _: u32, halt: Halt) {
+        self.halt = Some(halt);
+    }
+}
+
+#[derive(Debug)]
+struct NoWake;
+
+impl Wake for NoWake {
+    fn sweep(&self) {}
+
+    fn run_again(&self) {}
+
+    fn serve(&self, _: basalt_service::hand_over::Served) {
+        panic!("nobody waits on another thread");
+    }
+}
+
+impl TestServer {
+    /// An empty server.
+    pub fn new() -> TestServer {
+        TestServer::with_bounds(LogBounds::default())
+    }
+
+    /// An empty server with another bound on what it logs at once.
+    pub fn with_bounds(bounds: LogBounds) -> TestServer {
+        let clock = Arc::new(ManualClock::at_unix_ms(START_MS));
+        TestServer::open(clock, Arc::new(MemoryDisk::new()), &[], bounds)
+    }
+
+    /// The server after a crash: the cold tier as checkpoints left it, and the log replayed.
+    pub fn reopen(&self) -> TestServer {
+        TestServer::open(
+            Arc::clone(&self.clock),
+            Arc::clone(&self.disk),
+            &self.log.records(),
+            self.bounds,
+        )
+    }
+
+    fn open(
+        clock: Arc<ManualClock>,
+        disk: Arc<MemoryDisk>,
+        records: &[Record],
+        bounds: LogBounds,
+    ) -> TestServer {
+        let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
+        let mut log = None;
+        // Another one in each life: collections are found in either form, and change it.
+        let collection_row_bytes_max = [64 << 10, 200, 1_500][records.len() % 3];
+        let engine = Engine::open(
+            Options {
+                databases: 16,
+                collection_row_bytes_max,
+                record_bytes_max: bounds.record_bytes_max,
+                change_set_bytes_max: bounds.change_set_bytes_max,
+                ..Options::default()
+            },
+            Arc::new(tier) as Arc<dyn ColdTier>,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {
+                let opened = Arc::new(MemoryLog::new(floor));
+                for record in records {
+                    replay.record(record.shard, record.position, &record.bytes)?;
+                }
+                opened.restore(records);
+                log = Some(Arc::clone(&opened));
+                Ok(opened)
+            },
+        );
+        let engine = Arc::new(engine.expect("the log is as the engine wrote it"));
+        let background = Background::start(&engine, WarmUp::No).expect("threads");
+        let server = Arc::new(server(engine));
+        let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
+        let (session, inbox) = connect(&server);
+        let log = log.expect("the engine opens its log");
+        TestServer {
+            server,
+            worker,
+            session,
+            batch: Batch::default(),
+            clock,
+            log,
+            disk,
+            inbox,
+            background: Some(background),
+            closed: false,
+            owed_bytes_max: usize::MAX,
+            batch_reply_bytes_max: 0,
+            bounds,
+        }
+    }
+
+    /// The cold tier, as another process would see it.
+    pub fn tier(&self) -> MemoryTier {
+        MemoryTier::open(&self.disk, Path::new("cold"), Residency::Uncached)
+    }
+
+    /// One more connection to the same server, to be used by another thread.
+    pub fn another_connection(&self) -> TestServer {
+        let (session, inbox) = connect(&self.server);
+        TestServer {
+            server: Arc::clone(&self.server),
+            worker: Worker::new(&self.server, Arc::clone(&self.server.counters[0])),
+            session,
+            batch: Batch::default(),
+            clock: Arc::clone(&self.clock),
+            log: Arc::clone(&self.log),
+            disk: Arc::clone(&self.disk),
+            inbox,
+            background: None,
+            closed: false,
+            owed_bytes_max: usize::MAX,
+            batch_reply_bytes_max: 0,
+            bounds: self.bounds,
+        }
+    }
+
+    /// Makes a setting as CONFIG SET would.
+    pub fn configure(&mut self, name: &str, value: &str) {
+        let pair = [name.as_bytes(), value.as_bytes()];
+        self.server.config.prepare_set(&pair, SetOrigin::Server).expect("an option").commit();
+    }
+
+    /// Runs one request, given as words between white space, and decodes its reply.
+    pub fn line(&mut self, line: &str) -> Value {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        self.run(&words)
+    }
+
+    /// Runs one request and decodes its reply.
+    pub fn run(&mut self, words: &[impl AsRef<[u8]>]) -> Value {
+        let bytes = self.run_for_bytes(words);
+        let (value, len) = decode(&bytes).expect("a reply").expect("a whole reply");
+        assert_eq!(len, bytes.len(), "one reply to one request");
+        value
+    }
+
+    /// Runs one request; returns the bytes of its reply.
+    pub fn run_for_bytes(&mut self, words: &[impl AsRef<[u8]>]) -> Vec<u8> {
+        let mut request = Vec::new();
+        encode_request(words, &mut request);
+        self.run_bytes(request, 1)
+    }
+
+    /// Runs what a client has sent, at most this number of requests in a batch; returns the bytes
+    /// of the replies.
+    pub fn run_bytes(&mut self, input: Vec<u8>, batch_max: usize) -> Vec<u8> {
+        let mut out = Output::new();
+        self.worker.begin_turn(&self.server);
+        self.serve(input, batch_max, &mut out);
+        self.worker.hand_over_messages(&self.server);
+        self.worker.end_turn(&self.server);
+        let mut bytes = Vec::with_capacity(out.len());
+        while !out.is_empty() {
+            let mut slices = [std::io::IoSlice::new(&[]); 64];
+            let count = out.io_slices(&mut slices);
+            let before = bytes.len();
+            slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
+            out.advance(bytes.len() - before);
+        }
+        bytes
+    }
+
+    /// Runs one request once, in a batch of its own; returns what it waits for, if it does.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_once(&mut self, line: &str) -> Option<Wait> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut input = Vec::new();
+        encode_request(&words, &mut input);
+        self.run_input_once(input)
+    }
+
+    /// Runs the one request of this input once, as [`TestServer::run_once`] does.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_input_once(&mut self, mut input: Vec<u8>) -> Option<Wait> {
+        let mut out = Output::new();
+        self.worker.begin_turn(&self.server);
+        self.parse(&mut input, 0, 1);
+        let TestServer { server, worker, session, batch, .. } = self;
+        let (consumed, out) = (0, &mut out);
+        let mut client = TestClient {
+            session,
+            input: &input,
+            consumed,
+            out,
+            halt: None,
+            owed_bytes_max: usize::MAX,
+        };
+        batch.run(server, worker, &mut client);
+        let halt = client.halt;
+        self.worker.end_turn(&self.server);
+        if let Some(Halt::Waits { wait, .. }) = halt { Some(wait) } else { None }
+    }
+
+    /// The messages that have come since the last call.
+    pub fn messages(&mut self) -> Vec<Value> {
+        let deliveries = std::mem::take(&mut *self.inbox.0.lock());
+        let mut out = Output::new();
+        for delivery in &deliveries {
+            for subscription in delivery.subscribers.iter() {
+                self.session.receive(delivery, subscription.serial, &mut out);
+            }
+        }
+        let mut slices = [std::io::IoSlice::new(&[]); 64];
+        let count = out.io_slices(&mut slices);
+        let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
+        let (mut messages, mut at) = (Vec::new(), 0);
+        while let Some((message, len)) = decode(&bytes[at..]).expect("a message") {
+            messages.push(message);
+            at += len;
+        }
+        messages
+    }
+
+    /// Opens or closes the short ways to its requests.
+    #[allow(dead_code, reason = "not every user of this file compares them")]
+    pub fn set_short_ways(&mut self, short_ways: ShortWays) {
+        self.batch.set_short_ways(short_ways);
+    }
+
+    /// Runs what a client has sent, in batches, and again what waits for something.
+    pub fn serve(&mut self, mut input: Vec<u8>, batch_max: usize, out: &mut Output) {
+        let mut consumed = 0;
+        while consumed < input.len() {
+            self.parse(&mut input, consumed, batch_max);
+            let TestServer { server, worker, session, batch, .. } = self;
+            let (owed, input) = (out.len(), &input);
+            // It has read what came before.
+            let owed_bytes_max = self.owed_bytes_max.saturating_add(owed);
+            let mut client =
+                TestClient { session, input, consumed, out, owed_bytes_max, halt: None };
+            batch.run(server, worker, &mut client);
+            consumed = client.consumed;
+            let halt = client.halt;
+            self.batch_reply_bytes_max = self.batch_reply_bytes_max.max(out.len() - owed);
+            match halt {
+                None | Some(Halt::Later) => {}
+                Some(Halt::Closed) => {
+                    self.closed = true;
+                    return;
+                }
+                Some(Halt::Waits { wait, end }) => {
+                    let afterwards = wait.afterwards();
+                    let result = self.wait(wait);
+                    assert!(self.session.take_command_back(), "nobody else runs it");
+                    if afterwards == Afterwards::Reply {
+                        consumed = end;
+                        let ended = (afterwards, result);
+                        dispatch::finish_wait(&self.worker, &mut self.session, ended, out);
+                    } else {
+                        result.expect("the cold tier can be read");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills the batch with requests from `start` on, as a network thread does.
+    fn parse(&mut self, input: &mut [u8], mut start: usize, batch_max: usize) {
+        let (mut parser, limits) = (Parser::default(), Limits::default());
+        let (server, db) = (&*self.server, self.session.db);
+        self.batch.turn_to_client();
+        while start < input.len() && self.batch.len() < batch_max {
+            let room = batch_max - self.batch.len();
+            let from = Origin { client: 0, db, bytes: input };
+            let end = self.batch.push_alike(server, &parser, &limits, from, (start, room));
+            if end > start {
+                start = end;
+                continue;
+            }
+            let parsed = parser.parse(input, start, &limits, self.batch.words());
+            let Ok(Parsed::Request { consumed }) = parsed else { panic!("{parsed:?}") };
+            let end = start + consumed;
+            self.batch.push(server, Origin { client: 0, db, bytes: input }, start, end);
+            start = end;
+        }
+    }
+
+    fn wait(&self, wait: Wait) -> Result<(), basalt_service::error::CommandError> {
+        match wait {
+            // Nobody comes with what it waits for: it ends as CLIENT UNBLOCK would end it.
+            Wait::Ready(_) => {
+                self.session.client.unblock(Unblocking::AsTimedOut);
+            }
+            Wait::Pause(_) => self.server.pauses.end(),
+            _ => {}
+        }
+        let result = Arc::new(Mutex::new(None));
+        let place = Arc::clone(&result);
+        let done = Box::new(move |outcome| *place.lock() = Some(outcome));
+        if let Some(done) = wait.start(&self.server.engine, done) {
+            // Time passes at once here.
+            done(Ok(()));
+        }
+        let start = Instant::now();
+        loop {
+            if let Some(outcome) = result.lock().take() {
+                return outcome;
+            }
+            assert!(start.elapsed() < WAIT_MAX, "a command waits for ever");
+            std::thread::yield_now();
+        }
+    }
+
+    /// A command has ended the connection.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// The string under a key of database 0, without leaving a trace.
+    pub fn stored(&self, key: impl AsRef<[u8]>) -> Option<Stored> {
+        let engine = &*self.server.engine;
+        let key = engine.key(key.as_ref());
+        let locked = engine.lock(&[key]);
+        let session = basalt_engine::Session::background(0, self.clock.unix_ms());
+        View::new(engine, locked, session).peek(&key).map(|object| Stored {
+            value: object.string().expect("it is a string").bytes().to_vec(),
+            expire_ms: object.expire_ms(),
+            form: object.form(),
+        })
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if let Some(background) = self.background.take() {
+            background.stop();
+        }
+    }
+}
+
+fn server(engine: Arc<Engine>) -> Dispatcher {
+    let commands = table::commands();
+    let counters = vec![Arc::new(ThreadCounters::new(commands.table.all().len()))];
+    let host = Box::new(host::TestHost::default());
+    let mut server = Dispatcher::new(engine, Arc::new(Config::default()), commands, counters, host);
+    server.server.started_ms = START_MS;
+    server.server.run_id = "0123456789abcdef0123456789abcdef01234567".to_owned();
+    server
+}
+
+fn connect(server: &Server) -> (Session, Arc<Inbox>) {
+    let client = server.clients.add(NewClient {
+        address: "127.0.0.1:50000".to_owned(),
+        local_address: "127.0.0.1:6379".to_owned(),
+        fd: 8,
+        now_ms: START_MS,
+        wake: Box::new(NoWake),
+    });
+    let inbox = Arc::new(Inbox::default());
+    let mut session = Session::new(client, true);
+    session.address = Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 };
+    (session, inbox)
+}

@@ -1,0 +1,105 @@
+//! Partitions that somebody holds for long, as a script does: no network thread waits for them.
+
+use crate::harness::TestServer;
+use basalt_engine::LockWait;
+use basalt_resp::Value;
+use basalt_service::wait::Wait;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// Longer than anything here takes on a loaded machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Commands of every kind that lock partitions.
+const COMMANDS: &[&str] = &[
+    "GET k",
+    "SET k v",
+    "INCR n",
+    "MGET k n",
+    "MSET k 1 n 2",
+    "SORT l BY w_* GET #",
+    "BLPOP l2 0",
+    "SCAN 0",
+    "KEYS *",
+    "RANDOMKEY",
+    "DBSIZE",
+    "INFO",
+    "FLUSHALL",
+    "SWAPDB 0 1",
+    "WATCH k",
+    "DEBUG DIGEST",
+    "DEBUG DIGEST-VALUE k",
+    "EVAL return(1) 0",
+    "EXEC",
+];
+
+#[test]
+fn no_network_thread_waits_for_a_partition_that_is_held_for_long() {
+    let mut server = TestServer::new();
+    for line in ["SET k v", "SET n 1", "RPUSH l 2 1", "WATCH k", "CONFIG SET maxmemory 1gb"] {
+        server.line(line);
+    }
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let (release, released) = channel::<()>();
+    let (hold, held) = channel();
+    let (done, finished) = channel();
+    std::thread::scope(|scope| {
+        let holder = std::sync::Arc::clone(&engine);
+        scope.spawn(move || {
+            let locked = holder.lock_all_within(LockWait::Endless);
+            hold.send(()).unwrap();
+            let _ = released.recv_timeout(2 * LONG);
+            drop(locked);
+        });
+        held.recv().unwrap();
+        let server = &mut server;
+        scope.spawn(move || {
+            for line in COMMANDS {
+                let mut other = server.another_connection();
+                if *line == "EXEC" {
+                    other.line("MULTI");
+                    other.line("GET k");
+                }
+                let wait = other.run_once(line);
+                assert!(matches!(wait, Some(Wait::Held)), "{line}: {wait:?}");
+                other.session.close(&other.server.engine, LockWait::Brief);
+            }
+            server.server.sample();
+            server.session.close(&server.server.engine, LockWait::Brief);
+            done.send(()).unwrap();
+        });
+        finished.recv_timeout(LONG).expect("a command waits for a partition that is held");
+        release.send(()).unwrap();
+    });
+    // The watch, which could not be ended at once, is ended by the housekeeping thread.
+    while engine.is_watched() {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.line("GET k"), Value::Bulk(b"v".to_vec()));
+}
+
+#[test]
+fn a_waiting_client_that_goes_while_its_queue_is_held_leaves_it_soon() {
+    let server = TestServer::new();
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let mut waiting = server.another_connection();
+    assert!(matches!(waiting.run_once("BLPOP l 0"), Some(Wait::Ready(None))));
+    std::thread::scope(|scope| {
+        let (hold, held) = channel();
+        let (release, released) = channel::<()>();
+        let engine = &engine;
+        scope.spawn(move || {
+            let locked = engine.lock_all_within(LockWait::Endless);
+            hold.send(()).unwrap();
+            let _ = released.recv_timeout(LONG);
+            drop(locked);
+        });
+        held.recv().unwrap();
+        assert!(waiting.session.stop_waiting(engine, LockWait::Brief).is_err());
+        waiting.session.close(engine, LockWait::Brief);
+        release.send(()).unwrap();
+    });
+    while engine.keys_waited_for(LockWait::Endless) != Ok((0, 0)) {
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,65 @@
+//! What takes more than one connection's defaults: passwords, rights, the slow log.
+
+use super::{elements, text};
+use crate::harness::TestServer;
+use basalt_resp::Value;
+use basalt_service::session::Session;
+use std::sync::Arc;
+
+fn error(value: &Value) -> String {
+    match value {
+        Value::Error(text) => String::from_utf8_lossy(text).into_owned(),
+        other => panic!("no error: {other:?}"),
+    }
+}
+
+#[test]
+fn a_password_is_asked_for_and_can_be_taken_away() {
+    let mut server = TestServer::new();
+    server.line("CONFIG SET requirepass secret");
+    assert_eq!(text(&server.line("PING")), "PONG", "who was there stays");
+    server.session = Session::new(Arc::clone(&server.session.client), false);
+    assert_eq!(error(&server.line("PING")), "NOAUTH Authentication required.");
+    assert!(error(&server.line("HELLO 3")).starts_with("NOAUTH HELLO must be called"));
+    assert!(error(&server.line("SET k")).starts_with("ERR wrong number of arguments"));
+    for wrong in ["AUTH wrong", "AUTH nobody secret", "HELLO 2 AUTH default wrong"] {
+        assert!(error(&server.line(wrong)).starts_with("WRONGPASS"), "{wrong}");
+    }
+    elements(&server.line("HELLO 2 AUTH default secret SETNAME me"));
+    assert_eq!(text(&server.line("CLIENT GETNAME")), "me");
+    assert_eq!(text(&server.line("RESET")), "RESET");
+    assert!(error(&server.line("PING")).starts_with("NOAUTH"));
+    server.configure("requirepass", "");
+    assert_eq!(text(&server.line("PING")), "PONG");
+}
+
+#[test]
+fn the_slow_log_has_no_passwords() {
+    let mut server = TestServer::new();
+    server.line("CONFIG SET slowlog-log-slower-than 0 requirepass secret");
+    server.line("AUTH secret");
+    server.line("AUTH default secret");
+    server.line("HELLO 2 AUTH default secret");
+    let log = format!("{:?}", server.line("SLOWLOG GET"));
+    let secret = format!("{:?}", b"secret".to_vec());
+    assert!(!log.contains(&secret), "{log}");
+    assert!(log.contains(&format!("{:?}", b"AUTH".to_vec())));
+}
+
+#[test]
+fn debug_is_for_those_whom_the_option_allows() {
+    let mut server = TestServer::new();
+    assert_eq!(text(&server.line("DEBUG SLEEP 0")), "OK", "local by default");
+    server.configure("enable-debug-command", "no");
+    let refused = error(&server.line("DEBUG SLEEP 0"));
+    assert!(refused.starts_with("ERR DEBUG command not allowed. If the"), "{refused}");
+    server.configure("enable-debug-command", "yes");
+    assert_eq!(text(&server.line("DEBUG SLEEP 0")), "OK");
+}
+
+#[test]
+fn settings_hold_for_the_next_command() {
+    let mut server = TestServer::new();
+    server.line("CONFIG SET proto-max-bulk-len 1048576");
+    assert_eq!(server.worker.settings.network.bulk_bytes_max, 1_048_576);
+}

@@ -1,0 +1,104 @@
+//! CLIENT PAUSE: commands that wait until a moment, or until CLIENT UNPAUSE.
+//!
+//! Every command looks whether anything is [unusual]. A client that has to wait is parked by its
+//! thread until the moment, and is listed here to be woken before.
+//!
+//! [unusual]: crate::unusual
+
+use crate::clients::ClientHandle;
+use crate::transaction::Writes;
+use crate::unusual::Reason;
+use basalt_engine::Waiter;
+use basalt_stdx::lock_rank::RankedMutex;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest pause: a hundred years, which the clock can add.
+const TIME_MAX: Duration = Duration::from_secs(3_155_760_000);
+
+/// Which commands a pause concerns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Paused {
+    /// Those that may change data.
+    Writes,
+    /// All.
+    All,
+}
+
+/// The pause of all clients, if there is one.
+#[derive(Debug, Default)]
+pub struct Pauses {
+    state: RankedMutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pause: Option<(Paused, Instant)>,
+    waiting: Vec<Arc<ClientHandle>>,
+    /// There is a pause, or one whose time has passed without anybody's having looked.
+    reason: Option<Reason>,
+}
+
+impl State {
+    /// The pause, unless its time has passed.
+    fn current(&self, now: Instant) -> Option<(Paused, Instant)> {
+        self.pause.filter(|(_, until)| *until > now)
+    }
+}
+
+impl Pauses {
+    /// Begins a pause. Of two, the larger scope and the later end count. Returns how long it lasts.
+    pub fn begin(&self, scope: Paused, time: Duration) -> Duration {
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let until = now + time.min(TIME_MAX);
+        let (scope, until) = match state.current(now) {
+            Some((other, end)) => (scope.max(other), until.max(end)),
+            None => {
+                state.waiting.clear();
+                (scope, until)
+            }
+        };
+        state.pause = Some((scope, until));
+        state.reason.get_or_insert_with(Reason::raise);
+        until - now
+    }
+
+    /// Ends the pause and wakes who waits for that.
+    pub fn end(&self) {
+        let mut state = self.state.lock();
+        state.pause = None;
+        state.reason = None;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.iter().for_each(|client| client.wake());
+    }
+
+    /// Which commands are held now, if any are.
+    #[cold]
+    pub fn scope(&self) -> Option<Paused> {
+        let mut state = self.state.lock();
+        let current = state.current(Instant::now());
+        if current.is_none() {
+            state.reason = None;
+        }
+        current.map(|(scope, _)| scope)
+    }
+
+    /// Whether a command has to wait, and how long at most; its client is woken if the pause ends
+    /// before.
+    #[cold]
+    pub fn hold(&self, client: &Arc<ClientHandle>, writes: Writes) -> Option<Duration> {
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let Some((scope, until)) = state.current(now) else {
+            state.reason = None;
+            return None;
+        };
+        if scope == Paused::Writes && writes == Writes::No {
+            return None;
+        }
+        state.waiting.push(Arc::clone(client));
+        Some(until - now)
+    }
+}

@@ -1,0 +1,247 @@
+//! The scripts of a server: those that are known, and those that take long.
+//!
+//! A script runs to its end on its thread, with its partitions locked. Nothing is shared with other
+//! threads as long as it is quick. Once it has taken longer than `busy-reply-threshold`, its own
+//! thread enters it here: then commands that would have to wait for its locks are answered `BUSY`
+//! by threads that are not waiting for them already, and SCRIPT KILL finds it. After
+//! `script-time-max` it is ended.
+
+use crate::error::CommandError;
+use crate::unusual::Reason;
+use basalt_change::place::PartitionId;
+use basalt_engine::PartitionSet;
+use basalt_script::{Level, Look, Overseer, Scripts};
+use basalt_stdx::lock_rank::RankedMutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long a script runs before its thread attends to others, and how often it does so then.
+const ATTEND_AFTER: Duration = Duration::from_millis(10);
+const ATTEND_EVERY: Duration = Duration::from_millis(1);
+
+const KILLED: &str = "ERR Script killed by user with SCRIPT KILL...";
+const SHUT_DOWN: &str = "ERR Script ended because the server is shutting down";
+const OUT_OF_TIME: &str = "ERR Script ended because it ran for longer than 'script-time-max'";
+
+/// See the head of this file.
+#[derive(Debug, Default)]
+pub struct ScriptService {
+    /// The scripts that are known.
+    pub known: Scripts,
+    busy: Arc<Busy>,
+}
+
+/// Scripts that have taken long and still run.
+#[derive(Debug, Default)]
+struct Busy {
+    running: RankedMutex<Vec<Arc<Run>>>,
+    /// The server ends.
+    shutting_down: AtomicBool,
+}
+
+/// Serves the other clients of a network thread while a script takes long there.
+pub trait Attendant {
+    /// Called every millisecond or so.
+    fn attend(&mut self);
+}
+
+/// There are no other clients.
+pub struct Nobody;
+
+impl Attendant for Nobody {
+    fn attend(&mut self) {}
+}
+
+/// What has become known of one.
+#[derive(Debug)]
+struct Run {
+    /// The partitions that it holds.
+    partitions: PartitionSet,
+    /// It has changed something: it cannot be killed.
+    has_effects: AtomicBool,
+    killed: AtomicBool,
+}
+
+/// A script that runs, as its own thread sees it.
+#[derive(Debug)]
+pub struct Running {
+    run: Arc<Run>,
+    busy: Arc<Busy>,
+    started: Instant,
+    busy_after: Duration,
+    ended_after: Option<Duration>,
+    /// When its thread has last attended to others, in nanoseconds from the start.
+    attended_ns: AtomicU64,
+    /// It is busy, which is a reason to look at commands more closely.
+    entered: OnceLock<Reason>,
+}
+
+/// How long a script may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// After this time it is known to others, and its clients may be told that the server is busy.
+    pub busy_after: Duration,
+    /// After this time it is ended; `None` for ever.
+    pub ended_after: Option<Duration>,
+}
+
+impl ScriptService {
+    /// A script begins that holds these partitions.
+    pub fn begin(&self, partitions: PartitionSet, patience: Patience) -> Arc<Running> {
+        let run =
+            Run { partitions, has_effects: AtomicBool::new(false), killed: AtomicBool::new(false) };
+        Arc::new(Running {
+            run: Arc::new(run),
+            busy: Arc::clone(&self.busy),
+            started: Instant::now(),
+            attended_ns: AtomicU64::new(0),
+            busy_after: patience.busy_after,
+            ended_after: patience.ended_after,
+            entered: OnceLock::new(),
+        })
+    }
+
+    /// The server ends: scripts that have changed nothing end, too, and others may end by
+    /// themselves as long as there is time.
+    pub fn shut_down(&self) {
+        self.busy.shutting_down.store(true, Ordering::Relaxed);
+    }
+
+    /// A script takes long.
+    pub fn any_is_busy(&self) -> bool {
+        !self.busy.running.lock().is_empty()
+    }
+
+    /// A busy script holds one of these partitions.
+    pub fn holds_one_of(&self, partitions: &[PartitionId]) -> bool {
+        let running = self.busy.running.lock();
+        running.iter().any(|run| partitions.iter().any(|&id| run.partitions.contains(id)))
+    }
+
+    /// Has the busy scripts end that have changed nothing (SCRIPT KILL).
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn kill(&self) -> Result<(), CommandError> {
+        let running = self.busy.running.lock();
+        if running.is_empty() {
+            return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
+        }
+        let mut killed = false;
+        for run in running.iter().filter(|run| !run.has_effects.load(Ordering::Relaxed)) {
+            run.killed.store(true, Ordering::Relaxed);
+            killed = true;
+        }
+        if killed { Ok(()) } else { Err(CommandError::UNKILLABLE) }
+    }
+}
+
+impl Running {
+    /// It has changed something, or told somebody something.
+    pub fn has_effects(&self) {
+        // Relaxed: a kill that misses it ends the script with a part of its work done, as an error
+        // does.
+        self.run.has_effects.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is time to attend to others, which is noted as done.
+    fn attends(&self, time: Duration) -> bool {
+        // One thread uses it.
+        let attended_ns = self.attended_ns.load(Ordering::Relaxed);
+        let is_time = time >= Duration::from_nanos(attended_ns) + ATTEND_EVERY;
+        if is_time {
+            self.attended_ns.store(time.as_nanos() as u64, Ordering::Relaxed);
+        }
+        is_time
+    }
+
+    fn enter(&self) {
+        self.entered.get_or_init(|| {
+            self.busy.running.lock().push(Arc::clone(&self.run));
+            Reason::raise()
+        });
+    }
+}
+
+impl Overseer for Running {
+    fn look(&self) -> Look {
+        let time = self.started.elapsed();
+        if time >= self.busy_after {
+            self.enter();
+        }
+        if self.run.killed.load(Ordering::Relaxed) {
+            return Look::End(KILLED);
+        }
+        if self.busy.shutting_down.load(Ordering::Relaxed)
+            && !self.run.has_effects.load(Ordering::Relaxed)
+        {
+            return Look::End(SHUT_DOWN);
+        }
+        match self.ended_after {
+            Some(limit) if time >= limit => Look::End(OUT_OF_TIME),
+            _ if time >= ATTEND_AFTER && self.attends(time) => Look::Attend,
+            _ => Look::GoOn,
+        }
+    }
+
+    fn log(&self, level: Level, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        match level {
+            Level::Debug => tracing::trace!("{text}"),
+            Level::Verbose => tracing::debug!("{text}"),
+            Level::Notice => tracing::info!("{text}"),
+            Level::Warning => tracing::warn!("{text}"),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.entered.get().is_some() {
+            self.busy.running.lock().retain(|run| !Arc::ptr_eq(run, &self.run));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(service: &ScriptService, partition: u16) -> Arc<Running> {
+        let mut partitions = PartitionSet::EMPTY;
+        partitions.insert(PartitionId::new(partition).unwrap());
+        let patience = Patience { busy_after: Duration::ZERO, ended_after: None };
+        service.begin(partitions, patience)
+    }
+
+    #[test]
+    fn only_what_takes_long_is_known_and_only_what_has_changed_nothing_is_killed() {
+        let service = ScriptService::default();
+        let not_busy = CommandError::fixed("NOTBUSY No scripts in execution right now.");
+        let (one, other) = (begin(&service, 1), begin(&service, 2));
+        assert_eq!(service.kill(), Err(not_busy.clone()));
+        assert!(!service.any_is_busy());
+        assert_eq!((one.look(), other.look()), (Look::GoOn, Look::GoOn));
+        assert!(service.any_is_busy());
+        let second = [PartitionId::new(2).unwrap()];
+        assert!(service.holds_one_of(&second));
+        one.has_effects();
+        assert_eq!(service.kill(), Ok(()));
+        assert_eq!((one.look(), other.look()), (Look::GoOn, Look::End(KILLED)));
+        drop(other);
+        assert!(!service.holds_one_of(&second));
+        assert_eq!(service.kill(), Err(CommandError::UNKILLABLE));
+        drop(one);
+        assert_eq!(service.kill(), Err(not_busy));
+        assert!(!service.any_is_busy());
+    }
+
+    #[test]
+    fn a_script_that_has_had_its_time_is_ended() {
+        let service = ScriptService::default();
+        let patience = Patience { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
+        let running = service.begin(PartitionSet::ALL, patience);
+        assert_eq!(running.look(), Look::End(OUT_OF_TIME));
+    }
+}

@@ -1,0 +1,274 @@
+//! What all connections share.
+
+use crate::announce::Announcer;
+use crate::clients::Clients;
+use crate::pauses::Pauses;
+use crate::push::PubSub;
+use crate::sampler::{Sampler, Totals};
+use crate::scripts::ScriptService;
+use crate::web_guard::WebGuard;
+use basalt_config::{Config, Settings};
+use basalt_engine::{Engine, LockWait};
+use basalt_observe::counters::ThreadCounters;
+use basalt_observe::slow_log::SlowLog;
+use basalt_spec::CommandTable;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// The version of Redis whose commands and replies these are.
+pub const REDIS_VERSION: &str = "7.2.4";
+/// Our own version.
+pub const BASALT_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Bytes of changes after which memory may be added up again: that takes some 50 us, and this
+/// little may pass `maxmemory`.
+pub const LOGGED_BYTES_MIN: u64 = 1 << 20;
+
+/// What all connections share.
+pub struct Server {
+    /// The database.
+    pub engine: Arc<Engine>,
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// Names and specs of the commands.
+    pub table: Arc<CommandTable>,
+    /// The connected clients.
+    pub clients: Clients,
+    /// Whether clients are paused.
+    pub pauses: Pauses,
+    /// All subscriptions.
+    pub pubsub: Arc<PubSub>,
+    /// The scripts.
+    pub scripts: ScriptService,
+    /// Tells of clients that speak HTTP.
+    pub web_guard: WebGuard,
+    /// The latest slow commands.
+    pub slow_log: SlowLog,
+    /// One set of counters a network thread.
+    pub counters: Vec<Arc<ThreadCounters>>,
+    /// What the process as a whole offers: memory figures, applying options, shutting down.
+    pub host: Box<dyn Host>,
+    /// When the server started.
+    pub started: Instant,
+    /// When the server started, in unix milliseconds.
+    pub started_ms: u64,
+    /// 40 hex digits that change with every start.
+    pub run_id: String,
+    /// Connections that were refused because of `maxclients`.
+    pub rejected_connections: AtomicU64,
+    /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
+    pub memory_bytes_used: AtomicU64,
+    /// Bytes in pages when that was sampled.
+    memory_pages_sampled: AtomicU64,
+    /// Bytes of changes that were logged since.
+    memory_bytes_logged: AtomicU64,
+    /// The highest value of [`Server::memory_bytes_used`].
+    pub memory_bytes_peak: AtomicU64,
+    /// Rates, and figures that are too slow to ask for on a network thread.
+    pub sampler: Sampler,
+}
+
+/// What commands ask of the process that they run in.
+pub trait Host: Send + Sync {
+    /// Memory of the process.
+    fn memory(&self) -> HostMemory;
+
+    /// CPU time of the process so far.
+    fn cpu(&self) -> HostCpu;
+
+    /// Ends the process in an orderly way, soon: connections are closed, the log is synced.
+    fn shut_down(&self, how: Shutdown);
+
+    /// Makes options take effect that are not simply read again: `appendfsync`, `loglevel`,
+    /// `port`, `maxclients` …
+    ///
+    /// # Errors
+    /// The name of the option, and why it cannot be.
+    fn apply(&self, before: &Settings, after: &Settings) -> Result<(), (String, String)>;
+
+    /// Lines of `name:value` for INFO's persistence section about the journal.
+    fn journal_info(&self) -> Vec<(&'static str, String)>;
+
+    /// The TCP port that is listened on, 0 for none.
+    fn tcp_port(&self) -> u16;
+
+    /// What the process is and runs on.
+    fn identity(&self) -> HostIdentity {
+        let executable = std::env::current_exe().unwrap_or_default();
+        HostIdentity {
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            allocator: "libc".to_owned(),
+            executable: executable.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// What the process is and runs on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostIdentity {
+    /// System, its version and the machine, as `uname -srm` says it.
+    pub os: String,
+    /// Name and version of the memory allocator.
+    pub allocator: String,
+    /// Path of the program.
+    pub executable: String,
+}
+
+/// Memory of the process, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostMemory {
+    /// Allocated by the program.
+    pub allocated: u64,
+    /// In pages with at least one allocation.
+    pub active: u64,
+    /// Physically resident, as the allocator sees it.
+    pub resident: u64,
+    /// Physically resident, as the system sees it.
+    pub rss: u64,
+    /// Of the machine.
+    pub system_total: u64,
+}
+
+/// CPU time of the process, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostCpu {
+    /// In the program.
+    pub user_s: f64,
+    /// In the kernel for it.
+    pub system_s: f64,
+    /// In the program, of ended children.
+    pub user_children_s: f64,
+    /// In the kernel, of ended children.
+    pub system_children_s: f64,
+}
+
+/// How to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shutdown {
+    /// With the log synced.
+    Normal,
+    /// With a checkpoint before.
+    Save,
+    /// With the log synced, without a grace period for clients.
+    Now,
+}
+
+impl Server {
+    /// A server over an open database.
+    pub fn new(
+        engine: Arc<Engine>,
+        config: Arc<Config>,
+        table: Arc<CommandTable>,
+        counters: Vec<Arc<ThreadCounters>>,
+        host: Box<dyn Host>,
+    ) -> Server {
+        let started_ms = engine.clock().unix_ms();
+        let mut random = basalt_env::Random::new(basalt_env::random::seed());
+        let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
+        let pubsub = Arc::new(PubSub::default());
+        let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
+        engine.announce_events_to(Box::new(announcer));
+        engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
+        Server {
+            engine,
+            config,
+            table,
+            clients: Clients::default(),
+            pauses: Pauses::default(),
+            pubsub,
+            scripts: ScriptService::default(),
+            web_guard: WebGuard::default(),
+            slow_log: SlowLog::default(),
+            counters,
+            host,
+            started: Instant::now(),
+            started_ms,
+            run_id,
+            rejected_connections: AtomicU64::new(0),
+            memory_bytes_used: AtomicU64::new(0),
+            memory_pages_sampled: AtomicU64::new(0),
+            memory_bytes_logged: AtomicU64::new(0),
+            memory_bytes_peak: AtomicU64::new(0),
+            sampler: Sampler::default(),
+        }
+    }
+
+    /// The sum of a counter over all network threads.
+    pub fn sum(&self, counter: impl Fn(&ThreadCounters) -> u64) -> u64 {
+        self.counters.iter().map(|counters| counter(counters)).sum()
+    }
+
+    /// Memory in use is over `maxmemory`, which is not 0.
+    #[inline]
+    pub fn is_out_of_memory(&self, settings: &Settings) -> bool {
+        let limit = settings.memory.memory_bytes_max;
+        limit != 0 && self.is_over(limit)
+    }
+
+    /// The figure of the last sample, corrected by what is known since: pages have one counter, and
+    /// no more was added outside of them than was logged. If that could be too much, memory is
+    /// added up.
+    #[cold]
+    fn is_over(&self, limit: u64) -> bool {
+        // Relaxed, all of them: another thread may be a batch ahead.
+        let sampled = self.memory_bytes_used.load(Ordering::Relaxed);
+        let pages_sampled = self.memory_pages_sampled.load(Ordering::Relaxed);
+        let known = sampled + self.engine.page_bytes().saturating_sub(pages_sampled);
+        let logged = self.memory_bytes_logged.load(Ordering::Relaxed);
+        if known > limit || logged < LOGGED_BYTES_MIN || known + logged <= limit {
+            return known > limit;
+        }
+        self.note_memory(self.engine.memory_at_once());
+        self.memory_bytes_used.load(Ordering::Relaxed) > limit
+    }
+
+    /// How many bytes of changes were logged since the last call.
+    #[inline]
+    pub fn note_logged(&self, bytes: usize) {
+        self.memory_bytes_logged.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn note_memory(&self, used: u64) {
+        self.memory_bytes_logged.store(0, Ordering::Relaxed);
+        self.memory_pages_sampled.store(self.engine.page_bytes(), Ordering::Relaxed);
+        self.memory_bytes_used.store(used, Ordering::Relaxed);
+        self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+    }
+
+    /// Samples memory use and rates; called ten times a second, from no network thread.
+    pub fn sample(&self) {
+        // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
+        let limited = self.config.settings().memory.memory_bytes_max != 0;
+        if limited || self.sampler.is_second() {
+            // Behind a script that takes long the last figure stays: this thread also ends the
+            // server.
+            if let Ok(memory) = self.engine.memory(LockWait::Brief) {
+                self.note_memory(memory.bytes_used());
+            }
+        }
+        let totals = Totals {
+            commands: self.sum(|counters| counters.commands.value()),
+            bytes_in: self.sum(|counters| counters.bytes_in.value()),
+            bytes_out: self.sum(|counters| counters.bytes_out.value()),
+        };
+        let engine = &*self.engine;
+        self.sampler.sample(engine.clock().monotonic_ns(), totals, || engine.cold().stats());
+    }
+
+    /// When everything was last in the cold tier, in unix seconds (`LASTSAVE`); when the server
+    /// started, if that was later.
+    pub fn last_save_s(&self) -> u64 {
+        self.engine.checkpoint_stats().last_ms.max(self.started_ms) / 1000
+    }
+
+    /// Sets what INFO counts to zero (`CONFIG RESETSTAT`).
+    pub fn reset_statistics(&self) {
+        self.counters.iter().for_each(|counters| counters.reset());
+        self.rejected_connections.store(0, Ordering::Relaxed);
+        let used = self.memory_bytes_used.load(Ordering::Relaxed);
+        self.memory_bytes_peak.store(used, Ordering::Relaxed);
+        self.engine.reset_expired_keys();
+        self.sampler.reset_rates();
+    }
+}

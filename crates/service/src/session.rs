@@ -1,0 +1,299 @@
+//! HOT PATH
+//! The state of one connection that commands see and change.
+
+use crate::clients::{ClientHandle, Unblocking};
+use crate::error::CommandError;
+use crate::hand_over::Served;
+use crate::prepared::Prepared;
+use crate::transaction::Queue;
+use basalt_config::Settings;
+use basalt_engine::{Attempt, Behind, Engine, Gate, Held, LockWait, Places, Touch, Watching};
+use basalt_pubsub::{Address, Subscriptions};
+use basalt_resp::{Arg, Output, Protocol, Reply};
+use basalt_script::RandomState;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// One connection, as commands see it.
+pub struct Session {
+    /// What CLIENT LIST shows of it and CLIENT KILL reaches it by.
+    pub client: Arc<ClientHandle>,
+    /// The selected database.
+    pub db: u8,
+    /// The protocol that it speaks.
+    pub protocol: Protocol,
+    /// It has proved who it is, or did not have to when it connected.
+    pub authenticated: bool,
+    /// Whether its reads count as uses of keys.
+    pub touch: Touch,
+    /// What becomes of its replies.
+    pub replies: Replies,
+    /// The running command's reply is sent, whatever was said of replies.
+    pub insists: bool,
+    /// What its replies so far wait for.
+    pub gate: Gate,
+    /// What replies of earlier turns waited for when they were set aside.
+    pub unacknowledged: Gate,
+    /// Where messages for it are sent.
+    pub address: Address,
+    /// What it has subscribed to; `None` if that is nothing.
+    pub subscriptions: Option<Box<Subscriptions>>,
+    /// What it has queued since MULTI.
+    pub transaction: Option<Box<Queue>>,
+    /// The keys that it watches.
+    pub watching: Option<Box<Watching>>,
+    /// Its command waits, and is where other threads find it
+    /// ([`Session::take_command_back`]).
+    pub is_parked: bool,
+    /// Where its command, which is about to run, has waited.
+    pub waiting: Option<Box<Waiting>>,
+    /// Its script waits and will begin again: where its random numbers stood when it began first.
+    pub script_random: Option<RandomState>,
+}
+
+/// Where a command waits, and until when.
+#[derive(Debug)]
+pub struct Waiting {
+    /// The keys.
+    pub places: Places,
+    /// When its time is over; `None` for never.
+    pub deadline: Option<Instant>,
+    /// Where it reads streams from.
+    pub behind: Behind,
+}
+
+/// A command that waits, and all that running it takes.
+#[derive(Debug)]
+pub struct ParkedCommand {
+    bytes: Vec<u8>,
+    words: Vec<Arg>,
+    prepared: Prepared,
+    db: u8,
+    protocol: Protocol,
+    authenticated: bool,
+    touch: Touch,
+    /// Where it waits, and how long.
+    pub waiting: Box<Waiting>,
+}
+
+/// What becomes of a connection's replies (`CLIENT REPLY`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replies {
+    /// They are sent.
+    On,
+    /// They are dropped.
+    Off,
+    /// The next command's reply is dropped, the ones after it are sent.
+    SkipNext,
+    /// The running command's reply is dropped.
+    Skip,
+}
+
+/// What the event loop does after a command.
+#[derive(Debug)]
+pub enum Flow {
+    /// Goes on with the next.
+    Done,
+    /// Sends what is there, then closes the connection.
+    Close,
+    /// Parks the connection.
+    Wait(crate::wait::Wait),
+}
+
+/// What a session command gives.
+pub type SessionResult = Result<Flow, CommandError>;
+
+impl Session {
+    /// A new connection.
+    pub fn new(client: Arc<ClientHandle>, authenticated: bool) -> Session {
+        Session {
+            client,
+            db: 0,
+            protocol: Protocol::Resp2,
+            authenticated,
+            touch: Touch::Yes,
+            replies: Replies::On,
+            insists: false,
+            gate: Gate::default(),
+            transaction: None,
+            watching: None,
+            is_parked: false,
+            waiting: None,
+            script_random: None,
+            unacknowledged: Gate::default(),
+            address: Address::NOWHERE,
+            subscriptions: None,
+        }
+    }
+
+    /// Whether its command has waited.
+    #[inline]
+    pub fn attempt(&self) -> Attempt {
+        match &self.waiting {
+            None => Attempt::First,
+            Some(waiting) => self.next_attempt(waiting),
+        }
+    }
+
+    #[cold]
+    fn next_attempt(&self, waiting: &Waiting) -> Attempt {
+        let is_over = waiting.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let is_unblocked = self.client.unblocking() == Some(Unblocking::AsTimedOut);
+        if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
+    }
+
+    /// Before its command runs again: takes it from where other threads find it. False if another
+    /// thread has taken it, which will serve the client or have it woken.
+    #[must_use]
+    pub fn take_command_back(&mut self) -> bool {
+        if self.is_parked {
+            let Some(command) = self.client.take_parked_back() else { return false };
+            self.waiting = Some(command.waiting);
+            self.is_parked = false;
+        }
+        true
+    }
+
+    /// Its command was run by another thread: writes the reply to `out`.
+    pub fn take_served(&mut self, served: Served, out: &mut Output) {
+        self.is_parked = false;
+        self.gate.merge(&served.gate);
+        match self.replies {
+            Replies::On => Reply::new(out, self.protocol).append(served.reply),
+            // It was the reply to be skipped.
+            Replies::Skip => self.replies = Replies::On,
+            Replies::Off | Replies::SkipNext => {}
+        }
+    }
+
+    /// Takes its command out of the queues that it waits in.
+    ///
+    /// # Errors
+    /// Somebody holds a partition for long: it may still be in some of them, and waits.
+    pub fn stop_waiting(&mut self, engine: &Engine, wait: LockWait) -> Result<(), Held> {
+        self.abandon_parked();
+        if let Some(waiting) = &self.waiting {
+            engine.stop_waiting(self.client.id, &waiting.places, wait)?;
+            self.waiting = None;
+            self.client.end_waiting();
+        }
+        Ok(())
+    }
+
+    /// Takes its command from where other threads find it, if none of them has it: its client goes.
+    fn abandon_parked(&mut self) {
+        if std::mem::take(&mut self.is_parked) {
+            self.waiting = self.client.abandon_parked().map(|command| command.waiting);
+        }
+    }
+
+    /// The command has ended, or the client has gone: it is in the queues no longer, or soon.
+    pub fn leave_queues(&mut self, engine: &Engine, wait: LockWait) {
+        self.abandon_parked();
+        if let Some(waiting) = self.waiting.take() {
+            engine.stop_waiting_soon(self.client.id, waiting.places, wait);
+            self.client.end_waiting();
+        }
+    }
+
+    /// Between MULTI and EXEC.
+    #[inline]
+    pub fn is_queueing(&self) -> bool {
+        self.transaction.is_some()
+    }
+
+    /// From here on queues commands.
+    pub fn begin_transaction(&mut self) {
+        self.transaction = Some(Box::default());
+        self.client.show_transaction(self.transaction.as_deref());
+    }
+
+    /// Has CLIENT LIST tell whether a watched key has changed.
+    pub fn show_watching(&self) {
+        let mark = self.watching.as_ref().map(|watching| Arc::clone(watching.mark()));
+        self.client.show_watching(mark);
+    }
+
+    /// Forgets what was queued and watches nothing any more: DISCARD, and what amounts to it.
+    pub fn discard_transaction(&mut self, engine: &Engine, wait: LockWait) {
+        self.transaction = None;
+        self.unwatch(engine, wait);
+        self.client.show_transaction(None);
+        self.show_watching();
+    }
+
+    /// Watches nothing any more.
+    pub fn unwatch(&mut self, engine: &Engine, wait: LockWait) {
+        if let Some(watching) = self.watching.take() {
+            engine.unwatch_soon(*watching, wait);
+            self.show_watching();
+        }
+    }
+
+    /// The connection has gone: leaves nothing of it behind in the keyspace.
+    pub fn close(&mut self, engine: &Engine, wait: LockWait) {
+        self.unwatch(engine, wait);
+        self.leave_queues(engine, wait);
+    }
+
+    /// Selects a database.
+    pub fn select(&mut self, db: u8) {
+        self.db = db;
+        self.client.db.store(db, Ordering::Relaxed);
+    }
+
+    /// Switches to a version of the protocol.
+    pub fn speak(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+        let version = match protocol {
+            Protocol::Resp2 => 2,
+            Protocol::Resp3 => 3,
+        };
+        self.client.protocol.store(version, Ordering::Relaxed);
+    }
+
+    /// Whether it may run commands that need authentication, if a password is configured at all.
+    #[inline]
+    pub fn is_admitted(&self, settings: &Settings) -> bool {
+        self.authenticated || settings.clients.password.is_none()
+    }
+}
+
+impl ParkedCommand {
+    /// A copy of a request that waits.
+    pub fn new(
+        session: &Session,
+        prepared: Prepared,
+        (buffer, args): (&[u8], &[Arg]),
+        waiting: Box<Waiting>,
+    ) -> ParkedCommand {
+        let (mut bytes, mut words) = (Vec::new(), Vec::with_capacity(args.len()));
+        for word in args.iter().map(|word| word.of(buffer)) {
+            words.push(Arg { start: bytes.len(), len: word.len() });
+            bytes.extend_from_slice(word);
+        }
+        let Session { db, protocol, authenticated, touch, .. } = *session;
+        ParkedCommand { bytes, words, prepared, db, protocol, authenticated, touch, waiting }
+    }
+
+    /// The client as the command sees it, for a thread that is not the client's; and the request.
+    pub fn unpack(self, client: &Arc<ClientHandle>) -> (Session, OwnedRequest) {
+        let mut session = Session::new(Arc::clone(client), self.authenticated);
+        session.db = self.db;
+        session.protocol = self.protocol;
+        session.touch = self.touch;
+        session.waiting = Some(self.waiting);
+        (session, OwnedRequest { bytes: self.bytes, words: self.words, prepared: self.prepared })
+    }
+}
+
+/// A request that owns its bytes.
+pub struct OwnedRequest {
+    /// What its words are ranges of.
+    pub bytes: Vec<u8>,
+    /// Its words.
+    pub words: Vec<Arg>,
+    /// What is known of it.
+    pub prepared: Prepared,
+}
