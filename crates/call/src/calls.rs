@@ -38,6 +38,8 @@ pub struct Call {
     /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
     /// share of its batch's time.
     pub shares_time: bool,
+    /// It may take long: other clients are served meanwhile.
+    pub takes_long: bool,
     /// What of a collection is prefetched.
     pub target: CollectionTarget,
 }
@@ -62,6 +64,7 @@ impl Call {
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
+            takes_long: takes_long(entry),
             target: collection_target(entry, first_key),
         }
     }
@@ -111,6 +114,11 @@ fn shares_time(entry: &Entry) -> bool {
     let spec = &entry.spec;
     let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
+}
+
+/// Runs other commands, or its entry says so.
+fn takes_long(entry: &Entry) -> bool {
+    entry.traits.takes_long || matches!(entry.run, Run::Exec | Run::Script(_))
 }
 
 /// What of a collection a command will touch: what its entry says that it takes, or, by its

@@ -96,6 +96,9 @@ pub struct Traits {
     pub publishes: Option<Kind>,
     /// What it takes of its collection when it is called with its key alone, to prefetch it.
     pub takes: Option<Taken>,
+    /// Its work is bounded neither by its words nor by its reply: on large values it takes long,
+    /// and its thread's other clients are served meanwhile.
+    pub takes_long: bool,
     /// Which of its words the slow log does not show.
     pub secrets: Secrets,
 }
@@ -111,8 +114,12 @@ impl Traits {
         is_for_subscribers: false,
         publishes: None,
         takes: None,
+        takes_long: false,
         secrets: Secrets::None,
     };
+
+    /// It may take long.
+    pub const LONG: Traits = Traits { takes_long: true, ..Traits::NONE };
 }
 
 /// Which element of a collection a command takes that names none.

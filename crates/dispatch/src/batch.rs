@@ -14,7 +14,7 @@
 use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
-use super::execute::{execute, execute_attended, runs_scripts};
+use super::execute::{RequestSize, execute, execute_attended, may_take_long};
 use super::halt::Halt;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
@@ -104,13 +104,13 @@ pub trait BatchClients {
     /// Requests of a client that have not run will not run in this batch.
     fn halt(&mut self, client: u32, halt: Halt);
 
-    /// Runs a request of a client that runs scripts. While one takes long, the other clients may be
-    /// served meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed
-    /// again, and the worker is returned that stood in.
-    fn run_script(
+    /// Runs a request of a client that may take long. If it does, the other clients may be served
+    /// meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed again,
+    /// and the worker is returned that stood in.
+    fn run_apart(
         &mut self,
         client: u32,
-        batch: &mut dyn Iterator<Item = u32>,
+        batch: &mut (dyn Iterator<Item = u32> + Send),
         run: &mut dyn FnMut(Running<'_>, &mut dyn Attendant),
     ) -> Option<Worker> {
         let _ = batch;
@@ -124,8 +124,8 @@ pub trait BatchClients {
 /// Why a client's requests have not all run.
 enum Stop {
     Halt(Halt),
-    /// This many have run, and the next one runs scripts.
-    Script(usize),
+    /// This many have run, and the next one may take long.
+    Long(usize),
 }
 
 impl Request {
@@ -134,6 +134,12 @@ impl Request {
     fn incoming<'a>(&'a self, bytes: &'a [u8], words: &'a [Arg]) -> Incoming<'a> {
         let words = &words[self.first_word as usize..][..self.words as usize];
         Incoming { prepared: &self.prepared, buffer: bytes, words }
+    }
+
+    /// How large it is, if it begins at this place in its client's bytes.
+    #[inline(always)]
+    fn size(&self, start: usize) -> RequestSize {
+        RequestSize { words: self.words as usize, bytes: self.end.saturating_sub(start) }
     }
 
     /// Where its words end among the batch's.
@@ -288,16 +294,16 @@ impl Batch {
                 clients.halt(client, halt);
                 next
             }
-            Some(Stop::Script(ran)) => {
-                self.run_script(server, worker, clients, (first + ran, bytes_left))
+            Some(Stop::Long(ran)) => {
+                self.run_apart(server, worker, clients, (first + ran, bytes_left))
             }
         }
     }
 
-    /// Runs a request that runs scripts; returns the number of the next one that is to run. If
+    /// Runs a request that may take long; returns the number of the next one that is to run. If
     /// others were served meanwhile, none is.
     #[inline(never)]
-    fn run_script(
+    fn run_apart(
         &self,
         server: &Dispatcher,
         worker: &mut Worker,
@@ -329,7 +335,7 @@ impl Batch {
             *bytes_left = bytes_left.saturating_sub(out.len() - owed);
         };
         let mut batch = self.requests.iter().map(|request| request.client);
-        let stand_in = clients.run_script(request.client, &mut batch, &mut run);
+        let stand_in = clients.run_apart(request.client, &mut batch, &mut run);
         let others_were_served = stand_in.is_some();
         if let Some(stand_in) = stand_in {
             worker.take_over(stand_in, server);
@@ -365,11 +371,11 @@ impl Batch {
                     continue;
                 }
             }
-            if runs_scripts(server, session, &request.prepared) {
+            if may_take_long(server, &request.prepared, request.size(**consumed)) {
                 if out.len() > *owed_bytes_max {
                     return Some(Stop::Halt(Halt::Later));
                 }
-                return Some(Stop::Script(count - requests.len()));
+                return Some(Stop::Long(count - requests.len()));
             }
             let incoming = request.incoming(bytes, words);
             let flow = execute(server, worker, session, incoming, &mut admission, out);

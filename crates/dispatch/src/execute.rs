@@ -35,6 +35,10 @@ use std::time::{Duration, Instant};
 /// asked. Shorter than any duration for which the slow log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
+/// Requests of more words, or of more bytes, may take long whatever their command.
+const WORDS_LONG: usize = 4096;
+const BYTES_LONG: usize = 1 << 20;
+
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
 /// renewed after what may change that.
 pub(super) fn execute(
@@ -48,8 +52,8 @@ pub(super) fn execute(
     execute_attended(server, worker, session, request, (admission, &mut Nobody), out)
 }
 
-/// Runs one request as [`execute`] does; while a script takes long, `attendant` serves the thread's
-/// other clients.
+/// Runs one request as [`execute`] does; a script that takes long calls `attendant`, so that the
+/// thread's other clients are served.
 #[inline]
 pub(super) fn execute_attended(
     server: &Dispatcher,
@@ -69,15 +73,19 @@ pub(super) fn execute_attended(
     flow
 }
 
-/// Whether a request may run scripts, which may take long.
+/// Whether a request may take so long that its thread's other clients are to be served meanwhile: a
+/// script, a transaction, a command on values that may be large, a request of many words or bytes.
 #[inline]
-pub(super) fn runs_scripts(server: &Dispatcher, session: &Session, prepared: &Prepared) -> bool {
-    let run = prepared.command.map(|id| server.commands.call(id).run);
-    match run {
-        Some(Run::Script(_)) => true,
-        Some(Run::Exec) => session.transaction.as_ref().is_some_and(|queue| queue.has_scripts()),
-        _ => false,
-    }
+pub(super) fn may_take_long(server: &Dispatcher, prepared: &Prepared, size: RequestSize) -> bool {
+    let call = prepared.command.map(|id| server.commands.call(id));
+    call.is_some_and(|call| call.takes_long) || size.words > WORDS_LONG || size.bytes > BYTES_LONG
+}
+
+/// How large a request is.
+#[derive(Clone, Copy)]
+pub(super) struct RequestSize {
+    pub(super) words: usize,
+    pub(super) bytes: usize,
 }
 
 fn run_and_reply(

@@ -98,7 +98,7 @@ pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) ->
         return None;
     }
     // A command that waits for its keys waits on.
-    let waits = worker.stands_in() && !runs_beside_script(request, command);
+    let waits = worker.stands_in() && !runs_beside(request, command);
     if session.waiting.is_none() && (waits || is_behind_script(request, command)) {
         let is_busy = server.scripts.any_is_busy();
         return Some(if is_busy { Held::BehindScript } else { Held::Until(Wait::Held) });
@@ -106,11 +106,11 @@ pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) ->
     waits.then_some(Held::Until(Wait::Held))
 }
 
-/// Whether a command can run on a thread that is in the midst of a script: it takes no locks but
-/// its keys', for which a thread that stands in does not wait, and it runs no script itself.
-fn runs_beside_script(request: &Request<'_>, command: &Command) -> bool {
+/// Whether a worker that stands in can run a command: it takes no locks but its keys', for which
+/// such a worker does not wait, and it does not take long itself.
+fn runs_beside(request: &Request<'_>, command: &Command) -> bool {
     match request.call.run {
-        Run::Read(_) | Run::Point(_) | Run::Write(_) => true,
+        Run::Read(_) | Run::Point(_) | Run::Write(_) => !request.call.takes_long,
         Run::Session(_) => {
             command.flags.has(Flag::AllowBusy) || command.spec.group == Group::Connection
         }

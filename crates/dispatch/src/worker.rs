@@ -37,8 +37,8 @@ pub struct Worker {
     /// How long it waits for a partition. After the first that is held for long it waits for no
     /// other one in its turn, so that many commands behind one script do not add their waits up.
     pub(super) lock_wait: LockWait,
-    /// It serves clients while its thread is in the midst of a script: everything is looked at more
-    /// closely.
+    /// It serves clients while their thread is busy with a long command: everything is looked at
+    /// more closely.
     stands_in: Option<Reason>,
     pub(super) changes: Changes,
     pub(super) outbox: Outbox,

@@ -1,37 +1,37 @@
-//! Serving a thread's other clients while one of them runs a script that takes long.
+//! Serving a thread's other clients while a command of one of them takes long.
 //!
 //! ```text
-//! turn ▸ batch ▸ run_script ▸ Lua ── every millisecond ──▶ attend ▸ a turn for the others
-//!                                ◀───────────────────────────────┘
+//! network thread                                        relief thread
+//! turn ▸ batch ▸ run_apart ▸ the loan begins ▸ command  sees it twice ▸ attends each millisecond
+//!              a script attends by itself ──┐           │
+//!                                           ▼           ▼
+//!                                 a whole turn for the others
 //! ```
-//! Nothing of this happens in a script's first ten milliseconds. Then the script's connection stays
-//! out of the thread's lists until the script has ended, the others are served by turns within the
-//! script's, and a worker stands in which waits for no partition and runs no script. What it cannot
-//! run is tried again later, and refused once the script counts as busy: so a thread is never more
-//! than two turns deep.
+//! Nothing of this happens in a command's first ten milliseconds. Then its connection stays out of
+//! the thread's lists until the command has ended, the others are served by turns beside it, and a
+//! worker stands in which waits for no partition and runs nothing that takes long. What it cannot
+//! run is tried again later, and refused once a script counts as busy.
 
 use crate::reactor::Reactor;
 use crate::turn::Turn;
-use basalt_dispatch::Dispatcher;
-use basalt_dispatch::Worker;
-use basalt_observe::counters::ThreadCounters;
+use basalt_dispatch::{Dispatcher, Worker};
 use basalt_service::scripts::Attendant;
+use basalt_stdx::loan::{Loan, Step};
 use mio::Events;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Events that a turn within a script's takes; more stay for the next one.
+/// Events that a turn beside a command takes; more stay for the next one.
 const EVENTS_A_POLL: usize = 256;
 
 /// See the head of this file.
 pub(crate) struct Beside<'a> {
     reactor: &'a mut Reactor,
     server: &'a Arc<Dispatcher>,
-    counters: &'a Arc<ThreadCounters>,
-    /// The script's connection.
+    /// The connection whose command runs.
     index: usize,
     /// Connections with requests in the batch.
-    parsed: &'a mut dyn Iterator<Item = u32>,
+    parsed: &'a mut (dyn Iterator<Item = u32> + Send),
     stand_in: Option<(Turn, Events)>,
 }
 
@@ -39,14 +39,13 @@ impl<'a> Beside<'a> {
     pub(crate) fn new(
         reactor: &'a mut Reactor,
         server: &'a Arc<Dispatcher>,
-        counters: &'a Arc<ThreadCounters>,
         index: usize,
-        parsed: &'a mut dyn Iterator<Item = u32>,
+        parsed: &'a mut (dyn Iterator<Item = u32> + Send),
     ) -> Beside<'a> {
-        Beside { reactor, server, counters, index, parsed, stand_in: None }
+        Beside { reactor, server, index, parsed, stand_in: None }
     }
 
-    /// The script has ended: returns the worker that stood in, if others were served.
+    /// The command has ended: returns the worker that stood in, if others were served.
     pub(crate) fn end(self) -> Option<Worker> {
         self.stand_in.map(|(turn, _)| turn.worker)
     }
@@ -55,18 +54,28 @@ impl<'a> Beside<'a> {
         self.reactor.leave(self.index, self.parsed);
         // Replies of the interrupted turn may wait for the log.
         self.server.engine.log().kick();
-        let worker = Worker::standing_in(self.server, Arc::clone(self.counters));
+        let counters = Arc::clone(&self.reactor.stand_in_counters);
+        let worker = Worker::standing_in(self.server, counters);
         (Turn::new(Arc::clone(self.server), worker), Events::with_capacity(EVENTS_A_POLL))
     }
 }
 
-impl Attendant for Beside<'_> {
-    fn attend(&mut self) {
+impl Step for Beside<'_> {
+    fn step(&mut self) {
         let (mut turn, mut events) = match self.stand_in.take() {
             Some(stand_in) => stand_in,
             None => self.begin(),
         };
         self.reactor.run_turn(&mut turn, &mut events, Duration::ZERO);
         self.stand_in = Some((turn, events));
+    }
+}
+
+/// The other clients as a script attends to them.
+pub(crate) struct OnLoan<'a>(pub(crate) &'a Loan);
+
+impl Attendant for OnLoan<'_> {
+    fn attend(&mut self) {
+        self.0.step();
     }
 }

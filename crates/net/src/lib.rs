@@ -22,6 +22,7 @@ pub mod listen;
 pub mod listening;
 mod mailbox;
 mod reactor;
+mod relief;
 mod stream;
 mod threads;
 mod timers;

@@ -9,6 +9,7 @@ use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
 use basalt_engine::Refusal;
+use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Address, SinkId, Subscription};
 use basalt_service::clients::{NewClient, Unblocking};
 use basalt_service::error::CommandError;
@@ -17,6 +18,7 @@ use basalt_service::push::{Delivery, Receipt};
 use basalt_service::server::Server;
 use basalt_service::session::Session;
 use basalt_service::wait::{Afterwards, Wait};
+use basalt_stdx::loan::Loan;
 use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
@@ -63,10 +65,14 @@ pub(crate) struct Reactor {
     touched: Vec<usize>,
     /// Commands of this turn that have come to a partition which is held for long.
     held_count: u32,
-    /// The connection whose script takes long while others are served; it is in no list.
+    /// The connection whose command takes long while others are served; it is in no list.
     absent: Option<Absent>,
     /// Connections with replies that wait for the log.
     gated: Vec<usize>,
+    /// Where this is lent while a command takes long, and the counters of the worker that stands in
+    /// then.
+    pub(crate) loan: Arc<Loan>,
+    pub(crate) stand_in_counters: Arc<ThreadCounters>,
     last_care: Instant,
     stopping: Option<Instant>,
 }
@@ -78,7 +84,12 @@ struct Absent {
 }
 
 impl Reactor {
-    pub(crate) fn new(poll: Poll, mailbox: Arc<Mailbox>, server: &Server) -> Reactor {
+    pub(crate) fn new(
+        poll: Poll,
+        mailbox: Arc<Mailbox>,
+        server: &Server,
+        stand_in_counters: &Arc<ThreadCounters>,
+    ) -> Reactor {
         let sink = server.pubsub.add_sink(mailbox.clone());
         Reactor {
             poll,
@@ -96,6 +107,8 @@ impl Reactor {
             held_count: 0,
             absent: None,
             gated: Vec::new(),
+            loan: Arc::default(),
+            stand_in_counters: Arc::clone(stand_in_counters),
             last_care: Instant::now(),
             stopping: None,
         }
@@ -207,8 +220,13 @@ impl Reactor {
         self.serving = std::mem::replace(&mut self.ready, served);
     }
 
-    /// A script of this connection takes long: the others are served without it. Requests of theirs
-    /// that have been parsed but have not run are parsed again.
+    /// Others are served while a command takes long.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.absent.is_some()
+    }
+
+    /// A command of this connection takes long: the others are served without it. Requests of
+    /// theirs that have been parsed but have not run are parsed again.
     pub(crate) fn leave(&mut self, index: usize, parsed: &mut dyn Iterator<Item = u32>) {
         for other in parsed {
             if let Some(connection) = &mut self.connections[other as usize] {

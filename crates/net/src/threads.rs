@@ -2,6 +2,7 @@
 
 use crate::mailbox::{Mailbox, Message, NewConnection};
 use crate::reactor::{MAILBOX, Reactor};
+use crate::relief::Relief;
 use crate::turn::Turn;
 use basalt_dispatch::Dispatcher;
 use basalt_dispatch::Worker;
@@ -23,6 +24,7 @@ pub struct NetThreads {
     server: Arc<Dispatcher>,
     mailboxes: Vec<Arc<Mailbox>>,
     threads: Vec<JoinHandle<()>>,
+    relief: Relief,
     /// Ends with the last thread.
     running: RankedMutex<Receiver<()>>,
 }
@@ -43,19 +45,15 @@ impl NetThreads {
     /// If the system has no poll or no thread left.
     pub fn start(server: &Arc<Dispatcher>) -> io::Result<NetThreads> {
         let (runs, running) = channel();
-        let (mailboxes, threads) = (Vec::new(), Vec::new());
-        let mut net = NetThreads {
-            server: Arc::clone(server),
-            mailboxes,
-            threads,
-            running: RankedMutex::new(running),
-        };
-        for (number, counters) in server.counters.iter().enumerate() {
+        let (mut mailboxes, mut threads, mut loans) = (Vec::new(), Vec::new(), Vec::new());
+        let counters = server.counters.iter().zip(&server.stand_in_counters);
+        for (number, (counters, stand_in_counters)) in counters.enumerate() {
             let poll = Poll::new()?;
             let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
             let worker = Worker::new(server, Arc::clone(counters));
             let mut turn = Turn::new(Arc::clone(server), worker);
-            let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), server);
+            let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), server, stand_in_counters);
+            loans.push(Arc::clone(&reactor.loan));
             let runs = runs.clone();
             let thread =
                 std::thread::Builder::new().name(format!("net-{number}")).spawn(move || {
@@ -64,10 +62,16 @@ impl NetThreads {
                 })?;
             let log_wake = Arc::clone(&mailbox);
             server.engine.log().subscribe(Arc::new(move || log_wake.log_moved()));
-            net.mailboxes.push(mailbox);
-            net.threads.push(thread);
+            mailboxes.push(mailbox);
+            threads.push(thread);
         }
-        Ok(net)
+        Ok(NetThreads {
+            server: Arc::clone(server),
+            mailboxes,
+            threads,
+            relief: Relief::start(loans)?,
+            running: RankedMutex::new(running),
+        })
     }
 
     /// Hands a connection to the thread that has the fewest.
@@ -96,6 +100,7 @@ impl NetThreads {
                 tracing::error!("a network thread had panicked");
             }
         }
+        self.relief.stop();
         Stopped::All
     }
 }

@@ -6,15 +6,13 @@
 //! ```
 //! What a batch does with its requests is `basalt_dispatch::Batch`.
 
-use crate::beside::Beside;
+use crate::beside::{Beside, OnLoan};
 use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
 use crate::reactor::Reactor;
 use basalt_config::ClientClass;
-use basalt_dispatch::Dispatcher;
-use basalt_dispatch::{Batch, BatchClients, Halt, Origin, Running, Worker};
-use basalt_observe::counters::ThreadCounters;
+use basalt_dispatch::{Batch, BatchClients, Dispatcher, Halt, Origin, Running, Worker};
 use basalt_resp::{Limits, Parsed, ProtocolError, Reply};
-use basalt_service::scripts::Attendant;
+use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::Session;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +24,6 @@ const TURN_MAX: Duration = Duration::from_micros(100);
 pub(crate) struct Turn {
     pub(crate) server: Arc<Dispatcher>,
     pub(crate) worker: Worker,
-    counters: Arc<ThreadCounters>,
     batch: Batch,
 }
 
@@ -37,7 +34,6 @@ pub(crate) type Connections = Vec<Option<Connection>>;
 struct Clients<'a> {
     reactor: &'a mut Reactor,
     server: &'a Arc<Dispatcher>,
-    counters: &'a Arc<ThreadCounters>,
     /// Bytes owed to a client after which its requests wait for it to read.
     owed_bytes_max: usize,
 }
@@ -71,18 +67,25 @@ impl BatchClients for Clients<'_> {
         }
     }
 
-    /// The connection is out of reach while its request runs, so that the others can be served.
-    fn run_script(
+    /// The connection is out of reach while its request runs, so that the others can be served: by
+    /// the request itself if it is a script, and by the relief thread.
+    fn run_apart(
         &mut self,
         client: u32,
-        batch: &mut dyn Iterator<Item = u32>,
+        batch: &mut (dyn Iterator<Item = u32> + Send),
         run: &mut dyn FnMut(Running<'_>, &mut dyn Attendant),
     ) -> Option<Worker> {
+        if self.reactor.is_lent() {
+            // Served beside such a request itself: what takes long will be told to wait.
+            run(self.running(client)?, &mut Nobody);
+            return None;
+        }
         let index = client as usize;
         let mut connection = self.reactor.connections[index].take()?;
-        let mut beside = Beside::new(self.reactor, self.server, self.counters, index, batch);
+        let loan = Arc::clone(&self.reactor.loan);
+        let mut beside = Beside::new(self.reactor, self.server, index, batch);
         if let Some(running) = running(&mut connection, self.owed_bytes_max) {
-            run(running, &mut beside);
+            loan.during(&mut beside, || run(running, &mut OnLoan(&loan)));
         }
         let stand_in = beside.end();
         if stand_in.is_some() {
@@ -116,14 +119,13 @@ fn origin<'a>(index: usize, session: &Session, bytes: &'a [u8]) -> Origin<'a> {
 
 impl Turn {
     pub(crate) fn new(server: Arc<Dispatcher>, worker: Worker) -> Turn {
-        let counters = Arc::clone(&worker.counters);
-        Turn { server, worker, counters, batch: Batch::default() }
+        Turn { server, worker, batch: Batch::default() }
     }
 
     /// Serves the connections that are ready; leaves those ready that have more to do.
     pub(crate) fn serve(&mut self, reactor: &mut Reactor) {
         let batch_max = self.worker.settings.network.batch_commands_max;
-        // A script that takes long empties this list: then its connection alone is left to be
+        // A command that takes long empties this list: then its connection alone is left to be
         // finished.
         reactor.begin_serving();
         // All read first: the kernel's instructions and ours drive each other out of the cache.
@@ -298,8 +300,7 @@ impl Turn {
             Ok(limit @ 1..OWED_BYTES_PAUSE) => limit,
             _ => OWED_BYTES_PAUSE,
         };
-        let (server, counters) = (&self.server, &self.counters);
-        let mut clients = Clients { reactor, server, counters, owed_bytes_max };
+        let mut clients = Clients { reactor, server: &self.server, owed_bytes_max };
         self.batch.run(&self.server, &mut self.worker, &mut clients)
     }
 

@@ -47,6 +47,8 @@ pub struct Server {
     pub slow_log: SlowLog,
     /// One set of counters a network thread.
     pub counters: Vec<Arc<ThreadCounters>>,
+    /// … and of the workers that stand in for theirs.
+    pub stand_in_counters: Vec<Arc<ThreadCounters>>,
     /// What the process as a whole offers: memory figures, applying options, shutting down.
     pub host: Box<dyn Host>,
     /// When the server started.
@@ -170,6 +172,9 @@ impl Server {
         let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
         engine.announce_events_to(Box::new(announcer));
         engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
+        let count = table.all().len();
+        let stand_in_counters =
+            counters.iter().map(|_| Arc::new(ThreadCounters::new(count))).collect();
         Server {
             engine,
             config,
@@ -181,6 +186,7 @@ impl Server {
             web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),
             counters,
+            stand_in_counters,
             host,
             started: Instant::now(),
             started_ms,
@@ -194,9 +200,14 @@ impl Server {
         }
     }
 
+    /// The counters of all workers.
+    pub fn all_counters(&self) -> impl Iterator<Item = &Arc<ThreadCounters>> {
+        self.counters.iter().chain(&self.stand_in_counters)
+    }
+
     /// The sum of a counter over all network threads.
     pub fn sum(&self, counter: impl Fn(&ThreadCounters) -> u64) -> u64 {
-        self.counters.iter().map(|counters| counter(counters)).sum()
+        self.all_counters().map(|counters| counter(counters)).sum()
     }
 
     /// Memory in use is over `maxmemory`, which is not 0.
@@ -264,7 +275,7 @@ impl Server {
 
     /// Sets what INFO counts to zero (`CONFIG RESETSTAT`).
     pub fn reset_statistics(&self) {
-        self.counters.iter().for_each(|counters| counters.reset());
+        self.all_counters().for_each(|counters| counters.reset());
         self.rejected_connections.store(0, Ordering::Relaxed);
         let used = self.memory_bytes_used.load(Ordering::Relaxed);
         self.memory_bytes_peak.store(used, Ordering::Relaxed);

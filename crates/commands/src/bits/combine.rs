@@ -1,7 +1,7 @@
 //! Combining strings: BITOP.
 
 use super::bytes_or_none;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_change::op::StringForm;
 use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
@@ -36,6 +36,7 @@ pub(super) const BITOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bitop),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -2,7 +2,7 @@
 
 use super::{bytes_or_none, unit};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -42,6 +42,7 @@ pub(super) const BITPOS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(bitpos),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

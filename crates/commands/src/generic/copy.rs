@@ -36,7 +36,7 @@ pub(super) const COPY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(copy),
-    traits: Traits { names_databases: true, ..Traits::NONE },
+    traits: Traits { names_databases: true, ..Traits::LONG },
     ..Entry::DEFAULT
 };
 

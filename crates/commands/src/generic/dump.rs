@@ -1,7 +1,7 @@
 //! DUMP and RESTORE: values as payloads that Redis reads, too.
 
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_change::op::StringForm;
 use basalt_engine::{EntryValue, PutOptions, Txn, View};
 use basalt_number::parse_i64;
@@ -44,6 +44,7 @@ pub(super) const DUMP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(dump),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -68,6 +69,7 @@ pub(super) const RESTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(restore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -38,6 +38,7 @@ pub(super) const FLUSHDB: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(flushdb),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -68,6 +69,7 @@ pub(super) const FLUSHALL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(flushall),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

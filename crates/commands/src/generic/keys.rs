@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Cursor, WalkLimits};
 use basalt_env::random::{self, Random};
 use basalt_resp::Reply;
@@ -33,6 +33,7 @@ pub(super) const KEYS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(keys),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -1,6 +1,6 @@
 //! RENAME and RENAMENX.
 
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Destination, EventClass, Key, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -29,6 +29,7 @@ pub(super) const RENAME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(rename),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -53,6 +54,7 @@ pub(super) const RENAMENX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(renamenx),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

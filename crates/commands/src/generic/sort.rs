@@ -19,7 +19,7 @@ mod order;
 mod pattern;
 mod request;
 
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{EventClass, Key, Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -65,6 +65,7 @@ pub(super) const SORT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(sort),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -90,6 +91,7 @@ pub(super) const SORT_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sort_ro),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -2,7 +2,7 @@
 
 use super::{Range, index};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Absent, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -55,6 +55,7 @@ pub(super) const LINSERT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(linsert),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -78,6 +79,7 @@ pub(super) const LREM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(lrem),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -101,6 +103,7 @@ pub(super) const LTRIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(ltrim),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -3,7 +3,7 @@
 
 use super::{Range, index, reply_item};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Point, View};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
@@ -94,6 +94,7 @@ pub(super) const LPOS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lpos),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -1,7 +1,7 @@
 //! SINTER, SUNION, SDIFF, their STORE forms, and SINTERCARD.
 
 use super::reply_item;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Key, Txn, View, WrongType};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
@@ -33,6 +33,7 @@ pub(super) const SINTER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(|view, args, reply| read(Combination::Intersection, view, args, reply)),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -55,6 +56,7 @@ pub(super) const SUNION: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(|view, args, reply| read(Combination::Union, view, args, reply)),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -77,6 +79,7 @@ pub(super) const SDIFF: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(|view, args, reply| read(Combination::Difference, view, args, reply)),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -98,6 +101,7 @@ pub(super) const SINTERSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| store(Combination::Intersection, txn, args, reply)),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -115,6 +119,7 @@ pub(super) const SUNIONSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| store(Combination::Union, txn, args, reply)),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -132,6 +137,7 @@ pub(super) const SDIFFSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| store(Combination::Difference, txn, args, reply)),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -154,6 +160,7 @@ pub(super) const SINTERCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sintercard),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

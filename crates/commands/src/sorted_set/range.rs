@@ -7,7 +7,7 @@ mod query;
 pub(super) use older::{ZRANGEBYLEX, ZRANGEBYSCORE, ZREVRANGE, ZREVRANGEBYLEX, ZREVRANGEBYSCORE};
 
 use super::reply;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -69,6 +69,7 @@ pub(super) const ZRANGESTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zrangestore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

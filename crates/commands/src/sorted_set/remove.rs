@@ -2,7 +2,7 @@
 
 use super::bounds::{RankBounds, lex_bounds, score_bounds};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -47,6 +47,7 @@ pub(super) const ZREMRANGEBYRANK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zremrangebyrank),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -69,6 +70,7 @@ pub(super) const ZREMRANGEBYSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zremrangebyscore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -90,6 +92,7 @@ pub(super) const ZREMRANGEBYLEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zremrangebylex),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -2,7 +2,7 @@
 
 use super::claim::Form;
 use super::{edit_as, ids, no_key_or_group, reply_entry, reply_id};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::Txn;
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
@@ -39,6 +39,7 @@ pub(super) const XAUTOCLAIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xautoclaim),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

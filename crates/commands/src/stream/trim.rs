@@ -3,7 +3,7 @@
 use super::ids::{self, NewId};
 use super::notify;
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Absent, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -45,6 +45,7 @@ pub(super) const XTRIM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xtrim),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -7,7 +7,7 @@
 
 use super::bytes;
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Key, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -36,6 +36,7 @@ pub(super) const LCS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lcs),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -1,15 +1,26 @@
-//! Commands that no product has: the least that waits for a key.
+//! Commands that no product has: the least that waits for a key, and one that takes long.
 
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_commands::timeout::seconds;
 use basalt_engine::{Key, Object, PutOptions, Service, Txn, View, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+use std::sync::{Condvar, Mutex};
 
 /// All of them.
-pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD];
+pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD, LONG];
+
+/// Keys whose TEST.LONG may end.
+static ENDING: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+static ENDS: Condvar = Condvar::new();
+
+/// Has TEST.LONG of a key end.
+pub fn end_long(key: &str) {
+    ENDING.lock().unwrap().push(key.as_bytes().to_vec());
+    ENDS.notify_all();
+}
 
 /// Takes the value of the first key that has one, as BLPOP does an element: key and value, or null.
 const TAKE: Entry = Entry {
@@ -53,6 +64,29 @@ const ADD: Entry = Entry {
     run: Run::Write(add),
     ..Entry::DEFAULT
 };
+
+/// Holds its key's partition and its thread until [`end_long`].
+const LONG: Entry = Entry {
+    spec: CommandSpec {
+        name: "test.long",
+        synopsis: "key",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Readonly]),
+        keys: &[KeyUse::READ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(long),
+    traits: Traits::LONG,
+    ..Entry::DEFAULT
+};
+
+fn long(_: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let ending = ENDING.lock().unwrap();
+    let ends = |keys: &mut Vec<Vec<u8>>| !keys.iter().any(|key| key == args.word(1));
+    drop(ENDS.wait_while(ending, ends).unwrap());
+    reply.ok();
+    Ok(())
+}
 
 fn take(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let keys = args.keys();

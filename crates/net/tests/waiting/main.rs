@@ -8,5 +8,6 @@ mod handover;
 mod harness;
 mod outputs;
 mod pauses;
+mod relief;
 mod streams;
 mod waits;

@@ -2,7 +2,7 @@
 
 use super::options::Call;
 use super::{run_read, run_write};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -39,6 +39,7 @@ pub(in super::super) const GEOSEARCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(geosearch),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -69,6 +70,7 @@ pub(in super::super) const GEOSEARCHSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(geosearchstore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -100,6 +102,7 @@ pub(in super::super) const GEORADIUS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(georadius),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -130,6 +133,7 @@ pub(in super::super) const GEORADIUS_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(georadius_ro),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -160,6 +164,7 @@ pub(in super::super) const GEORADIUSBYMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(georadiusbymember),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -189,6 +194,7 @@ pub(in super::super) const GEORADIUSBYMEMBER_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(georadiusbymember_ro),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -29,7 +29,7 @@ pub(super) fn command_stats(source: &Source<'_>, lines: &mut Lines) {
 
 pub(super) fn error_stats(source: &Source<'_>, lines: &mut Lines) {
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    for counters in &source.server.counters {
+    for counters in source.server.all_counters() {
         for (code, count) in counters.errors() {
             *sums.entry(code).or_default() += count;
         }

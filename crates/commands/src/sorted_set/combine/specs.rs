@@ -2,7 +2,7 @@
 
 use super::options::{Call, Form};
 use super::{Operation, run_count, run_reply, run_store};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -39,6 +39,7 @@ pub(in super::super) const ZUNION: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zunion),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -62,6 +63,7 @@ pub(in super::super) const ZUNIONSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zunionstore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -84,6 +86,7 @@ pub(in super::super) const ZINTER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zinter),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -107,6 +110,7 @@ pub(in super::super) const ZINTERSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zinterstore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -129,6 +133,7 @@ pub(in super::super) const ZINTERCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zintercard),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -150,6 +155,7 @@ pub(in super::super) const ZDIFF: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zdiff),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -172,6 +178,7 @@ pub(in super::super) const ZDIFFSTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zdiffstore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -1,0 +1,52 @@
+//! A thread's other clients are served while a command of one of them takes long.
+
+use crate::commands::end_long;
+use crate::harness::TestServer;
+use basalt_resp::Value;
+
+fn text(text: &str) -> Value {
+    Value::Simple(text.as_bytes().to_vec())
+}
+
+#[test]
+fn others_are_served_while_a_command_takes_long() {
+    let server = TestServer::start(1);
+    let (mut long, mut other) = (server.connect(), server.connect());
+    long.send("TEST.LONG first");
+    long.send("PING");
+    assert_eq!(other.line("PING"), text("PONG"));
+    assert_eq!(other.line("SET elsewhere 1"), text("OK"));
+    // New clients come, and some go.
+    for _ in 0..3 {
+        assert_eq!(server.connect().line("GET elsewhere"), Value::Bulk(b"1".to_vec()));
+    }
+    // What takes long itself, or needs what is held, waits.
+    other.send("TEST.LONG second");
+    let mut third = server.connect();
+    third.send("SET first 2");
+    let mut fourth = server.connect();
+    assert_eq!(fourth.line("PING"), text("PONG"));
+    end_long("first");
+    assert_eq!((long.receive(), long.receive()), (text("OK"), text("PONG")));
+    assert_eq!(third.receive(), text("OK"));
+    assert_eq!(fourth.line("GET first"), Value::Bulk(b"2".to_vec()));
+    end_long("second");
+    assert_eq!(other.receive(), text("OK"));
+}
+
+#[test]
+fn a_client_goes_while_its_command_takes_long() {
+    let server = TestServer::start(1);
+    let mut other = server.connect();
+    for round in 0..20 {
+        let key = format!("gone{round}");
+        let mut long = server.connect();
+        long.send(&format!("TEST.LONG {key}"));
+        assert_eq!(other.line("PING"), text("PONG"));
+        drop(long);
+        assert_eq!(other.line("PING"), text("PONG"));
+        end_long(&key);
+        assert_eq!(other.line("PING"), text("PONG"));
+    }
+    server.until(|server| server.server.clients.all().len() == 1);
+}

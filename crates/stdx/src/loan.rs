@@ -1,0 +1,139 @@
+//! A value that one thread uses and lends to another one while it is busy with something else.
+//!
+//! A thread that begins long work lends what it does not need meanwhile ([`Loan::during`]); another
+//! one may use it ([`Loan::step`]) as long as the work goes on. The end of the work waits for a use
+//! that is under way, so a use must be short.
+//!
+//! JUSTIFICATION for `unsafe`: what is borrowed for the time of a call is reached by a thread that
+//! was there before, which no scope of threads can express. Moving the event loop of a network
+//! thread into the lock and out again instead costs two copies of it for each command.
+
+use parking_lot::Mutex;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is lent: something that another thread may have do a piece of its work.
+pub trait Step: Send {
+    /// Does a short piece of work.
+    fn step(&mut self);
+}
+
+/// Where a thread lends a [`Step`].
+#[derive(Debug, Default)]
+pub struct Loan {
+    lent: Mutex<Option<Lent>>,
+    /// Counts beginnings and ends, and each step twice: odd while something is lent. Written under
+    /// the lock.
+    count: AtomicU64,
+}
+
+/// Address of what is lent.
+#[derive(Debug)]
+struct Lent(NonNull<dyn Step>);
+
+// SAFETY: a `Step` may be used by any thread, and it is reached under the lock only.
+#[allow(unsafe_code)]
+unsafe impl Send for Lent {}
+
+/// Ends a loan, also when the work panics.
+struct End<'a>(&'a Loan);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        let mut lent = self.0.lent.lock();
+        *lent = None;
+        self.0.count_up(1);
+    }
+}
+
+impl Loan {
+    /// Lends `value` until `work` has ended. One thread lends here, one value at a time.
+    ///
+    /// # Panics
+    /// If something is lent already.
+    #[allow(unsafe_code)]
+    pub fn during<R>(&self, value: &mut (dyn Step + '_), work: impl FnOnce() -> R) -> R {
+        let address = NonNull::from(value);
+        // SAFETY: only the lifetime changes. The address is forgotten by `End` before this function
+        // returns or unwinds, so nobody follows it after `value`'s borrow has ended; until then
+        // nothing but `step` uses it, under the lock, since `value` stays borrowed here.
+        let address: NonNull<dyn Step> = unsafe { std::mem::transmute(address) };
+        {
+            let mut lent = self.lent.lock();
+            assert!(lent.is_none(), "one value is lent at a time");
+            *lent = Some(Lent(address));
+            self.count_up(1);
+        }
+        let _end = End(self);
+        work()
+    }
+
+    /// Has what is lent do a piece of its work; false if nothing is lent.
+    #[allow(unsafe_code)]
+    pub fn step(&self) -> bool {
+        let mut lent = self.lent.lock();
+        let Some(Lent(address)) = &mut *lent else { return false };
+        // SAFETY: while the lock is held and the address is there, the value is borrowed by
+        // `during` and used by nobody else.
+        unsafe { address.as_mut().step() };
+        self.count_up(2);
+        true
+    }
+
+    /// A number that changes when a loan begins or ends and with each step, and is odd in between:
+    /// an odd number that is seen twice is one loan, and nobody has used it meanwhile.
+    #[inline]
+    pub fn count(&self) -> u64 {
+        // Relaxed: a hint; `step` takes the lock.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn count_up(&self, by: u64) {
+        self.count.store(self.count.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
+
+    struct Steps<'a>(&'a mut u32);
+
+    impl Step for Steps<'_> {
+        fn step(&mut self) {
+            *self.0 += 1;
+        }
+    }
+
+    #[test]
+    fn another_thread_uses_what_is_lent_and_nothing_else() {
+        let loan = Loan::default();
+        let mut steps = 0;
+        assert!(!loan.step() && loan.count() == 0);
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                while loan.count().is_multiple_of(2) {
+                    thread::yield_now();
+                }
+                assert!(loan.step());
+            });
+            loan.during(&mut Steps(&mut steps), || other.join().unwrap());
+        });
+        assert!(!loan.step());
+        assert_eq!((steps, loan.count()), (1, 4));
+    }
+
+    #[test]
+    fn a_loan_ends_when_the_work_panics() {
+        let loan = Loan::default();
+        let mut steps = 0;
+        let mut lent = Steps(&mut steps);
+        let panics = || loan.during(&mut lent, || panic!("as it should"));
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        assert!(!loan.step());
+        loan.during(&mut lent, || assert!(loan.step()));
+        assert_eq!(steps, 1);
+    }
+}
