@@ -10,6 +10,9 @@ use std::cell::RefCell;
 /// Deepest nesting of tables in an answer.
 const NESTING_MAX: usize = 100;
 
+/// Is told of an error: its text, and whether it has been counted.
+pub type NoteError<'a> = &'a mut dyn FnMut(&[u8], Counted);
+
 /// What a script has returned.
 pub struct Answer {
     pub(crate) value: Value,
@@ -22,7 +25,7 @@ pub struct Answer {
 
 impl Answer {
     /// Writes it to its client, and tells `note` of each error in it.
-    pub fn write(&self, reply: &mut Reply<'_>, note: &mut dyn FnMut(&[u8], Counted)) {
+    pub fn write(&self, reply: &mut Reply<'_>, note: NoteError<'_>) {
         const TOO_LARGE: &str = "ERR the answer of the script is too large";
         let before = reply.mark();
         // A look into a table allocates nothing and calls nothing, so it fails only where
@@ -43,7 +46,7 @@ struct Writer<'a> {
     /// Bytes owed to the client at which it stops.
     bytes_max: usize,
     /// Is told of errors.
-    note: RefCell<&'a mut dyn FnMut(&[u8], Counted)>,
+    note: RefCell<NoteError<'a>>,
 }
 
 impl Writer<'_> {

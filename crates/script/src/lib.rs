@@ -26,7 +26,7 @@ mod store;
 mod strings;
 mod words;
 
-pub use answer::Answer;
+pub use answer::{Answer, NoteError};
 pub use failure::Counted;
 pub use host::{Denied, Host, Level, Look, Overseer};
 pub use interpreter::{Finished, Input, Interpreter, Limits};

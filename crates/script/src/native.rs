@@ -33,7 +33,7 @@ pub(crate) fn functions(
     native.set("seed", lua.create_function(seed)?)?;
     let random = Rc::clone(random);
     native.set("fraction", lua.create_function(move |_, ()| Ok(random.fraction()))?)?;
-    native.set("seen", lua.create_function(|lua, problem| seen(lua, problem))?)?;
+    native.set("seen", lua.create_function(seen)?)?;
     let state = Rc::clone(current);
     native.set("stopped", lua.create_function(move |_, ()| Ok(state.is_stopped()))?)?;
     let state = Rc::clone(current);
