@@ -3,7 +3,7 @@
 use crate::argument::Override;
 use crate::category::Categories;
 use crate::flags::Flags;
-use crate::keys::KeyUse;
+use crate::keys::{KeyFlags, KeyUse};
 
 /// Everything that is known about a command besides its function.
 ///
@@ -37,6 +37,8 @@ pub struct CommandSpec {
     pub flags: Flags,
     /// How it uses its keys: one entry per key specification, in the order of the synopsis.
     pub keys: &'static [KeyUse],
+    /// What a call does to its key, if that depends on its options ([`KeyUse::varying`]).
+    pub key_flags: Option<KeyFlagsOf>,
     /// ACL categories in place of the group's; those that flags imply are added in any case.
     pub acl: Option<Categories>,
     /// Whether it is a container of subcommands, whose specs have names of the form `name|sub`.
@@ -63,6 +65,9 @@ pub struct CommandSpec {
     pub audience: Audience,
 }
 
+/// Returns what a call does to its key; the first word is the command's name.
+pub type KeyFlagsOf = fn(&[&[u8]]) -> KeyFlags;
+
 impl CommandSpec {
     /// The rest of a spec that has nothing special about it.
     pub const DEFAULT: CommandSpec = CommandSpec {
@@ -71,6 +76,7 @@ impl CommandSpec {
         group: Group::Generic,
         flags: Flags::NONE,
         keys: &[],
+        key_flags: None,
         acl: None,
         subcommands: Subcommands::None,
         arity: None,

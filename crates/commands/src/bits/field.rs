@@ -8,7 +8,7 @@ use basalt_engine::{EventClass, Key, Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, around, at};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyFlag, KeyFlags, KeyUse, Kind, around, at};
 
 pub(super) const BITFIELD: Entry = Entry {
     spec: CommandSpec {
@@ -18,6 +18,7 @@ pub(super) const BITFIELD: Entry = Entry {
         group: Group::Bitmap,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
         keys: &[KeyUse::MODIFY.varying()],
+        key_flags: Some(key_flags),
         overrides: &[
             at("value").kind(Kind::Integer),
             around("SET").named("write_operation"),
@@ -42,6 +43,25 @@ pub(super) const BITFIELD: Entry = Entry {
     run: Run::Write(bitfield),
     ..Entry::DEFAULT
 };
+
+/// With GET alone it only reads. What is no operation counts as one that writes.
+fn key_flags(call: &[&[u8]]) -> KeyFlags {
+    let (mut words, mut reads) = (&call[2..], true);
+    while let [operation, arguments @ ..] = words {
+        let is = |name: &[u8]| operation.eq_ignore_ascii_case(name);
+        let count = if is(b"GET") { 2 } else { 1 };
+        reads = (is(b"GET") || is(b"OVERFLOW")) && arguments.len() >= count;
+        if !reads {
+            break;
+        }
+        words = &arguments[count..];
+    }
+    if reads {
+        KeyFlags::of(&[KeyFlag::Ro, KeyFlag::Access])
+    } else {
+        KeyFlags::of(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update])
+    }
+}
 
 pub(super) const BITFIELD_RO: Entry = Entry {
     spec: CommandSpec {

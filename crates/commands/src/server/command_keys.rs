@@ -87,9 +87,12 @@ fn keys_of_call<'a>(
     if !command.accepts_words(call.len()) {
         return Err(CommandError::fixed("ERR Invalid number of arguments specified for command"));
     }
+    let varying = command.spec.key_flags.map(|of| of(&call));
     let mut keys = Vec::new();
     command
-        .visit_keys(&call[..], |position, flags| keys.push((call[position], flags)))
+        .visit_keys(&call[..], |position, flags| {
+            keys.push((call[position], varying.unwrap_or(flags)));
+        })
         .map_err(CommandError::because)?;
     Ok(keys)
 }

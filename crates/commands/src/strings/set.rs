@@ -8,7 +8,7 @@ use basalt_engine::{EventClass, Key, Object, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around, at};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyFlag, KeyFlags, KeyUse, around, at};
 
 pub(super) const SET: Entry = Entry {
     spec: CommandSpec {
@@ -18,6 +18,7 @@ pub(super) const SET: Entry = Entry {
         group: Group::String,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
         keys: &[KeyUse::MODIFY.varying()],
+        key_flags: Some(key_flags),
         overrides: &[
             around("NX").named("condition").since("2.6.12"),
             at("GET").since("6.2.0"),
@@ -59,6 +60,17 @@ pub(super) const SET: Entry = Entry {
     shortcut: Some(Shortcut::Overwrite),
     ..Entry::DEFAULT
 };
+
+/// With GET it returns what was there.
+#[cold]
+fn key_flags(call: &[&[u8]]) -> KeyFlags {
+    let returns = call.iter().skip(3).any(|word| word.eq_ignore_ascii_case(b"GET"));
+    if returns {
+        KeyFlags::of(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update])
+    } else {
+        KeyFlags::of(&[KeyFlag::Ow, KeyFlag::Update])
+    }
+}
 
 /// On what a SET depends.
 #[derive(Clone, Copy, PartialEq, Eq)]
