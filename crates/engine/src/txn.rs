@@ -377,6 +377,13 @@ impl<'e> Txn<'e> {
         }
     }
 
+    /// The key counts as changed, even if a command has left it as it was: clients that watch it
+    /// are told.
+    #[inline]
+    pub fn count_as_changed(&mut self, key: &Key<'_>) {
+        self.note(key, Event::Changed);
+    }
+
     /// Tells those who are interested in the key.
     #[cold]
     fn tell(&mut self, key: &Key<'_>, event: Event) {

@@ -132,6 +132,8 @@ fn change(
         Number::Integer(_) => "hincrby",
         Number::Float(_) => "hincrbyfloat",
     };
+    // As in Redis, even by zero.
+    txn.count_as_changed(args.key(0));
     txn.notify(EventClass::Hash, event, args.key(0));
     Ok(sum)
 }

@@ -126,6 +126,8 @@ fn set(txn: &mut Txn<'_>, args: &Args<'_>, command: &str) -> Result<usize, Comma
         }
         added
     })?;
+    // As in Redis, even if all fields had these values.
+    txn.count_as_changed(args.key(0));
     txn.notify(EventClass::Hash, "hset", args.key(0));
     Ok(added.unwrap_or(0))
 }

@@ -159,6 +159,8 @@ fn ltrim(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
         list.trim(start, count, &limits, edits);
     })?;
     if found.is_some() {
+        // As in Redis, even if nothing was removed.
+        txn.count_as_changed(args.key(0));
         txn.notify_taken(EventClass::List, "ltrim", args.key(0));
     }
     reply.ok();
