@@ -2,13 +2,13 @@
 //! again as the same.
 #![no_main]
 
-use basalt_value::{Collection, Edits, Hash, Limits};
+use basalt_value::{Collection, Edits, Hash, FormLimits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&len, rest)) = data.split_first() else { return };
     let (whole, edits) = rest.split_at(rest.len().min(usize::from(len)));
-    let mut limits = Limits::default();
+    let mut limits = FormLimits::default();
     for entries_max in [4, 512] {
         limits.hash.entries_max = entries_max;
         let mut hash = Hash::decode(whole, &limits).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use basalt_env::{Disk, SimDisk};
-use basalt_journal::{FsyncPolicy, Group, Journal, Options, Replay, ReplayError, Seq, StreamId};
+use basalt_journal::{FsyncPolicy, Group, Journal, Options, ReplaySink, ReplayError, Seq, StreamId};
 use libfuzzer_sys::fuzz_target;
 
 const DIR: &str = "/journal";
@@ -15,7 +15,7 @@ const DIR: &str = "/journal";
 #[derive(Default, PartialEq, Debug)]
 struct Heard(Vec<(u16, u64, Vec<u8>)>);
 
-impl Replay for Heard {
+impl ReplaySink for Heard {
     fn record(&mut self, stream: StreamId, seq: Seq, bytes: &[u8]) -> Result<(), ReplayError> {
         self.0.push((stream.0, seq.0, bytes.to_vec()));
         Ok(())

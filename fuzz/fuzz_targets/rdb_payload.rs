@@ -3,12 +3,12 @@
 //! plain.
 #![no_main]
 
-use basalt_rdb::{Compression, EncodeOptions, Limits, Payload, decode, decode_body, encode};
+use basalt_rdb::{Compression, EncodeOptions, DecodeLimits, Payload, decode, decode_body, encode};
 use libfuzzer_sys::fuzz_target;
 
-const LIMITS: Limits = Limits { string_bytes_max: 1 << 20, memory_bytes_max: 1 << 22 };
+const LIMITS: DecodeLimits = DecodeLimits { string_bytes_max: 1 << 20, memory_bytes_max: 1 << 22 };
 /// An element counts more in a listpack than by itself.
-const LIMITS_AGAIN: Limits = Limits { string_bytes_max: 1 << 24, memory_bytes_max: 1 << 26 };
+const LIMITS_AGAIN: DecodeLimits = DecodeLimits { string_bytes_max: 1 << 24, memory_bytes_max: 1 << 26 };
 
 const PLAIN: EncodeOptions = EncodeOptions {
     compression: Compression::None,

@@ -6,11 +6,11 @@
 
 #![no_main]
 
-use basalt_resp::{Arg, Front, Limits, Parsed, Parser, ProtocolError, decode, encode_request};
+use basalt_resp::{Arg, Front, RequestLimits, Parsed, Parser, ProtocolError, decode, encode_request};
 use libfuzzer_sys::fuzz_target;
 
-const LIMITS: Limits =
-    Limits { args_max: 40, bulk_bytes_max: 12_000, line_bytes_max: 64, authenticated: true };
+const LIMITS: RequestLimits =
+    RequestLimits { args_max: 40, bulk_bytes_max: 12_000, line_bytes_max: 64, authenticated: true };
 
 type Requests = Vec<Vec<Vec<u8>>>;
 
@@ -20,7 +20,7 @@ fn take(
     front: &Front,
     buf: &[u8],
     start: usize,
-    limits: &Limits,
+    limits: &RequestLimits,
     args: &mut Vec<Arg>,
 ) -> Option<usize> {
     let taken = parser.repeats(front, limits)?.take(buf, start, args)?;
@@ -31,7 +31,7 @@ fn take(
 /// What a connection makes of its bytes, given in pieces.
 fn feed<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
-    limits: &Limits,
+    limits: &RequestLimits,
 ) -> (Requests, Option<ProtocolError>) {
     let (mut parser, mut buf, mut requests) = (Parser::new(), Vec::new(), Requests::new());
     let (mut front, mut name) = (Front::default(), Vec::new());
@@ -83,7 +83,7 @@ fn pieces(mut bytes: &[u8], seed: [u8; 2]) -> impl Iterator<Item = &[u8]> {
 
 fuzz_target!(|input: &[u8]| {
     let [a, b, bytes @ ..] = input else { return };
-    for limits in [LIMITS, Limits { authenticated: false, ..LIMITS }] {
+    for limits in [LIMITS, RequestLimits { authenticated: false, ..LIMITS }] {
         let whole = feed(std::iter::once(bytes), &limits);
         let cut = feed(pieces(bytes, [*a, *b]), &limits);
         assert_eq!(whole, cut);
@@ -91,7 +91,7 @@ fuzz_target!(|input: &[u8]| {
             // What was understood means the same when said properly.
             let mut encoded = Vec::new();
             whole.0.iter().for_each(|request| encode_request(request, &mut encoded));
-            let again = feed(std::iter::once(&encoded[..]), &Limits::default());
+            let again = feed(std::iter::once(&encoded[..]), &RequestLimits::default());
             assert_eq!(again, (whole.0, None));
         }
     }

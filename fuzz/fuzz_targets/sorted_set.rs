@@ -4,7 +4,7 @@
 
 use basalt_value::limits::PackedLimits;
 use basalt_value::sorted_set::Direction;
-use basalt_value::{Collection, Edits, Limits, SortedSet};
+use basalt_value::{Collection, Edits, FormLimits, SortedSet};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -12,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let (whole, edits) = rest.split_at(rest.len().min(usize::from(len)));
     for entries_max in [0, 4, 128] {
         let sorted_set = PackedLimits { entries_max, value_bytes_max: 64 };
-        let limits = Limits { sorted_set, ..Limits::default() };
+        let limits = FormLimits { sorted_set, ..FormLimits::default() };
         let mut set = SortedSet::decode(whole, &limits).unwrap_or_default();
         check(&set, &limits);
         let _ = set.apply(edits, &limits);
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn check(set: &SortedSet, limits: &Limits) {
+fn check(set: &SortedSet, limits: &FormLimits) {
     let mut bytes = Vec::new();
     set.encode(&mut bytes);
     let again = SortedSet::decode(&bytes, limits).expect("what was encoded can be decoded");

@@ -3,11 +3,11 @@
 #![no_main]
 
 use basalt_value::stream::{EntryId, Stream};
-use basalt_value::{Collection, Limits};
+use basalt_value::{Collection, FormLimits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits::default();
+    let limits = FormLimits::default();
     let decoded = Stream::decode(bytes, &limits).ok();
     let mut applied = Stream::new();
     // Whatever edits came before the first that is wrong.

@@ -2,8 +2,8 @@
 //!
 //! Replies come in the order of the requests, so that a queue of what was sent is enough to know
 //! what a reply answers. Requests that were sent together and are of one kind share one entry
-//! ([`Run`]); with one kind and a deep pipeline the queue holds a single entry per batch, and the
-//! clock is read once per read, not once per reply.
+//! ([`DueRequests`]); with one kind and a deep pipeline the queue holds a single entry per batch,
+//! and the clock is read once per read, not once per reply.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -23,7 +23,7 @@ const OUT_BYTES_KEPT: usize = 64 * 1024;
 
 /// Requests of one kind that were due at one moment.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct DueRequests {
     due_ns: u64,
     kind: usize,
     count: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Connection {
     /// Bytes that the socket did not take yet.
     out: Vec<u8>,
     out_sent: usize,
-    runs: VecDeque<Run>,
+    runs: VecDeque<DueRequests>,
     /// Requests sent and not answered.
     pub(crate) outstanding: u64,
     /// Open loop: requests that have fallen due, and those of them that were sent.
@@ -112,7 +112,7 @@ impl Connection {
         self.outstanding += 1;
         match self.runs.back_mut() {
             Some(run) if run.kind == kind && run.due_ns == due_ns => run.count += 1,
-            _ => self.runs.push_back(Run { due_ns, kind, count: 1 }),
+            _ => self.runs.push_back(DueRequests { due_ns, kind, count: 1 }),
         }
     }
 

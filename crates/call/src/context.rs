@@ -3,8 +3,8 @@
 use basalt_change::place::PartitionId;
 use basalt_config::Settings;
 use basalt_engine::{
-    Attempt, Cursor, DatabaseTotals, Held, Issuer, LockWait, Object, Refusal,
-    Session as KeySession, Transaction, Walk, WalkEnd, WalkLimits,
+    Attempt, CommandContext, Cursor, DatabaseTotals, Held, Issuer, LockWait, Object, Refusal,
+    Transaction, Walk, WalkEnd, WalkLimits,
 };
 use basalt_env::Random;
 use basalt_service::error::CommandError;
@@ -131,8 +131,8 @@ impl Context<'_> {
     }
 
     /// As whom the connection's commands see keys.
-    pub fn key_session(&self) -> KeySession {
-        KeySession {
+    pub fn key_session(&self) -> CommandContext {
+        CommandContext {
             db: self.session.db,
             now_ms: self.now_ms,
             touch: self.session.touch,

@@ -9,7 +9,7 @@
 use crate::config::Config;
 use crate::load::Loader;
 use crate::option::OptionId;
-use crate::source::{ConfigFile, LoadError, Place, Syntax, Warning};
+use crate::source::{ConfigFile, LoadError, SourcePlace, Syntax, Warning};
 use crate::words;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -51,7 +51,7 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
         [b"-h" | b"--help", ..] => return Ok(Invocation::Help),
         _ => {}
     }
-    let place = Place::whole("command line");
+    let place = SourcePlace::whole("command line");
     let (file, args) = match args {
         [first, rest @ ..] if !first.starts_with(b"-") => (Some(*first), rest),
         all => (None, all),
@@ -66,14 +66,14 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
         loader.file(&place, &file.path)?;
     }
     if from_stdin {
-        loader.stream(&Place::whole("standard input"), stdin)?;
+        loader.stream(&SourcePlace::whole("standard input"), stdin)?;
     }
     read_options(&mut loader, &place, args)?;
     let (values, warnings) = loader.finish();
     Ok(Invocation::Run(Box::new(Loaded { config: Config::new(values, file), warnings })))
 }
 
-fn config_file(place: &Place, name: &[u8]) -> Result<ConfigFile, LoadError> {
+fn config_file(place: &SourcePlace, name: &[u8]) -> Result<ConfigFile, LoadError> {
     let path = Path::new(OsStr::from_bytes(name));
     match std::path::absolute(path) {
         Ok(path) => Ok(ConfigFile { syntax: Syntax::of(&path), path }),
@@ -85,7 +85,7 @@ fn config_file(place: &Place, name: &[u8]) -> Result<ConfigFile, LoadError> {
     }
 }
 
-fn read_options(loader: &mut Loader, place: &Place, args: &[&[u8]]) -> Result<(), LoadError> {
+fn read_options(loader: &mut Loader, place: &SourcePlace, args: &[&[u8]]) -> Result<(), LoadError> {
     let mut rest = args;
     while let Some((&first, after)) = rest.split_first() {
         let Some(text) = first.strip_prefix(b"--") else {
@@ -119,7 +119,7 @@ fn read_options(loader: &mut Loader, place: &Place, args: &[&[u8]]) -> Result<()
 }
 
 /// Splits `name`, `name value …` (one argument with spaces in it) or `name=value`.
-fn name_and_values(place: &Place, text: &[u8]) -> Result<(String, Vec<Vec<u8>>), LoadError> {
+fn name_and_values(place: &SourcePlace, text: &[u8]) -> Result<(String, Vec<Vec<u8>>), LoadError> {
     if let Some(equals) = text.iter().position(|&byte| byte == b'=') {
         let name = String::from_utf8_lossy(&text[..equals]);
         if OptionId::find(&name).is_some() {

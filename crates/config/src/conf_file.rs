@@ -1,10 +1,10 @@
 //! redis.conf's syntax: one directive a line, its words quoted as on Redis' command line.
 
 use crate::load::Loader;
-use crate::source::{LoadError, Place};
+use crate::source::{LoadError, SourcePlace};
 use crate::words;
 
-pub(crate) fn read(loader: &mut Loader, place: &Place, text: &[u8]) -> Result<(), LoadError> {
+pub(crate) fn read(loader: &mut Loader, place: &SourcePlace, text: &[u8]) -> Result<(), LoadError> {
     for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let place = place.line(index + 1);
         match directive(line) {

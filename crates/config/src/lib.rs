@@ -47,5 +47,5 @@ pub use reference::{help_text, reference_markdown};
 pub use rewrite::RewriteError;
 pub use set::{PreparedSet, SetError, SetOrigin};
 pub use settings::Settings;
-pub use source::{ConfigFile, LoadError, Place, Syntax, Warning};
+pub use source::{ConfigFile, LoadError, SourcePlace, Syntax, Warning};
 pub use value::{ClientClass, OutputLimit, OutputLimits, Secret};

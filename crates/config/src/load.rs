@@ -5,7 +5,7 @@ use crate::notice;
 use crate::option::OptionId;
 use crate::parse::{Previous, ValueError, parse_words};
 use crate::reference::expected;
-use crate::source::{LoadError, Place, Syntax, Warning};
+use crate::source::{LoadError, SourcePlace, Syntax, Warning};
 use crate::values::Values;
 use crate::{conf_file, toml_file};
 use basalt_stdx::glob::{self, Case, Pattern};
@@ -36,7 +36,7 @@ const DIRECTIVES: &[(&str, &str)] = &[
 pub(crate) struct Loader {
     values: Values,
     /// Where each option was last set, in the order of the table.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<SourcePlace>>,
     warnings: Vec<Warning>,
     warned: HashSet<String>,
     depth: u32,
@@ -67,8 +67,8 @@ impl Loader {
     }
 
     /// Reads a file that was named at `place`.
-    pub(crate) fn file(&mut self, place: &Place, path: &Path) -> Result<(), LoadError> {
-        let own_place = Place::whole(&path.to_string_lossy());
+    pub(crate) fn file(&mut self, place: &SourcePlace, path: &Path) -> Result<(), LoadError> {
+        let own_place = SourcePlace::whole(&path.to_string_lossy());
         self.files += 1;
         if self.files > FILES_MAX {
             return Err(LoadError::TooManyIncludes { place: own_place });
@@ -78,7 +78,11 @@ impl Loader {
     }
 
     /// Reads what a stream holds, in redis.conf's syntax.
-    pub(crate) fn stream(&mut self, place: &Place, from: &mut dyn Read) -> Result<(), LoadError> {
+    pub(crate) fn stream(
+        &mut self,
+        place: &SourcePlace,
+        from: &mut dyn Read,
+    ) -> Result<(), LoadError> {
         let text = read_limited(place, "standard input", from)?;
         self.text(place, &text, Syntax::RedisConf)
     }
@@ -86,7 +90,7 @@ impl Loader {
     /// Reads the text of a file.
     pub(crate) fn text(
         &mut self,
-        place: &Place,
+        place: &SourcePlace,
         text: &[u8],
         syntax: Syntax,
     ) -> Result<(), LoadError> {
@@ -99,7 +103,7 @@ impl Loader {
     /// Takes the words that follow a name: an option, or one of redis.conf's directives.
     pub(crate) fn assign(
         &mut self,
-        place: &Place,
+        place: &SourcePlace,
         name: &str,
         words: &[Vec<u8>],
     ) -> Result<(), LoadError> {
@@ -120,7 +124,7 @@ impl Loader {
 
     fn assign_option(
         &mut self,
-        place: &Place,
+        place: &SourcePlace,
         id: OptionId,
         words: &[Vec<u8>],
     ) -> Result<(), LoadError> {
@@ -139,14 +143,14 @@ impl Loader {
         }
     }
 
-    fn warn_once(&mut self, place: &Place, name: &str, remark: &str) {
+    fn warn_once(&mut self, place: &SourcePlace, name: &str, remark: &str) {
         if self.warned.insert(name.to_owned()) {
             let text = format!("option '{name}' {remark}");
             self.warnings.push(Warning { place: place.clone(), text });
         }
     }
 
-    fn include(&mut self, place: &Place, words: &[Vec<u8>]) -> Result<(), LoadError> {
+    fn include(&mut self, place: &SourcePlace, words: &[Vec<u8>]) -> Result<(), LoadError> {
         if self.depth == INCLUDE_DEPTH_MAX {
             return Err(LoadError::TooManyIncludes { place: place.clone() });
         }
@@ -166,7 +170,7 @@ impl Loader {
 }
 
 /// An error about the value of an option; it names what the option takes and not what it was given.
-pub(crate) fn bad_value(place: &Place, id: OptionId, error: ValueError) -> LoadError {
+pub(crate) fn bad_value(place: &SourcePlace, id: OptionId, error: ValueError) -> LoadError {
     let spec = id.spec();
     LoadError::BadValue {
         place: place.clone(),
@@ -176,7 +180,7 @@ pub(crate) fn bad_value(place: &Place, id: OptionId, error: ValueError) -> LoadE
     }
 }
 
-pub(crate) fn read_file(place: &Place, path: &Path) -> Result<Vec<u8>, LoadError> {
+pub(crate) fn read_file(place: &SourcePlace, path: &Path) -> Result<Vec<u8>, LoadError> {
     let name = path.to_string_lossy();
     match std::fs::File::open(path) {
         Ok(mut file) => read_limited(place, &name, &mut file),
@@ -186,7 +190,11 @@ pub(crate) fn read_file(place: &Place, path: &Path) -> Result<Vec<u8>, LoadError
     }
 }
 
-fn read_limited(place: &Place, name: &str, from: &mut dyn Read) -> Result<Vec<u8>, LoadError> {
+fn read_limited(
+    place: &SourcePlace,
+    name: &str,
+    from: &mut dyn Read,
+) -> Result<Vec<u8>, LoadError> {
     let mut text = Vec::new();
     match from.take(FILE_BYTES_MAX + 1).read_to_end(&mut text) {
         Ok(_) if text.len() as u64 > FILE_BYTES_MAX => {
@@ -201,7 +209,7 @@ fn read_limited(place: &Place, name: &str, from: &mut dyn Read) -> Result<Vec<u8
 
 /// The files that an include names. As in Redis, a pattern that matches nothing names no file,
 /// and what it matches is read in alphabetical order.
-fn included_files(place: &Place, path: &Path) -> Result<Vec<PathBuf>, LoadError> {
+fn included_files(place: &SourcePlace, path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let pattern = match path.file_name() {
         Some(pattern) if glob::is_pattern(pattern.as_bytes()) => pattern.as_bytes(),
         _ => return Ok(vec![path.to_owned()]),

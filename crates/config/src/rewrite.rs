@@ -8,7 +8,7 @@
 
 use crate::load::{Loader, read_file};
 use crate::option::OptionId;
-use crate::source::{ConfigFile, LoadError, Place, Syntax};
+use crate::source::{ConfigFile, LoadError, SourcePlace, Syntax};
 use crate::values::Values;
 use crate::{rewrite_conf, rewrite_toml};
 use std::fs::{File, OpenOptions};
@@ -36,7 +36,8 @@ pub enum RewriteError {
 pub(crate) fn rewrite(file: &ConfigFile, wanted: &Values) -> Result<(), RewriteError> {
     // The file that a symbolic link leads to is replaced, not the link.
     let path = std::fs::canonicalize(&file.path)?;
-    let draft = Draft { place: Place::whole(&path.to_string_lossy()), syntax: file.syntax, wanted };
+    let draft =
+        Draft { place: SourcePlace::whole(&path.to_string_lossy()), syntax: file.syntax, wanted };
     let old = read_file(&draft.place, &path)?;
     let new = match file.syntax {
         Syntax::RedisConf => rewrite_conf::updated(&draft, &old)?,
@@ -53,7 +54,7 @@ pub(crate) fn rewrite(file: &ConfigFile, wanted: &Values) -> Result<(), RewriteE
 
 /// What a rewrite aims at.
 pub(crate) struct Draft<'a> {
-    pub(crate) place: Place,
+    pub(crate) place: SourcePlace,
     syntax: Syntax,
     pub(crate) wanted: &'a Values,
 }

@@ -34,22 +34,22 @@ pub struct ConfigFile {
 
 /// Where a value or a mistake stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     source: Arc<str>,
     line: Option<usize>,
 }
 
-impl Place {
-    pub(crate) fn whole(source: &str) -> Place {
-        Place { source: Arc::from(source), line: None }
+impl SourcePlace {
+    pub(crate) fn whole(source: &str) -> SourcePlace {
+        SourcePlace { source: Arc::from(source), line: None }
     }
 
-    pub(crate) fn line(&self, line: usize) -> Place {
-        Place { source: Arc::clone(&self.source), line: Some(line) }
+    pub(crate) fn line(&self, line: usize) -> SourcePlace {
+        SourcePlace { source: Arc::clone(&self.source), line: Some(line) }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source)?;
         match self.line {
@@ -63,7 +63,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Where.
-    pub place: Place,
+    pub place: SourcePlace,
     /// What. Never holds a secret.
     pub text: String,
 }
@@ -81,7 +81,7 @@ pub enum LoadError {
     #[error("{place}: cannot read {path}: {error}; check that it exists and may be read")]
     Unreadable {
         /// Where the file was named.
-        place: Place,
+        place: SourcePlace,
         /// The file.
         path: String,
         /// What the system said.
@@ -91,7 +91,7 @@ pub enum LoadError {
     #[error("{place}: the configuration is larger than {bytes_max} bytes; is it the right file?")]
     TooLarge {
         /// The file.
-        place: Place,
+        place: SourcePlace,
         /// The limit.
         bytes_max: u64,
     },
@@ -99,13 +99,13 @@ pub enum LoadError {
     #[error("{place}: too many files are included; does one include itself?")]
     TooManyIncludes {
         /// Where the limit was passed.
-        place: Place,
+        place: SourcePlace,
     },
     /// Text that is not of the file's syntax.
     #[error("{place}: {reason}")]
     Malformed {
         /// Where.
-        place: Place,
+        place: SourcePlace,
         /// What is wrong and what to do.
         reason: String,
     },
@@ -113,7 +113,7 @@ pub enum LoadError {
     #[error("{place}: option '{name}': {reason}; it takes {expected}")]
     BadValue {
         /// Where.
-        place: Place,
+        place: SourcePlace,
         /// The option.
         name: String,
         /// What is wrong.

@@ -8,10 +8,10 @@
 use crate::load::{Loader, bad_value};
 use crate::option::{Kind, OptionId};
 use crate::parse::ValueError;
-use crate::source::{LoadError, Place};
+use crate::source::{LoadError, SourcePlace};
 use toml_edit::{Document, Item, Table, Value};
 
-pub(crate) fn read(loader: &mut Loader, place: &Place, text: &[u8]) -> Result<(), LoadError> {
+pub(crate) fn read(loader: &mut Loader, place: &SourcePlace, text: &[u8]) -> Result<(), LoadError> {
     let text = utf8(place, text)?;
     let document = Document::parse(text).map_err(|error| syntax_error(place, text, &error))?;
     let table = document.as_table();
@@ -37,7 +37,7 @@ pub(crate) fn read(loader: &mut Loader, place: &Place, text: &[u8]) -> Result<()
     Ok(())
 }
 
-pub(crate) fn utf8<'a>(place: &Place, text: &'a [u8]) -> Result<&'a str, LoadError> {
+pub(crate) fn utf8<'a>(place: &SourcePlace, text: &'a [u8]) -> Result<&'a str, LoadError> {
     std::str::from_utf8(text).map_err(|error| LoadError::Malformed {
         place: place.line(line_of(text, error.valid_up_to())),
         reason: "the file is not UTF-8, which TOML demands; save it as UTF-8".to_owned(),
@@ -45,7 +45,11 @@ pub(crate) fn utf8<'a>(place: &Place, text: &'a [u8]) -> Result<&'a str, LoadErr
 }
 
 /// The message without the excerpt that comes with it: the line may hold a password.
-pub(crate) fn syntax_error(place: &Place, text: &str, error: &toml_edit::TomlError) -> LoadError {
+pub(crate) fn syntax_error(
+    place: &SourcePlace,
+    text: &str,
+    error: &toml_edit::TomlError,
+) -> LoadError {
     let place = match error.span() {
         Some(span) => place.line(line_of(text.as_bytes(), span.start)),
         None => place.clone(),
@@ -54,7 +58,7 @@ pub(crate) fn syntax_error(place: &Place, text: &str, error: &toml_edit::TomlErr
     LoadError::Malformed { place, reason }
 }
 
-fn key_place(place: &Place, text: &str, table: &Table, name: &str) -> Place {
+fn key_place(place: &SourcePlace, text: &str, table: &Table, name: &str) -> SourcePlace {
     match table.key(name).and_then(toml_edit::Key::span) {
         Some(span) => place.line(line_of(text.as_bytes(), span.start)),
         None => place.clone(),

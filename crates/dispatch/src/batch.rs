@@ -20,7 +20,7 @@ use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
 use basalt_engine::Engine;
-use basalt_resp::{Arg, Limits, Output, Parser};
+use basalt_resp::{Arg, Output, Parser, RequestLimits};
 use basalt_service::clients::ClientHandle;
 use basalt_service::hand_over::{Asked, Served};
 use basalt_service::prepared::Prepared;
@@ -208,7 +208,7 @@ impl Batch {
         &mut self,
         server: &Dispatcher,
         parser: &Parser,
-        limits: &Limits,
+        limits: &RequestLimits,
         from: Origin<'_>,
         (mut start, room): (usize, usize),
     ) -> usize {

@@ -6,15 +6,15 @@ use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::{Run, WriteFn};
 use basalt_engine::{
-    Engine, Gating, Issuer, Key, Missing, Places, Refusal, Session as KeySession, Settled, Txn,
-    View, Waiter,
+    CommandContext, Engine, Gating, Issuer, Key, Missing, Places, Refusal, Settled, Txn, View,
+    Waiter,
 };
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::clients::ClientHandle;
 use basalt_service::error::CommandError;
-use basalt_service::session::{ParkedCommand, Session, Waiting};
+use basalt_service::session::{KeyWait, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use basalt_spec::{Command, Flag, KeyFlag};
 use std::sync::Arc;
@@ -210,7 +210,7 @@ fn settled(
                 session.client.begin_waiting();
                 let deadline = patience.time.and_then(|time| now.checked_add(time));
                 let behind = patience.behind;
-                Box::new(Waiting { places: patience.places, deadline, behind })
+                Box::new(KeyWait { places: patience.places, deadline, behind })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
             // Still under the locks: the next command that changes one of the keys finds it.
@@ -259,8 +259,8 @@ fn refused(refusal: &Refusal) -> Obstacle {
 }
 
 #[inline(always)]
-pub(super) fn key_session(worker: &Worker, session: &Session) -> KeySession {
-    KeySession {
+pub(super) fn key_session(worker: &Worker, session: &Session) -> CommandContext {
+    CommandContext {
         db: session.db,
         now_ms: worker.now_ms,
         touch: session.touch,

@@ -12,7 +12,7 @@ use super::keys::{Obstacle, Stop, key_session, several_keys};
 use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::Run;
-use basalt_engine::{Changes, Claims, Transaction};
+use basalt_engine::{ChangeSet, Claims, Transaction};
 use basalt_resp::Reply;
 use basalt_service::session::Session;
 use basalt_service::wait::Wait;
@@ -34,7 +34,7 @@ pub(super) fn go_on(
         Stop::Reach(names) => {
             // What is changed stays with the worker until it is committed.
             let mut changes = std::mem::take(&mut worker.changes);
-            let mut reach = Reach { request, worker, session, changes: &mut changes };
+            let mut reach = KeyRequest { request, worker, session, changes: &mut changes };
             let obstacle = reach.run(names, reply);
             worker.changes = changes;
             obstacle
@@ -44,14 +44,14 @@ pub(super) fn go_on(
 }
 
 /// A command that has asked for keys.
-struct Reach<'a, 'r> {
+struct KeyRequest<'a, 'r> {
     request: &'a Request<'r>,
     worker: &'a mut Worker,
     session: &'a mut Session,
-    changes: &'a mut Changes,
+    changes: &'a mut ChangeSet,
 }
 
-impl Reach<'_, '_> {
+impl KeyRequest<'_, '_> {
     #[cold]
     fn run(&mut self, mut names: Vec<Vec<u8>>, reply: &mut Reply<'_>) -> Obstacle {
         let engine = &*self.request.server.engine;

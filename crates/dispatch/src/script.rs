@@ -23,12 +23,14 @@ use basalt_call::entry::ScriptCall;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
-use basalt_script::{Answer, Counted, Finished, Input, Limits, RandomState, Reach, ScriptFlags};
+use basalt_script::{
+    Answer, Counted, Finished, Input, KeyScope, RandomState, ScriptFlags, ScriptLimits,
+};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::interpreter::with_interpreter;
 use basalt_service::push::Push;
-use basalt_service::scripts::{Attendant, Patience};
+use basalt_service::scripts::{Attendant, ScriptTimes};
 use basalt_service::session::{Flow, Session, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::CommandId;
@@ -161,7 +163,7 @@ pub(super) fn declared(
 /// What EXEC has to bring into memory for the scripts that it runs.
 pub(super) fn reads_everything(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> bool {
     let script = invocation::find(server, args, call);
-    script.is_ok_and(|script| script.reach() == Reach::AnyInMemory)
+    script.is_ok_and(|script| script.reach() == KeyScope::AnyInMemory)
 }
 
 /// Sends what a script has published; its changes are in the log, and the messages wait for them.
@@ -193,9 +195,9 @@ fn run(
     publications: &mut Vec<Publication>,
 ) -> Outcome {
     let settings = &caller.worker.settings.server;
-    let limits = Limits { memory_bytes_max: settings.script_memory_bytes_max };
+    let limits = ScriptLimits { memory_bytes_max: settings.script_memory_bytes_max };
     let time_max = settings.script_time_ms_max;
-    let patience = Patience {
+    let patience = ScriptTimes {
         busy_after: Duration::from_millis(settings.script_busy_after_ms),
         ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
     };

@@ -2,7 +2,7 @@
 
 use super::worker::Worker;
 use basalt_call::entry::{Run, Traits};
-use basalt_engine::{Session as KeySession, Transaction};
+use basalt_engine::{CommandContext, Transaction};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandResult;
@@ -10,7 +10,7 @@ use basalt_service::error::CommandResult;
 /// Runs a reading command that is a part of something larger: of EXEC or of a script.
 pub(super) fn read_within(
     worker: &mut Worker,
-    (transaction, key_session): (&mut Transaction<'_>, KeySession),
+    (transaction, key_session): (&mut Transaction<'_>, CommandContext),
     (traits, run): (&Traits, Run),
     args: &Args<'_>,
     reply: &mut Reply<'_>,

@@ -4,7 +4,7 @@
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
 use basalt_config::Settings;
-use basalt_engine::{Changes, EventClasses, Gating, LockWait, Refusal};
+use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Leaving, Left};
 use basalt_resp::Output;
@@ -40,7 +40,7 @@ pub struct Worker {
     /// It serves clients while their thread is busy with a long command: everything is looked at
     /// more closely.
     stands_in: Option<Reason>,
-    pub(super) changes: Changes,
+    pub(super) changes: ChangeSet,
     pub(super) outbox: Outbox,
     /// Connections that have gone and whose subscriptions have not all been ended.
     leaving: Vec<Leaving>,
@@ -90,7 +90,7 @@ impl Worker {
             lock_wait: LockWait::Brief,
             stands_in: None,
             counters,
-            changes: Changes::default(),
+            changes: ChangeSet::default(),
             outbox: Outbox::default(),
             leaving: Vec::new(),
             discarded: Output::new(),

@@ -23,7 +23,7 @@ use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::retire::Retire;
-use basalt_value::{Kind, Limits, Value};
+use basalt_value::{FormLimits, Kind, Value};
 
 const UNKNOWN_KIND: basalt_value::DecodeError =
     basalt_value::DecodeError::Corrupt("a kind of collection that this version does not know");
@@ -75,7 +75,7 @@ enum Residence {
 pub(crate) struct Apply<'a, R> {
     pub(crate) keyspace: &'a Keyspace,
     pub(crate) cold: &'a dyn ColdTier,
-    pub(crate) limits: Limits,
+    pub(crate) limits: FormLimits,
     /// Takes big values that have gone.
     pub(crate) retired: R,
 }

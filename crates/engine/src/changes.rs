@@ -7,7 +7,7 @@ use crate::key::Key;
 use crate::log::Ticket;
 use crate::miss::Missing;
 use crate::txn::Txn;
-use crate::waiting::Patience;
+use crate::waiting::WaitRequest;
 use basalt_change::op::{self, EditStart, Op, Origin, Put};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::interest::Called;
@@ -17,7 +17,7 @@ use basalt_value::{Breaks, Kind};
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
 /// allocates nothing.
 #[derive(Default, Debug)]
-pub struct Changes {
+pub struct ChangeSet {
     pub(crate) bytes: Vec<u8>,
     /// Where each record begins, and whose it is.
     records: Vec<(Owner, usize)>,
@@ -28,7 +28,7 @@ pub struct Changes {
     /// Where the edits of that op can be cut.
     pub(crate) breaks: Breaks,
     positions: Vec<u64>,
-    /// Changes, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
+    /// ChangeSet, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
     /// each edit of a collection, which is an element as a rule.
     count: u64,
     appended_bytes: usize,
@@ -55,7 +55,7 @@ pub enum Ask {
     /// Keys that have to be fetched.
     Fetch(Missing),
     /// Something under a key.
-    Ready(Patience),
+    Ready(WaitRequest),
     /// Nothing, but to run again under the locks of these keys, too.
     Reach(Vec<Vec<u8>>),
 }
@@ -101,8 +101,8 @@ impl Owner {
     }
 }
 
-impl Changes {
-    /// The next op is about this key. [`Changes::end_op`] is due when it is written.
+impl ChangeSet {
+    /// The next op is about this key. [`ChangeSet::end_op`] is due when it is written.
     #[inline]
     pub(crate) fn begin_op(&mut self, key: &Key<'_>, gated: bool) {
         self.count += 1;
@@ -167,7 +167,7 @@ impl Changes {
         });
     }
 
-    /// Begins an EDIT: what is appended to the bytes until [`Changes::end_edit`] are its edits,
+    /// Begins an EDIT: what is appended to the bytes until [`ChangeSet::end_edit`] are its edits,
     /// which note in `breaks` where they can be cut.
     #[inline]
     pub(crate) fn begin_edit(
@@ -311,19 +311,19 @@ impl Changes {
         &mut self.events
     }
 
-    /// Bytes of ChangeSets since the last call of [`Changes::take_appended_bytes`]: what was
+    /// Bytes of ChangeSets since the last call of [`ChangeSet::take_appended_bytes`]: what was
     /// changed takes as much memory at most, but for the overhead of small keys.
     #[inline]
     pub fn appended_bytes(&self) -> usize {
         self.appended_bytes
     }
 
-    /// Counts [`Changes::appended_bytes`] from zero again.
+    /// Counts [`ChangeSet::appended_bytes`] from zero again.
     pub fn take_appended_bytes(&mut self) -> usize {
         std::mem::take(&mut self.appended_bytes)
     }
 
-    /// Changes of keys since the last call.
+    /// ChangeSet of keys since the last call.
     pub fn take_count(&mut self) -> u64 {
         std::mem::take(&mut self.count)
     }
@@ -359,7 +359,7 @@ impl Txn<'_> {
 
     /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them.
     /// Returns the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
-    /// Clients that were called are due to be served ([`Changes::take_called`]).
+    /// Clients that were called are due to be served ([`ChangeSet::take_called`]).
     #[inline]
     pub fn commit(mut self) -> Option<Ticket> {
         self.append()

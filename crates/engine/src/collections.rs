@@ -16,7 +16,7 @@ use basalt_keyspace::database::Edited;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::Found;
-use basalt_value::{Collection, Edits, Limits, Value, ValueRef};
+use basalt_value::{Collection, Edits, FormLimits, Value, ValueRef};
 
 /// The key holds a value of another kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ impl View<'_> {
     }
 
     /// Up to where collections stay packed.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> FormLimits {
         self.engine.limits()
     }
 }
@@ -90,13 +90,13 @@ impl Txn<'_> {
 
     /// Up to where collections stay packed.
     #[inline]
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> FormLimits {
         self.engine.limits()
     }
 
-    /// Changes the collection of this type under a key. What `change` writes as edits is logged; if
-    /// it writes nothing, nothing has changed. Returns what `change` returns, or `None` if the key
-    /// is not there and is to be skipped.
+    /// ChangeSet the collection of this type under a key. What `change` writes as edits is logged;
+    /// if it writes nothing, nothing has changed. Returns what `change` returns, or `None` if the
+    /// key is not there and is to be skipped.
     ///
     /// # Errors
     /// Something else is under the key; `change` has not been called.
@@ -110,8 +110,8 @@ impl Txn<'_> {
         self.edit_telling(key, absent, Told::Everybody, change)
     }
 
-    /// Changes something that hangs on a collection but is no part of its content, the groups of a
-    /// stream: those who watch the key are not told. Apart from that [`Txn::edit`].
+    /// ChangeSet something that hangs on a collection but is no part of its content, the groups of
+    /// a stream: those who watch the key are not told. Apart from that [`Txn::edit`].
     ///
     /// # Errors
     /// Something else is under the key; `change` has not been called.

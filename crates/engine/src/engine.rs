@@ -8,8 +8,8 @@ use crate::key::Key;
 use crate::limits::LimitsCell;
 use crate::log::{CommitLog, Gate, Gating, Ticket};
 use crate::miss::MissQueue;
-use crate::recovery::{Applier, RecoveryError, RecoveryStats};
-use crate::replay::{Replay, replay};
+use crate::recovery::{RecordApplier, RecoveryError, RecoveryStats};
+use crate::replay::{LogReplay, replay};
 use crate::retire::Retired;
 use crate::rows::LoadError;
 use crate::waiting::Places;
@@ -20,10 +20,10 @@ use basalt_env::clock::Clock;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::Partition;
-use basalt_keyspace::table::Seen;
+use basalt_keyspace::table::EntryHint;
 use basalt_stdx::lock_rank::RankedMutex;
 use basalt_stdx::short_lock::LockWait;
-use basalt_value::{Limits, ValueRef};
+use basalt_value::{FormLimits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -47,7 +47,7 @@ pub struct Options {
     /// Seed of the key hash.
     pub hash_seed: u64,
     /// Up to where collections stay packed.
-    pub limits: Limits,
+    pub limits: FormLimits,
     /// Bytes of a collection above which each of its elements has a row of its own in the cold tier
     /// (`collection-row-max`).
     pub collection_row_bytes_max: usize,
@@ -72,7 +72,7 @@ impl Default for Options {
             checkpoint_log_bytes: u64::MAX,
             miss_threads: 1,
             hash_seed: 1,
-            limits: Limits::default(),
+            limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
             record_bytes_max: RECORD_BYTES_MAX,
             change_set_bytes_max: CHANGE_SET_BYTES_MAX,
@@ -154,12 +154,12 @@ impl Engine {
     /// Opens the database: the cold tier as it is, then the log's tail on top of it.
     ///
     /// `open_log` gets, per shard, the position from which new records must go on at least, and
-    /// feeds every record that the log still has to the [`Replay`].
+    /// feeds every record that the log still has to the [`LogReplay`].
     pub fn open<E>(
         options: Options,
         cold: Arc<dyn ColdTier>,
         clock: Arc<dyn Clock>,
-        open_log: impl FnOnce(&[u64], &mut Replay<'_, '_>) -> Result<Arc<dyn CommitLog>, E>,
+        open_log: impl FnOnce(&[u64], &mut LogReplay<'_, '_>) -> Result<Arc<dyn CommitLog>, E>,
     ) -> Result<Engine, RecoveryError>
     where
         RecoveryError: From<E>,
@@ -168,11 +168,11 @@ impl Engine {
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
         let accepts_loss = options.accept_data_loss;
-        let mut applier = Applier::begin(&keyspace, &*cold, options.limits, accepts_loss)?;
+        let mut applier = RecordApplier::begin(&keyspace, &*cold, options.limits, accepts_loss)?;
         let floor = applier.floor();
         let belonging = Belonging::read(&*cold, floor.clone(), accepts_loss)?;
         let start = Instant::now();
-        let feed = |replay: &mut Replay<'_, '_>| open_log(&floor, replay);
+        let feed = |replay: &mut LogReplay<'_, '_>| open_log(&floor, replay);
         let (log, belonging) = replay(&mut applier, belonging, feed)?;
         let log_mark = belonging.settle(&*cold)?;
         let (next_generation, mut recovery) = applier.end();
@@ -215,12 +215,12 @@ impl Engine {
 
     /// Up to where collections stay packed.
     #[inline]
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> FormLimits {
         self.limits.get()
     }
 
-    /// Changes up to where collections stay packed. What is native already stays so.
-    pub fn set_limits(&self, limits: Limits) {
+    /// ChangeSet up to where collections stay packed. What is native already stays so.
+    pub fn set_limits(&self, limits: FormLimits) {
         self.limits.set(limits);
     }
 
@@ -230,7 +230,7 @@ impl Engine {
         self.evicts_by_frequency.load(Ordering::Relaxed)
     }
 
-    /// Changes [`Engine::evicts_by_frequency`].
+    /// ChangeSet [`Engine::evicts_by_frequency`].
     pub fn set_evicts_by_frequency(&self, does: bool) {
         self.evicts_by_frequency.store(does, Ordering::Relaxed);
     }
@@ -297,7 +297,7 @@ impl Engine {
     /// Brings the entry of a key into the cache, without waiting for its partition; says where it
     /// was seen.
     #[inline]
-    pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) -> Seen {
+    pub fn prefetch_entry(&self, db: u8, hash: u64, partition: PartitionId) -> EntryHint {
         self.keyspace.prefetch_entry(partition, db, hash)
     }
 

@@ -3,7 +3,7 @@
 //!
 //! A command says what it did beside the change (`txn.notify(EventClass::String, "set", key)`). As
 //! long as nobody wants the class that is one test of a number that the thread has at hand. Else
-//! the event joins the thread's [`Changes`](crate::Changes), whose owner publishes it once the
+//! the event joins the thread's [`ChangeSet`](crate::ChangeSet), whose owner publishes it once the
 //! partitions are unlocked and the change is in the log. What happens without a command, expiry,
 //! goes through an [`EventSink`].
 //!

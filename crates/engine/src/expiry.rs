@@ -6,12 +6,12 @@
 //! lock, of which only the references marked EXPIRING are followed; a round goes on where the last
 //! lock ended.
 
-use crate::changes::Changes;
+use crate::changes::ChangeSet;
 use crate::engine::Engine;
 use crate::events::EventClasses;
 use crate::key::Key;
 use crate::txn::Txn;
-use crate::view::Session;
+use crate::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ const LIMITS: RoundLimits =
 #[derive(Default)]
 pub(crate) struct ExpiryCycle {
     next: usize,
-    changes: Changes,
+    changes: ChangeSet,
     due: Vec<Vec<u8>>,
 }
 
@@ -91,7 +91,7 @@ impl ExpiryCycle {
         if due.is_empty() {
             return goes_on;
         }
-        let session = Session::background(db, now_ms);
+        let session = CommandContext::background(db, now_ms);
         let sink = engine.event_sink.get();
         self.changes.listen_for(sink.map_or(EventClasses::NONE, |sink| sink.classes()));
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);

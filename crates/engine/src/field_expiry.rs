@@ -5,12 +5,12 @@
 //! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its
 //! earliest field is due, and then again when its next one is.
 
-use crate::changes::Changes;
+use crate::changes::ChangeSet;
 use crate::collections::Absent;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::txn::Txn;
-use crate::view::Session;
+use crate::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;
@@ -27,7 +27,7 @@ const FIELDS_A_LOCK: usize = 256;
 #[derive(Default)]
 pub(crate) struct FieldExpiryCycle {
     next: usize,
-    changes: Changes,
+    changes: ChangeSet,
     due: Vec<Vec<u8>>,
 }
 
@@ -87,7 +87,7 @@ impl FieldExpiryCycle {
         }
         self.due.sort_unstable();
         self.due.dedup();
-        let session = Session::background(db, now_ms);
+        let session = CommandContext::background(db, now_ms);
         let mut txn = Txn::new(engine, locked, session, &mut self.changes);
         let mut removed = 0;
         for bytes in &self.due {

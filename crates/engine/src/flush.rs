@@ -9,20 +9,20 @@
 //! With sixteen databases that are 16,384 tables, of which nearly all are empty after a flush. So
 //! databases that nobody uses are passed over ([`Engine::note_used`]), and so is a partition whose
 //! database is as a new one ([`Database::is_untouched`]). A shard has a record only if one of its
-//! partitions is concerned. Replay comes to the same keys: where a flush found nothing, there is
+//! partitions is concerned. LogReplay comes to the same keys: where a flush found nothing, there is
 //! nothing for it to remove.
 
-use crate::changes::Changes;
+use crate::changes::ChangeSet;
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::log::Gate;
 use crate::txn::Txn;
-use crate::view::Session;
+use crate::view::CommandContext;
 use crate::watch::seen;
 use basalt_change::op::Op;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
-use basalt_keyspace::interest::{Called, Seen};
+use basalt_keyspace::interest::{Called, WatchedState};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
@@ -53,8 +53,8 @@ impl Engine {
         change: impl FnOnce(&mut Txn<'_>),
     ) -> Result<(), Held> {
         let locked = self.lock_all_within(wait).ok_or(Held)?;
-        let session = Session::background(0, self.clock.unix_ms());
-        let mut changes = Changes::default();
+        let session = CommandContext::background(0, self.clock.unix_ms());
+        let mut changes = ChangeSet::default();
         let mut txn = Txn::new(self, locked, session, &mut changes);
         change(&mut txn);
         if let Some(ticket) = txn.commit() {
@@ -158,7 +158,7 @@ fn concerns(partition: &Partition, op: Op<'_>) -> bool {
 fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called) {
     let Some(mut interest) = partition.interest.take() else { return };
     match op {
-        Op::FlushDb { db, .. } => interest.note_replaced(db, |_, _| Seen::Absent, called),
+        Op::FlushDb { db, .. } => interest.note_replaced(db, |_, _| WatchedState::Absent, called),
         Op::SwapDb { db, other } => {
             for (db, replacement) in [(db, other), (other, db)] {
                 let replacement = partition.database(replacement);

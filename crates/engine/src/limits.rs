@@ -1,11 +1,11 @@
 //! HOT PATH
 //! Up to where collections stay packed, as every thread reads it.
 
-use basalt_value::Limits;
+use basalt_value::FormLimits;
 use basalt_value::limits::PackedLimits;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-/// [`Limits`] that may change while they are read. Relaxed throughout: each number is right by
+/// [`FormLimits`] that may change while they are read. Relaxed throughout: each number is right by
 /// itself, and a collection that is made native a moment too soon or too late harms nobody.
 #[derive(Debug, Default)]
 pub(crate) struct LimitsCell {
@@ -41,15 +41,15 @@ impl PackedCell {
 }
 
 impl LimitsCell {
-    pub(crate) fn new(limits: Limits) -> LimitsCell {
+    pub(crate) fn new(limits: FormLimits) -> LimitsCell {
         let cell = LimitsCell::default();
         cell.set(limits);
         cell
     }
 
     #[inline]
-    pub(crate) fn get(&self) -> Limits {
-        Limits {
+    pub(crate) fn get(&self) -> FormLimits {
+        FormLimits {
             list_node: self.list_node.load(Ordering::Relaxed),
             intset_entries_max: self.intset_entries_max.load(Ordering::Relaxed),
             set: self.set.get(),
@@ -61,7 +61,7 @@ impl LimitsCell {
         }
     }
 
-    pub(crate) fn set(&self, limits: Limits) {
+    pub(crate) fn set(&self, limits: FormLimits) {
         self.list_node.store(limits.list_node, Ordering::Relaxed);
         self.intset_entries_max.store(limits.intset_entries_max, Ordering::Relaxed);
         self.set.set(limits.set);

@@ -6,14 +6,14 @@
 //! copied into the entry and the log, the lock is let go. At pipeline 50 a SET takes 932
 //! instructions so, and by way of a transaction some 400 more.
 
-use crate::changes::Changes;
+use crate::changes::ChangeSet;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::{Gating, Ticket};
-use crate::view::{Session, access_at};
+use crate::view::{CommandContext, access_at};
 use basalt_change::op::{Origin, Put, StringForm};
 use basalt_keyspace::entry::{Content, NewValue};
-use basalt_keyspace::table::Seen;
+use basalt_keyspace::table::EntryHint;
 
 impl Engine {
     /// Puts a string without expiry under a key that has one already, if it fits the same place and
@@ -24,11 +24,11 @@ impl Engine {
     pub fn overwrite(
         &self,
         key: &Key<'_>,
-        seen: Seen,
+        seen: EntryHint,
         value: &[u8],
-        session: &Session,
+        session: &CommandContext,
         gating: Gating,
-        changes: &mut Changes,
+        changes: &mut ChangeSet,
     ) -> Option<Ticket> {
         debug_assert!(changes.is_empty());
         let (db, form) = (session.db, StringForm::Whole);

@@ -10,14 +10,14 @@ use crate::collections::WrongType;
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Gate;
-use crate::view::{Object, Session, View, used};
-use basalt_keyspace::table::Seen;
+use crate::view::{CommandContext, Object, View, used};
+use basalt_keyspace::table::EntryHint;
 use basalt_value::Collection;
 
 /// What a command that reads one key sees of it.
 pub struct Point<'a> {
     object: Option<Object<'a>>,
-    session: &'a Session,
+    session: &'a CommandContext,
 }
 
 impl<'a> Point<'a> {
@@ -66,8 +66,8 @@ impl Engine {
     pub fn read_point<R>(
         &self,
         key: &Key<'_>,
-        seen: Seen,
-        session: &Session,
+        seen: EntryHint,
+        session: &CommandContext,
         gate: &mut Gate,
         read: impl FnOnce(&Point<'_>) -> R,
     ) -> Option<R> {
@@ -76,7 +76,7 @@ impl Engine {
                 self.gate_read(partition, key, gate);
             }
             let database = partition.database(session.db);
-            let Session { now_ms, touch, .. } = *session;
+            let CommandContext { now_ms, touch, .. } = *session;
             let found = database.table().find_again(seen, key.hash, key.bytes);
             let object = used(database.table(), found, now_ms, touch);
             let is_known = object.is_some() || database.is_complete();

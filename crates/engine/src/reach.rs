@@ -7,13 +7,13 @@
 //! have changed meanwhile: each run finds out again which keys it needs.
 
 use crate::changes::Ask;
-use crate::txn::{Company, Txn};
+use crate::txn::{RunMode, Txn};
 use crate::view::View;
 
 impl Txn<'_> {
     /// Whether every key is held and in memory, so that the command may look at any.
     pub fn reaches_everything(&self) -> bool {
-        self.company == Company::Everything
+        self.run_mode == RunMode::Everything
     }
 
     /// Has the command run again under the locks of these keys, too. It returns without a reply.
@@ -34,7 +34,7 @@ impl Txn<'_> {
 impl View<'_> {
     /// As [`Txn::reaches_everything`].
     pub fn reaches_everything(&self) -> bool {
-        self.company == Company::Everything
+        self.run_mode == RunMode::Everything
     }
 
     /// As [`Txn::reach`].

@@ -17,7 +17,7 @@ use basalt_keyspace::database::Stored;
 use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::StoredPartition;
 use basalt_keyspace::retire::FreeAtOnce;
-use basalt_value::Limits;
+use basalt_value::FormLimits;
 use std::time::{Duration, Instant};
 
 /// Up to here generations are for databases that were never flushed: there are no more databases.
@@ -68,7 +68,7 @@ pub struct RecoveryStats {
     pub keys_in_cold_tier: u64,
     /// Records of the log that were applied.
     pub records_applied: u64,
-    /// Changes that were dropped because what they build upon is lost, and that is accepted.
+    /// ChangeSet that were dropped because what they build upon is lost, and that is accepted.
     pub changes_dropped: u64,
     /// Records that the cold tier already had.
     pub records_skipped: u64,
@@ -79,7 +79,7 @@ pub struct RecoveryStats {
 }
 
 /// Applies the log's records during start-up: those of all shards, or of some.
-pub(crate) struct Applier<'a> {
+pub(crate) struct RecordApplier<'a> {
     apply: Apply<'a, FreeAtOnce>,
     floor: Vec<u64>,
     generation_max: u64,
@@ -88,16 +88,16 @@ pub(crate) struct Applier<'a> {
     stats: RecoveryStats,
 }
 
-impl<'a> Applier<'a> {
+impl<'a> RecordApplier<'a> {
     /// Reads the marks of all partitions.
     pub(crate) fn begin(
         keyspace: &'a Keyspace,
         cold: &'a dyn ColdTier,
-        limits: Limits,
+        limits: FormLimits,
         accepts_loss: bool,
-    ) -> Result<Applier<'a>, RecoveryError> {
+    ) -> Result<RecordApplier<'a>, RecoveryError> {
         let start = Instant::now();
-        let mut applier = Applier {
+        let mut applier = RecordApplier {
             apply: Apply { keyspace, cold, limits, retired: FreeAtOnce },
             floor: vec![0; SHARDS],
             generation_max: FIRST_GENERATION_MAX,
@@ -122,13 +122,13 @@ impl<'a> Applier<'a> {
     }
 
     /// One for some of the shards, that has applied nothing yet.
-    pub(crate) fn for_some_shards(&self) -> Applier<'a> {
+    pub(crate) fn for_some_shards(&self) -> RecordApplier<'a> {
         let (floor, stats) = (Vec::new(), RecoveryStats::default());
-        Applier { floor, stats, ..*self }
+        RecordApplier { floor, stats, ..*self }
     }
 
     /// Enters into the books what another one has applied.
-    pub(crate) fn take_over(&mut self, other: &Applier<'_>) {
+    pub(crate) fn take_over(&mut self, other: &RecordApplier<'_>) {
         self.generation_max = self.generation_max.max(other.generation_max);
         self.stats.records_applied += other.stats.records_applied;
         self.stats.records_skipped += other.stats.records_skipped;

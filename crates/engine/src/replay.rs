@@ -15,7 +15,7 @@
 //! A thread starts with the first batch that it gets. A short log is replayed without any.
 
 use crate::belonging::{Belonging, LogBeginning};
-use crate::recovery::{Applier, RecoveryError};
+use crate::recovery::{RecordApplier, RecoveryError};
 use crate::replay_batch::ReplayBatch;
 use basalt_change::place::ShardId;
 use std::panic::resume_unwind;
@@ -28,7 +28,7 @@ const THREADS_MAX: usize = 4;
 const BATCHES_UNDER_WAY: usize = 3;
 
 /// Takes the log's records during start-up, and judges whether it is the right log.
-pub struct Replay<'scope, 'env> {
+pub struct LogReplay<'scope, 'env> {
     belonging: Belonging,
     scope: &'scope Scope<'scope, 'env>,
     lanes: Vec<Lane<'scope, 'env>>,
@@ -42,7 +42,7 @@ struct Lane<'scope, 'env> {
 
 enum LaneState<'scope, 'env> {
     /// There was no full batch yet.
-    Inline(Applier<'env>),
+    Inline(RecordApplier<'env>),
     Running(Running<'scope, 'env>),
     /// Its error has been returned.
     Failed,
@@ -51,24 +51,25 @@ enum LaneState<'scope, 'env> {
 struct Running<'scope, 'env> {
     full: SyncSender<ReplayBatch>,
     empty: Receiver<ReplayBatch>,
-    thread: ScopedJoinHandle<'scope, Result<Applier<'env>, RecoveryError>>,
+    thread: ScopedJoinHandle<'scope, Result<RecordApplier<'env>, RecoveryError>>,
 }
 
-/// Has `feed` give all records to a [`Replay`], and applies them. Returns what `feed` returns, and
-/// what came of the comparison.
+/// Has `feed` give all records to a [`LogReplay`], and applies them. Returns what `feed` returns,
+/// and what came of the comparison.
 pub(crate) fn replay<R, E>(
-    applier: &mut Applier<'_>,
+    applier: &mut RecordApplier<'_>,
     belonging: Belonging,
-    feed: impl FnOnce(&mut Replay<'_, '_>) -> Result<R, E>,
+    feed: impl FnOnce(&mut LogReplay<'_, '_>) -> Result<R, E>,
 ) -> Result<(R, Belonging), RecoveryError>
 where
     RecoveryError: From<E>,
 {
     let threads = available_parallelism().map_or(1, |threads| threads.get().min(THREADS_MAX));
-    let appliers: Vec<Applier<'_>> = (0..threads).map(|_| applier.for_some_shards()).collect();
+    let appliers: Vec<RecordApplier<'_>> =
+        (0..threads).map(|_| applier.for_some_shards()).collect();
     let (fed, belonging, appliers) = scope(|scope| {
         let lanes = appliers.into_iter().map(Lane::new).collect();
-        let mut replay = Replay { belonging, scope, lanes };
+        let mut replay = LogReplay { belonging, scope, lanes };
         let fed = feed(&mut replay)?;
         let appliers: Result<Vec<_>, RecoveryError> =
             replay.lanes.into_iter().map(Lane::end).collect();
@@ -78,7 +79,7 @@ where
     Ok((fed, belonging))
 }
 
-impl<'scope> Replay<'scope, '_> {
+impl<'scope> LogReplay<'scope, '_> {
     /// The name of the log that the cold tier belongs to, if it has noted one.
     pub fn log(&self) -> Option<[u8; 16]> {
         self.belonging.log()
@@ -117,7 +118,7 @@ impl<'scope> Replay<'scope, '_> {
 }
 
 impl<'scope, 'env> Lane<'scope, 'env> {
-    fn new(applier: Applier<'env>) -> Lane<'scope, 'env> {
+    fn new(applier: RecordApplier<'env>) -> Lane<'scope, 'env> {
         Lane { filling: ReplayBatch::default(), state: LaneState::Inline(applier) }
     }
 
@@ -138,7 +139,7 @@ impl<'scope, 'env> Lane<'scope, 'env> {
     }
 
     /// Applies what is left.
-    fn end(mut self) -> Result<Applier<'env>, RecoveryError> {
+    fn end(mut self) -> Result<RecordApplier<'env>, RecoveryError> {
         let mut applier = match self.state {
             LaneState::Inline(applier) => applier,
             LaneState::Running(running) => running.end()?,
@@ -152,7 +153,7 @@ impl<'scope, 'env> Lane<'scope, 'env> {
 impl<'scope, 'env> Running<'scope, 'env> {
     fn start(
         scope: &'scope Scope<'scope, 'env>,
-        mut applier: Applier<'env>,
+        mut applier: RecordApplier<'env>,
     ) -> Running<'scope, 'env> {
         let (full, batches) = sync_channel::<ReplayBatch>(BATCHES_UNDER_WAY);
         let (back, empty) = sync_channel(BATCHES_UNDER_WAY + 1);
@@ -167,13 +168,13 @@ impl<'scope, 'env> Running<'scope, 'env> {
         Running { full, empty, thread }
     }
 
-    fn end(self) -> Result<Applier<'env>, RecoveryError> {
+    fn end(self) -> Result<RecordApplier<'env>, RecoveryError> {
         drop(self.full);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-fn apply(applier: &mut Applier<'_>, batch: &mut ReplayBatch) -> Result<(), RecoveryError> {
+fn apply(applier: &mut RecordApplier<'_>, batch: &mut ReplayBatch) -> Result<(), RecoveryError> {
     let keyspace = applier.keyspace();
     batch.drain(keyspace, |shard, position, record| applier.apply_record(shard, position, record))
 }

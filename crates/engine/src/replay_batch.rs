@@ -1,7 +1,7 @@
 //! HOT PATH
 //! Records of the log on their way into memory, many at a time.
 //!
-//! Replay touches keys at random, and each would wait for memory several times over: 0.85 µs a
+//! LogReplay touches keys at random, and each would wait for memory several times over: 0.85 µs a
 //! record. So what the later ones of some records touch is fetched while the earlier ones are
 //! applied, as commands do it.
 
@@ -21,10 +21,10 @@ const BYTES_MAX: usize = 128 << 10;
 #[derive(Default)]
 pub(crate) struct ReplayBatch {
     bytes: Vec<u8>,
-    records: Vec<Waiting>,
+    records: Vec<WaitingRecord>,
 }
 
-struct Waiting {
+struct WaitingRecord {
     shard: ShardId,
     position: u64,
     bytes: Range<usize>,
@@ -35,7 +35,7 @@ impl ReplayBatch {
     pub(crate) fn push(&mut self, shard: ShardId, position: u64, record: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(record);
-        self.records.push(Waiting { shard, position, bytes: start..self.bytes.len() });
+        self.records.push(WaitingRecord { shard, position, bytes: start..self.bytes.len() });
     }
 
     /// It is time to apply them.
@@ -62,7 +62,7 @@ impl ReplayBatch {
 }
 
 /// Brings what the records touch first into the cache.
-fn fetch(keyspace: &Keyspace, bytes: &[u8], records: &[Waiting]) {
+fn fetch(keyspace: &Keyspace, bytes: &[u8], records: &[WaitingRecord]) {
     let mut touched = [None; FETCHED_MAX];
     for (touched, record) in touched.iter_mut().zip(records) {
         let first = first_key(&bytes[record.bytes.clone()]);

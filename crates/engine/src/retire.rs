@@ -14,11 +14,11 @@ const WAITING_BYTES_MAX: usize = 1 << 30;
 /// Values that wait to be freed.
 #[derive(Default)]
 pub(crate) struct Retired {
-    waiting: RankedMutex<Waiting>,
+    waiting: RankedMutex<RetiredValues>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct RetiredValues {
     values: Vec<Big>,
     bytes: usize,
 }

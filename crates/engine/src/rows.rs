@@ -7,7 +7,7 @@ use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::database::{Row, RowState};
 use basalt_keyspace::deferred::Change;
 use basalt_keyspace::entry::NewValue;
-use basalt_value::{DecodeError, Kind, Limits, Value, spread};
+use basalt_value::{DecodeError, FormLimits, Kind, Value, spread};
 use std::ops::ControlFlow;
 
 /// A row that makes no sense.
@@ -60,7 +60,7 @@ impl From<DecodeError> for LoadError {
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) cold: &'a dyn ColdTier,
-    pub(crate) limits: Limits,
+    pub(crate) limits: FormLimits,
     /// Asked now and then while a large collection is read.
     pub(crate) goes_on: &'a dyn Fn() -> bool,
 }
@@ -73,7 +73,10 @@ pub(crate) struct LoadedRow<'a> {
 
 impl<'a> LoadedRow<'a> {
     /// Reads an object's row that is all of it; `None` if there are elements to be read.
-    pub(crate) fn decode(row: &'a [u8], limits: &Limits) -> Result<Option<LoadedRow<'a>>, BadRow> {
+    pub(crate) fn decode(
+        row: &'a [u8],
+        limits: &FormLimits,
+    ) -> Result<Option<LoadedRow<'a>>, BadRow> {
         let row = ObjectRow::decode(row)?;
         let value = match row.kind {
             RowKind::String(form) => NewValue::string(row.value, form),
@@ -112,7 +115,11 @@ impl<'a> LoadedRow<'a> {
     }
 
     /// Makes the changes that waited for it to be read.
-    pub(crate) fn catch_up(&mut self, changes: &[Change], limits: &Limits) -> Result<(), BadRow> {
+    pub(crate) fn catch_up(
+        &mut self,
+        changes: &[Change],
+        limits: &FormLimits,
+    ) -> Result<(), BadRow> {
         for change in changes {
             match (change, &mut self.row.value) {
                 (Change::Expire(expire_ms), _) => self.row.expire_ms = *expire_ms,

@@ -1,12 +1,12 @@
 //! An engine without files, for tests of this crate's inside.
 
-use crate::changes::Changes;
+use crate::changes::ChangeSet;
 use crate::engine::{Engine, Options};
 use crate::journal_log::{JournalLog, Trimming};
 use crate::log::CommitLog;
 use crate::recovery::RecoveryError;
 use crate::txn::{PutOptions, Txn};
-use crate::view::Session;
+use crate::view::CommandContext;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_env::{SimDisk, clock::ManualClock};
 use basalt_journal::FsyncPolicy;
@@ -31,8 +31,8 @@ pub(crate) fn engine() -> (Engine, Arc<ManualClock>) {
 /// Puts a string under a key of database 0, with this expiry.
 pub(crate) fn put(engine: &Engine, key: &[u8], expire_ms: u64) {
     let key = engine.key(key);
-    let mut changes = Changes::default();
-    let session = Session::background(0, engine.clock.unix_ms());
+    let mut changes = ChangeSet::default();
+    let session = CommandContext::background(0, engine.clock.unix_ms());
     let mut txn = Txn::new(engine, engine.lock(&[key]), session, &mut changes);
     txn.put(&key, b"value", PutOptions::whole(expire_ms));
     txn.append();

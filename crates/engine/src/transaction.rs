@@ -12,13 +12,13 @@
 //! same ChangeSet, in the order in which they were made, as records for whole shards.
 
 use crate::census::DatabaseTotals;
-use crate::changes::{Changes, TooLarge};
+use crate::changes::{ChangeSet, TooLarge};
 use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::{Gate, Ticket};
 use crate::miss::Missing;
-use crate::txn::{Company, Txn};
-use crate::view::{Object, Session, View};
+use crate::txn::{RunMode, Txn};
+use crate::view::{CommandContext, Object, View};
 use crate::walk::{Cursor, Walk, WalkEnd, WalkLimits};
 use crate::watch::Watching;
 use basalt_change::place::PartitionId;
@@ -55,8 +55,8 @@ pub enum Unready {
 pub struct Transaction<'e> {
     engine: &'e Engine,
     locked: Locked<'e>,
-    changes: &'e mut Changes,
-    company: Company,
+    changes: &'e mut ChangeSet,
+    run_mode: RunMode,
 }
 
 impl<'e> Transaction<'e> {
@@ -69,7 +69,7 @@ impl<'e> Transaction<'e> {
         claims: &Claims<'_>,
         watching: Option<&Watching>,
         wait: LockWait,
-        changes: &'e mut Changes,
+        changes: &'e mut ChangeSet,
     ) -> Result<Transaction<'e>, Unready> {
         let locked = if claims.everything {
             engine.lock_all_within(wait)
@@ -77,12 +77,12 @@ impl<'e> Transaction<'e> {
             engine.lock_with_watched(&claims.keys, watching, wait)
         };
         let locked = locked.ok_or(Unready::Held)?;
-        let company = if claims.everything && claims.reads_everything {
-            Company::Everything
+        let run_mode = if claims.everything && claims.reads_everything {
+            RunMode::Everything
         } else {
-            Company::Transaction
+            RunMode::Transaction
         };
-        Ok(Transaction { engine, locked, changes, company })
+        Ok(Transaction { engine, locked, changes, run_mode })
     }
 
     /// Whether everything is in memory that the commands may touch.
@@ -150,7 +150,7 @@ impl<'e> Transaction<'e> {
             locked.holds(id) && locked.partition(id).database(db).is_complete()
         };
         let reaches = PartitionId::all().all(is_here);
-        self.company = if reaches { Company::Everything } else { Company::Transaction };
+        self.run_mode = if reaches { RunMode::Everything } else { RunMode::Transaction };
         reaches
     }
 
@@ -165,13 +165,13 @@ impl<'e> Transaction<'e> {
             engine: self.engine,
             locked: self.locked.lend(),
             changes: self.changes,
-            company: self.company,
+            run_mode: self.run_mode,
         }
     }
 
     /// Before a command: if anybody wants events, removes those of its keys whose time has come,
     /// and says so. A listener for `expired` hears it before what the command does to the key.
-    pub fn expire(&mut self, keys: &[Key<'_>], session: Session) {
+    pub fn expire(&mut self, keys: &[Key<'_>], session: CommandContext) {
         if self.changes.classes.is_empty() {
             return;
         }
@@ -186,30 +186,30 @@ impl<'e> Transaction<'e> {
     }
 
     /// Read access for one command.
-    pub fn view(&mut self, session: Session) -> View<'_> {
-        View::within(self.engine, self.locked.lend(), session, self.company)
+    pub fn view(&mut self, session: CommandContext) -> View<'_> {
+        View::within(self.engine, self.locked.lend(), session, self.run_mode)
     }
 
     /// Write access for one command, if the log takes more than what has been changed already.
     ///
     /// # Errors
     /// It does not.
-    pub fn write(&mut self, session: Session) -> Result<Txn<'_>, TooLarge> {
+    pub fn write(&mut self, session: CommandContext) -> Result<Txn<'_>, TooLarge> {
         let txn = self.txn(session);
         txn.check_room(0)?;
         Ok(txn)
     }
 
     /// Write access for one command. Its changes are kept for [`Transaction::commit`].
-    pub fn txn(&mut self, session: Session) -> Txn<'_> {
-        Txn::within(self.engine, self.locked.lend(), session, self.changes, self.company)
+    pub fn txn(&mut self, session: CommandContext) -> Txn<'_> {
+        Txn::within(self.engine, self.locked.lend(), session, self.changes, self.run_mode)
     }
 
     /// Appends what all commands changed to the log, all or nothing, and lets go of the locks.
     /// Returns the ticket that the reply waits for.
     pub fn commit(self) -> Option<Ticket> {
-        let session = Session::background(0, 0);
-        Txn::within(self.engine, self.locked, session, self.changes, self.company).commit()
+        let session = CommandContext::background(0, 0);
+        Txn::within(self.engine, self.locked, session, self.changes, self.run_mode).commit()
     }
 
     /// [`Engine::scan`] under the locks held.
@@ -241,12 +241,12 @@ impl<'e> Transaction<'e> {
     }
 
     /// Empties databases.
-    pub fn flush(&mut self, databases: Range<u8>, session: Session) {
+    pub fn flush(&mut self, databases: Range<u8>, session: CommandContext) {
         self.txn(session).flush(databases);
     }
 
     /// Exchanges two databases.
-    pub fn swap(&mut self, db: u8, other: u8, session: Session) {
+    pub fn swap(&mut self, db: u8, other: u8, session: CommandContext) {
         self.txn(session).swap(db, other);
     }
 }

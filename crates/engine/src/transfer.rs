@@ -3,11 +3,11 @@
 use crate::changes::{Ask, TooLarge};
 use crate::events::EventClass;
 use crate::key::Key;
-use crate::txn::{Company, PutOptions, Txn};
+use crate::txn::{PutOptions, RunMode, Txn};
 use crate::view::access_at;
 use basalt_change::op::{Op, Origin, Put};
 use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};
-use basalt_value::{Limits, Value};
+use basalt_value::{FormLimits, Value};
 use std::sync::Arc;
 
 /// Where a value goes.
@@ -28,7 +28,7 @@ impl Txn<'_> {
     /// If something has been changed already: a change would be made twice. Never inside a
     /// [`Transaction`](crate::Transaction), which has looked for the key in all databases.
     pub fn must_wait_for(&mut self, wanted: Destination<'_>) -> bool {
-        if self.company != Company::Alone {
+        if self.run_mode != RunMode::Alone {
             return false;
         }
         assert!(self.changes.is_empty(), "a command asks for its keys before it changes any");
@@ -133,7 +133,7 @@ enum Copied {
 }
 
 impl Copied {
-    fn of(value: EntryValue<'_>, limits: &Limits) -> Copied {
+    fn of(value: EntryValue<'_>, limits: &FormLimits) -> Copied {
         match value {
             EntryValue::String(StringValue::Inline(bytes)) => Copied::Bytes(bytes.to_vec()),
             EntryValue::String(StringValue::Shared(shared)) => Copied::Shared(shared.to_arc()),

@@ -2,17 +2,17 @@
 //! What a write command sees: the keys that it named, under their locks, and the means to change
 //! them. Every change goes to memory and to the ChangeSet in one call, so that they cannot differ.
 
-use crate::changes::Changes;
+use crate::changes::ChangeSet;
 use crate::engine::Engine;
 use crate::events::EventClass;
 use crate::key::Key;
 use crate::log::{Gate, Gating};
 use crate::miss::Missing;
-use crate::view::{Attempt, Issuer, Object, Session, access_at, live};
+use crate::view::{Attempt, CommandContext, Issuer, Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
 use basalt_keyspace::entry::{Access, Content, NewValue};
-use basalt_keyspace::interest::{Event, Place};
+use basalt_keyspace::interest::{Event, KeyId};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Found;
@@ -25,15 +25,15 @@ pub(crate) const WHOLE_BYTES_MAX: usize = 128;
 pub struct Txn<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) locked: Locked<'e>,
-    pub(crate) session: Session,
-    pub(crate) changes: &'e mut Changes,
+    pub(crate) session: CommandContext,
+    pub(crate) changes: &'e mut ChangeSet,
     pub(crate) gated: bool,
-    pub(crate) company: Company,
+    pub(crate) run_mode: RunMode,
 }
 
 /// Whether a command runs by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Company {
+pub(crate) enum RunMode {
     /// It does, and may ask to be run again.
     Alone,
     /// It is one of several that run as one, and everything is there that it may touch.
@@ -90,8 +90,8 @@ impl<'e> Txn<'e> {
     pub fn new(
         engine: &'e Engine,
         locked: Locked<'e>,
-        session: Session,
-        changes: &'e mut Changes,
+        session: CommandContext,
+        changes: &'e mut ChangeSet,
     ) -> Txn<'e> {
         Txn::with_gating(engine, locked, session, changes, engine.gating())
     }
@@ -101,27 +101,27 @@ impl<'e> Txn<'e> {
     pub fn with_gating(
         engine: &'e Engine,
         locked: Locked<'e>,
-        session: Session,
-        changes: &'e mut Changes,
+        session: CommandContext,
+        changes: &'e mut ChangeSet,
         gating: Gating,
     ) -> Txn<'e> {
         debug_assert!(changes.is_empty());
         let gated = gating == Gating::On;
         engine.note_used(session.db);
-        Txn { engine, locked, session, changes, gated, company: Company::Alone }
+        Txn { engine, locked, session, changes, gated, run_mode: RunMode::Alone }
     }
 
     /// Begins the part of one of several commands that share their locks and their ChangeSet.
     pub(crate) fn within(
         engine: &'e Engine,
         locked: Locked<'e>,
-        session: Session,
-        changes: &'e mut Changes,
-        company: Company,
+        session: CommandContext,
+        changes: &'e mut ChangeSet,
+        run_mode: RunMode,
     ) -> Txn<'e> {
         let gated = engine.gating() == Gating::On;
         engine.note_used(session.db);
-        Txn { engine, locked, session, changes, gated, company }
+        Txn { engine, locked, session, changes, gated, run_mode }
     }
 
     /// Those of these keys that must be fetched before the command can run.
@@ -387,7 +387,7 @@ impl<'e> Txn<'e> {
     /// Tells those who are interested in the key.
     #[cold]
     fn tell(&mut self, key: &Key<'_>, event: Event) {
-        let place = Place { hash: key.hash, db: self.session.db };
+        let place = KeyId { hash: key.hash, db: self.session.db };
         let partition = self.locked.partition_mut(key.partition);
         let Some(interest) = &mut partition.interest else { return };
         interest.note(place, event, &mut self.changes.called);

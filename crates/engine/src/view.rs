@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::key::Key;
 use crate::log::Gate;
 use crate::miss::Missing;
-use crate::txn::Company;
+use crate::txn::RunMode;
 use crate::waiting::Behind;
 use basalt_change::op::StringForm;
 use basalt_keyspace::database::Database;
@@ -19,7 +19,7 @@ use std::cell::Cell;
 
 /// For whom and when a command runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Session {
+pub struct CommandContext {
     /// Number of the selected database.
     pub db: u8,
     /// Now, in unix milliseconds.
@@ -58,10 +58,10 @@ pub enum Attempt {
     Last,
 }
 
-impl Session {
+impl CommandContext {
     /// For what the server does by itself: leaves no trace, waits for nothing and has no limits.
-    pub fn background(db: u8, now_ms: u64) -> Session {
-        Session {
+    pub fn background(db: u8, now_ms: u64) -> CommandContext {
+        CommandContext {
             db,
             now_ms,
             touch: Touch::No,
@@ -87,10 +87,10 @@ pub enum Touch {
 pub struct View<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) locked: Locked<'e>,
-    pub(crate) session: Session,
+    pub(crate) session: CommandContext,
     hits: Cell<u32>,
     misses: Cell<u32>,
-    pub(crate) company: Company,
+    pub(crate) run_mode: RunMode,
     /// The command waits …
     pub(crate) asks: Cell<bool>,
     /// … for this.
@@ -199,20 +199,20 @@ pub(crate) fn access_at(now_ms: u64) -> Access {
 impl<'e> View<'e> {
     /// Looks at keys whose partitions `locked` holds.
     #[inline(always)]
-    pub fn new(engine: &'e Engine, locked: Locked<'e>, session: Session) -> View<'e> {
-        View::within(engine, locked, session, Company::Alone)
+    pub fn new(engine: &'e Engine, locked: Locked<'e>, session: CommandContext) -> View<'e> {
+        View::within(engine, locked, session, RunMode::Alone)
     }
 
     #[inline]
     pub(crate) fn within(
         engine: &'e Engine,
         locked: Locked<'e>,
-        session: Session,
-        company: Company,
+        session: CommandContext,
+        run_mode: RunMode,
     ) -> View<'e> {
         let (hits, misses) = (Cell::new(0), Cell::new(0));
         let (asks, ask, behind) = (Cell::new(false), Cell::new(None), Cell::new(None));
-        View { engine, locked, session, hits, misses, company, asks, ask, behind }
+        View { engine, locked, session, hits, misses, run_mode, asks, ask, behind }
     }
 
     /// Those of these keys that must be fetched before the command can run.
@@ -237,7 +237,7 @@ impl<'e> View<'e> {
         self.session.issuer
     }
 
-    pub(crate) fn session(&self) -> &Session {
+    pub(crate) fn session(&self) -> &CommandContext {
         &self.session
     }
 

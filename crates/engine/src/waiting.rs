@@ -15,17 +15,17 @@
 //! ([`Txn::is_in_turn`]); a client that is turned away joins the queue. Commands that do not wait
 //! take what they find: they cannot queue. See `docs/concurrency.md`.
 
-use crate::changes::{Ask, Changes};
+use crate::changes::{Ask, ChangeSet};
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::key::Key;
 use crate::log::Ticket;
 use crate::miss::Missing;
-use crate::txn::{Company, Txn};
+use crate::txn::{RunMode, Txn};
 use crate::view::{Attempt, View};
 use crate::watch::seen;
 use basalt_change::place::PartitionId;
-use basalt_keyspace::interest::{Called, Place, Rest, Seen};
+use basalt_keyspace::interest::{Called, KeyId, Rest, WatchedState};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::waiters::{Service, Waiter};
 use basalt_stdx::short_lock::LockWait;
@@ -40,13 +40,13 @@ pub type Places = Vec<WaitPlace>;
 #[derive(Clone, Debug)]
 pub struct WaitPlace {
     partition: PartitionId,
-    place: Place,
+    place: KeyId,
     key: Box<[u8]>,
 }
 
 /// What a command that found nothing waits for.
 #[derive(Debug)]
-pub struct Patience {
+pub struct WaitRequest {
     /// Its keys.
     pub places: Places,
     /// How it is served.
@@ -77,7 +77,7 @@ pub enum Settled {
     /// It waits for keys to be fetched.
     Fetches(Missing),
     /// It waits, in the queues of its keys.
-    Waits(Patience, Option<Ticket>),
+    Waits(WaitRequest, Option<Ticket>),
     /// It waits for nothing, but runs again under the locks of these keys, too.
     Reaches(Vec<Vec<u8>>),
     /// It is over, and its client has left all queues.
@@ -93,13 +93,13 @@ impl Txn<'_> {
         service: Service,
         time: Option<Duration>,
     ) -> WaitAnswer {
-        if self.company != Company::Alone || self.session.attempt == Attempt::Last {
+        if self.run_mode != RunMode::Alone || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
         let is_unchanged = self.changes.is_empty();
         assert!(is_unchanged || !self.has_waited(), "a wait in vain would change something");
         let places = places(self.session.db, keys);
-        self.changes.ask = Some(Ask::Ready(Patience { places, service, time, behind: None }));
+        self.changes.ask = Some(Ask::Ready(WaitRequest { places, service, time, behind: None }));
         WaitAnswer::Waits
     }
 
@@ -115,8 +115,8 @@ impl Txn<'_> {
     #[inline]
     pub fn is_first(&self, key: &Key<'_>, service: Service) -> bool {
         let Some(interest) = &self.locked.partition(key.partition).interest else { return true };
-        let place = Place { hash: key.hash, db: self.session.db };
-        self.company != Company::Alone || interest.is_in_turn(place, self.session.client, service)
+        let place = KeyId { hash: key.hash, db: self.session.db };
+        self.run_mode != RunMode::Alone || interest.is_in_turn(place, self.session.client, service)
     }
 
     /// Whether the command has waited: it passes over keys that have got a value of a wrong type.
@@ -135,7 +135,7 @@ impl Txn<'_> {
 
     #[cold]
     fn call_waiters(&mut self, key: &Key<'_>) {
-        let place = Place { hash: key.hash, db: self.session.db };
+        let place = KeyId { hash: key.hash, db: self.session.db };
         if let Some(interest) = &mut self.locked.partition_mut(key.partition).interest {
             interest.signal(place, &mut self.changes.called);
         }
@@ -165,12 +165,12 @@ impl Txn<'_> {
 impl View<'_> {
     /// As [`Txn::wait`], for one that looks at every change.
     pub fn wait(&self, keys: &[Key<'_>], service: Service, time: Option<Duration>) -> WaitAnswer {
-        if self.company != Company::Alone || self.session.attempt == Attempt::Last {
+        if self.run_mode != RunMode::Alone || self.session.attempt == Attempt::Last {
             return WaitAnswer::MustAnswer;
         }
         debug_assert!(!service.takes(), "who takes something in turn writes");
         let places = places(self.session.db, keys);
-        self.ask.set(Some(Ask::Ready(Patience { places, service, time, behind: None })));
+        self.ask.set(Some(Ask::Ready(WaitRequest { places, service, time, behind: None })));
         self.asks.set(true);
         WaitAnswer::Waits
     }
@@ -187,7 +187,7 @@ impl View<'_> {
         match self.ask.take() {
             Some(Ask::Ready(patience)) => {
                 let behind = Some(behind.into());
-                self.ask.set(Some(Ask::Ready(Patience { behind, ..patience })));
+                self.ask.set(Some(Ask::Ready(WaitRequest { behind, ..patience })));
             }
             other => self.ask.set(other),
         }
@@ -252,13 +252,13 @@ impl Engine {
     }
 
     /// As [`Engine::stop_waiting`]; the clients that are called are due to be served
-    /// ([`Changes::take_called`]). What cannot be left at once is left soon, by the housekeeping.
+    /// ([`ChangeSet::take_called`]). What cannot be left at once is left soon, by the housekeeping.
     pub fn leave_queues(
         &self,
         client: u64,
         places: &Places,
         wait: LockWait,
-        changes: &mut Changes,
+        changes: &mut ChangeSet,
     ) {
         if self.leave_all(client, places, wait, &mut changes.called).is_err() {
             self.stop_waiting_soon(client, places.clone(), wait);
@@ -298,13 +298,13 @@ impl Engine {
 fn places(db: u8, keys: &[Key<'_>]) -> Places {
     let place = |key: &Key<'_>| WaitPlace {
         partition: key.partition,
-        place: Place { hash: key.hash, db },
+        place: KeyId { hash: key.hash, db },
         key: key.bytes.into(),
     };
     keys.iter().map(place).collect()
 }
 
-fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, patience: &Patience) {
+fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, patience: &WaitRequest) {
     for WaitPlace { partition, place, .. } in &patience.places {
         let interest = &mut locked.partition_mut(*partition).interest;
         interest.get_or_insert_default().wait(*place, client, patience.service);
@@ -325,8 +325,8 @@ fn leave(
             continue;
         }
         let rest = match seen(partition.database(place.db), place.hash, key, now_ms) {
-            Seen::Live => Rest::Something,
-            Seen::Expired | Seen::Absent => Rest::Nothing,
+            WatchedState::Live => Rest::Something,
+            WatchedState::Expired | WatchedState::Absent => Rest::Nothing,
         };
         let Some(interest) = &mut partition.interest else { continue };
         interest.leave(*place, client, rest, called);

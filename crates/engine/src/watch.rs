@@ -21,7 +21,7 @@ use crate::key::Key;
 use crate::view::live;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
-use basalt_keyspace::interest::{Place, Seen, Watch, WatchMark};
+use basalt_keyspace::interest::{KeyId, Watch, WatchMark, WatchedState};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::table::Lookup;
 use basalt_stdx::short_lock::LockWait;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Watching {
     mark: Arc<WatchMark>,
-    keys: BTreeSet<(PartitionId, Place)>,
+    keys: BTreeSet<(PartitionId, KeyId)>,
     /// When the first of them expires, in unix milliseconds, of those that had not yet.
     expires_ms: u64,
 }
@@ -71,14 +71,14 @@ impl Engine {
         db: u8,
         now_ms: u64,
     ) {
-        let place = Place { hash: key.hash, db };
+        let place = KeyId { hash: key.hash, db };
         if !watching.keys.insert((key.partition, place)) {
             return;
         }
         let partition = locked.partition_mut(key.partition);
         let database = partition.database(db);
         let seen = seen(database, key.hash, key.bytes, now_ms);
-        if seen == Seen::Live
+        if seen == WatchedState::Live
             && let Lookup::Live(entry) = database.table().lookup(key.hash, key.bytes)
         {
             if entry.expire_ms() != 0 {
@@ -131,7 +131,7 @@ impl Engine {
     }
 }
 
-fn unwatch(locked: &mut Locked<'_>, watching: &Watching, id: PartitionId, place: Place) {
+fn unwatch(locked: &mut Locked<'_>, watching: &Watching, id: PartitionId, place: KeyId) {
     let partition = locked.partition_mut(id);
     let Some(interest) = &mut partition.interest else { return };
     interest.unwatch(place, &watching.mark);
@@ -142,12 +142,12 @@ fn unwatch(locked: &mut Locked<'_>, watching: &Watching, id: PartitionId, place:
 
 /// What a database has under a key. What only the cold tier could tell counts as live: a
 /// transaction rather fails without need than runs without right.
-pub(crate) fn seen(database: &Database, hash: u64, key: &[u8], now_ms: u64) -> Seen {
+pub(crate) fn seen(database: &Database, hash: u64, key: &[u8], now_ms: u64) -> WatchedState {
     match database.table().lookup(hash, key) {
-        Lookup::Live(entry) if live(entry, now_ms).is_some() => Seen::Live,
-        Lookup::Live(_) => Seen::Expired,
-        Lookup::Tombstone => Seen::Absent,
-        Lookup::Unknown if database.is_complete() => Seen::Absent,
-        Lookup::Unknown => Seen::Live,
+        Lookup::Live(entry) if live(entry, now_ms).is_some() => WatchedState::Live,
+        Lookup::Live(_) => WatchedState::Expired,
+        Lookup::Tombstone => WatchedState::Absent,
+        Lookup::Unknown if database.is_complete() => WatchedState::Absent,
+        Lookup::Unknown => WatchedState::Live,
     }
 }

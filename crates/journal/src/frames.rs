@@ -25,7 +25,7 @@ pub struct Beginning<'a> {
 ///
 /// A closure over stream, position and bytes will do where records are never taken back; it refuses
 /// a log in which some were.
-pub trait Replay {
+pub trait ReplaySink {
     /// What the log is and where it begins: said once, before anything is brought or changed.
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<(), ReplayError> {
         let _ = beginning;
@@ -39,7 +39,7 @@ pub trait Replay {
     fn raise(&mut self, stream: StreamId, last: Seq) -> Result<(), ReplayError>;
 }
 
-impl<F> Replay for F
+impl<F> ReplaySink for F
 where
     F: FnMut(StreamId, Seq, &[u8]) -> Result<(), ReplayError>,
 {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use crate::cache_padded::CachePadded;
 use crate::error::{JournalError, OpenError};
-use crate::frames::Replay;
+use crate::frames::ReplaySink;
 use crate::gate::Closed;
 use crate::housekeeper::run_housekeeper;
 use crate::options::{FsyncPolicy, HARD_STATE_BYTES_MAX, Options};
@@ -45,7 +45,7 @@ impl Journal {
         disk: Arc<dyn Disk>,
         dir: &Path,
         options: Options,
-        replay: &mut dyn Replay,
+        replay: &mut dyn ReplaySink,
     ) -> Result<Self, OpenError> {
         let options = options.checked()?;
         disk.create_dir(dir).map_err(OpenError::io("create", dir))?;
@@ -266,7 +266,7 @@ impl Journal {
         inner.trim.error.clone().map_or(Ok(()), Err)
     }
 
-    /// Changes when groups are synced. Towards `Always`, what is unsynced is synced at once.
+    /// StreamChanges when groups are synced. Towards `Always`, what is unsynced is synced at once.
     pub fn set_policy(&self, policy: FsyncPolicy) {
         self.shared.store_policy(policy);
         self.ask_flush();

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::format::StreamState;
-use crate::stream::Changes;
+use crate::stream::StreamChanges;
 
 /// All streams as of the last group, and what the current segment holds of them.
 #[derive(Debug, Clone, Default)]
@@ -73,7 +73,7 @@ impl StreamLedger {
     }
 
     /// Does all that a group did to the stream.
-    pub(crate) fn changed(&mut self, changes: &mut Changes) {
+    pub(crate) fn changed(&mut self, changes: &mut StreamChanges) {
         self.state.last = changes.last;
         self.highest = self.highest.max(changes.highest);
         if let Some(state) = changes.hard_state.take() {

@@ -34,7 +34,7 @@ mod types;
 mod writer;
 
 pub use error::{JournalError, OpenError, ReplayError};
-pub use frames::{Beginning, Replay};
+pub use frames::{Beginning, ReplaySink};
 pub use journal::Journal;
 pub use options::{
     Acknowledge, FsyncPolicy, HARD_STATE_BYTES_MAX, Options, RECORD_BYTES_MAX, STREAMS_MAX,

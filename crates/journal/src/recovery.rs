@@ -19,7 +19,8 @@ use crate::error::{OpenError, ReplayError};
 use crate::evidence::{Evidence, search};
 use crate::format::{Lineage, PAGE_BYTES, SegmentHeader};
 use crate::frames::{
-    Beginning, FrameFault, FrameHeader, FrameKind, FrameVisitor, Replay, split_record, visit_frames,
+    Beginning, FrameFault, FrameHeader, FrameKind, FrameVisitor, ReplaySink, split_record,
+    visit_frames,
 };
 use crate::group_reader::GroupReader;
 use crate::ledger::{CompleteSegment, History, Ledger};
@@ -59,7 +60,7 @@ struct Recovery<'a> {
     disk: &'a dyn Disk,
     dir: &'a Path,
     options: &'a Options,
-    replay: &'a mut dyn Replay,
+    replay: &'a mut dyn ReplaySink,
     journal: JournalId,
     clean_end: Option<CleanEnd>,
     accepted_loss: Option<OpenError>,
@@ -78,7 +79,7 @@ pub(crate) fn recover(
     disk: &dyn Disk,
     dir: &Path,
     options: &Options,
-    replay: &mut dyn Replay,
+    replay: &mut dyn ReplaySink,
 ) -> Result<Recovered, OpenError> {
     let files = find_files(disk, dir)?;
     let clean_end = CleanEnd::read(disk, dir).map_err(OpenError::io("read", path_in(dir)))?;
@@ -309,7 +310,7 @@ impl Recovery<'_> {
                 Some(group) if self.is_next(&group.header) => group,
                 _ => break,
             };
-            let mut applier = Applier {
+            let mut applier = FrameApplier {
                 ledger: &mut self.ledger,
                 history: &mut self.history,
                 replay: self.replay,
@@ -476,10 +477,10 @@ fn erase(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
 }
 
 /// Hands frames to the caller and enters them in the books.
-struct Applier<'a> {
+struct FrameApplier<'a> {
     ledger: &'a mut Ledger,
     history: &'a mut History,
-    replay: &'a mut dyn Replay,
+    replay: &'a mut dyn ReplaySink,
 }
 
 enum ApplyError {
@@ -504,7 +505,7 @@ impl FrameFault<ApplyError> {
     }
 }
 
-impl FrameVisitor for Applier<'_> {
+impl FrameVisitor for FrameApplier<'_> {
     type Error = ApplyError;
 
     fn records(&mut self, header: &FrameHeader, mut payload: &[u8]) -> Result<(), ApplyError> {

@@ -35,7 +35,7 @@ pub(crate) struct StreamBuffer {
     first: u64,
     stream: u16,
     hard_state: Vec<u8>,
-    changes: Changes,
+    changes: StreamChanges,
 }
 
 /// No frame takes records.
@@ -49,7 +49,7 @@ const _: () = {
 
 /// What a group did to a stream, apart from the bytes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Changes {
+pub(crate) struct StreamChanges {
     pub(crate) last: u64,
     /// Highest sequence number of a record in the group, 0 if there is none.
     pub(crate) highest: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Changes {
 pub(crate) struct StreamCut {
     pub(crate) bytes: Vec<u8>,
     pub(crate) reported: usize,
-    pub(crate) changes: Changes,
+    pub(crate) changes: StreamChanges,
 }
 
 /// Most records are shorter.
@@ -88,7 +88,7 @@ impl StreamBuffer {
             first: 0,
             stream,
             hard_state,
-            changes: Changes::default(),
+            changes: StreamChanges::default(),
         }
     }
 
@@ -246,7 +246,7 @@ impl StreamCut {
         self.bytes.clear();
         self.bytes.shrink_to(BUFFER_KEEP_BYTES);
         self.reported = 0;
-        self.changes = Changes::default();
+        self.changes = StreamChanges::default();
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
             r"1 records from 21: \x00",
         ];
         assert_eq!(log.0, expected);
-        let changes = Changes {
+        let changes = StreamChanges {
             last: 21,
             highest: 21,
             truncated_from: Some(12),

@@ -37,7 +37,7 @@ use crate::retire::{Retire, retire};
 use crate::spread::{SpreadKey, SpreadKeys};
 use crate::table::bucket::{COLD, DIRTY};
 use crate::table::{Found, Table};
-use basalt_value::{Touched, Value};
+use basalt_value::{DirtyElements, Value};
 use expiry::Round;
 use std::sync::Arc;
 
@@ -322,7 +322,7 @@ impl Database {
         if let NewValue::Collection(value) = &value
             && let Some(id) = spread_id
         {
-            let touched = Touched::new(value.as_ref().keeping());
+            let touched = DirtyElements::new(value.as_ref().keeping());
             self.spread.take_from_cold();
             self.spread.insert(SpreadKey { hash, key: key.into(), id, touched, in_flight: false });
         }

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The clients that are interested in the keys of one partition.
 #[derive(Debug, Default)]
 pub struct Interest {
-    watches: BTreeMap<Place, Vec<Watch>>,
-    waiting: BTreeMap<Place, Waiters>,
+    watches: BTreeMap<KeyId, Vec<Watch>>,
+    waiting: BTreeMap<KeyId, Waiters>,
 }
 
 /// Clients that are to be woken.
@@ -27,7 +27,7 @@ pub type Called = Vec<Arc<dyn Waiter>>;
 
 /// A key of a database.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct KeyId {
     /// The key's hash.
     pub hash: u64,
     /// Number of the database.
@@ -48,12 +48,12 @@ pub struct Watch {
     /// The key, to be found in another database when two change places.
     pub key: Box<[u8]>,
     /// What was under the key.
-    pub seen: Seen,
+    pub seen: WatchedState,
 }
 
 /// What a key holds, as far as one who watches it is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Seen {
+pub enum WatchedState {
     /// An object.
     Live,
     /// An object that has expired and takes memory still.
@@ -104,12 +104,12 @@ impl Interest {
     }
 
     /// Tells this client of the next change of a key, once.
-    pub fn watch(&mut self, place: Place, watch: Watch) {
+    pub fn watch(&mut self, place: KeyId, watch: Watch) {
         self.watches.entry(place).or_default().push(watch);
     }
 
     /// Tells this client nothing more about a key.
-    pub fn unwatch(&mut self, place: Place, mark: &Arc<WatchMark>) {
+    pub fn unwatch(&mut self, place: KeyId, mark: &Arc<WatchMark>) {
         if let Some(watches) = self.watches.get_mut(&place) {
             watches.retain(|watch| !Arc::ptr_eq(&watch.mark, mark));
             if watches.is_empty() {
@@ -120,9 +120,11 @@ impl Interest {
 
     /// Something happens to a key: tells those who watch it, and calls those who wait for it. A
     /// client that watched and has been told is forgotten.
-    pub fn note(&mut self, place: Place, event: Event, called: &mut Called) {
+    pub fn note(&mut self, place: KeyId, event: Event, called: &mut Called) {
         self.retain(place, |watch| match (event, watch.seen) {
-            (Event::ExpiredRemoved, Seen::Expired | Seen::Absent) => Some(Seen::Absent),
+            (Event::ExpiredRemoved, WatchedState::Expired | WatchedState::Absent) => {
+                Some(WatchedState::Absent)
+            }
             _ => None,
         });
         match event {
@@ -137,7 +139,7 @@ impl Interest {
     }
 
     /// A key has something for those who wait for it.
-    pub fn signal(&mut self, place: Place, called: &mut Called) {
+    pub fn signal(&mut self, place: KeyId, called: &mut Called) {
         if let Some(waiters) = self.waiting.get_mut(&place) {
             waiters.call(called);
         }
@@ -147,14 +149,16 @@ impl Interest {
     pub fn note_replaced(
         &mut self,
         db: u8,
-        mut now: impl FnMut(u64, &[u8]) -> Seen,
+        mut now: impl FnMut(u64, &[u8]) -> WatchedState,
         called: &mut Called,
     ) {
-        let places: Vec<Place> = self.watches.keys().filter(|at| at.db == db).copied().collect();
+        let places: Vec<KeyId> = self.watches.keys().filter(|at| at.db == db).copied().collect();
         for place in places {
             self.retain(place, |watch| {
-                let is_live = watch.seen == Seen::Live;
-                (!is_live).then(|| now(place.hash, &watch.key)).filter(|now| *now != Seen::Live)
+                let is_live = watch.seen == WatchedState::Live;
+                (!is_live)
+                    .then(|| now(place.hash, &watch.key))
+                    .filter(|now| *now != WatchedState::Live)
             });
         }
         for (_, waiters) in self.waiting.iter_mut().filter(|(at, _)| at.db == db) {
@@ -164,18 +168,18 @@ impl Interest {
     }
 
     /// A client waits for a key, or still waits: then it keeps its place.
-    pub fn wait(&mut self, place: Place, waiter: &Arc<dyn Waiter>, service: Service) {
+    pub fn wait(&mut self, place: KeyId, waiter: &Arc<dyn Waiter>, service: Service) {
         self.waiting.entry(place).or_default().join(waiter, service);
     }
 
     /// Whether nobody has waited longer for a turn of this kind at the key than this client.
-    pub fn is_in_turn(&self, place: Place, client: u64, service: Service) -> bool {
+    pub fn is_in_turn(&self, place: KeyId, client: u64, service: Service) -> bool {
         self.waiting.get(&place).is_none_or(|waiters| waiters.is_in_turn(client, service))
     }
 
     /// A client waits for a key no longer. If it had been called, and `rest` says that it leaves
     /// something, the next one is.
-    pub fn leave(&mut self, place: Place, client: u64, rest: Rest, called: &mut Called) {
+    pub fn leave(&mut self, place: KeyId, client: u64, rest: Rest, called: &mut Called) {
         let Some(waiters) = self.waiting.get_mut(&place) else { return };
         let called_in = waiters.leave(client);
         if waiters.is_empty() {
@@ -193,7 +197,7 @@ impl Interest {
 
     /// Keeps the watches of a key for which `sees` returns what they see from now on, and tells the
     /// others of a change.
-    fn retain(&mut self, place: Place, mut sees: impl FnMut(&Watch) -> Option<Seen>) {
+    fn retain(&mut self, place: KeyId, mut sees: impl FnMut(&Watch) -> Option<WatchedState>) {
         let Some(watches) = self.watches.get_mut(&place) else { return };
         watches.retain_mut(|watch| match sees(watch) {
             Some(seen) => {
@@ -215,9 +219,9 @@ impl Interest {
 mod tests {
     use super::*;
 
-    const HERE: Place = Place { hash: 7, db: 0 };
+    const HERE: KeyId = KeyId { hash: 7, db: 0 };
 
-    fn watched(seen: Seen) -> (Interest, Arc<WatchMark>) {
+    fn watched(seen: WatchedState) -> (Interest, Arc<WatchMark>) {
         let (mut interest, mark) = (Interest::default(), Arc::new(WatchMark::default()));
         let key = b"k"[..].into();
         interest.watch(HERE, Watch { mark: Arc::clone(&mark), key, seen });
@@ -226,9 +230,9 @@ mod tests {
 
     #[test]
     fn a_change_is_told_once_and_then_forgotten() {
-        let (mut interest, mark) = watched(Seen::Live);
-        interest.note(Place { hash: 8, ..HERE }, Event::Changed, &mut Called::new());
-        interest.note(Place { db: 1, ..HERE }, Event::Changed, &mut Called::new());
+        let (mut interest, mark) = watched(WatchedState::Live);
+        interest.note(KeyId { hash: 8, ..HERE }, Event::Changed, &mut Called::new());
+        interest.note(KeyId { db: 1, ..HERE }, Event::Changed, &mut Called::new());
         assert!(!mark.is_changed() && !interest.is_empty());
         interest.note(HERE, Event::Changed, &mut Called::new());
         assert!(mark.is_changed() && interest.is_empty());
@@ -236,7 +240,11 @@ mod tests {
 
     #[test]
     fn what_had_expired_may_go_and_what_expires_may_not() {
-        for (seen, changed) in [(Seen::Live, true), (Seen::Expired, false), (Seen::Absent, false)] {
+        for (seen, changed) in [
+            (WatchedState::Live, true),
+            (WatchedState::Expired, false),
+            (WatchedState::Absent, false),
+        ] {
             let (mut interest, mark) = watched(seen);
             interest.note(HERE, Event::ExpiredRemoved, &mut Called::new());
             assert_eq!(mark.is_changed(), changed, "{seen:?}");
@@ -247,7 +255,7 @@ mod tests {
 
     #[test]
     fn another_database_changes_what_is_live_before_or_after() {
-        use Seen::{Absent, Expired, Live};
+        use WatchedState::{Absent, Expired, Live};
         for before in [Live, Expired, Absent] {
             for after in [Live, Expired, Absent] {
                 let (mut interest, mark) = watched(before);

@@ -16,7 +16,7 @@ use crate::database::Database;
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::partition::{Databases, FIRST_DATABASE_AT, OwnLines, Partition};
-use crate::table::Seen;
+use crate::table::EntryHint;
 use crate::table::segment::SegmentRef;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_stdx::lock_rank::{self, Rank};
@@ -181,7 +181,7 @@ impl Keyspace {
     /// Brings the entry of a key into the cache, unless somebody holds the partition, and says
     /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`].
     #[inline]
-    pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> Seen {
+    pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> EntryHint {
         let seen = self.glance(partition, |held| {
             let table = held.databases().numbered(usize::from(db))?.table();
             let segment = table.segment(hash);

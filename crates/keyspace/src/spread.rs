@@ -6,7 +6,7 @@
 //! rows.
 
 use crate::deferred::{Change, Deferred};
-use basalt_value::Touched;
+use basalt_value::DirtyElements;
 use hashbrown::HashTable;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct SpreadKey {
     /// By which its rows are found.
     pub id: u64,
     /// Which elements have changed since their rows were written.
-    pub touched: Touched,
+    pub touched: DirtyElements,
     /// A checkpoint under way writes its rows.
     pub in_flight: bool,
 }
@@ -70,7 +70,7 @@ impl SpreadKeys {
 
     /// Where a resident key notes which elements change, if it is spread.
     #[inline]
-    pub fn touched_of(&mut self, hash: u64, key: &[u8]) -> Option<&mut Touched> {
+    pub fn touched_of(&mut self, hash: u64, key: &[u8]) -> Option<&mut DirtyElements> {
         if self.is_empty() {
             None
         } else {
@@ -180,7 +180,13 @@ mod tests {
 
     fn key(number: u64, in_flight: bool) -> SpreadKey {
         let key = Box::from(number.to_le_bytes());
-        SpreadKey { hash: number % 2, key, id: number, touched: Touched::default(), in_flight }
+        SpreadKey {
+            hash: number % 2,
+            key,
+            id: number,
+            touched: DirtyElements::default(),
+            in_flight,
+        }
     }
 
     #[test]

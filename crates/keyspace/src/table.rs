@@ -38,4 +38,4 @@ pub mod segment;
 mod store;
 mod strays;
 
-pub use store::{Counts, Found, Lookup, Seen, Table};
+pub use store::{Counts, EntryHint, Found, Lookup, Table};

@@ -44,7 +44,7 @@ impl Service {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct QueuedWaiter {
     waiter: Arc<dyn Waiter>,
     service: Service,
     /// It has been called and has not looked yet.
@@ -55,14 +55,14 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     queues: Vec<Queue>,
-    looking: Vec<Waiting>,
+    looking: Vec<QueuedWaiter>,
 }
 
 /// Those who take what one of them leaves: of one service, longest waiting first. Never empty.
 #[derive(Debug)]
 struct Queue {
     service: Service,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedWaiter>,
 }
 
 impl Waiters {
@@ -79,7 +79,7 @@ impl Waiters {
             known.called = false;
             return;
         }
-        let waiting = Waiting { waiter: Arc::clone(waiter), service, called: false };
+        let waiting = QueuedWaiter { waiter: Arc::clone(waiter), service, called: false };
         if !service.takes() {
             self.looking.push(waiting);
         } else if let Some(queue) = self.queue(service) {
@@ -96,7 +96,7 @@ impl Waiters {
     /// Takes a client out; returns the queue that it stood in if it had been called to take
     /// something.
     pub(crate) fn leave(&mut self, client: u64) -> Option<Service> {
-        let is_it = |waiting: &Waiting| waiting.waiter.id() == client;
+        let is_it = |waiting: &QueuedWaiter| waiting.waiter.id() == client;
         self.looking.retain(|waiting| !is_it(waiting));
         let mut left = None;
         self.queues.retain_mut(|queue| {
@@ -150,7 +150,7 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl QueuedWaiter {
     fn call(&mut self, called: &mut Called) {
         if !self.called {
             self.called = true;

@@ -5,7 +5,7 @@ use basalt_keyspace::entry::{Access, Content, NewValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::memory::pages::PagePool;
 use basalt_keyspace::table::bucket::{COLD, DIRTY, EXPIRING};
-use basalt_keyspace::table::{Lookup, Seen, Table};
+use basalt_keyspace::table::{EntryHint, Lookup, Table};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -241,7 +241,7 @@ fn key(number: u8) -> Vec<u8> {
 }
 
 /// What a hint of any age says of a key is what a search says.
-fn check_hint(table: &Table, seen: Seen, key: &[u8]) {
+fn check_hint(table: &Table, seen: EntryHint, key: &[u8]) {
     let value = |found| table.entry(found).string().map(StringValue::bytes);
     let (hinted, found) = (table.find_again(seen, hash(key), key), table.find(hash(key), key));
     assert_eq!(hinted.map(value), found.map(value), "{key:?}");
@@ -252,7 +252,7 @@ fn a_hint_is_known_to_be_out_of_date() {
     let keys = if cfg!(miri) { 100 } else { 2_000u32 };
     let mut table = table();
     let mut hints = Vec::new();
-    let check = |table: &Table, hints: &[(u32, Seen)]| {
+    let check = |table: &Table, hints: &[(u32, EntryHint)]| {
         for (number, seen) in hints {
             check_hint(table, *seen, &number.to_be_bytes());
         }

@@ -7,8 +7,8 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    Changes, Cursor, Fate, Gate, Gating, Key, LockWait, Object, Seen, Session, Ticket, Touch, Txn,
-    View, Walk, WalkLimits,
+    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Object,
+    Ticket, Touch, Txn, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub type Fetching = Receiver<Result<(), String>>;
 
 impl World<'_> {
     /// For whom commands run.
-    pub fn session(&self, db: u8) -> Session {
-        Session { touch: Touch::Yes, ..Session::background(db, self.now_ms()) }
+    pub fn session(&self, db: u8) -> CommandContext {
+        CommandContext { touch: Touch::Yes, ..CommandContext::background(db, self.now_ms()) }
     }
 
     /// Runs a write command; returns the ticket of its reply.
@@ -41,7 +41,7 @@ impl World<'_> {
     ) -> Result<Option<Ticket>, Violation> {
         let engine = self.engine();
         let keys: Vec<Key<'_>> = keys.iter().map(|key| engine.key(key)).collect();
-        let mut changes = Changes::default();
+        let mut changes = ChangeSet::default();
         for _ in 0..FETCHES_MAX {
             let mut locked = engine.lock(&keys);
             let mut missing = engine.missing(&mut locked, db, &keys);
@@ -72,7 +72,7 @@ impl World<'_> {
     /// waits for the log.
     pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> Option<Option<Ticket>> {
         let engine = self.engine();
-        let (key, mut changes) = (engine.key(key), Changes::default());
+        let (key, mut changes) = (engine.key(key), ChangeSet::default());
         let seen = engine.prefetch_entry(db, key.hash, key.partition);
         let (session, gating) = (self.session(db), engine.gating());
         let ticket = engine.overwrite(&key, seen, value, &session, gating, &mut changes)?;
@@ -114,7 +114,7 @@ impl World<'_> {
     fn check_point(
         &self,
         (db, key): (u8, &Key<'_>),
-        seen: Seen,
+        seen: EntryHint,
         value: Option<Value>,
         mut gate: Gate,
     ) -> Result<Option<Value>, Violation> {

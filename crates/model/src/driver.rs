@@ -8,12 +8,12 @@
 use crate::Violation;
 use crate::access::Fetching;
 use crate::choice::Keys;
-use crate::stage::{Manners, Point, RowsOf};
+use crate::stage::{Point, RowsOf, TierFaults};
 use crate::state::State;
 use crate::world::{Acknowledging, OpenCold, Setting, World};
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
-use basalt_value::Limits;
+use basalt_value::FormLimits;
 use basalt_value::limits::PackedLimits;
 
 /// Something broken on purpose, which a run must notice.
@@ -94,10 +94,10 @@ pub fn run(seed: u64, plan: &Plan, open_cold: OpenCold<'_>) -> Result<Report, Vi
     Ok(driver.report)
 }
 
-/// Limits that collections cross again and again.
-fn few() -> Limits {
+/// FormLimits that collections cross again and again.
+fn few() -> FormLimits {
     let packed = PackedLimits { entries_max: 5, value_bytes_max: 20 };
-    Limits {
+    FormLimits {
         list_node: 5,
         intset_entries_max: 4,
         set: packed,
@@ -105,7 +105,7 @@ fn few() -> Limits {
         hash: packed,
         stream_node_bytes_max: 300,
         stream_node_entries_max: 7,
-        ..Limits::default()
+        ..FormLimits::default()
     }
 }
 
@@ -145,7 +145,7 @@ impl<'a> Driver<'a> {
             policy,
             acknowledging,
             hash_seed: random.next_u64(),
-            limits: if random.chance(1, 2) { Limits::default() } else { few() },
+            limits: if random.chance(1, 2) { FormLimits::default() } else { few() },
             collection_row_bytes_max: [100, 1_000, 64 << 10][random.below(3) as usize],
             ingest_bytes: [200, 4_000, 64 << 20][random.below(3) as usize],
             ..Setting::default()
@@ -214,7 +214,7 @@ impl<'a> Driver<'a> {
     }
 
     fn change_manners(&mut self) {
-        let manners = Manners {
+        let faults = TierFaults {
             filters_are_wrong: self.random.chance(1, 3),
             checkpoints_look_huge: self.random.chance(1, 3),
             drops_deletes: self.canary == Some(Canary::DropsDeletes),
@@ -224,7 +224,7 @@ impl<'a> Driver<'a> {
                 _ => None,
             },
         };
-        self.world.stage.set_manners(manners);
+        self.world.stage.set_faults(faults);
     }
 
     /// Sometimes leaves the journal time to write what it was not asked to sync.

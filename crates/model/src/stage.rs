@@ -42,7 +42,7 @@ pub enum Cue {
 
 /// What the tier answers untruthfully.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Manners {
+pub struct TierFaults {
     /// Every probe says "unknown", as a filter that is always wrong would.
     pub filters_are_wrong: bool,
     /// A checkpoint claims to be huge, so that every partition becomes an ingest of its own.
@@ -80,7 +80,7 @@ pub struct Stage {
 
 #[derive(Default)]
 struct StageState {
-    manners: Manners,
+    faults: TierFaults,
     points: [PointState; POINTS],
 }
 
@@ -93,8 +93,8 @@ struct PointState {
 
 impl Stage {
     /// Chooses how truthful the tier is from now on.
-    pub fn set_manners(&self, manners: Manners) {
-        self.state.lock().manners = manners;
+    pub fn set_faults(&self, faults: TierFaults) {
+        self.state.lock().faults = faults;
     }
 
     /// The next thread that comes to this point stops there.
@@ -170,8 +170,8 @@ impl Stage {
         }
     }
 
-    fn manners(&self) -> Manners {
-        self.state.lock().manners
+    fn faults(&self) -> TierFaults {
+        self.state.lock().faults
     }
 }
 
@@ -190,7 +190,7 @@ impl StagedTier {
 
 impl ColdTier for StagedTier {
     fn probe(&self, key: &[u8]) -> Probe {
-        if self.stage.manners().filters_are_wrong { Probe::Unknown } else { self.inner.probe(key) }
+        if self.stage.faults().filters_are_wrong { Probe::Unknown } else { self.inner.probe(key) }
     }
 
     fn read_many(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, ColdError> {
@@ -245,7 +245,7 @@ struct StagedWriter<'tier> {
 
 impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), ColdError> {
-        if self.stage.manners().drops_rows_of.is_some_and(|rows| rows.has(key)) {
+        if self.stage.faults().drops_rows_of.is_some_and(|rows| rows.has(key)) {
             self.candidates += 1;
             if self.candidates % 8 == 7 {
                 return Ok(());
@@ -255,7 +255,7 @@ impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<(), ColdError> {
-        if self.stage.manners().drops_deletes {
+        if self.stage.faults().drops_deletes {
             return Ok(());
         }
         self.inner.delete(key)
@@ -270,7 +270,7 @@ impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
     }
 
     fn bytes(&self) -> u64 {
-        if self.stage.manners().checkpoints_look_huge { u64::MAX } else { self.inner.bytes() }
+        if self.stage.faults().checkpoints_look_huge { u64::MAX } else { self.inner.bytes() }
     }
 
     fn prepare(self: Box<Self>) -> Result<Box<dyn PreparedCheckpoint + 'tier>, ColdError> {

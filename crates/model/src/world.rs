@@ -3,7 +3,7 @@
 
 use crate::Violation;
 use crate::lie::{Lie, LyingLog};
-use crate::stage::{Manners, Point, Stage, StagedTier};
+use crate::stage::{Point, Stage, StagedTier, TierFaults};
 use basalt_cold::ColdTier;
 use basalt_engine::{
     Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
@@ -11,7 +11,7 @@ use basalt_engine::{
 use basalt_env::SimDisk;
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_journal::FsyncPolicy;
-use basalt_value::Limits;
+use basalt_value::FormLimits;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub struct Setting {
     /// Seed of the key hash.
     pub hash_seed: u64,
     /// Up to where collections stay packed.
-    pub limits: Limits,
+    pub limits: FormLimits,
     /// Bytes above which a collection has a row for each of its elements.
     pub collection_row_bytes_max: usize,
     /// Bytes of rows that a checkpoint ingests together.
@@ -63,7 +63,7 @@ impl Default for Setting {
             policy: FsyncPolicy::Always,
             acknowledging: Acknowledging::Honestly,
             hash_seed: 1,
-            limits: Limits::default(),
+            limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
             ingest_bytes: 64 << 20,
             accept_data_loss: false,
@@ -204,7 +204,7 @@ impl<'a> World<'a> {
 
     /// The cold tier lies no more.
     pub fn be_honest(&self) {
-        self.stage.set_manners(Manners::default());
+        self.stage.set_faults(TierFaults::default());
     }
 }
 

@@ -5,7 +5,7 @@ use crate::buffers::{BufferPool, Input};
 use crate::stream::Stream;
 use basalt_config::OutputLimit;
 use basalt_engine::{CommitLog, Fate, Gate};
-use basalt_resp::{Arg, Limits, Output, Parsed, Parser, ProtocolError, Reply};
+use basalt_resp::{Arg, Output, Parsed, Parser, ProtocolError, Reply, RequestLimits};
 use basalt_service::error::CommandError;
 use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
@@ -309,7 +309,7 @@ impl Connection {
     pub(crate) fn parse(
         &mut self,
         start: usize,
-        limits: &Limits,
+        limits: &RequestLimits,
         words: &mut Vec<Arg>,
     ) -> Result<Parsed, ProtocolError> {
         if self.input.bytes()[start] != b'*' {
@@ -349,7 +349,7 @@ impl Connection {
     }
 
     /// Passes over the request that could not be run.
-    pub(crate) fn skip_request(&mut self, limits: &Limits) {
+    pub(crate) fn skip_request(&mut self, limits: &RequestLimits) {
         self.rewind();
         let start = self.input.consumed;
         let parsed = self.parser.parse(self.input.bytes_mut(), start, limits, &mut Vec::new());

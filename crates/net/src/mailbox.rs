@@ -155,12 +155,12 @@ fn cost_bytes(delivery: &Delivery) -> usize {
 
 /// How others reach a connection.
 #[derive(Debug)]
-pub(crate) struct Reach {
+pub(crate) struct ConnectionHandle {
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) connection: ConnectionId,
 }
 
-impl Wake for Reach {
+impl Wake for ConnectionHandle {
     fn sweep(&self) {
         self.mailbox.send(Message::Sweep);
     }

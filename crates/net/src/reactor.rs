@@ -4,7 +4,7 @@
 use crate::buffers::BufferPool;
 use crate::connection::{Connection, State};
 use crate::gather;
-use crate::mailbox::{ConnectionId, Mailbox, Message, NewConnection, Reach, Watch};
+use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnection, Watch};
 use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
@@ -331,7 +331,7 @@ impl Reactor {
             local_address,
             fd: stream.fd(),
             now_ms: turn.worker.now_ms,
-            wake: Box::new(Reach { mailbox: Arc::clone(&self.mailbox), connection }),
+            wake: Box::new(ConnectionHandle { mailbox: Arc::clone(&self.mailbox), connection }),
         });
         let authenticated = turn.worker.settings.clients.password.is_none();
         let mut session = Session::new(client, authenticated);

@@ -11,7 +11,7 @@ use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
 use crate::reactor::Reactor;
 use basalt_config::ClientClass;
 use basalt_dispatch::{Batch, BatchClients, Dispatcher, Halt, Origin, Running, Worker};
-use basalt_resp::{Limits, Parsed, ProtocolError, Reply};
+use basalt_resp::{Parsed, ProtocolError, Reply, RequestLimits};
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::Session;
 use std::sync::Arc;
@@ -234,7 +234,7 @@ impl Turn {
         &mut self,
         connection: &mut Connection,
         index: usize,
-        limits: &Limits,
+        limits: &RequestLimits,
         room: usize,
     ) -> usize {
         let Connection { input, session, parser, .. } = connection;
@@ -245,9 +245,9 @@ impl Turn {
     }
 
     /// How large the connection's requests may be.
-    pub(crate) fn limits(&self, connection: &Connection) -> Limits {
+    pub(crate) fn limits(&self, connection: &Connection) -> RequestLimits {
         let network = &self.worker.settings.network;
-        Limits {
+        RequestLimits {
             args_max: network.multibulk_args_max,
             bulk_bytes_max: network.bulk_bytes_max,
             line_bytes_max: network.inline_bytes_max,

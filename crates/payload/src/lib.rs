@@ -16,7 +16,7 @@ use basalt_value::hash::Field as HashField;
 use basalt_value::item::Item;
 use basalt_value::list::Side;
 use basalt_value::{
-    Collection, DecodeError, Edits, Hash, Limits, List, Set, SortedSet, Value, ValueRef,
+    Collection, DecodeError, Edits, FormLimits, Hash, List, Set, SortedSet, Value, ValueRef,
 };
 
 /// A value that came out of a payload.
@@ -28,11 +28,11 @@ pub enum Restored {
 }
 
 /// Appends the bytes of a payload, in the encodings that a value within `limits` has in Redis.
-pub fn encode(payload: &Payload<'_>, limits: &Limits, out: &mut Vec<u8>) {
+pub fn encode(payload: &Payload<'_>, limits: &FormLimits, out: &mut Vec<u8>) {
     basalt_rdb::encode(payload, &options(limits), out);
 }
 
-fn options(limits: &Limits) -> EncodeOptions {
+fn options(limits: &FormLimits) -> EncodeOptions {
     EncodeOptions {
         set_intset_entries_max: limits.intset_entries_max as usize,
         zset_listpack_entries_max: limits.sorted_set.entries_max as usize,
@@ -79,7 +79,7 @@ pub fn of_collection(value: ValueRef<'_>) -> Payload<'_> {
 ///
 /// # Errors
 /// A stream whose parts do not fit together in a way that Redis would take.
-pub fn restore(payload: Payload<'_>, limits: &Limits) -> Result<Restored, DecodeError> {
+pub fn restore(payload: Payload<'_>, limits: &FormLimits) -> Result<Restored, DecodeError> {
     Ok(match payload {
         Payload::String(string) => Restored::String(string.into_owned()),
         Payload::List(elements) => {

@@ -5,7 +5,7 @@ use basalt_rdb::{Consumer, Group, Pending, Stream as Parts, StreamEntry, StreamI
 use basalt_value::stream::{
     Builder, ConsumerPart, Delivery, EntryId, Group as ValueGroup, GroupPlace, Marks,
 };
-use basalt_value::{DecodeError, Limits, Stream};
+use basalt_value::{DecodeError, FormLimits, Stream};
 
 fn out(id: EntryId) -> StreamId {
     StreamId { ms: id.ms, sequence: id.sequence }
@@ -54,7 +54,7 @@ fn dump_group<'a>(name: &'a [u8], group: &'a ValueGroup) -> Group<'a> {
 }
 
 /// A stream of its parts.
-pub(super) fn restore(parts: &Parts<'_>, limits: &Limits) -> Result<Stream, DecodeError> {
+pub(super) fn restore(parts: &Parts<'_>, limits: &FormLimits) -> Result<Stream, DecodeError> {
     let mut builder = Builder::new(*limits);
     for entry in &parts.entries {
         let words = entry.fields.iter().flat_map(|(name, value)| [&**name, &**value]);

@@ -5,8 +5,8 @@
 //! is written. It owns a neutral model of a value ([`Payload`]), its decoder, its encoder, the
 //! checksum and the compression. It must never know commands, keys, how a value is stored here, or
 //! the clock. Its one invariant: bytes from anybody give a payload that keeps every rule of its
-//! type, or an error; never a panic, and never more memory than [`Limits`] allows. The bytes are
-//! drawn in `docs/formats/dump.md`; read `model.rs` next, then `decode/mod.rs`.
+//! type, or an error; never a panic, and never more memory than [`DecodeLimits`] allows. The bytes
+//! are drawn in `docs/formats/dump.md`; read `model.rs` next, then `decode/mod.rs`.
 //!
 //! Deliberately not here: values of modules (refused), and the frame of RDB files (header, opcodes,
 //! keys).
@@ -30,7 +30,7 @@ pub use decode::{RDB_VERSION_MAX, decode, decode_body};
 
 pub use encode::{Compression, EncodeOptions, encode, encode_body};
 pub use error::DecodeError;
-pub use limits::Limits;
+pub use limits::DecodeLimits;
 pub use model::{
     Bytes, Consumer, EXPIRE_MS_MAX, Field, Group, Payload, Pending, STREAM_ENTRY_BYTES_MAX, Stream,
     StreamEntry, StreamId,

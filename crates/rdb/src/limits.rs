@@ -4,7 +4,7 @@ use crate::error::DecodeError;
 
 /// How large a decoded value may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct DecodeLimits {
     /// Bytes of one string, before and after decompression. Listpacks and their like count as
     /// strings.
     pub string_bytes_max: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub fn new(limits: &Limits) -> Budget {
+    pub fn new(limits: &DecodeLimits) -> Budget {
         Budget {
             string_bytes_max: limits.string_bytes_max,
             memory_bytes_left: limits.memory_bytes_max,

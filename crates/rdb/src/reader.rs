@@ -141,9 +141,9 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::limits::DecodeLimits;
 
-    const LIMITS: Limits = Limits { string_bytes_max: 1000, memory_bytes_max: 10_000 };
+    const LIMITS: DecodeLimits = DecodeLimits { string_bytes_max: 1000, memory_bytes_max: 10_000 };
 
     fn string(bytes: &[u8]) -> Result<Bytes<'_>, DecodeError> {
         Reader::new(bytes, Budget::new(&LIMITS)).string()

@@ -8,26 +8,27 @@ use thiserror::Error;
 /// `Display` gives the text that Redis 7.0 sends after `-ERR `.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ProtocolError {
-    /// The number after `*` is no number, or above [`Limits::args_max`](crate::Limits::args_max).
+    /// The number after `*` is no number, or above
+    /// [`RequestLimits::args_max`](crate::RequestLimits::args_max).
     #[error("Protocol error: invalid multibulk length")]
     InvalidMultibulkLength,
     /// The number after `$` is no number, negative, or above
-    /// [`Limits::bulk_bytes_max`](crate::Limits::bulk_bytes_max).
+    /// [`RequestLimits::bulk_bytes_max`](crate::RequestLimits::bulk_bytes_max).
     #[error("Protocol error: invalid bulk length")]
     InvalidBulkLength,
     /// An argument does not start with `$`; this byte came instead.
     #[error("Protocol error: expected '$', got '{}'", char::from(*.0))]
     ExpectedDollar(u8),
     /// A `*count` line does not end within
-    /// [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
+    /// [`RequestLimits::line_bytes_max`](crate::RequestLimits::line_bytes_max).
     #[error("Protocol error: too big mbulk count string")]
     TooBigMultibulkCount,
     /// A `$length` line does not end within
-    /// [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
+    /// [`RequestLimits::line_bytes_max`](crate::RequestLimits::line_bytes_max).
     #[error("Protocol error: too big bulk count string")]
     TooBigBulkCount,
     /// An inline request does not end within
-    /// [`Limits::line_bytes_max`](crate::Limits::line_bytes_max).
+    /// [`RequestLimits::line_bytes_max`](crate::RequestLimits::line_bytes_max).
     #[error("Protocol error: too big inline request")]
     TooBigInline,
     /// An inline request has a quote that does not close, or that closes within a word.

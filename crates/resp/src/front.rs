@@ -8,7 +8,7 @@
 //! once, takes a fifth of that.
 
 use crate::parser::{Cursor, take_arg, take_args};
-use crate::{Arg, Limits};
+use crate::{Arg, RequestLimits};
 
 /// Shortest front: `*1`, `$1` and a letter with their line ends.
 const FRONT_BYTES_MIN: usize = 11;
@@ -60,7 +60,7 @@ impl Front {
     /// Whether requests that begin so are for the fast way under these limits, as far as the front
     /// goes.
     #[inline]
-    pub(crate) fn is_within(&self, limits: &Limits) -> bool {
+    pub(crate) fn is_within(&self, limits: &RequestLimits) -> bool {
         self.len > 0 && limits.allow_short() && self.args <= limits.args_max
     }
 

@@ -6,13 +6,13 @@ pub const UNAUTHENTICATED_ARGS_MAX: usize = 10;
 /// 16384).
 pub const UNAUTHENTICATED_BULK_BYTES_MAX: usize = 16 * 1024;
 
-/// Limits on one request. All are inclusive: a request that reaches a limit is accepted.
+/// RequestLimits on one request. All are inclusive: a request that reaches a limit is accepted.
 ///
 /// Redis applies the tighter limits of the unauthenticated request by request, so a client may
 /// pipeline `AUTH` and a large `SET`. A caller that parses a batch before it executes must
 /// therefore parse one request at a time for as long as `authenticated` is false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Most arguments in one multibulk request, the command's name included.
     pub args_max: usize,
     /// Longest argument of a multibulk request (`proto-max-bulk-len`).
@@ -24,7 +24,7 @@ pub struct Limits {
     pub authenticated: bool,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     /// 1,048,576 arguments, 512 MiB an argument, 64 KiB a line, authenticated.
     fn default() -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Default for Limits {
 /// Largest number of four digits.
 const SHORT_MAX: usize = 9999;
 
-impl Limits {
+impl RequestLimits {
     /// Whether an argument whose length has at most four digits is within the limits without a look
     /// at its length.
     #[inline]

@@ -22,7 +22,7 @@
 
 use crate::line::{Search, find_end, parse_integer};
 use crate::{
-    Front, Limits, ProtocolError, Repeats, UNAUTHENTICATED_ARGS_MAX,
+    Front, ProtocolError, Repeats, RequestLimits, UNAUTHENTICATED_ARGS_MAX,
     UNAUTHENTICATED_BULK_BYTES_MAX, inline,
 };
 
@@ -122,7 +122,7 @@ impl Parser {
         &mut self,
         buf: &mut [u8],
         start: usize,
-        limits: &Limits,
+        limits: &RequestLimits,
         args: &mut Vec<Arg>,
     ) -> Result<Parsed, ProtocolError> {
         if !self.resuming
@@ -146,7 +146,7 @@ impl Parser {
     /// Takes off requests that begin with this front, if it is within the limits. `None` if there
     /// may be none, or one has begun that is not wholly there.
     #[inline]
-    pub fn repeats(&self, front: &Front, limits: &Limits) -> Option<Repeats> {
+    pub fn repeats(&self, front: &Front, limits: &RequestLimits) -> Option<Repeats> {
         (!self.resuming && front.is_within(limits)).then(|| Repeats::new(front))
     }
 
@@ -166,7 +166,7 @@ impl Parser {
         &mut self,
         buf: &mut [u8],
         start: usize,
-        limits: &Limits,
+        limits: &RequestLimits,
         args: &mut Vec<Arg>,
     ) -> Result<Parsed, ProtocolError> {
         if self.args_left == 0 {
@@ -201,7 +201,7 @@ impl Parser {
     fn read_count(
         &mut self,
         request: &[u8],
-        limits: &Limits,
+        limits: &RequestLimits,
     ) -> Result<Option<Parsed>, ProtocolError> {
         let end = match find_end(request, b'\r', limits.line_bytes_max, &mut self.scanned) {
             Search::Found(end) if end + 2 <= request.len() => end,
@@ -228,7 +228,7 @@ impl Parser {
     fn read_arg(
         &mut self,
         request: &[u8],
-        limits: &Limits,
+        limits: &RequestLimits,
     ) -> Result<Option<usize>, ProtocolError> {
         let len = match self.bulk_len {
             Some(len) => len,
@@ -261,7 +261,7 @@ impl Parser {
         &mut self,
         buf: &mut [u8],
         start: usize,
-        limits: &Limits,
+        limits: &RequestLimits,
         args: &mut Vec<Arg>,
     ) -> Result<Parsed, ProtocolError> {
         let rest = &mut buf[start..];
@@ -382,7 +382,7 @@ fn is_digit(byte: usize) -> bool {
 }
 
 /// The length in a header line (`line` ends with its `\r`), checked against all limits.
-fn bulk_len(line: &[u8], limits: &Limits) -> Result<usize, ProtocolError> {
+fn bulk_len(line: &[u8], limits: &RequestLimits) -> Result<usize, ProtocolError> {
     let [b'$', number @ .., b'\r'] = line else {
         return Err(ProtocolError::ExpectedDollar(line[0]));
     };

@@ -46,7 +46,7 @@ const ATTEND: i64 = 3;
 
 /// What a script may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ScriptLimits {
     /// Bytes of the Lua state.
     pub memory_bytes_max: usize,
 }
@@ -149,7 +149,7 @@ impl Interpreter {
         &mut self,
         script: &Script,
         input: Input<'_>,
-        limits: Limits,
+        limits: ScriptLimits,
         host: &mut dyn Host,
     ) -> Finished {
         self.limit_memory(limits);
@@ -215,7 +215,7 @@ impl Interpreter {
         Finished::Failed(text, counted)
     }
 
-    fn limit_memory(&mut self, limits: Limits) {
+    fn limit_memory(&mut self, limits: ScriptLimits) {
         // 0 would be no limit to Lua.
         let bytes = limits.memory_bytes_max.max(1);
         if bytes != self.memory_bytes_max && self.lua.set_memory_limit(bytes).is_ok() {

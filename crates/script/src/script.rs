@@ -28,13 +28,13 @@ pub struct Script {
     pub flags: ScriptFlags,
     /// The text, the first line left out if it is not Lua.
     body: Vec<u8>,
-    /// See [`Reach`]; [`RUNS_TO_TRUST`] and below are runs that kept to the declared keys.
+    /// See [`KeyScope`]; [`RUNS_TO_TRUST`] and below are runs that kept to the declared keys.
     reach: AtomicU8,
 }
 
 /// Which keys a script has been seen to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reach {
+pub enum KeyScope {
     /// It has not run often enough to tell.
     Unknown,
     /// Those that it was called with.
@@ -77,13 +77,13 @@ impl Script {
     }
 
     /// Which keys it has been seen to use.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> KeyScope {
         // Relaxed, here and below: a run that knows less takes more locks or begins again.
         match self.reach.load(Ordering::Relaxed) {
-            ANY_IN_MEMORY => Reach::AnyInMemory,
-            ANY => Reach::Any,
-            runs if runs >= RUNS_TO_TRUST => Reach::Declared,
-            _ => Reach::Unknown,
+            ANY_IN_MEMORY => KeyScope::AnyInMemory,
+            ANY => KeyScope::Any,
+            runs if runs >= RUNS_TO_TRUST => KeyScope::Declared,
+            _ => KeyScope::Unknown,
         }
     }
 
@@ -163,15 +163,15 @@ mod tests {
     fn a_script_is_trusted_after_some_runs_and_never_again_after_a_lapse() {
         let script = Script::read(b"return 1").unwrap();
         for _ in 0..RUNS_TO_TRUST {
-            assert_eq!(script.reach(), Reach::Unknown);
+            assert_eq!(script.reach(), KeyScope::Unknown);
             script.kept_to_its_keys();
         }
-        assert_eq!(script.reach(), Reach::Declared);
+        assert_eq!(script.reach(), KeyScope::Declared);
         script.went_beyond_its_keys();
         script.kept_to_its_keys();
-        assert_eq!(script.reach(), Reach::Any);
+        assert_eq!(script.reach(), KeyScope::Any);
         script.needs_all_in_memory();
         script.went_beyond_its_keys();
-        assert_eq!(script.reach(), Reach::AnyInMemory);
+        assert_eq!(script.reach(), KeyScope::AnyInMemory);
     }
 }

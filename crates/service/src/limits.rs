@@ -1,13 +1,13 @@
 //! Up to where collections stay packed, as the options say.
 
 use basalt_config::TypeSettings;
-use basalt_value::Limits;
+use basalt_value::FormLimits;
 use basalt_value::limits::PackedLimits;
 
 /// The options as the engine takes them.
-pub fn limits(settings: &TypeSettings) -> Limits {
+pub fn limits(settings: &TypeSettings) -> FormLimits {
     let packed = |entries_max, value_bytes_max| PackedLimits { entries_max, value_bytes_max };
-    Limits {
+    FormLimits {
         list_node: settings.list_node,
         intset_entries_max: settings.intset_entries_max,
         set: packed(settings.set_entries_max, settings.set_value_bytes_max),

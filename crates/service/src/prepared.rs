@@ -3,7 +3,7 @@
 
 use crate::collection_target::CollectionTarget;
 use basalt_change::place::PartitionId;
-use basalt_engine::{Engine, Seen};
+use basalt_engine::{Engine, EntryHint};
 use basalt_resp::Arg;
 use basalt_spec::CommandId;
 
@@ -25,7 +25,7 @@ pub struct Prepared {
     /// A request before it in its batch has the same key.
     pub repeats: bool,
     /// Where the entry of its first key was seen.
-    pub seen: Seen,
+    pub seen: EntryHint,
 }
 
 impl Prepared {

@@ -35,7 +35,7 @@ pub struct ScriptService {
 /// Scripts that have taken long and still run.
 #[derive(Debug, Default)]
 struct Busy {
-    running: RankedMutex<Vec<Arc<Run>>>,
+    running: RankedMutex<Vec<Arc<BusyScript>>>,
     /// The server ends.
     shutting_down: AtomicBool,
 }
@@ -55,7 +55,7 @@ impl Attendant for Nobody {
 
 /// What has become known of one.
 #[derive(Debug)]
-struct Run {
+struct BusyScript {
     /// The partitions that it holds.
     partitions: PartitionSet,
     /// It has changed something: it cannot be killed.
@@ -66,7 +66,7 @@ struct Run {
 /// A script that runs, as its own thread sees it.
 #[derive(Debug)]
 pub struct Running {
-    run: Arc<Run>,
+    run: Arc<BusyScript>,
     busy: Arc<Busy>,
     started: Instant,
     busy_after: Duration,
@@ -79,7 +79,7 @@ pub struct Running {
 
 /// How long a script may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct ScriptTimes {
     /// After this time it is known to others, and its clients may be told that the server is busy.
     pub busy_after: Duration,
     /// After this time it is ended; `None` for ever.
@@ -88,9 +88,12 @@ pub struct Patience {
 
 impl ScriptService {
     /// A script begins that holds these partitions.
-    pub fn begin(&self, partitions: PartitionSet, patience: Patience) -> Arc<Running> {
-        let run =
-            Run { partitions, has_effects: AtomicBool::new(false), killed: AtomicBool::new(false) };
+    pub fn begin(&self, partitions: PartitionSet, patience: ScriptTimes) -> Arc<Running> {
+        let run = BusyScript {
+            partitions,
+            has_effects: AtomicBool::new(false),
+            killed: AtomicBool::new(false),
+        };
         Arc::new(Running {
             run: Arc::new(run),
             busy: Arc::clone(&self.busy),
@@ -211,7 +214,7 @@ mod tests {
     fn begin(service: &ScriptService, partition: u16) -> Arc<Running> {
         let mut partitions = PartitionSet::EMPTY;
         partitions.insert(PartitionId::new(partition).unwrap());
-        let patience = Patience { busy_after: Duration::ZERO, ended_after: None };
+        let patience = ScriptTimes { busy_after: Duration::ZERO, ended_after: None };
         service.begin(partitions, patience)
     }
 
@@ -240,7 +243,7 @@ mod tests {
     #[test]
     fn a_script_that_has_had_its_time_is_ended() {
         let service = ScriptService::default();
-        let patience = Patience { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
+        let patience = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
         let running = service.begin(PartitionSet::ALL, patience);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));
     }

@@ -47,14 +47,14 @@ pub struct Session {
     /// ([`Session::take_command_back`]).
     pub is_parked: bool,
     /// Where its command, which is about to run, has waited.
-    pub waiting: Option<Box<Waiting>>,
+    pub waiting: Option<Box<KeyWait>>,
     /// Its script waits and will begin again: where its random numbers stood when it began first.
     pub script_random: Option<RandomState>,
 }
 
 /// Where a command waits, and until when.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct KeyWait {
     /// The keys.
     pub places: Places,
     /// When its time is over; `None` for never.
@@ -74,7 +74,7 @@ pub struct ParkedCommand {
     authenticated: bool,
     touch: Touch,
     /// Where it waits, and how long.
-    pub waiting: Box<Waiting>,
+    pub waiting: Box<KeyWait>,
 }
 
 /// What becomes of a connection's replies (`CLIENT REPLY`).
@@ -137,7 +137,7 @@ impl Session {
     }
 
     #[cold]
-    fn next_attempt(&self, waiting: &Waiting) -> Attempt {
+    fn next_attempt(&self, waiting: &KeyWait) -> Attempt {
         let is_over = waiting.deadline.is_some_and(|deadline| deadline <= Instant::now());
         let is_unblocked = self.client.unblocking() == Some(Unblocking::AsTimedOut);
         if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
@@ -266,7 +266,7 @@ impl ParkedCommand {
         session: &Session,
         prepared: Prepared,
         (buffer, args): (&[u8], &[Arg]),
-        waiting: Box<Waiting>,
+        waiting: Box<KeyWait>,
     ) -> ParkedCommand {
         let (mut bytes, mut words) = (Vec::new(), Vec::with_capacity(args.len()));
         for word in args.iter().map(|word| word.of(buffer)) {

@@ -1,6 +1,6 @@
 //! What every type has in common.
 
-use crate::{Edits, Kind, Limits, Value, ValueMut, ValueRef};
+use crate::{Edits, FormLimits, Kind, Value, ValueMut, ValueRef};
 
 /// Bytes that are no encoded value or no edits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -66,13 +66,13 @@ pub trait Collection: Sized {
     }
 
     /// Reads what [`Collection::encode`] wrote, of this or an earlier version.
-    fn decode(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError>;
+    fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Self, DecodeError>;
 
     /// Does what edits say.
-    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError>;
+    fn apply(&mut self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError>;
 
     /// An equal one. The native form may share parts with the original as long as nobody can tell.
-    fn duplicate(&self, limits: &Limits) -> Self {
+    fn duplicate(&self, limits: &FormLimits) -> Self {
         let mut bytes = Vec::new();
         self.encode(&mut bytes);
         Self::decode(&bytes, limits).expect("what was just encoded can be decoded")

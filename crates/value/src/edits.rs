@@ -6,7 +6,7 @@
 //! that many bytes, so that the edits can be cut there.
 
 use crate::item::Item;
-use crate::touched::Touched;
+use crate::touched::DirtyElements;
 
 /// Takes the edits of operations on one value. What it holds is what [`Collection::apply`] reads.
 ///
@@ -14,7 +14,7 @@ use crate::touched::Touched;
 #[derive(Debug)]
 pub struct Edits<'a> {
     out: Option<&'a mut Vec<u8>>,
-    touched: Option<&'a mut Touched>,
+    touched: Option<&'a mut DirtyElements>,
     breaks: Option<&'a mut Breaks>,
     /// The length of `out` at which the next edit is worth a break.
     break_at: usize,
@@ -56,7 +56,7 @@ impl<'a> Edits<'a> {
 
     /// Notes which elements change, too, if anybody wants to know.
     #[inline]
-    pub fn noting(self, touched: Option<&'a mut Touched>) -> Edits<'a> {
+    pub fn noting(self, touched: Option<&'a mut DirtyElements>) -> Edits<'a> {
         Edits { touched, ..self }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Edits<'a> {
         self.touched.is_some()
     }
 
-    /// The element of this name is about to change, or has just done so: [`Touched::note`].
+    /// The element of this name is about to change, or has just done so: [`DirtyElements::note`].
     #[inline]
     pub(crate) fn touch(&mut self, name: &[u8], was: impl FnOnce(&mut Vec<u8>) -> bool) {
         if let Some(touched) = &mut self.touched {

@@ -31,7 +31,7 @@ mod tests;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
 use crate::packed::PACKED_BYTES_MAX;
-use crate::{Collection, DecodeError, Edits, Kind, Limits};
+use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use packed::Row;
 use table::{Outcome, Table};
 
@@ -80,7 +80,7 @@ pub struct Terms {
     /// Now, in unix milliseconds.
     pub now_ms: u64,
     /// Up to where it stays packed.
-    pub limits: Limits,
+    pub limits: FormLimits,
 }
 
 impl Hash {
@@ -147,7 +147,7 @@ impl Hash {
 
     /// Puts a field, whatever was there. The change is not written down: for hashes that are logged
     /// whole.
-    pub fn put(&mut self, field: Field<'_>, limits: &Limits) {
+    pub fn put(&mut self, field: Field<'_>, limits: &FormLimits) {
         if let FormMut::Packed(packed) = self.0.change() {
             let entries_max = (limits.hash.entries_max as usize).min(packed::COUNT_MAX);
             let value_bytes_max = limits.hash.value_bytes_max as usize;
@@ -455,11 +455,11 @@ impl Collection for Hash {
         });
     }
 
-    fn decode(bytes: &[u8], limits: &Limits) -> Result<Hash, DecodeError> {
+    fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeError> {
         encoded::decode(bytes, limits)
     }
 
-    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    fn apply(&mut self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
         edit::apply(self, edits, limits)
     }
 

@@ -25,7 +25,7 @@
 //!
 //!   an operation ─┬─▶ changes the value
 //!                 ├─▶ Edits: bytes for the log                        edits.rs, */edit.rs
-//!                 └─▶ Touched: what a checkpoint has to write          touched.rs
+//!                 └─▶ DirtyElements: what a checkpoint has to write          touched.rs
 //!                       only if their rows are apart, that is, if it is spread
 //!   a checkpoint ───▶ Gathering: rows of what was touched, in slices  spread.rs, spread/*
 //!   before it all ──▶ Step: what will be read, brought into the cache fetch.rs
@@ -79,11 +79,11 @@ pub use collection::{Collection, DecodeError};
 pub use edits::{Breaks, Edits};
 pub use hash::Hash;
 pub use kind::Kind;
-pub use limits::Limits;
+pub use limits::FormLimits;
 pub use list::List;
 pub use set::Set;
 pub use sorted_set::SortedSet;
 pub use spread::Spread;
 pub use stream::Stream;
-pub use touched::Touched;
+pub use touched::DirtyElements;
 pub use value::{Value, ValueMut, ValueRef};

@@ -2,7 +2,7 @@
 
 /// All of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct FormLimits {
     /// `list-max-listpack-size`: elements of a node if positive; -1 to -5: 4, 8, 16, 32, 64 KiB.
     pub list_node: i32,
     /// `set-max-intset-entries`.
@@ -30,11 +30,11 @@ pub struct PackedLimits {
     pub value_bytes_max: u32,
 }
 
-impl Default for Limits {
+impl Default for FormLimits {
     /// The defaults of Redis 7.2.
-    fn default() -> Limits {
+    fn default() -> FormLimits {
         let packed = PackedLimits { entries_max: 128, value_bytes_max: 64 };
-        Limits {
+        FormLimits {
             list_node: -2,
             intset_entries_max: 512,
             set: packed,

@@ -24,7 +24,7 @@ mod tests;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
 use crate::packed::Packed;
-use crate::{Collection, DecodeError, Edits, Kind, Limits};
+use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use chunks::Chunks;
 use edit::Edit;
 use element::Element;
@@ -52,7 +52,7 @@ pub enum Side {
 
 /// Whether a packed list may have this number of bytes and elements.
 #[inline]
-fn fits(limits: &Limits, bytes: usize, count: usize) -> bool {
+fn fits(limits: &FormLimits, bytes: usize, count: usize) -> bool {
     match limits.list_node {
         node @ 1.. => {
             count <= (node as usize).min(PACKED_COUNT_MAX)
@@ -78,7 +78,7 @@ fn node_bytes(node: i32) -> usize {
 impl List {
     /// Adds an element at an end.
     #[inline]
-    pub fn push(&mut self, side: Side, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
+    pub fn push(&mut self, side: Side, value: &[u8], limits: &FormLimits, edits: &mut Edits<'_>) {
         let element = Element::of(Item::of(value));
         edits.write(|out| edit::put_push(side, &element, out));
         self.push_element(side, &element, limits, edits);
@@ -89,7 +89,7 @@ impl List {
         &mut self,
         side: Side,
         element: &Element<'_>,
-        limits: &Limits,
+        limits: &FormLimits,
         edits: &mut Edits<'_>,
     ) {
         match self.0.change() {
@@ -111,7 +111,7 @@ impl List {
         &mut self,
         side: Side,
         count: usize,
-        limits: &Limits,
+        limits: &FormLimits,
         edits: &mut Edits<'_>,
         visit: impl FnMut(Item<'_>),
     ) {
@@ -128,7 +128,7 @@ impl List {
         self.pop_many(side, count, limits, edits);
     }
 
-    fn pop_many(&mut self, side: Side, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
+    fn pop_many(&mut self, side: Side, count: usize, limits: &FormLimits, edits: &mut Edits<'_>) {
         match self.0.change() {
             FormMut::Packed(packed) => {
                 let bytes = elements(packed);
@@ -194,13 +194,19 @@ impl List {
     }
 
     /// Replaces the element at an index, which exists.
-    pub fn set(&mut self, index: usize, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
+    pub fn set(&mut self, index: usize, value: &[u8], limits: &FormLimits, edits: &mut Edits<'_>) {
         let item = Item::of(value);
         edits.write(|out| Edit::Set(index, item).put(out));
         self.set_item(index, item, limits, edits);
     }
 
-    fn set_item(&mut self, index: usize, item: Item<'_>, limits: &Limits, edits: &mut Edits<'_>) {
+    fn set_item(
+        &mut self,
+        index: usize,
+        item: Item<'_>,
+        limits: &FormLimits,
+        edits: &mut Edits<'_>,
+    ) {
         let element = Element::of(item);
         if let FormMut::Packed(packed) = self.0.change() {
             let (count, bytes) = (len_of(packed), elements(packed));
@@ -213,7 +219,13 @@ impl List {
     }
 
     /// Inserts an element before the one at an index, or at the end.
-    pub fn insert(&mut self, index: usize, value: &[u8], limits: &Limits, edits: &mut Edits<'_>) {
+    pub fn insert(
+        &mut self,
+        index: usize,
+        value: &[u8],
+        limits: &FormLimits,
+        edits: &mut Edits<'_>,
+    ) {
         let item = Item::of(value);
         edits.write(|out| Edit::Insert(index, item).put(out));
         self.insert_item(index, item, limits, edits);
@@ -223,7 +235,7 @@ impl List {
         &mut self,
         index: usize,
         item: Item<'_>,
-        limits: &Limits,
+        limits: &FormLimits,
         edits: &mut Edits<'_>,
     ) {
         let element = Element::of(item);
@@ -243,7 +255,7 @@ impl List {
         &mut self,
         value: &[u8],
         count: i64,
-        limits: &Limits,
+        limits: &FormLimits,
         edits: &mut Edits<'_>,
     ) -> usize {
         let wanted = Item::of(value);
@@ -272,7 +284,13 @@ impl List {
     }
 
     /// Removes `count` elements from an index on.
-    pub fn remove(&mut self, index: usize, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
+    pub fn remove(
+        &mut self,
+        index: usize,
+        count: usize,
+        limits: &FormLimits,
+        edits: &mut Edits<'_>,
+    ) {
         if count == 0 {
             return;
         }
@@ -280,7 +298,13 @@ impl List {
         self.remove_many(index, count, limits, edits);
     }
 
-    fn remove_many(&mut self, index: usize, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
+    fn remove_many(
+        &mut self,
+        index: usize,
+        count: usize,
+        limits: &FormLimits,
+        edits: &mut Edits<'_>,
+    ) {
         match self.0.change() {
             FormMut::Packed(packed) => {
                 let bytes = elements(packed);
@@ -302,7 +326,7 @@ impl List {
     }
 
     /// Keeps `count` elements from `start` on.
-    pub fn trim(&mut self, start: usize, count: usize, limits: &Limits, edits: &mut Edits<'_>) {
+    pub fn trim(&mut self, start: usize, count: usize, limits: &FormLimits, edits: &mut Edits<'_>) {
         let len = self.len();
         let end = start.saturating_add(count).min(len);
         if end < len {
@@ -325,7 +349,7 @@ impl List {
     }
 
     /// As Redis does: a list that has shrunk to one node of half the size is packed again.
-    fn pack_if_small(&mut self, limits: &Limits, edits: &mut Edits<'_>) {
+    fn pack_if_small(&mut self, limits: &FormLimits, edits: &mut Edits<'_>) {
         let FormRef::Native(chunks) = self.0.read() else { return };
         let bytes_max = node_bytes(limits.list_node.min(-1)) / 2;
         let count_max =
@@ -340,7 +364,7 @@ impl List {
         }
     }
 
-    fn do_edit(&mut self, edit: Edit<'_>, limits: &Limits) -> Result<(), DecodeError> {
+    fn do_edit(&mut self, edit: Edit<'_>, limits: &FormLimits) -> Result<(), DecodeError> {
         const OUTSIDE: DecodeError = DecodeError::Corrupt("an edit beyond the end of a list");
         let none = &mut Edits::none();
         match edit {
@@ -410,7 +434,7 @@ impl Collection for List {
         }
     }
 
-    fn decode(bytes: &[u8], limits: &Limits) -> Result<List, DecodeError> {
+    fn decode(bytes: &[u8], limits: &FormLimits) -> Result<List, DecodeError> {
         let mut list = List::new();
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -420,7 +444,7 @@ impl Collection for List {
         Ok(list)
     }
 
-    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    fn apply(&mut self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
         let mut rest = edits;
         while !rest.is_empty() {
             let edit = Edit::take(&mut rest)?;

@@ -36,13 +36,13 @@ const DEPTH_MAX: u32 = 40;
 pub struct Members<T> {
     /// `1 << depth` places. Neighbours that have not been told apart share a segment: it stands at
     /// the first of its places, the others say how far back that is.
-    directory: Vec<Place<T>>,
+    directory: Vec<MemberPlace<T>>,
     depth: u32,
     len: usize,
 }
 
 #[derive(Debug)]
-enum Place<T> {
+enum MemberPlace<T> {
     Segment(Box<Segment<T>>),
     /// The segment of the place that is this number of places before this one.
     Before(u32),
@@ -83,7 +83,7 @@ impl<T> Members<T> {
     /// An empty one.
     pub fn new() -> Members<T> {
         let segment = Segment::new(HashTable::new(), 0);
-        Members { directory: vec![Place::Segment(Box::new(segment))], depth: 0, len: 0 }
+        Members { directory: vec![MemberPlace::Segment(Box::new(segment))], depth: 0, len: 0 }
     }
 
     /// Members.
@@ -101,23 +101,23 @@ impl<T> Members<T> {
     /// Bytes of memory of the table itself, about; not what its words point to.
     pub fn heap_bytes(&self) -> usize {
         // A segment is between half and wholly full.
-        self.directory.len() * size_of::<Place<T>>() + self.len * (size_of::<T>() + 1) * 3 / 2
+        self.directory.len() * size_of::<MemberPlace<T>>() + self.len * (size_of::<T>() + 1) * 3 / 2
     }
 
     #[inline]
     fn first_place(&self, hash: u64) -> usize {
         let place = if self.depth == 0 { 0 } else { (hash >> (64 - self.depth)) as usize };
         match &self.directory[place] {
-            Place::Segment(_) => place,
-            Place::Before(distance) => place - *distance as usize,
+            MemberPlace::Segment(_) => place,
+            MemberPlace::Before(distance) => place - *distance as usize,
         }
     }
 
     #[inline]
     fn segment(&self, hash: u64) -> &Segment<T> {
         match &self.directory[self.first_place(hash)] {
-            Place::Segment(segment) => segment,
-            Place::Before(_) => unreachable!("a distance leads to a segment"),
+            MemberPlace::Segment(segment) => segment,
+            MemberPlace::Before(_) => unreachable!("a distance leads to a segment"),
         }
     }
 
@@ -125,8 +125,8 @@ impl<T> Members<T> {
     fn segment_mut(&mut self, hash: u64) -> &mut Segment<T> {
         let place = self.first_place(hash);
         match &mut self.directory[place] {
-            Place::Segment(segment) => segment,
-            Place::Before(_) => unreachable!("a distance leads to a segment"),
+            MemberPlace::Segment(segment) => segment,
+            MemberPlace::Before(_) => unreachable!("a distance leads to a segment"),
         }
     }
 
@@ -243,16 +243,16 @@ impl<T> Members<T> {
     /// Takes all members out.
     pub fn drain(self) -> impl Iterator<Item = T> {
         let segments = self.directory.into_iter().filter_map(|place| match place {
-            Place::Segment(segment) => Some(segment.table),
-            Place::Before(_) => None,
+            MemberPlace::Segment(segment) => Some(segment.table),
+            MemberPlace::Before(_) => None,
         });
         segments.flatten()
     }
 
     fn segments(&self) -> impl Iterator<Item = (usize, &Segment<T>)> {
         self.directory.iter().enumerate().filter_map(|(place, at)| match at {
-            Place::Segment(segment) => Some((place, &**segment)),
-            Place::Before(_) => None,
+            MemberPlace::Segment(segment) => Some((place, &**segment)),
+            MemberPlace::Before(_) => None,
         })
     }
 
@@ -367,9 +367,9 @@ impl<T> Members<T> {
         }
         let half = 1 << (depth - segment.depth);
         let middle = first + half;
-        self.directory[middle] = Place::Segment(Box::new(upper));
+        self.directory[middle] = MemberPlace::Segment(Box::new(upper));
         for distance in 1..half {
-            self.directory[middle + distance] = Place::Before(distance as u32);
+            self.directory[middle + distance] = MemberPlace::Before(distance as u32);
         }
         true
     }
@@ -380,7 +380,7 @@ impl<T> Members<T> {
         let first = self.first_place(hash);
         let width = 1usize << (self.depth - self.segment(hash).depth);
         let (lower, upper) = (first & !width, first | width);
-        let (Place::Segment(one), Place::Segment(other)) =
+        let (MemberPlace::Segment(one), MemberPlace::Segment(other)) =
             (&self.directory[lower], &self.directory[upper])
         else {
             return;
@@ -389,10 +389,10 @@ impl<T> Members<T> {
             return;
         }
         for place in 0..width {
-            let distance = Place::Before((width + place) as u32);
+            let distance = MemberPlace::Before((width + place) as u32);
             let old = std::mem::replace(&mut self.directory[upper + place], distance);
-            let Place::Segment(other) = old else { continue };
-            let Place::Segment(one) = &mut self.directory[lower] else { continue };
+            let MemberPlace::Segment(other) = old else { continue };
+            let MemberPlace::Segment(one) = &mut self.directory[lower] else { continue };
             one.depth -= 1;
             for member in other.table {
                 one.insert(hash_of(&member), member, &hash_of);
@@ -405,13 +405,13 @@ impl<T> Members<T> {
         let mut doubled = Vec::with_capacity(self.directory.len() * 2);
         for place in self.directory.drain(..) {
             match place {
-                Place::Segment(segment) => {
-                    doubled.push(Place::Segment(segment));
-                    doubled.push(Place::Before(1));
+                MemberPlace::Segment(segment) => {
+                    doubled.push(MemberPlace::Segment(segment));
+                    doubled.push(MemberPlace::Before(1));
                 }
-                Place::Before(distance) => {
-                    doubled.push(Place::Before(2 * distance));
-                    doubled.push(Place::Before(2 * distance + 1));
+                MemberPlace::Before(distance) => {
+                    doubled.push(MemberPlace::Before(2 * distance));
+                    doubled.push(MemberPlace::Before(2 * distance + 1));
                 }
             }
         }

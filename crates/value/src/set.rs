@@ -23,7 +23,7 @@ use crate::form::{Form, FormMut, FormRef};
 use crate::item::{Item, Items};
 use crate::members::Members;
 use crate::packed::PACKED_BYTES_MAX;
-use crate::{Collection, DecodeError, Edits, Kind, Limits};
+use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use member::{Member, hash_item};
 use packed::Content;
 
@@ -100,7 +100,7 @@ impl Table {
 impl Set {
     /// Adds a member; returns true if it is new.
     #[inline]
-    pub fn add(&mut self, member: &[u8], limits: &Limits, edits: &mut Edits<'_>) -> bool {
+    pub fn add(&mut self, member: &[u8], limits: &FormLimits, edits: &mut Edits<'_>) -> bool {
         let item = Item::of(member);
         let is_new = self.add_item(item, limits);
         if is_new {
@@ -115,7 +115,7 @@ impl Set {
 
     /// Adds a member; returns true if it is new. The change is not written down: for sets that are
     /// logged whole.
-    pub fn add_item(&mut self, item: Item<'_>, limits: &Limits) -> bool {
+    pub fn add_item(&mut self, item: Item<'_>, limits: &FormLimits) -> bool {
         if let FormMut::Packed(packed) = self.0.change() {
             if packed::contains(packed, item) {
                 return false;
@@ -143,7 +143,7 @@ impl Set {
 
     /// Whether the set, with one member more, is packed as members; makes it so if it had numbers
     /// only.
-    fn becomes_members(&mut self, item: Item<'_>, limits: &Limits) -> bool {
+    fn becomes_members(&mut self, item: Item<'_>, limits: &FormLimits) -> bool {
         let FormRef::Packed(packed) = self.0.read() else { return false };
         let entries_max = (limits.set.entries_max as usize).min(packed::COUNT_MAX);
         let value_bytes_max = limits.set.value_bytes_max as usize;
@@ -356,7 +356,7 @@ impl Collection for Set {
         });
     }
 
-    fn decode(bytes: &[u8], limits: &Limits) -> Result<Set, DecodeError> {
+    fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Set, DecodeError> {
         let mut set = Set::new();
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -368,7 +368,7 @@ impl Collection for Set {
         Ok(set)
     }
 
-    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    fn apply(&mut self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
         let mut rest = edits;
         while let Some((&code, after)) = rest.split_first() {
             rest = after;

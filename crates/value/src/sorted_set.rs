@@ -38,7 +38,7 @@ pub(crate) use spread::{put_order_content, put_order_name};
 use crate::form::{Form, FormMut, FormRef};
 use crate::limits::PackedLimits;
 use crate::packed::PACKED_BYTES_MAX;
-use crate::{Collection, DecodeError, Edits, Limits};
+use crate::{Collection, DecodeError, Edits, FormLimits};
 use native::Native;
 use std::ops::Range;
 
@@ -112,7 +112,7 @@ impl SortedSet {
     pub fn set(
         &mut self,
         member: &[u8],
-        limits: &Limits,
+        limits: &FormLimits,
         edits: &mut Edits<'_>,
         decide: impl FnOnce(Option<f64>) -> Option<f64>,
     ) -> Change {
@@ -316,15 +316,15 @@ impl Collection for SortedSet {
         }
     }
 
-    fn decode(bytes: &[u8], limits: &Limits) -> Result<SortedSet, DecodeError> {
+    fn decode(bytes: &[u8], limits: &FormLimits) -> Result<SortedSet, DecodeError> {
         build::decode(bytes, limits)
     }
 
-    fn apply(&mut self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    fn apply(&mut self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
         edit::apply(self, edits, limits)
     }
 
-    fn duplicate(&self, _: &Limits) -> SortedSet {
+    fn duplicate(&self, _: &FormLimits) -> SortedSet {
         match self.0.read() {
             FormRef::Packed(packed) => {
                 SortedSet(Form::packed(crate::packed::Packed::from_bytes(packed.bytes())))

@@ -25,14 +25,14 @@ mod tests;
 pub use gathering::{Gathering, Row, RowSink};
 
 use crate::touched::Keeping;
-use crate::{Collection, DecodeError, Kind, Limits};
+use crate::{Collection, DecodeError, FormLimits, Kind};
 
 /// Receives names and contents.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) + 'a;
 
 /// Where a walk over elements goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum WalkPlace {
     /// With the first one.
     Start,
     /// With those of this hash and above.
@@ -43,16 +43,16 @@ pub enum Place {
     End,
 }
 
-impl Place {
+impl WalkPlace {
     /// The place that a cursor stands for, of which 0 is the end.
-    pub(crate) fn at_cursor(cursor: u64) -> Place {
-        if cursor == 0 { Place::End } else { Place::Hash(cursor) }
+    pub(crate) fn at_cursor(cursor: u64) -> WalkPlace {
+        if cursor == 0 { WalkPlace::End } else { WalkPlace::Hash(cursor) }
     }
 
     /// The cursor, for those who have made the place of one.
     pub(crate) fn cursor(&self) -> u64 {
         match self {
-            Place::Hash(cursor) => *cursor,
+            WalkPlace::Hash(cursor) => *cursor,
             _ => 0,
         }
     }
@@ -74,7 +74,7 @@ pub trait Spread: Collection {
 
     /// Visits at least `count` elements from a place on, and returns the place to go on from.
     /// Elements that are there throughout are visited, some perhaps more than once.
-    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place;
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace;
 
     /// Appends the content of the element with this name; false if there is none.
     fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool;
@@ -90,7 +90,12 @@ pub trait Spread: Collection {
     ///
     /// # Errors
     /// The element makes no sense, or not at this place.
-    fn adopt(&mut self, name: &[u8], content: &[u8], limits: &Limits) -> Result<(), DecodeError>;
+    fn adopt(
+        &mut self,
+        name: &[u8],
+        content: &[u8],
+        limits: &FormLimits,
+    ) -> Result<(), DecodeError>;
 }
 
 /// Appends the name of the second row that an element of this name and content has; false for kinds

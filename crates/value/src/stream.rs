@@ -45,7 +45,7 @@ pub use trim::{Exactness, Trim, TrimTo};
 
 use crate::form::{Form, FormMut, FormRef};
 use crate::value::conversions;
-use crate::{Collection, DecodeError, Edits, Kind, Limits};
+use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use node::Node;
 use std::collections::BTreeMap;
 
@@ -222,12 +222,12 @@ impl Collection for Stream {
         self.native().visit_parts(visit);
     }
 
-    fn decode(bytes: &[u8], _: &Limits) -> Result<Stream, DecodeError> {
+    fn decode(bytes: &[u8], _: &FormLimits) -> Result<Stream, DecodeError> {
         let native = Native::decode(bytes)?;
         Ok(Stream(Form::native(Box::new(native))))
     }
 
-    fn apply(&mut self, edits: &[u8], _: &Limits) -> Result<(), DecodeError> {
+    fn apply(&mut self, edits: &[u8], _: &FormLimits) -> Result<(), DecodeError> {
         edit::apply(self.native_mut(), edits)
     }
 

@@ -13,7 +13,7 @@ use hashbrown::HashTable;
 
 /// Elements that have changed. See the head of this file.
 #[derive(Debug, Default)]
-pub struct Touched {
+pub struct DirtyElements {
     elements: HashTable<Element>,
     keeping: Keeping,
     /// What was touched for the first time since somebody looked, if somebody does.
@@ -50,10 +50,10 @@ pub struct Element {
     pub was: Was,
 }
 
-impl Touched {
+impl DirtyElements {
     /// Nothing yet.
-    pub fn new(keeping: Keeping) -> Touched {
-        Touched { elements: HashTable::new(), keeping, fresh: None }
+    pub fn new(keeping: Keeping) -> DirtyElements {
+        DirtyElements { elements: HashTable::new(), keeping, fresh: None }
     }
 
     /// How many elements have changed.
@@ -114,12 +114,12 @@ impl Touched {
     }
 
     /// Takes all that have changed out and begins again, keeping `keeping` from now on.
-    pub fn take(&mut self, keeping: Keeping) -> Touched {
-        std::mem::replace(self, Touched::new(keeping))
+    pub fn take(&mut self, keeping: Keeping) -> DirtyElements {
+        std::mem::replace(self, DirtyElements::new(keeping))
     }
 }
 
-impl IntoIterator for Touched {
+impl IntoIterator for DirtyElements {
     type Item = Element;
     type IntoIter = hashbrown::hash_table::IntoIter<Element>;
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_first_content_is_kept_and_only_when_asked_for() {
-        let mut touched = Touched::default();
+        let mut touched = DirtyElements::default();
         touched.note(b"a", |_| panic!("nobody wants to know"));
         assert_eq!(touched.get(b"a"), Some(&Was::Unknown));
         touched.keep(Keeping::Contents);

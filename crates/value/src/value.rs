@@ -1,10 +1,10 @@
 //! HOT PATH
 //! A collection of any kind, and its word.
 
-use crate::spread::{Place, Visit};
+use crate::spread::{Visit, WalkPlace};
 use crate::touched::Keeping;
 use crate::{
-    Collection, DecodeError, Edits, Hash, Kind, Limits, List, Set, SortedSet, Spread, Stream,
+    Collection, DecodeError, Edits, FormLimits, Hash, Kind, List, Set, SortedSet, Spread, Stream,
 };
 use std::ptr::NonNull;
 
@@ -133,7 +133,7 @@ impl Value {
     }
 
     /// Reads what [`ValueRef::encode`] wrote.
-    pub fn decode(kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Value, DecodeError> {
+    pub fn decode(kind: Kind, bytes: &[u8], limits: &FormLimits) -> Result<Value, DecodeError> {
         of_kind!(kind, Type => Type::decode(bytes, limits).map(Type::into_value))
     }
 
@@ -147,7 +147,7 @@ impl Value {
         &mut self,
         name: &[u8],
         content: &[u8],
-        limits: &Limits,
+        limits: &FormLimits,
     ) -> Result<(), DecodeError> {
         each!(Value, self, it => it.adopt(name, content, limits))
     }
@@ -287,7 +287,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// Visits elements: [`Spread::visit_elements`].
-    pub fn visit_elements(self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+    pub fn visit_elements(self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
         each!(ValueRef, self, it => it.visit_elements(from, count, visit))
     }
 
@@ -297,7 +297,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// An equal value.
-    pub fn duplicate(self, limits: &Limits) -> Value {
+    pub fn duplicate(self, limits: &FormLimits) -> Value {
         each!(ValueRef, self, it => it.duplicate(limits).into_value())
     }
 }
@@ -323,7 +323,7 @@ impl<'a> ValueMut<'a> {
     }
 
     /// Does what edits say.
-    pub fn apply(self, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    pub fn apply(self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
         each!(ValueMut, self, it => it.apply(edits, limits))
     }
 }

@@ -160,7 +160,7 @@ fn restore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     }
     let ttl_ms = parse_i64(args.word(2)).ok_or(CommandError::NOT_INTEGER)?;
     let ttl_ms = u64::try_from(ttl_ms).map_err(|_| TTL)?;
-    let limits = basalt_rdb::Limits {
+    let limits = basalt_rdb::DecodeLimits {
         string_bytes_max: txn.value_bytes_max(),
         memory_bytes_max: MEMORY_BYTES_MAX,
     };

@@ -21,7 +21,7 @@ pub(super) struct SearchArea {
     pub(super) shape: Shape,
 }
 
-struct Limits {
+struct CoordinateLimits {
     west: f64,
     south: f64,
     east: f64,
@@ -56,7 +56,7 @@ impl SearchArea {
         }
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> CoordinateLimits {
         let (width_m, height_m) = match self.shape {
             Shape::Circle { radius_m } => (radius_m, radius_m),
             Shape::Rectangle { width_m, height_m } => (width_m / 2.0, height_m / 2.0),
@@ -66,7 +66,7 @@ impl SearchArea {
         // Meridians are nearest to each other at the edge that is nearest to a pole.
         let widest = if latitude < 0.0 { latitude - lat_delta } else { latitude + lat_delta };
         let lon_delta = parallel_arc_degrees(width_m, widest);
-        Limits {
+        CoordinateLimits {
             west: longitude - lon_delta,
             south: latitude - lat_delta,
             east: longitude + lon_delta,

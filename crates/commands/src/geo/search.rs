@@ -17,7 +17,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_value::item::NUMBER_CHARS_MAX;
 use basalt_value::sorted_set::{Direction, Element};
-use basalt_value::{Collection, Edits, Limits, SortedSet};
+use basalt_value::{Collection, Edits, FormLimits, SortedSet};
 use options::{Call, Order, Request, Stored};
 
 /// A place that was found.
@@ -71,7 +71,7 @@ impl Request<'_> {
         }
     }
 
-    fn stored(&self, found: &[Found<'_>], stored: Stored, limits: &Limits) -> SortedSet {
+    fn stored(&self, found: &[Found<'_>], stored: Stored, limits: &FormLimits) -> SortedSet {
         let mut set = SortedSet::new();
         for place in found {
             let score = match stored {

@@ -10,7 +10,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::hash::Field;
-use basalt_value::{Collection, Hash, Limits, Set};
+use basalt_value::{Collection, FormLimits, Hash, Set};
 
 /// Most fields that a negative count may ask for: each is a reply of its own.
 const PICKS_MAX: u64 = 1 << 24;
@@ -105,7 +105,7 @@ fn hrandfield(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
             left -= 1;
         });
     } else {
-        let (mut drawn, limits) = (Set::new(), Limits::default());
+        let (mut drawn, limits) = (Set::new(), FormLimits::default());
         while drawn.len() < count {
             let Some(field) = hash.random(random.next_u64(), now_ms) else { break };
             if drawn.add_item(field.name, &limits) {

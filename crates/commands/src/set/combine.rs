@@ -9,7 +9,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::item::Item;
-use basalt_value::{Collection, Limits, Set};
+use basalt_value::{Collection, FormLimits, Set};
 
 const READS: Flags = Flags::of(&[Flag::Readonly]);
 const STORES: Flags = Flags::of(&[Flag::Write, Flag::Denyoom]);
@@ -187,7 +187,7 @@ impl Combination {
         match self {
             Combination::Intersection => intersect(sets, visit),
             Combination::Union => {
-                let (mut seen, limits) = (Set::new(), Limits::default());
+                let (mut seen, limits) = (Set::new(), FormLimits::default());
                 for set in sets.iter().copied().flatten() {
                     for item in set.iter() {
                         if (sets.len() == 1 || seen.add_item(item, &limits)) && !visit(item) {

@@ -11,7 +11,7 @@ use basalt_service::args::Args;
 use basalt_service::draws;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
-use basalt_value::{Collection, Limits, Set};
+use basalt_value::{Collection, FormLimits, Set};
 
 /// Most members that a negative count may ask for: each is a reply of its own.
 const PICKS_MAX: u64 = 1 << 24;
@@ -168,7 +168,7 @@ fn some_of_many(set: &Set, count: usize, random: &mut Random, reply: &mut Reply<
 
 /// Draws until `count` different members have come.
 fn few_of_many(set: &Set, count: usize, random: &mut Random, reply: &mut Reply<'_>) {
-    let (mut drawn, limits) = (Set::new(), Limits::default());
+    let (mut drawn, limits) = (Set::new(), FormLimits::default());
     while drawn.len() < count {
         let Some(item) = set.random(random.next_u64()) else { return };
         if drawn.add_item(item, &limits) {

@@ -1,7 +1,7 @@
 //! HOT PATH
 //! XREAD.
 
-use super::read_args::{Patience, ReadArgs, Reading};
+use super::read_args::{BlockOption, ReadArgs, Reading};
 use super::{ids, reply_entries};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Key, View, WaitAnswer, WrongType};
@@ -56,8 +56,8 @@ fn xread(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     }
     match (place, read.patience) {
         (Some(place), _) => end_streams(place, streams, reply),
-        (None, Patience::None) => reply.null_array(),
-        (None, Patience::Some(time)) => {
+        (None, BlockOption::None) => reply.null_array(),
+        (None, BlockOption::Some(time)) => {
             if view.wait_behind(args.keys(), &after, time) == WaitAnswer::MustAnswer {
                 reply.null_array();
             }

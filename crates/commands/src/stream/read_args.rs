@@ -15,7 +15,7 @@ pub(super) struct ReadArgs<'a> {
     /// Most entries of each stream.
     pub(super) count_max: Option<u64>,
     /// Whether it waits if there is nothing.
-    pub(super) patience: Patience,
+    pub(super) patience: BlockOption,
     /// Whether what is read counts as acknowledged.
     pub(super) is_acknowledged: bool,
     /// How many streams.
@@ -26,7 +26,7 @@ pub(super) struct ReadArgs<'a> {
 
 /// Whether a command that finds nothing is to wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Patience {
+pub(super) enum BlockOption {
     /// It answers.
     None,
     /// It waits so long, says BLOCK, or for ever.
@@ -65,7 +65,7 @@ impl<'a> ReadArgs<'a> {
         let mut read = ReadArgs {
             group: None,
             count_max: None,
-            patience: Patience::None,
+            patience: BlockOption::None,
             is_acknowledged: false,
             streams: 0,
             first_id: 0,
@@ -94,7 +94,7 @@ impl<'a> ReadArgs<'a> {
     ) -> Result<usize, CommandError> {
         let more = args.len().saturating_sub(index + 1);
         if args.is(index, "block") && more > 0 {
-            self.patience = Patience::Some(timeout::milliseconds(args.word(index + 1))?);
+            self.patience = BlockOption::Some(timeout::milliseconds(args.word(index + 1))?);
             return Ok(index + 2);
         }
         if args.is(index, "count") && more > 0 {

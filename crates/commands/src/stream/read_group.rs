@@ -2,7 +2,7 @@
 //! XREADGROUP.
 
 use super::read::{begin_stream, end_streams};
-use super::read_args::{Patience, ReadArgs, Reading};
+use super::read_args::{BlockOption, ReadArgs, Reading};
 use super::{edit_as, ids, limit, reply_entry, reply_id};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
@@ -91,8 +91,8 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
     }
     match (place, read.patience) {
         (Some(place), _) => end_streams(place, streams, reply),
-        (None, Patience::None) => reply.null_array(),
-        (None, Patience::Some(time)) => {
+        (None, BlockOption::None) => reply.null_array(),
+        (None, BlockOption::Some(time)) => {
             let answer = txn.wait(args.keys(), service, time);
             if answer == WaitAnswer::MustAnswer {
                 reply.null_array();

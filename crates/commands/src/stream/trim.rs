@@ -9,7 +9,7 @@ use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around, at};
-use basalt_value::Limits;
+use basalt_value::FormLimits;
 use basalt_value::stream::{Exactness, Stream, Trim, TrimTo};
 
 pub(super) const XTRIM: Entry = Entry {
@@ -133,7 +133,7 @@ impl Options {
     }
 
     /// What is trimmed, if anything.
-    pub(super) fn finish(self, limits: &Limits) -> Result<Option<Trim>, CommandError> {
+    pub(super) fn finish(self, limits: &FormLimits) -> Result<Option<Trim>, CommandError> {
         let Some(to) = self.to else {
             return match self.limit {
                 None => Ok(None),
@@ -158,7 +158,7 @@ const LIMIT_WITHOUT_TILDE: CommandError =
     CommandError::fixed("ERR syntax error, LIMIT cannot be used without the special ~ option");
 
 /// How much is trimmed at most where nothing is said: 100 nodes, so that one call stays short.
-fn entries_max(limits: &Limits) -> u64 {
+fn entries_max(limits: &FormLimits) -> u64 {
     const NODES: u64 = 100;
     const ENTRIES_OF_UNLIMITED_NODES: u64 = 10_000;
     const ENTRIES_MAX: u64 = 1_000_000;

@@ -15,9 +15,7 @@ use crate::worker::Worker;
 use basalt_call::calls::Call;
 use basalt_call::context::Context;
 use basalt_call::entry::Run;
-use basalt_engine::{
-    Claims, Gate, Issuer, Key, Missing, Refusal, Session as KeySession, Transaction,
-};
+use basalt_engine::{Claims, CommandContext, Gate, Issuer, Key, Missing, Refusal, Transaction};
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
 use basalt_script::{Denied, Host, Words};
@@ -245,7 +243,7 @@ impl<'a, 't> Caller<'a, 't> {
         reply: &mut Reply<'_>,
     ) -> Result<Flow, CommandError> {
         let issuer = Issuer::Script;
-        let key_session = KeySession { issuer, ..key_session(self.worker, self.session) };
+        let key_session = CommandContext { issuer, ..key_session(self.worker, self.session) };
         match self.server.commands.call(id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
                 let traits = self.server.commands.traits(id);

@@ -5,7 +5,7 @@ use crate::worker::Worker;
 use basalt_call::entry::{Named, Permit, ScriptCall};
 use basalt_engine::{Claims, Engine};
 use basalt_number::parse_i64;
-use basalt_script::{Evaluated, Reach, Script, Sha1};
+use basalt_script::{Evaluated, KeyScope, Script, Sha1};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use std::sync::Arc;
@@ -92,8 +92,8 @@ impl<'a> Invocation<'a> {
         Claims {
             keys: self.keys().map(|key| engine.key(key)).collect(),
             databases: db..db + 1,
-            everything: reach != Reach::Declared,
-            reads_everything: reach == Reach::AnyInMemory,
+            everything: reach != KeyScope::Declared,
+            reads_everything: reach == KeyScope::AnyInMemory,
         }
     }
 }

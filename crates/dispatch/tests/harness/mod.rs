@@ -17,7 +17,7 @@ use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::Address;
-use basalt_resp::{Limits, Output, Parsed, Parser, Value, decode, encode_request};
+use basalt_resp::{Output, Parsed, Parser, RequestLimits, Value, decode, encode_request};
 use basalt_service::clients::{NewClient, Unblocking, Wake};
 use basalt_service::server::Server;
 use basalt_service::session::Session;
@@ -356,7 +356,7 @@ impl TestServer {
 
     /// Fills the batch with requests from `start` on, as a network thread does.
     fn parse(&mut self, input: &mut [u8], mut start: usize, batch_max: usize) {
-        let (mut parser, limits) = (Parser::default(), Limits::default());
+        let (mut parser, limits) = (Parser::default(), RequestLimits::default());
         let (server, db) = (&*self.server, self.session.db);
         self.batch.turn_to_client();
         while start < input.len() && self.batch.len() < batch_max {
@@ -411,7 +411,7 @@ impl TestServer {
         let engine = &*self.server.engine;
         let key = engine.key(key.as_ref());
         let locked = engine.lock(&[key]);
-        let session = basalt_engine::Session::background(0, self.clock.unix_ms());
+        let session = basalt_engine::CommandContext::background(0, self.clock.unix_ms());
         View::new(engine, locked, session).peek(&key).map(|object| Stored {
             value: object.string().expect("it is a string").bytes().to_vec(),
             expire_ms: object.expire_ms(),

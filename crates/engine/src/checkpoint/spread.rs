@@ -22,7 +22,7 @@ use basalt_keyspace::partition::Partition;
 use basalt_keyspace::spread::{SpreadKey, SpreadKeys};
 use basalt_value::ValueRef;
 use basalt_value::spread::Gathering;
-use basalt_value::touched::Touched;
+use basalt_value::touched::DirtyElements;
 use std::time::{Duration, Instant};
 
 /// Elements that are gathered under one lock: less than 1 ms.
@@ -92,7 +92,7 @@ pub(super) fn spread_form(
     }
     let id = *next_id;
     *next_id += 1;
-    let mut touched = Touched::default();
+    let mut touched = DirtyElements::default();
     let gathering = Gathering::all(value.kind(), &mut touched);
     spread.insert(SpreadKey { hash, key: key.into(), id, touched, in_flight: true });
     Some(Spreading { is_new: true, ..Spreading::new(of(id), place, gathering, value.len()) })

@@ -4,7 +4,7 @@ use super::{JournalLog, Trimming};
 use crate::belonging::LogBeginning;
 use crate::log::LogError;
 use crate::recovery::RecoveryError;
-use crate::replay::Replay;
+use crate::replay::LogReplay;
 use basalt_change::place::ShardId;
 use basalt_env::Disk;
 use basalt_journal::{
@@ -25,7 +25,7 @@ impl JournalLog {
         options: Options,
         trimming: Trimming,
         floor: &[u64],
-        replay: &mut Replay<'_, '_>,
+        replay: &mut LogReplay<'_, '_>,
     ) -> Result<JournalLog, RecoveryError> {
         let policy = options.policy;
         let adopt = replay.log().map(JournalId);
@@ -51,12 +51,12 @@ impl JournalLog {
 
 /// Hands what the journal has to the engine.
 struct Records<'a, 'scope, 'env> {
-    replay: &'a mut Replay<'scope, 'env>,
+    replay: &'a mut LogReplay<'scope, 'env>,
     /// What the engine said, when the journal is told to stop.
     refused: Option<RecoveryError>,
 }
 
-impl basalt_journal::Replay for Records<'_, '_, '_> {
+impl basalt_journal::ReplaySink for Records<'_, '_, '_> {
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<(), ReplayError> {
         let missing: Vec<u64> = beginning.missing_through.iter().map(|seq| seq.0).collect();
         let log = LogBeginning {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use basalt_journal::{Journal, Replay, ReplayError, Seq, StreamId};
+use basalt_journal::{Journal, ReplayError, ReplaySink, Seq, StreamId};
 
 /// A change to the journal, in the order of calls.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl ModelStream {
 }
 
 /// A model is also what a replay can fill.
-impl Replay for Model {
+impl ReplaySink for Model {
     fn record(&mut self, stream: StreamId, seq: Seq, bytes: &[u8]) -> Result<(), ReplayError> {
         let stream = &mut self.streams[usize::from(stream.0)];
         stream.last = seq.0;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use basalt_env::SimDisk;
 use basalt_journal::{
-    FsyncPolicy, Group, Journal, OpenError, Options, Replay, ReplayError, Seq, StreamId,
+    FsyncPolicy, Group, Journal, OpenError, Options, ReplayError, ReplaySink, Seq, StreamId,
 };
 
 pub const DIR: &str = "/journal";
@@ -30,7 +30,7 @@ pub fn options(policy: FsyncPolicy) -> Options {
 #[derive(Default, Debug, PartialEq, Eq)]
 pub struct Heard(pub Vec<(u16, u64, Vec<u8>)>);
 
-impl Replay for Heard {
+impl ReplaySink for Heard {
     fn record(&mut self, stream: StreamId, seq: Seq, bytes: &[u8]) -> Result<(), ReplayError> {
         self.0.push((stream.0, seq.0, bytes.to_vec()));
         Ok(())

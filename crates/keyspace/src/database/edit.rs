@@ -10,7 +10,7 @@ use crate::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
 use crate::table::Found;
 use crate::table::bucket::{COLD, DIRTY};
 use basalt_change::op::StringForm;
-use basalt_value::{DecodeError, Kind, Limits, Touched, ValueMut, ValueRef};
+use basalt_value::{DecodeError, DirtyElements, FormLimits, Kind, ValueMut, ValueRef};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Database {
         key: &[u8],
         found: Found,
         access: Access,
-        change: impl FnOnce(ValueMut<'_>, Option<&mut Touched>) -> Option<(R, Edited)>,
+        change: impl FnOnce(ValueMut<'_>, Option<&mut DirtyElements>) -> Option<(R, Edited)>,
     ) -> Option<R> {
         let touched = self.spread.touched_of(hash, key);
         let (result, edited) =
@@ -60,7 +60,7 @@ impl Database {
         key: &[u8],
         kind: Kind,
         edits: &[u8],
-        limits: &Limits,
+        limits: &FormLimits,
     ) -> Result<(), DecodeError> {
         let table = &mut self.table;
         let found = table.find(hash, key).ok_or(NOT_THERE)?;

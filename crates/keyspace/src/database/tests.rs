@@ -6,7 +6,7 @@ use crate::retire::{Big, FreeAtOnce};
 use basalt_change::op::StringForm;
 use basalt_value::hash::Field;
 use basalt_value::item::Item;
-use basalt_value::{Collection, Edits, Hash, Limits, Set};
+use basalt_value::{Collection, Edits, FormLimits, Hash, Set};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,14 +70,14 @@ impl Plain {
             Plain::Set(members) => {
                 let mut set = Set::new();
                 for member in members {
-                    set.add(&[*member], &Limits::default(), &mut Edits::none());
+                    set.add(&[*member], &FormLimits::default(), &mut Edits::none());
                 }
                 NewValue::Collection(set.into_value())
             }
             Plain::Hash(field_ms) => {
                 let mut hash = Hash::new();
                 let (name, value) = (Item::of(b"f"), Item::of(b"v"));
-                hash.put(Field { name, value, expire_ms: *field_ms }, &Limits::default());
+                hash.put(Field { name, value, expire_ms: *field_ms }, &FormLimits::default());
                 NewValue::Collection(hash.into_value())
             }
         }
@@ -236,7 +236,7 @@ impl World {
                     self.database.edit_collection(hash, key, found, access, |value, touched| {
                         let mut edits = Edits::none().noting(touched);
                         let set = Set::of_mut(value)?;
-                        let added = set.add(&member, &Limits::default(), &mut edits);
+                        let added = set.add(&member, &FormLimits::default(), &mut edits);
                         let changed = Edited::Changed { earlier_field_ms: u64::MAX };
                         Some((added, if added { changed } else { Edited::Nothing }))
                     });
@@ -275,7 +275,7 @@ impl World {
                 spread_id = Some(existing.id);
             } else if is_large {
                 spread_id = Some(self.next_id);
-                let touched = Touched::default();
+                let touched = DirtyElements::default();
                 let (key, id) = (key.clone().into(), self.next_id);
                 spread.insert(SpreadKey { hash, key, id, touched, in_flight: true });
                 self.next_id += 1;
@@ -428,7 +428,7 @@ fn a_broken_rule_is_noticed() {
         ("that nothing knows", |world| drop(std::mem::take(&mut world.database.spread))),
         ("spread and no collection", |world| {
             let (hash, key) = (world.hasher.hash(b"gone"), Box::from(*b"gone"));
-            let touched = Touched::default();
+            let touched = DirtyElements::default();
             world.database.spread.insert(SpreadKey { hash, key, id: 0, touched, in_flight: false });
         }),
     ];
@@ -468,7 +468,11 @@ fn big_values_are_retired_however_they_go() {
     let large_set = || {
         let mut set = Set::new();
         for number in 0..20_000u32 {
-            set.add(format!("member {number}").as_bytes(), &Limits::default(), &mut Edits::none());
+            set.add(
+                format!("member {number}").as_bytes(),
+                &FormLimits::default(),
+                &mut Edits::none(),
+            );
         }
         NewValue::Collection(set.into_value())
     };

@@ -71,7 +71,7 @@ pub struct Found {
 /// Where an entry was seen that may be a key's, or nowhere. A hint: by the time it is used, another
 /// entry may stand there or the place may be gone, and [`Table::find_again`] notices.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Seen {
+pub struct EntryHint {
     /// The bits of the segment; 0 for nowhere.
     segment: u64,
     /// One of its buckets.
@@ -191,14 +191,14 @@ impl Table {
     /// one time in thirty another; says where it stands. If there is none, the key may be about to
     /// come.
     #[inline]
-    pub fn prefetch_entry(&self, hash: u64) -> Seen {
+    pub fn prefetch_entry(&self, hash: u64) -> EntryHint {
         self.segment(hash)
-            .map_or_else(Seen::default, |segment| self.prefetch_entry_in(segment, hash))
+            .map_or_else(EntryHint::default, |segment| self.prefetch_entry_in(segment, hash))
     }
 
     /// Prefetches an entry where the hash's segment is known.
     #[inline]
-    pub(crate) fn prefetch_entry_in(&self, segment: SegmentRef, hash: u64) -> Seen {
+    pub(crate) fn prefetch_entry_in(&self, segment: SegmentRef, hash: u64) -> EntryHint {
         debug_assert!(self.segment(hash).map(SegmentRef::bits) == Some(segment.bits()));
         let home = segment.home(hash);
         // SAFETY: the partition's lock is held, so the segment is alive and does not change.
@@ -208,7 +208,7 @@ impl Table {
             None if bucket.is_passed() => self.prefetch_further(segment, hash),
             None => {
                 self.slab.prefetch_next();
-                Seen::default()
+                EntryHint::default()
             }
         }
     }
@@ -216,7 +216,7 @@ impl Table {
     /// Prefetches an entry behind its home bucket, one in twenty. The bucket is not waited for
     /// less here than in `find`, but the entry is.
     #[inline(never)]
-    fn prefetch_further(&self, segment: SegmentRef, hash: u64) -> Seen {
+    fn prefetch_further(&self, segment: SegmentRef, hash: u64) -> EntryHint {
         let home = segment.home(hash);
         for number in home + 1..segment.reach(home) {
             // SAFETY: as above.
@@ -228,13 +228,19 @@ impl Table {
                 break;
             }
         }
-        Seen::default()
+        EntryHint::default()
     }
 
     /// Brings as many lines in as an entry of average size takes: how many does not depend on where
     /// it begins, for a branch on that could not be predicted.
     #[inline]
-    fn prefetch_slot(&self, segment: SegmentRef, bucket: usize, index: usize, slot: Slot) -> Seen {
+    fn prefetch_slot(
+        &self,
+        segment: SegmentRef,
+        bucket: usize,
+        index: usize,
+        slot: Slot,
+    ) -> EntryHint {
         let first = slot.address();
         let bytes = self.entry_bytes_typical as usize;
         prefetch(first);
@@ -244,13 +250,13 @@ impl Table {
             offset += LINE_BYTES;
         }
         prefetch(first.wrapping_add(bytes));
-        Seen { segment: segment.bits(), bucket: bucket as u32, index: index as u32, slot }
+        EntryHint { segment: segment.bits(), bucket: bucket as u32, index: index as u32, slot }
     }
 
     /// Finds the entry of a key, even if it is a tombstone, and looks first where it was seen: then
     /// nothing has to be searched, and fetching the entry waits for no look at its bucket.
     #[inline(always)]
-    pub fn find_again(&self, seen: Seen, hash: u64, key: &[u8]) -> Option<Found> {
+    pub fn find_again(&self, seen: EntryHint, hash: u64, key: &[u8]) -> Option<Found> {
         match self.find_there(seen, hash, key) {
             None => self.find_anywhere(hash, key),
             found => found,
@@ -259,7 +265,7 @@ impl Table {
 
     /// The entry that was seen, if it is still where it was, and this key's.
     #[inline(always)]
-    fn find_there(&self, seen: Seen, hash: u64, key: &[u8]) -> Option<Found> {
+    fn find_there(&self, seen: EntryHint, hash: u64, key: &[u8]) -> Option<Found> {
         let segment = self.segment(hash)?;
         if segment.bits() != seen.segment {
             return None;

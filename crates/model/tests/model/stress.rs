@@ -7,12 +7,12 @@
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{
-    Absent, Changes, Engine, Fate, Gate, LockWait, PutOptions, Session, Touch, Txn, View,
+    Absent, ChangeSet, CommandContext, Engine, Fate, Gate, LockWait, PutOptions, Touch, Txn, View,
 };
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::wait_for;
-use basalt_model::stage::Manners;
+use basalt_model::stage::TierFaults;
 use basalt_model::state::Value;
 use basalt_model::world::{Setting, World};
 use basalt_value::list::Side;
@@ -53,13 +53,13 @@ struct Client<'s> {
     shared: &'s Shared,
     number: usize,
     random: Random,
-    changes: Changes,
+    changes: ChangeSet,
 }
 
 impl Client<'_> {
-    fn session(&self, db: u8) -> Session {
+    fn session(&self, db: u8) -> CommandContext {
         let now_ms = self.shared.engine.clock().unix_ms();
-        Session { touch: Touch::Yes, ..Session::background(db, now_ms) }
+        CommandContext { touch: Touch::Yes, ..CommandContext::background(db, now_ms) }
     }
 
     fn fetch(&self, missing: basalt_engine::Missing) {
@@ -289,7 +289,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     let setting = Setting { policy, databases: 3, ..Setting::default() };
     let mut world = World::new(setting, &open_cold).expect("an empty world");
     let wrong = residency == Residency::Uncached;
-    world.stage.set_manners(Manners { filters_are_wrong: wrong, ..Manners::default() });
+    world.stage.set_faults(TierFaults { filters_are_wrong: wrong, ..TierFaults::default() });
     for number in 0..ACCOUNTS {
         let put = |txn: &mut Txn<'_>, keys: &[basalt_engine::Key<'_>]| {
             txn.put(&keys[0], &text_of(1000), PutOptions::whole(0));
@@ -304,7 +304,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     std::thread::scope(|scope| {
         for number in 0..threads {
             let random = Random::new(number as u64);
-            let client = Client { shared: &shared, number, random, changes: Changes::default() };
+            let client = Client { shared: &shared, number, random, changes: ChangeSet::default() };
             scope.spawn(|| client.run());
         }
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -3,12 +3,13 @@
 use basalt_change::place::{PartitionId, Slot};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{
-    Engine, EventClasses, EventSink, Gate, KeyEvent, LockWait, PutOptions, Seen, Session, Ticket,
+    CommandContext, Engine, EntryHint, EventClasses, EventSink, Gate, KeyEvent, LockWait,
+    PutOptions, Ticket,
 };
 use basalt_env::clock::ManualClock;
 use basalt_journal::FsyncPolicy;
 use basalt_model::access::{Fetching, wait_for};
-use basalt_model::stage::{Cue, Manners, Point};
+use basalt_model::stage::{Cue, Point, TierFaults};
 use basalt_model::world::{Setting, World};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -211,7 +212,7 @@ fn what_reads_did_not_find_is_forgotten_without_a_checkpoint() {
         put(world, KEY, b"there");
         put(world, OTHER, b"removed");
         unload(world);
-        world.stage.set_manners(Manners { filters_are_wrong: true, ..Manners::default() });
+        world.stage.set_faults(TierFaults { filters_are_wrong: true, ..TierFaults::default() });
         delete(world, OTHER);
         let absent = |number: u32| format!("{{a}}absent-{number}").into_bytes();
         for number in 0..500 {
@@ -234,7 +235,7 @@ fn a_slow_read_that_found_nothing_does_not_hide_what_came_since() {
     in_world(|world, _| {
         put(world, OTHER, b"there");
         unload(world);
-        world.stage.set_manners(Manners { filters_are_wrong: true, ..Manners::default() });
+        world.stage.set_faults(TierFaults { filters_are_wrong: true, ..TierFaults::default() });
         let fetching = slow_read(world, KEY);
         put(world, KEY, b"new");
         unload(world);
@@ -745,8 +746,8 @@ fn reads_of_unacknowledged_changes_wait() {
                 let keys = [engine.key(key)];
                 let mut gate = Gate::default();
                 engine.gate_reads(&mut engine.lock(&keys), &keys, &mut gate);
-                let (session, mut of_point) = (Session::background(0, 0), Gate::default());
-                engine.read_point(&keys[0], Seen::default(), &session, &mut of_point, |_| ());
+                let (session, mut of_point) = (CommandContext::background(0, 0), Gate::default());
+                engine.read_point(&keys[0], EntryHint::default(), &session, &mut of_point, |_| ());
                 assert_eq!(of_point, gate, "a look at the key alone waits for the same");
                 gate
             };

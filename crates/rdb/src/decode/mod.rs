@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::checksum::crc64;
 use crate::error::DecodeError;
-use crate::limits::{Budget, Limits};
+use crate::limits::{Budget, DecodeLimits};
 use crate::model::{Bytes, Payload};
 use crate::packed::listpack;
 use crate::packed::{intset, ziplist, zipmap};
@@ -29,7 +29,7 @@ const FOOTER_BYTES: usize = 10;
 /// # Errors
 ///
 /// See [`DecodeError`]. Nothing is allocated for a payload whose footer is wrong.
-pub fn decode<'a>(payload: &'a [u8], limits: &Limits) -> Result<Payload<'a>, DecodeError> {
+pub fn decode<'a>(payload: &'a [u8], limits: &DecodeLimits) -> Result<Payload<'a>, DecodeError> {
     let at = payload.len().checked_sub(FOOTER_BYTES).ok_or(DecodeError::Footer)?;
     let (value, footer) = payload.split_at(at);
     let (&kind, body) = value.split_first().ok_or(DecodeError::Footer)?;
@@ -58,7 +58,7 @@ pub fn decode<'a>(payload: &'a [u8], limits: &Limits) -> Result<Payload<'a>, Dec
 pub fn decode_body<'a>(
     kind: u8,
     bytes: &'a [u8],
-    limits: &Limits,
+    limits: &DecodeLimits,
 ) -> Result<(Payload<'a>, usize), DecodeError> {
     let mut reader = Reader::new(bytes, Budget::new(limits));
     let value = body(kind, &mut reader)?;

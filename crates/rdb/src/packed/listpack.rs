@@ -214,10 +214,10 @@ impl ListpackWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::limits::DecodeLimits;
 
     fn parse(bytes: &[u8]) -> Result<Vec<Element<'_>>, DecodeError> {
-        let limits = Limits { string_bytes_max: 1 << 20, memory_bytes_max: 1 << 24 };
+        let limits = DecodeLimits { string_bytes_max: 1 << 20, memory_bytes_max: 1 << 24 };
         elements(bytes, &mut Budget::new(&limits))
     }
 

@@ -42,7 +42,7 @@ fn a_length_far_beyond_the_payload_allocates_nothing() {
         b"\x81\x7f\xff\xff\xff\xff\xff\xff\xff",
         b"\x81\0\0\0\xff\0\0\0\0",
     ];
-    let limits = Limits { string_bytes_max: usize::MAX, memory_bytes_max: usize::MAX };
+    let limits = DecodeLimits { string_bytes_max: usize::MAX, memory_bytes_max: usize::MAX };
     for (kind, places) in PLACES_OF_LENGTHS {
         for (place, length) in places.iter().flat_map(|place| lengths.map(|length| (place, length)))
         {
@@ -74,8 +74,8 @@ fn compression_cannot_grow_beyond_the_limits() {
     assert!(body.len() < 12_000);
     assert_eq!(read(kind, &body), Ok(zeros));
     let one_less = [
-        Limits { string_bytes_max: 999_999, ..LIMITS },
-        Limits { memory_bytes_max: 999_999, ..LIMITS },
+        DecodeLimits { string_bytes_max: 999_999, ..LIMITS },
+        DecodeLimits { memory_bytes_max: 999_999, ..LIMITS },
     ];
     for limits in one_less {
         assert_eq!(decode_body(kind, &body, &limits), Err(DecodeError::TooLarge));
@@ -94,10 +94,11 @@ fn many_small_elements_count_as_what_they_become() {
     packed.extend_from_slice(&[0xff, 0xff]);
     packed.extend(b"\x01\x01".repeat(0x40_000));
     packed.push(0xff);
-    let enough = Limits { memory_bytes_max: 48 << 18, ..LIMITS };
+    let enough = DecodeLimits { memory_bytes_max: 48 << 18, ..LIMITS };
     let list = [vec![1, 2], string(&packed)].concat();
     assert!(
-        decode_body(18, &list, &Limits { memory_bytes_max: (48 << 18) + 24, ..enough }).is_ok()
+        decode_body(18, &list, &DecodeLimits { memory_bytes_max: (48 << 18) + 24, ..enough })
+            .is_ok()
     );
     assert_eq!(decode_body(18, &list, &enough), Err(DecodeError::TooLarge));
 }
@@ -120,7 +121,7 @@ fn entries_that_share_long_names_count_them_every_time() {
     let kind = encode_body(&Payload::Stream(stream), &options, &mut body);
     assert!(body.len() < 10_000, "{}", body.len());
     assert!(read(kind, &body).is_ok());
-    let limits = Limits { memory_bytes_max: 5_000_000, ..LIMITS };
+    let limits = DecodeLimits { memory_bytes_max: 5_000_000, ..LIMITS };
     assert_eq!(decode_body(kind, &body, &limits), Err(DecodeError::TooLarge));
 }
 

@@ -11,10 +11,10 @@ mod streams;
 
 use std::borrow::Cow;
 
-use basalt_rdb::{Bytes, DecodeError, Field, Limits, Payload, crc64, decode, decode_body};
+use basalt_rdb::{Bytes, DecodeError, DecodeLimits, Field, Payload, crc64, decode, decode_body};
 
 /// Enough for every good value in these tests.
-const LIMITS: Limits = Limits { string_bytes_max: 1 << 20, memory_bytes_max: 1 << 24 };
+const LIMITS: DecodeLimits = DecodeLimits { string_bytes_max: 1 << 20, memory_bytes_max: 1 << 24 };
 
 /// Reads a body to its end.
 fn read(kind: u8, body: &[u8]) -> Result<Payload<'_>, DecodeError> {

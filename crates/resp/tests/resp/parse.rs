@@ -1,7 +1,7 @@
 //! Requests: every table row is parsed whole, cut at every byte, and byte by byte, with the same
 //! outcome.
 
-use basalt_resp::{Arg, Front, Limits, Parsed, Parser, ProtocolError, encode_request};
+use basalt_resp::{Arg, Front, Parsed, Parser, ProtocolError, RequestLimits, encode_request};
 use proptest::prelude::*;
 
 /// What a connection made of its bytes: the requests, the error that closed it, and the bytes left
@@ -19,7 +19,7 @@ fn take(
     front: &Front,
     buf: &[u8],
     start: usize,
-    limits: &Limits,
+    limits: &RequestLimits,
     args: &mut Vec<Arg>,
 ) -> Option<usize> {
     let before = args.len();
@@ -30,7 +30,7 @@ fn take(
 
 /// A connection that gets its bytes in pieces and, like a server, moves what is left to the front
 /// of its buffer, and looks whether a request begins as the one before.
-fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outcome {
+fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &RequestLimits) -> Outcome {
     let (mut parser, mut buf, mut outcome) = (Parser::new(), Vec::new(), Outcome::default());
     let (mut front, mut name) = (Front::default(), Vec::new());
     for piece in pieces {
@@ -82,7 +82,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Outc
 }
 
 /// Feeds `bytes` whole, in two pieces cut at every byte, and byte by byte.
-fn feed_in_every_way(bytes: &[u8], limits: &Limits) -> Outcome {
+fn feed_in_every_way(bytes: &[u8], limits: &RequestLimits) -> Outcome {
     let whole = feed([bytes], limits);
     let single = feed(bytes.chunks(1), limits);
     assert_eq!((&whole.requests, whole.error), (&single.requests, single.error));
@@ -100,9 +100,9 @@ fn feed_in_every_way(bytes: &[u8], limits: &Limits) -> Outcome {
     whole
 }
 
-const TINY: Limits =
-    Limits { args_max: 12, bulk_bytes_max: 20_000, line_bytes_max: 32, authenticated: true };
-const STRANGER: Limits = Limits { authenticated: false, ..TINY };
+const TINY: RequestLimits =
+    RequestLimits { args_max: 12, bulk_bytes_max: 20_000, line_bytes_max: 32, authenticated: true };
+const STRANGER: RequestLimits = RequestLimits { authenticated: false, ..TINY };
 
 #[test]
 fn requests_are_taken_apart() {
@@ -141,7 +141,7 @@ fn requests_are_taken_apart() {
 #[test]
 fn every_error_has_the_words_of_redis() {
     let ones = "1".repeat(33);
-    let cases: &[(Limits, String, &str)] = &[
+    let cases: &[(RequestLimits, String, &str)] = &[
         (TINY, "*03\r\n".into(), "invalid multibulk length"),
         (TINY, "*+3\r\n".into(), "invalid multibulk length"),
         (TINY, "*-0\r\n".into(), "invalid multibulk length"),
@@ -186,7 +186,7 @@ fn every_error_has_the_words_of_redis() {
 
 #[test]
 fn limits_are_inclusive() {
-    let cases: &[(Limits, Vec<u8>)] = &[
+    let cases: &[(RequestLimits, Vec<u8>)] = &[
         (TINY, [b"*1\r\n$20000\r\n", &[b'v'; 20_000][..], b"\r\n"].concat()),
         (STRANGER, [b"*1\r\n$16384\r\n", &[b'v'; 16_384][..], b"\r\n"].concat()),
         (STRANGER, [&b"*10\r\n"[..], &b"$1\r\nv\r\n".repeat(10)].concat()),
@@ -197,7 +197,7 @@ fn limits_are_inclusive() {
         let outcome = feed([&bytes[..]], limits);
         assert_eq!((outcome.requests.len(), outcome.error, outcome.bytes_left), (1, None, 0));
     }
-    let limits = Limits { bulk_bytes_max: 5, ..TINY };
+    let limits = RequestLimits { bulk_bytes_max: 5, ..TINY };
     let error = feed([&b"*1\r\n$6\r\nfoobar\r\n"[..]], &limits).error;
     assert_eq!(error, Some(ProtocolError::InvalidBulkLength));
 }
@@ -224,8 +224,8 @@ fn requests_that_begin_as_the_one_before_are_parsed_alike() {
             let mut bytes = Vec::new();
             requests.iter().for_each(|request| encode_request(request, &mut bytes));
             let expected = Outcome { requests: requests.into(), ..Outcome::default() };
-            assert_eq!(feed([&bytes[..]], &Limits::default()), expected);
-            assert_eq!(feed(bytes.chunks(5), &Limits::default()), expected);
+            assert_eq!(feed([&bytes[..]], &RequestLimits::default()), expected);
+            assert_eq!(feed(bytes.chunks(5), &RequestLimits::default()), expected);
         }
     }
 }
@@ -241,7 +241,7 @@ fn a_front_is_known_again_within_the_limits() {
     assert_eq!(parse_after(&front, request, &TINY), Some(request.len()));
     assert_eq!(parse_after(&front, &request[..request.len() - 1], &TINY), None);
     assert_eq!(parse_after(&front, b"*2\r\n$3\r\nSET\r\n$3\r\nkey\r\n", &TINY), None);
-    assert_eq!(parse_after(&front, request, &Limits { args_max: 1, ..TINY }), None);
+    assert_eq!(parse_after(&front, request, &RequestLimits { args_max: 1, ..TINY }), None);
     assert_eq!(parse_after(&front, request, &STRANGER), None);
     assert_eq!(parse_after(&Front::default(), &[0; 64], &TINY), None);
     assert_eq!(parse_after(&Front::of(b"GET key\r\n......", 0, &words[..1]), request, &TINY), None);
@@ -252,13 +252,13 @@ fn a_front_is_known_again_within_the_limits() {
 fn an_inline_request_is_no_front_whatever_its_name() {
     let (mut parser, mut words) = (Parser::new(), Vec::new());
     let mut bytes = b"\"*\"\n**\"\r\n.............................".to_vec();
-    let parsed = parser.parse(&mut bytes, 0, &Limits::default(), &mut words);
+    let parsed = parser.parse(&mut bytes, 0, &RequestLimits::default(), &mut words);
     assert_eq!(parsed, Ok(Parsed::Request { consumed: 4 }));
     assert_eq!(words[0].of(&bytes), b"*");
     let front = Front::of(&bytes, 0, &words);
-    let again = take(&parser, &front, &bytes, 4, &Limits::default(), &mut words);
+    let again = take(&parser, &front, &bytes, 4, &RequestLimits::default(), &mut words);
     assert_eq!(again, None);
-    let error = parser.parse(&mut bytes, 4, &Limits::default(), &mut words);
+    let error = parser.parse(&mut bytes, 4, &RequestLimits::default(), &mut words);
     assert_eq!(error, Err(ProtocolError::InvalidMultibulkLength));
 }
 
@@ -272,7 +272,7 @@ fn wanted_is_exact_for_payloads() {
     let mut buf = b"ignored".to_vec();
     loop {
         calls += 1;
-        match parser.parse(&mut buf, 7, &Limits::default(), &mut args).unwrap() {
+        match parser.parse(&mut buf, 7, &RequestLimits::default(), &mut args).unwrap() {
             Parsed::Incomplete { wanted } => {
                 assert!(wanted <= bytes.len() && parser.is_resuming() == (have > 0));
                 buf.extend_from_slice(&bytes[have..wanted]);
@@ -301,7 +301,7 @@ fn a_request_in_a_million_pieces_is_not_scanned_again() {
     let (mut parser, mut taken, mut buf, mut start) = (Parser::new(), Vec::new(), Vec::new(), 0);
     for &byte in &bytes {
         buf.push(byte);
-        match parser.parse(&mut buf, start, &Limits::default(), &mut taken).unwrap() {
+        match parser.parse(&mut buf, start, &RequestLimits::default(), &mut taken).unwrap() {
             Parsed::Request { consumed } => start += consumed,
             other => assert!(matches!(other, Parsed::Incomplete { .. })),
         }
@@ -328,7 +328,7 @@ proptest! {
         for request in &requests {
             encode_request(request, &mut bytes);
         }
-        let outcome = feed(bytes.chunks(piece_bytes), &Limits::default());
+        let outcome = feed(bytes.chunks(piece_bytes), &RequestLimits::default());
         prop_assert_eq!(outcome, Outcome { requests, error: None, bytes_left: 0 });
     }
 

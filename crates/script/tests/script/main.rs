@@ -6,8 +6,8 @@ mod sandbox;
 
 use basalt_resp::{Output, Protocol, Reply, Value, decode};
 use basalt_script::{
-    Denied, Finished, Host, Input, Interpreter, Level, Limits, Look, Overseer, RandomState, Script,
-    Words,
+    Denied, Finished, Host, Input, Interpreter, Level, Look, Overseer, RandomState, Script,
+    ScriptLimits, Words,
 };
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ fn finish(
     let script = Script::read(text.as_bytes()).expect("a script");
     let overseer = Arc::new(Patient);
     let input = Input { keys: vec![b"k"], args: args.to_vec(), overseer, random };
-    interpreter.run(&script, input, Limits { memory_bytes_max: 16 << 20 }, host)
+    interpreter.run(&script, input, ScriptLimits { memory_bytes_max: 16 << 20 }, host)
 }
 
 fn interpreter() -> Interpreter {

@@ -57,10 +57,10 @@ struct Walk<'a> {
     /// Whether it can be nowhere else.
     is_exact: bool,
     uses: &'a [KeyUse],
-    runs: Vec<Run>,
+    runs: Vec<KeyRun>,
 }
 
-struct Run {
+struct KeyRun {
     /// The name of the argument, to join `key1` and `key2`.
     name: String,
     begin: BeginSearch,
@@ -154,7 +154,9 @@ impl Walk<'_> {
     fn key(&mut self, argument: &mut Argument, context: Context) -> Result<(), KeyPlaceError> {
         if self.continues_last_run(&argument.name) {
             let index = self.index_of_run(self.runs.len() - 1);
-            if let Some(Run { find: FindKeys::Range { last_key, .. }, .. }) = self.runs.last_mut() {
+            if let Some(KeyRun { find: FindKeys::Range { last_key, .. }, .. }) =
+                self.runs.last_mut()
+            {
                 *last_key += 1;
             }
             argument.key_spec_index = index;
@@ -184,7 +186,7 @@ impl Walk<'_> {
         if argument.kind == Kind::Key {
             argument.key_spec_index = self.index_of_run(self.runs.len());
         }
-        self.runs.push(Run { name: argument.name.clone(), begin, find });
+        self.runs.push(KeyRun { name: argument.name.clone(), begin, find });
         Ok(())
     }
 

@@ -56,4 +56,4 @@ mod run;
 pub use parse::{Case, Only, ParseError, Step, Version, parse};
 pub use quote::{quote, split_args};
 pub use render::render;
-pub use run::{Protocol, Report, Session, bless_file, run_folder};
+pub use run::{Protocol, Report, TranscriptSession, bless_file, run_folder};

@@ -53,7 +53,7 @@ pub struct Report {
 
 /// Plays every `FAMILY/COMMAND.txt` below `folder`.
 pub fn run_folder(server: &dyn Target, protocol: Protocol, folder: &Path) -> Report {
-    let session = Session::new(server, protocol);
+    let session = TranscriptSession::new(server, protocol);
     let mut report = Report::default();
     let files = transcripts(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in files {
@@ -86,7 +86,7 @@ fn transcripts(folder: &Path) -> io::Result<Vec<PathBuf>> {
 pub fn bless_file(server: &dyn Target, protocol: Protocol, path: &Path) -> io::Result<usize> {
     let text = fs::read_to_string(path)?;
     let cases = parse(&text).map_err(io::Error::other)?;
-    let session = Session::new(server, protocol);
+    let session = TranscriptSession::new(server, protocol);
     let mut edits = Vec::new();
     for case in cases.iter().filter(|case| session.applies(case)) {
         let mut play = Play::begin(&session)?;
@@ -126,21 +126,21 @@ fn edit(
 
 /// One server, spoken to in one protocol.
 #[derive(Debug)]
-pub struct Session<'a> {
+pub struct TranscriptSession<'a> {
     server: &'a dyn Target,
     protocol: Protocol,
     /// Nothing for Basalt: it has every version's commands.
     redis_version: Option<Version>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> TranscriptSession<'a> {
     /// Asks the server who it is.
-    pub fn new(server: &'a dyn Target, protocol: Protocol) -> Session<'a> {
+    pub fn new(server: &'a dyn Target, protocol: Protocol) -> TranscriptSession<'a> {
         let redis_version = server.is_redis().then(|| {
             let info = server.connect().run("INFO server");
             redis_version(&info).unwrap_or_else(|| panic!("no version in {info:?}"))
         });
-        Session { server, protocol, redis_version }
+        TranscriptSession { server, protocol, redis_version }
     }
 
     fn applies(&self, case: &Case) -> bool {
@@ -207,7 +207,7 @@ fn explain(name: &str, step: &Step, expected: &[String], actual: &[String]) -> S
 
 /// One case being played.
 struct Play<'a> {
-    session: &'a Session<'a>,
+    session: &'a TranscriptSession<'a>,
     connections: HashMap<u8, Connection>,
     captures: Captures,
 }
@@ -230,7 +230,7 @@ fn wait_until_nobody_listens(control: &mut Connection) -> io::Result<()> {
 }
 
 impl<'a> Play<'a> {
-    fn begin(session: &'a Session<'a>) -> io::Result<Play<'a>> {
+    fn begin(session: &'a TranscriptSession<'a>) -> io::Result<Play<'a>> {
         let mut control = session.server.connect();
         let reply = control.run("FLUSHALL")?;
         if reply != Value::Simple(b"OK".to_vec()) {

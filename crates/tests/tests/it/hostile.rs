@@ -17,7 +17,7 @@ const PROMISED: Bounds = Bounds {
 };
 
 /// What a busy machine with other tests on it can hold.
-const IN_COMPANY: Bounds = Bounds {
+const BESIDE_OTHERS: Bounds = Bounds {
     p99: Duration::from_secs(2),
     max: Duration::from_secs(5),
     resident_bytes: 512_000_000,
@@ -34,7 +34,7 @@ fn one_hostile_client_stops_nobody() {
     let full = std::env::var("BASALT_HOSTILE").is_ok_and(|size| size == "full");
     let (scale, bounds, duration, threads): (_, _, _, &[&str]) = match full {
         true => (Scale::FULL, PROMISED, Duration::from_secs(10), &["1", "2"]),
-        false => (Scale(2), IN_COMPANY, Duration::from_millis(700), &["1"]),
+        false => (Scale(2), BESIDE_OTHERS, Duration::from_millis(700), &["1"]),
     };
     let mut failures = Vec::new();
     for &io_threads in threads {

@@ -30,7 +30,7 @@ pub(crate) struct InProcess {
 }
 
 /// Where the server's data is.
-pub(crate) struct Place {
+pub(crate) struct DataPlace {
     pub(crate) cold: Arc<dyn ColdTier>,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) journal_dir: PathBuf,
@@ -38,11 +38,11 @@ pub(crate) struct Place {
     pub(crate) collection_row_bytes_max: usize,
 }
 
-impl Default for Place {
+impl Default for DataPlace {
     /// Nothing that outlives the server.
-    fn default() -> Place {
+    fn default() -> DataPlace {
         let cold = Arc::new(MemoryDisk::new());
-        Place {
+        DataPlace {
             cold: Arc::new(MemoryTier::open(&cold, Path::new("cold"), Residency::Uncached)),
             disk: Arc::new(SimDisk::new()),
             journal_dir: PathBuf::from("/journal"),
@@ -85,7 +85,7 @@ impl Host for NoHost {
     }
 }
 
-fn open_engine(settings: &Settings, place: &Place) -> Arc<Engine> {
+fn open_engine(settings: &Settings, place: &DataPlace) -> Arc<Engine> {
     let options = Options {
         databases: u8::try_from(settings.server.databases).expect("at most 255"),
         limits: basalt_service::limits::limits(&settings.types),
@@ -104,7 +104,7 @@ fn open_engine(settings: &Settings, place: &Place) -> Arc<Engine> {
 }
 
 impl InProcess {
-    pub(crate) fn start(place: &Place) -> InProcess {
+    pub(crate) fn start(place: &DataPlace) -> InProcess {
         let dir = tempfile::tempdir().expect("a temporary folder can be made");
         let path = dir.path().join("socket");
         let config = Arc::new(Config::default());
@@ -148,7 +148,7 @@ impl Target for InProcess {
 
 #[test]
 fn transcripts_in_this_process() {
-    let server = InProcess::start(&Place::default());
+    let server = InProcess::start(&DataPlace::default());
     super::transcripts::play_to(&server, Protocol::Resp2);
     super::transcripts::play_to(&server, Protocol::Resp3);
 }

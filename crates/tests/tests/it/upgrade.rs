@@ -8,7 +8,7 @@
 //! `BASALT_WRITE_FIXTURE=DIR` has the test write what the present version leaves behind into `DIR`:
 //! to be done before a format is changed.
 
-use crate::in_process::{InProcess, Place};
+use crate::in_process::{DataPlace, InProcess};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_env::RealDisk;
 use basalt_resp::Value;
@@ -191,7 +191,7 @@ fn describe_all(connection: &mut Connection) -> String {
     lines.join("\n") + "\n"
 }
 
-fn place(dir: &Path, rows: &[u8]) -> Place {
+fn place(dir: &Path, rows: &[u8]) -> DataPlace {
     let cold =
         MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Uncached);
     let mut writer = cold.checkpoint_writer().expect("it is open");
@@ -202,7 +202,7 @@ fn place(dir: &Path, rows: &[u8]) -> Place {
     }
     writer.prepare().expect("there is room").commit().expect("there is room");
     let (disk, journal_dir) = (Arc::new(RealDisk), dir.join("journal"));
-    Place {
+    DataPlace {
         cold: Arc::new(cold),
         disk,
         journal_dir,

@@ -11,7 +11,7 @@
 
 use super::{Field, Hash};
 use crate::item::Item;
-use crate::{DecodeError, Edits, Limits};
+use crate::{DecodeError, Edits, FormLimits};
 
 pub(super) const SET: u8 = 1;
 pub(super) const REMOVE: u8 = 2;
@@ -49,7 +49,7 @@ pub(super) fn write_expiry(edits: &mut Edits<'_>, name: Item<'_>, expire_ms: u64
 }
 
 /// Does what edits say.
-pub(super) fn apply(hash: &mut Hash, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+pub(super) fn apply(hash: &mut Hash, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
     let mut rest = edits;
     while let Some((&code, after)) = rest.split_first() {
         rest = after;

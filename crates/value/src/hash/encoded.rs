@@ -10,7 +10,7 @@ use crate::form::{Form, FormRef};
 use crate::item::Item;
 use crate::packed::PACKED_BYTES_MAX;
 use crate::set::member::hash_item;
-use crate::{Collection, DecodeError, Limits};
+use crate::{Collection, DecodeError, FormLimits};
 
 const PLAIN: u8 = 0;
 const EXPIRING: u8 = 1;
@@ -43,7 +43,7 @@ fn item_bytes(item: Item<'_>) -> usize {
 }
 
 /// Reads what [`encode`] wrote.
-pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<Hash, DecodeError> {
+pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeError> {
     let (&head, bytes) = bytes.split_first().ok_or(DecodeError::Truncated)?;
     let is_expiring = match head {
         PLAIN => false,

@@ -61,7 +61,7 @@ fn take_expiry(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Where a field stands.
-pub(super) struct Place<'a> {
+pub(super) struct FieldPlace<'a> {
     pub(super) field: Field<'a>,
     /// Where its value begins.
     value_start: usize,
@@ -100,7 +100,7 @@ pub(super) fn of_fields(fields: Fields<'_>, count: usize) -> Packed {
 
 /// Finds a field.
 #[inline]
-pub(super) fn find<'a>(packed: &'a Packed, name: Item<'_>) -> Option<Place<'a>> {
+pub(super) fn find<'a>(packed: &'a Packed, name: Item<'_>) -> Option<FieldPlace<'a>> {
     let fields = row(packed).fields;
     let mut rest = fields.bytes;
     let len = packed.len();
@@ -113,7 +113,7 @@ pub(super) fn find<'a>(packed: &'a Packed, name: Item<'_>) -> Option<Place<'a>> 
         if is_it {
             let name = Item::take(&mut &packed.bytes()[start..])?;
             let field = Field { name, value, expire_ms };
-            return Some(Place { field, value_start, whole: start..len - rest.len() });
+            return Some(FieldPlace { field, value_start, whole: start..len - rest.len() });
         }
     }
 }
@@ -184,7 +184,7 @@ pub(super) fn find_next_expiry(packed: &mut Packed) {
     }
 }
 
-impl Place<'_> {
+impl FieldPlace<'_> {
     /// Where its name, its value and its expiry stand.
     pub(super) fn whole(&self) -> Range<usize> {
         self.whole.clone()

@@ -7,8 +7,8 @@
 use super::{Field, Hash};
 use crate::form::FormRef;
 use crate::item::{Digits, Item};
-use crate::spread::{Place, Spread, Visit};
-use crate::{DecodeError, Limits};
+use crate::spread::{Spread, Visit, WalkPlace};
+use crate::{DecodeError, FormLimits};
 
 /// Appends the content of a field.
 fn put_content(field: &Field<'_>, out: &mut Vec<u8>) {
@@ -26,7 +26,7 @@ pub(super) fn was(field: Option<Field<'_>>, out: &mut Vec<u8>) -> bool {
 impl Spread for Hash {
     fn put_head(&self, _: &mut Vec<u8>) {}
 
-    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
         let mut content = Vec::new();
         let visit = |field: Field<'_>| {
             content.clear();
@@ -36,9 +36,9 @@ impl Spread for Hash {
         match self.0.read() {
             FormRef::Packed(packed) => {
                 super::packed::row(packed).fields.for_each(visit);
-                Place::End
+                WalkPlace::End
             }
-            FormRef::Native(table) => Place::at_cursor(table.scan(from.cursor(), count, visit)),
+            FormRef::Native(table) => WalkPlace::at_cursor(table.scan(from.cursor(), count, visit)),
         }
     }
 
@@ -54,7 +54,12 @@ impl Spread for Hash {
         }
     }
 
-    fn adopt(&mut self, name: &[u8], content: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    fn adopt(
+        &mut self,
+        name: &[u8],
+        content: &[u8],
+        limits: &FormLimits,
+    ) -> Result<(), DecodeError> {
         let mut rest = content;
         let value = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
         let expire_ms = match rest.try_into() {

@@ -149,7 +149,7 @@ proptest! {
         entries_max in prop_oneof![Just(0u32), Just(16), Just(512)],
     ) {
         let hash_limits = PackedLimits { entries_max, value_bytes_max: 64 };
-        let limits = Limits { hash: hash_limits, ..Limits::default() };
+        let limits = FormLimits { hash: hash_limits, ..FormLimits::default() };
         let (mut hash, mut copy, mut model) = (Hash::new(), Hash::new(), Model::new());
         let mut now_ms = 1000;
         for (number, step) in steps.iter().enumerate() {
@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let limits = Limits::default();
+        let limits = FormLimits::default();
         if let Ok(mut hash) = Hash::decode(&bytes, &limits) {
             hash.remove_expired(1000, 3, &mut Edits::none());
         }
@@ -186,7 +186,7 @@ proptest! {
 
 #[test]
 fn forms_change_where_redis_changes_them() {
-    let mut terms = Terms { now_ms: 1, limits: Limits::default() };
+    let mut terms = Terms { now_ms: 1, limits: FormLimits::default() };
     let count = if cfg!(miri) { 16 } else { 512 };
     if cfg!(miri) {
         terms.limits.hash.entries_max = count;
@@ -212,7 +212,7 @@ fn forms_change_where_redis_changes_them() {
 
 #[test]
 fn what_changes_nothing_writes_nothing() {
-    let terms = Terms { now_ms: 1, limits: Limits::default() };
+    let terms = Terms { now_ms: 1, limits: FormLimits::default() };
     let mut hash = Hash::new();
     hash.set(field(b"a", b"1", 9), OldExpiry::Forget, &terms, &mut Edits::none());
     let mut out = Vec::new();
@@ -230,10 +230,10 @@ fn what_changes_nothing_writes_nothing() {
 #[test]
 fn a_number_that_is_longer_than_it_need_be_is_refused() {
     for bytes in [&[1, 0, 0, 0xC1, 1][..], &[0, 0xC1, 1, 0], &[0, 0, 0xC3, 200, 0, 0]] {
-        assert!(Hash::decode(bytes, &Limits::default()).is_err(), "{bytes:x?}");
+        assert!(Hash::decode(bytes, &FormLimits::default()).is_err(), "{bytes:x?}");
     }
-    assert!(Hash::decode(&[1, 0, 0, 0xD1], &Limits::default()).is_ok());
-    assert!(Hash::decode(&[0, 0, 0xC2, 200, 0], &Limits::default()).is_ok());
+    assert!(Hash::decode(&[1, 0, 0, 0xD1], &FormLimits::default()).is_ok());
+    assert!(Hash::decode(&[0, 0, 0xC2, 200, 0], &FormLimits::default()).is_ok());
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_field_twice_is_refused_in_both_forms() {
     let twice = [0, 1, b'a', 1, b'b', 1, b'a', 1, b'c'];
     for entries_max in [0, 512] {
         let hash = PackedLimits { entries_max, value_bytes_max: 64 };
-        let limits = Limits { hash, ..Limits::default() };
+        let limits = FormLimits { hash, ..FormLimits::default() };
         assert!(matches!(Hash::decode(&twice, &limits), Err(DecodeError::Corrupt(_))));
         assert!(Hash::decode(&twice[..5], &limits).is_ok());
     }

@@ -20,7 +20,7 @@ const BEHIND_BYTES: usize = MERGED_RUNS_MAX * RUN_BYTES_MAX;
 
 /// Some registers in a row with the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Run {
+pub(super) struct RegisterRun {
     /// Their value, 0 to 32.
     pub(super) value: u8,
     /// How many.
@@ -31,37 +31,37 @@ pub(super) struct Run {
 
 /// Where a register is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct RegisterPlace {
     /// Index of its run's opcode in the string.
     at: usize,
     /// Index of the opcode before, if there is one.
     before: Option<usize>,
     /// The first register of the run.
     first: usize,
-    run: Run,
+    run: RegisterRun,
 }
 
 /// The run whose opcode is at an index. An XZERO at the very end, which only a damaged string has,
 /// counts as followed by the zero byte that ends every string in Redis.
 #[inline]
-pub(super) fn run_at(string: &[u8], at: usize) -> Option<Run> {
+pub(super) fn run_at(string: &[u8], at: usize) -> Option<RegisterRun> {
     let opcode = *string.get(at)?;
     Some(if opcode & VALUE != 0 {
         let value = (opcode >> 2 & 0x1F) + 1;
-        Run { value, registers: usize::from(opcode & 3) + 1, bytes: 1 }
+        RegisterRun { value, registers: usize::from(opcode & 3) + 1, bytes: 1 }
     } else if opcode & XZERO == 0 {
-        Run { value: 0, registers: usize::from(opcode) + 1, bytes: 1 }
+        RegisterRun { value: 0, registers: usize::from(opcode) + 1, bytes: 1 }
     } else {
         let low = string.get(at + 1).copied().unwrap_or(0);
         let registers = usize::from(opcode & 0x3F) << 8 | usize::from(low);
-        Run { value: 0, registers: registers + 1, bytes: 2 }
+        RegisterRun { value: 0, registers: registers + 1, bytes: 2 }
     })
 }
 
 /// Calls `visit` with every run and its registers. Those before an error have been visited.
 pub(super) fn for_each(
     string: &[u8],
-    mut visit: impl FnMut(Range<usize>, Run),
+    mut visit: impl FnMut(Range<usize>, RegisterRun),
 ) -> Result<(), Corrupted> {
     let (mut at, mut first) = (HEADER_BYTES, 0);
     while let Some(run) = run_at(string, at) {
@@ -77,7 +77,7 @@ pub(super) fn for_each(
 
 /// Finds a register.
 #[inline]
-pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
+pub(super) fn locate(string: &[u8], index: usize) -> Result<RegisterPlace, Corrupted> {
     let (mut at, mut before, mut first) = (HEADER_BYTES, None, 0);
     loop {
         while let Some(&eight) = string.get(at..).and_then(|rest| rest.first_chunk())
@@ -100,7 +100,7 @@ pub(super) fn locate(string: &[u8], index: usize) -> Result<Place, Corrupted> {
         }
         let run = run_at(string, at).ok_or(Corrupted)?;
         if index < first + run.registers {
-            return Ok(Place { at, before, first, run });
+            return Ok(RegisterPlace { at, before, first, run });
         }
         before = Some(at);
         at += run.bytes;
@@ -132,7 +132,7 @@ fn registers_of_one_byte(opcode: u8) -> usize {
     usize::from(opcode & (0x3F >> (opcode >> IS_VALUE << 2))) + 1
 }
 
-impl Place {
+impl RegisterPlace {
     /// The register's value.
     pub(super) fn value(&self) -> u8 {
         self.run.value
@@ -268,7 +268,7 @@ mod tests {
             let mut expected = Err(Corrupted);
             while let Some(run) = run_at(&string, at) {
                 if index < first + run.registers {
-                    expected = Ok(Place { at, before, first, run });
+                    expected = Ok(RegisterPlace { at, before, first, run });
                     break;
                 }
                 before = Some(at);

@@ -7,8 +7,8 @@
 use super::{Chunks, List, element};
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
-use crate::spread::{Place, Spread, Visit};
-use crate::{DecodeError, Limits};
+use crate::spread::{Spread, Visit, WalkPlace};
+use crate::{DecodeError, FormLimits};
 
 const BAD: DecodeError = DecodeError::Corrupt("a chunk of a list");
 
@@ -23,13 +23,13 @@ impl Spread for List {
 
     fn put_head(&self, _: &mut Vec<u8>) {}
 
-    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
-        let FormRef::Native(chunks) = self.0.read() else { return Place::End };
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
+        let FormRef::Native(chunks) = self.0.read() else { return WalkPlace::End };
         let mut content = Vec::new();
         let mut seen = 0;
         for chunk in chunks.starting_at(from.cursor()) {
             if seen >= count {
-                return Place::Hash(chunk.place);
+                return WalkPlace::Hash(chunk.place);
             }
             content.clear();
             chunk.items().for_each(|item| {
@@ -38,7 +38,7 @@ impl Spread for List {
             });
             visit(&chunk.place.to_be_bytes(), &content);
         }
-        Place::End
+        WalkPlace::End
     }
 
     fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool {
@@ -54,7 +54,7 @@ impl Spread for List {
         }
     }
 
-    fn adopt(&mut self, name: &[u8], content: &[u8], _: &Limits) -> Result<(), DecodeError> {
+    fn adopt(&mut self, name: &[u8], content: &[u8], _: &FormLimits) -> Result<(), DecodeError> {
         let FormMut::Native(chunks) = self.0.change() else { return Err(BAD) };
         let place = place_of(name).ok_or(BAD)?;
         let (mut rest, mut count, mut elements) = (content, 0, Vec::new());

@@ -49,7 +49,7 @@ fn run(
     step: Step,
     list: &mut List,
     model: &mut VecDeque<Vec<u8>>,
-    limits: &Limits,
+    limits: &FormLimits,
     edits: &mut Edits<'_>,
 ) {
     match step {
@@ -107,7 +107,7 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..if cfg!(miri) { 30 } else { 300 }),
         list_node in prop_oneof![Just(-2), Just(-1), Just(4), Just(128)],
     ) {
-        let limits = Limits { list_node, ..Limits::default() };
+        let limits = FormLimits { list_node, ..FormLimits::default() };
         let (mut list, mut copy, mut model) = (List::new(), List::new(), VecDeque::new());
         for (number, step) in steps.into_iter().enumerate() {
             let mut edits = Vec::new();
@@ -133,7 +133,7 @@ proptest! {
 
     #[test]
     fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let limits = Limits::default();
+        let limits = FormLimits::default();
         let _ = List::decode(&bytes, &limits);
         let mut list = List::new();
         list.push(Side::Left, b"x", &limits, &mut Edits::none());
@@ -143,7 +143,7 @@ proptest! {
 
 #[test]
 fn forms_change_where_redis_changes_them() {
-    let limits = Limits { list_node: 4, ..Limits::default() };
+    let limits = FormLimits { list_node: 4, ..FormLimits::default() };
     let mut list = List::new();
     for number in 0..5 {
         assert_eq!(list.encoding(), "listpack");
@@ -158,7 +158,7 @@ fn forms_change_where_redis_changes_them() {
 
 #[test]
 fn many_elements_take_little_more_than_their_bytes() {
-    let limits = Limits::default();
+    let limits = FormLimits::default();
     let mut list = List::new();
     for number in 0..if cfg!(miri) { 3_000 } else { 100_000 } {
         list.push(Side::Right, format!("element:{number}").as_bytes(), &limits, &mut Edits::none());
@@ -169,7 +169,7 @@ fn many_elements_take_little_more_than_their_bytes() {
 
 #[test]
 fn a_queue_takes_no_more_as_it_moves_along() {
-    let limits = Limits { list_node: 4, ..Limits::default() };
+    let limits = FormLimits { list_node: 4, ..FormLimits::default() };
     let none = &mut Edits::none();
     let mut list = List::new();
     // For Miri fewer, which are larger.
@@ -196,7 +196,7 @@ fn a_queue_takes_no_more_as_it_moves_along() {
 /// As in Redis: a limit on elements alone would let a few large ones make a node of any size.
 #[test]
 fn a_limit_on_elements_does_not_pack_large_ones() {
-    let limits = Limits { list_node: 1_000, ..Limits::default() };
+    let limits = FormLimits { list_node: 1_000, ..FormLimits::default() };
     let mut list = List::new();
     for (number, encoding) in ["listpack", "quicklist"].into_iter().enumerate() {
         list.push(Side::Right, &[number as u8; 5_000], &limits, &mut Edits::none());

@@ -2,16 +2,16 @@
 
 use super::Set;
 use crate::item::{Digits, Item};
-use crate::spread::{Place, Spread, Visit};
-use crate::{DecodeError, Limits};
+use crate::spread::{Spread, Visit, WalkPlace};
+use crate::{DecodeError, FormLimits};
 
 impl Spread for Set {
     fn put_head(&self, _: &mut Vec<u8>) {}
 
-    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
         let mut digits = Digits::default();
         let visit = |item: Item<'_>| visit(item.spell(&mut digits), &[]);
-        Place::at_cursor(self.scan(from.cursor(), count, visit))
+        WalkPlace::at_cursor(self.scan(from.cursor(), count, visit))
     }
 
     fn put_content(&self, name: &[u8], _: &mut Vec<u8>) -> bool {
@@ -22,7 +22,12 @@ impl Spread for Set {
         if head.is_empty() { Ok(Set::default()) } else { Err(DecodeError::Corrupt("a set's head")) }
     }
 
-    fn adopt(&mut self, name: &[u8], content: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+    fn adopt(
+        &mut self,
+        name: &[u8],
+        content: &[u8],
+        limits: &FormLimits,
+    ) -> Result<(), DecodeError> {
         if !content.is_empty() || !self.add_item(Item::of(name), limits) {
             return Err(DecodeError::Corrupt("a member of a set"));
         }

@@ -28,7 +28,7 @@ proptest! {
         intset_entries_max in prop_oneof![Just(0u32), Just(8), Just(512)],
         entries_max in prop_oneof![Just(0u32), Just(16), Just(128)],
     ) {
-        let mut limits = Limits { intset_entries_max, ..Limits::default() };
+        let mut limits = FormLimits { intset_entries_max, ..FormLimits::default() };
         limits.set.entries_max = entries_max;
         let (mut set, mut copy, mut model) = (Set::new(), Set::new(), BTreeSet::new());
         for (number, (step, member)) in steps.into_iter().enumerate() {
@@ -68,7 +68,7 @@ proptest! {
 
     #[test]
     fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let limits = Limits::default();
+        let limits = FormLimits::default();
         let _ = Set::decode(&bytes, &limits);
         let mut set = Set::new();
         set.add(b"1", &limits, &mut Edits::none());
@@ -78,7 +78,7 @@ proptest! {
 
 #[test]
 fn forms_change_where_redis_changes_them() {
-    let limits = Limits::default();
+    let limits = FormLimits::default();
     let mut set = Set::new();
     for number in 0..512 {
         set.add(number.to_string().as_bytes(), &limits, &mut Edits::none());

@@ -5,12 +5,12 @@ use super::{Element, SortedSet, row, stays_packed};
 use crate::form::Form;
 use crate::item::{Item, NUMBER_CHARS_MAX};
 use crate::packed::Packed;
-use crate::{DecodeError, Limits};
+use crate::{DecodeError, FormLimits};
 use std::cmp::Ordering;
 
 impl SortedSet {
     /// The sorted set of these elements, which are in order, each member once.
-    pub fn from_sorted(elements: &[(f64, &[u8])], limits: &Limits) -> SortedSet {
+    pub fn from_sorted(elements: &[(f64, &[u8])], limits: &FormLimits) -> SortedSet {
         let longest = elements.iter().map(|(_, member)| member.len()).max().unwrap_or(0);
         if stays_packed(elements.len(), longest, &limits.sorted_set) {
             let mut bytes = row::head(elements.len());
@@ -29,7 +29,7 @@ fn packed(bytes: &[u8], count: usize) -> SortedSet {
     SortedSet(Form::packed(if count == 0 { Packed::new() } else { Packed::from_bytes(bytes) }))
 }
 
-pub(super) fn decode(bytes: &[u8], limits: &Limits) -> Result<SortedSet, DecodeError> {
+pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<SortedSet, DecodeError> {
     let (mut rest, mut count, mut longest) = (bytes, 0, 0);
     let mut last: Option<Element<'_>> = None;
     while !rest.is_empty() {

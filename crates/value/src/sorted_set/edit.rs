@@ -15,7 +15,7 @@ use super::SortedSet;
 use super::iter::Element;
 use super::score;
 use crate::item::{Item, NUMBER_CHARS_MAX};
-use crate::{Collection, DecodeError, Edits, Limits};
+use crate::{Collection, DecodeError, Edits, FormLimits};
 use basalt_stdx::varint;
 
 pub(super) const SET: u8 = 1;
@@ -60,7 +60,11 @@ pub(super) fn put_remove_range(ends: [Element<'_>; 2], count: usize, out: &mut V
     varint::put(out, count as u64);
 }
 
-pub(super) fn apply(set: &mut SortedSet, edits: &[u8], limits: &Limits) -> Result<(), DecodeError> {
+pub(super) fn apply(
+    set: &mut SortedSet,
+    edits: &[u8],
+    limits: &FormLimits,
+) -> Result<(), DecodeError> {
     let mut rest = edits;
     let none = &mut Edits::none();
     let mut digits = [0; NUMBER_CHARS_MAX];

@@ -13,7 +13,7 @@
 use super::iter::Element;
 use super::range::Bounds;
 use super::stays_packed;
-use crate::Limits;
+use crate::FormLimits;
 use crate::item::Item;
 use crate::packed::{PACKED_BYTES_MAX, Packed};
 use std::cmp::Ordering;
@@ -106,7 +106,7 @@ pub(super) fn find(row: &[u8], member: &[u8]) -> Option<Found> {
 
 /// One more element, this one, leaves the row within limits.
 #[inline]
-pub(super) fn has_room(row: &[u8], member: &[u8], limits: &Limits) -> bool {
+pub(super) fn has_room(row: &[u8], member: &[u8], limits: &FormLimits) -> bool {
     stays_packed(len(row) + 1, member.len(), &limits.sorted_set)
         && row.len() + member.len() <= PACKED_BYTES_MAX
 }

@@ -9,9 +9,9 @@
 use super::native::Native;
 use super::{SortedSet, score};
 use crate::form::{Form, FormMut};
-use crate::spread::{Place, Spread, Visit};
+use crate::spread::{Spread, Visit, WalkPlace};
 use crate::touched::Keeping;
-use crate::{DecodeError, Limits};
+use crate::{DecodeError, FormLimits};
 
 const SIGN: u64 = 1 << 63;
 const MINUS_ZERO: u8 = 0x80;
@@ -57,9 +57,9 @@ impl Spread for SortedSet {
 
     fn put_head(&self, _: &mut Vec<u8>) {}
 
-    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
         let mut content = Vec::new();
-        Place::at_cursor(self.scan(from.cursor(), count, |element| {
+        WalkPlace::at_cursor(self.scan(from.cursor(), count, |element| {
             content.clear();
             put_content(element.score, &mut content);
             visit(element.member.spell(&mut Default::default()), &content);
@@ -78,7 +78,7 @@ impl Spread for SortedSet {
         }
     }
 
-    fn adopt(&mut self, name: &[u8], content: &[u8], _: &Limits) -> Result<(), DecodeError> {
+    fn adopt(&mut self, name: &[u8], content: &[u8], _: &FormLimits) -> Result<(), DecodeError> {
         const BAD: DecodeError = DecodeError::Corrupt("a member of a sorted set");
         let FormMut::Native(native) = self.0.change() else { return Err(BAD) };
         let (order, member) = name.split_first_chunk().ok_or(DecodeError::Truncated)?;

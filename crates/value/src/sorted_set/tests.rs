@@ -51,9 +51,9 @@ fn step(members: u16) -> impl Strategy<Value = Step> {
     ]
 }
 
-fn limits(entries_max: u32) -> Limits {
+fn limits(entries_max: u32) -> FormLimits {
     let sorted_set = PackedLimits { entries_max, value_bytes_max: 1000 };
-    Limits { sorted_set, ..Limits::default() }
+    FormLimits { sorted_set, ..FormLimits::default() }
 }
 
 fn in_order(model: &Model) -> Vec<(f64, Vec<u8>)> {
@@ -341,9 +341,9 @@ fn scans_see_every_member() {
 
 #[test]
 fn forms_follow_the_limits() {
-    let limits = Limits {
+    let limits = FormLimits {
         sorted_set: PackedLimits { entries_max: 2, value_bytes_max: 4 },
-        ..Limits::default()
+        ..FormLimits::default()
     };
     let none = &mut Edits::none();
     let mut set = SortedSet::new();

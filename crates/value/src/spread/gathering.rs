@@ -9,8 +9,8 @@
 //! Between the steps the collection may change in any way, but it must remain: a caller that takes
 //! it away has the gathering given up.
 
-use super::{Place, order_name, put_order_content};
-use crate::touched::{Element, Keeping, Touched, Was};
+use super::{WalkPlace, order_name, put_order_content};
+use crate::touched::{DirtyElements, Element, Keeping, Was};
 use crate::{Kind, ValueRef};
 
 /// A row of an element.
@@ -35,7 +35,7 @@ pub struct Gathering {
 #[derive(Debug)]
 enum Work {
     /// All elements, on a walk.
-    All(Place),
+    All(WalkPlace),
     /// What had changed.
     Changed(hashbrown::hash_table::IntoIter<Element>),
     /// Nothing any more.
@@ -44,14 +44,14 @@ enum Work {
 
 impl Gathering {
     /// Of all elements, from nothing. `touched` is the collection's from here on.
-    pub fn all(kind: Kind, touched: &mut Touched) -> Gathering {
-        *touched = Touched::new(Keeping::Contents);
+    pub fn all(kind: Kind, touched: &mut DirtyElements) -> Gathering {
+        *touched = DirtyElements::new(Keeping::Contents);
         touched.begin_listing();
-        Gathering { kind, work: Work::All(Place::Start) }
+        Gathering { kind, work: Work::All(WalkPlace::Start) }
     }
 
     /// Of what has been touched.
-    pub fn changed(kind: Kind, touched: &mut Touched) -> Gathering {
+    pub fn changed(kind: Kind, touched: &mut DirtyElements) -> Gathering {
         let changed = touched.take(Keeping::Contents);
         Gathering { kind, work: Work::Changed(changed.into_iter()) }
     }
@@ -61,21 +61,21 @@ impl Gathering {
     pub fn step(
         &mut self,
         value: ValueRef<'_>,
-        since: &mut Touched,
+        since: &mut DirtyElements,
         count: usize,
         sink: &mut RowSink<'_>,
     ) -> bool {
         let kind = self.kind;
         match &mut self.work {
             Work::All(place) => {
-                let from = std::mem::replace(place, Place::End);
+                let from = std::mem::replace(place, WalkPlace::End);
                 *place = value.visit_elements(from, count, &mut |name, content| {
                     // What has been touched is listed.
                     if since.get(name).is_none() {
                         put(kind, name, content, sink);
                     }
                 });
-                if *place == Place::End {
+                if *place == WalkPlace::End {
                     self.work = Work::Done;
                 }
                 for element in since.take_listed() {

@@ -6,7 +6,7 @@ use crate::sorted_set::Direction;
 use crate::stream::{
     Acknowledgement, Attempt, EntryId, Exactness, GroupPlace, Reader, Trim, TrimTo,
 };
-use crate::{Breaks, Edits, Hash, List, Set, SortedSet, Stream, Touched, Value};
+use crate::{Breaks, DirtyElements, Edits, Hash, List, Set, SortedSet, Stream, Value};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ struct Disk {
 
 /// A collection of any kind, changed by steps.
 trait Changed: Spread {
-    fn change(&mut self, step: Step, limits: &Limits, edits: &mut Edits<'_>);
+    fn change(&mut self, step: Step, limits: &FormLimits, edits: &mut Edits<'_>);
 }
 
 impl Changed for Set {
-    fn change(&mut self, (what, which, _): Step, limits: &Limits, edits: &mut Edits<'_>) {
+    fn change(&mut self, (what, which, _): Step, limits: &FormLimits, edits: &mut Edits<'_>) {
         let member = if which % 3 == 0 { format!("{which}") } else { format!("m{which}") };
         match what % 7 {
             0 | 1 => drop(self.remove(member.as_bytes(), edits)),
@@ -37,7 +37,7 @@ impl Changed for Set {
 }
 
 impl Changed for Hash {
-    fn change(&mut self, (what, which, value): Step, limits: &Limits, edits: &mut Edits<'_>) {
+    fn change(&mut self, (what, which, value): Step, limits: &FormLimits, edits: &mut Edits<'_>) {
         let (name, value) = (format!("f{which}"), format!("v{value}"));
         let name = Item::of(name.as_bytes());
         let terms = Terms { now_ms: 1_000, limits: *limits };
@@ -53,7 +53,7 @@ impl Changed for Hash {
 }
 
 impl Changed for SortedSet {
-    fn change(&mut self, (what, which, score): Step, limits: &Limits, edits: &mut Edits<'_>) {
+    fn change(&mut self, (what, which, score): Step, limits: &FormLimits, edits: &mut Edits<'_>) {
         let member = format!("{which}");
         let score = match score % 7 {
             0 => -0.0,
@@ -72,7 +72,7 @@ impl Changed for SortedSet {
 }
 
 impl Changed for List {
-    fn change(&mut self, (what, which, len): Step, limits: &Limits, edits: &mut Edits<'_>) {
+    fn change(&mut self, (what, which, len): Step, limits: &FormLimits, edits: &mut Edits<'_>) {
         let value = vec![b'a' + (which % 26) as u8; usize::from(len % 700)];
         let at = usize::from(which) % (self.len() + 1);
         match what % 9 {
@@ -91,8 +91,8 @@ impl Changed for List {
 }
 
 impl Changed for Stream {
-    fn change(&mut self, (what, which, count): Step, limits: &Limits, edits: &mut Edits<'_>) {
-        let limits = Limits { stream_node_entries_max: 5, ..*limits };
+    fn change(&mut self, (what, which, count): Step, limits: &FormLimits, edits: &mut Edits<'_>) {
+        let limits = FormLimits { stream_node_entries_max: 5, ..*limits };
         let group = format!("g{}", "x".repeat(usize::from(which % 3)));
         let consumer = format!("c{}", which % 4);
         let reader = Reader { group: group.as_bytes(), consumer: consumer.as_bytes(), now_ms: 7 };
@@ -133,7 +133,7 @@ impl Disk {
         }
     }
 
-    fn read<C: Changed>(&self, limits: &Limits) -> C {
+    fn read<C: Changed>(&self, limits: &FormLimits) -> C {
         let mut collection = C::from_head(&self.head).expect("a head that was written");
         let wanted = if is_ordered(C::KIND) { Row::Order } else { Row::Name };
         for ((_, name), content) in self.rows.iter().filter(|((row, _), _)| *row == wanted) {
@@ -156,13 +156,13 @@ fn sorted_parts<C: Collection>(collection: &C) -> Vec<Vec<u8>> {
 /// Changes a collection by steps; at every round gathers what changed, in slices between further
 /// steps, and compares what can be read back with the moment when the gathering began.
 fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
-    let mut limits = Limits { list_node: -1, intset_entries_max: 4, ..Limits::default() };
+    let mut limits = FormLimits { list_node: -1, intset_entries_max: 4, ..FormLimits::default() };
     limits.hash.entries_max = 8;
     limits.set.entries_max = 4;
     limits.sorted_set.entries_max = 8;
     let mut collection = C::new();
     let mut disk: Option<Disk> = None;
-    let mut touched = Touched::new(C::KEEPING);
+    let mut touched = DirtyElements::new(C::KEEPING);
     let mut steps = steps.iter();
     while steps.len() > 0 {
         for &step in steps.by_ref().take(every) {
@@ -200,7 +200,7 @@ fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
 /// Changes a collection by steps, has it write itself as edits, and applies these to an empty one,
 /// cut where it says that they can be cut.
 fn written_as_edits<C: Changed>(steps: &[Step], every: usize) {
-    let mut limits = Limits { list_node: -1, intset_entries_max: 4, ..Limits::default() };
+    let mut limits = FormLimits { list_node: -1, intset_entries_max: 4, ..FormLimits::default() };
     limits.hash.entries_max = 8;
     limits.set.entries_max = 4;
     limits.sorted_set.entries_max = 8;
@@ -304,7 +304,7 @@ proptest! {
         let kind = Kind::from_number(kind).expect("a kind");
         if let Ok(mut value) = Value::from_head(kind, &head) {
             for (name, content) in &rows {
-                let _ = value.adopt(name, content, &Limits::default());
+                let _ = value.adopt(name, content, &FormLimits::default());
             }
         }
     }

@@ -7,7 +7,7 @@ use super::listpack::Sizes;
 use super::node::{Node, Row};
 use super::{Native, Stream, spread};
 use crate::item::Item;
-use crate::{Edits, Limits};
+use crate::{Edits, FormLimits};
 use basalt_stdx::varint;
 
 /// Most bytes that the names and values of an entry may have together, and that a node has: Redis'
@@ -21,7 +21,7 @@ pub struct TooLarge;
 
 /// Where an entry is put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum EntryPlace {
     /// Into the last node.
     LastNode,
     /// Into a node of its own, to be followed by others.
@@ -52,7 +52,7 @@ impl Stream {
         &mut self,
         id: EntryId,
         words: impl Iterator<Item = &'a [u8]> + Clone,
-        limits: &Limits,
+        limits: &FormLimits,
         edits: &mut Edits<'_>,
     ) -> Result<(), TooLarge> {
         if words.clone().map(<[u8]>::len).sum::<usize>() > ENTRY_BYTES_MAX {
@@ -75,12 +75,12 @@ impl Stream {
                 .expect("names and values come in pairs");
             let place = native.place_for(&row, limits);
             native.append(id, &row, place);
-            if place == Place::NewNode {
+            if place == EntryPlace::NewNode {
                 out[start] = edit::ADD_TO_NEW_NODE;
             }
             place
         });
-        if place == Place::NewNode {
+        if place == EntryPlace::NewNode {
             spread::touch_new_node(id, edits);
         }
         Ok(())
@@ -148,8 +148,8 @@ impl Native {
     }
 
     /// Whether an entry goes into the last node: as Redis decides.
-    pub(super) fn place_for(&self, row: &Row<'_>, limits: &Limits) -> Place {
-        let Some((_, node)) = self.nodes.last_key_value() else { return Place::NewNode };
+    pub(super) fn place_for(&self, row: &Row<'_>, limits: &FormLimits) -> EntryPlace {
+        let Some((_, node)) = self.nodes.last_key_value() else { return EntryPlace::NewNode };
         let bytes_max = match limits.stream_node_bytes_max as usize {
             0 => ENTRY_BYTES_MAX,
             bytes => bytes.min(ENTRY_BYTES_MAX),
@@ -158,13 +158,13 @@ impl Native {
         let Sizes { string_bytes: names, .. } = row.field_sizes;
         let bytes = node.listpack_bytes() + names + row.value_sizes.string_bytes;
         let is_full = entries_max != 0 && node.live().saturating_add(node.deleted()) >= entries_max;
-        if bytes >= bytes_max || is_full { Place::NewNode } else { Place::LastNode }
+        if bytes >= bytes_max || is_full { EntryPlace::NewNode } else { EntryPlace::LastNode }
     }
 
     /// Adds an entry behind all others.
     #[inline]
-    pub(super) fn append(&mut self, id: EntryId, row: &Row<'_>, place: Place) {
-        if place == Place::NewNode {
+    pub(super) fn append(&mut self, id: EntryId, row: &Row<'_>, place: EntryPlace) {
+        if place == EntryPlace::NewNode {
             let mut node = Node::new(id, row);
             node.append(id, id, row);
             self.node_bytes += node.heap_bytes();

@@ -27,7 +27,7 @@
 //! other limits.
 
 use super::Native;
-use super::change::{Marks, Place};
+use super::change::{EntryPlace, Marks};
 use super::group::{Delivery, Group};
 use super::groups::{Attempt, GroupPlace, Reader};
 use super::id::EntryId;
@@ -67,8 +67,8 @@ pub(super) fn apply(native: &mut Native, edits: &[u8]) -> Result<(), DecodeError
     while let Some((&tag, after)) = rest.split_first() {
         rest = after;
         match tag {
-            ADD => add(native, Place::LastNode, &mut rest)?,
-            ADD_TO_NEW_NODE => add(native, Place::NewNode, &mut rest)?,
+            ADD => add(native, EntryPlace::LastNode, &mut rest)?,
+            ADD_TO_NEW_NODE => add(native, EntryPlace::NewNode, &mut rest)?,
             DELETE => {
                 let id = take(EntryId::take(&mut rest))?;
                 native.delete(id).then_some(()).ok_or(NO_ENTRY)?;
@@ -94,7 +94,7 @@ pub(super) fn apply(native: &mut Native, edits: &[u8]) -> Result<(), DecodeError
     Ok(())
 }
 
-fn add(native: &mut Native, place: Place, rest: &mut &[u8]) -> Result<(), DecodeError> {
+fn add(native: &mut Native, place: EntryPlace, rest: &mut &[u8]) -> Result<(), DecodeError> {
     let id = take(EntryId::take(rest))?;
     let count = take(varint::take(rest))?;
     let fields = take_items(count, rest)?;
@@ -103,7 +103,7 @@ fn add(native: &mut Native, place: Place, rest: &mut &[u8]) -> Result<(), Decode
     if id <= native.last_id {
         return Err(BAD_ID);
     }
-    if place == Place::LastNode && native.nodes.is_empty() {
+    if place == EntryPlace::LastNode && native.nodes.is_empty() {
         return Err(DecodeError::Corrupt("an entry for a node that is not there"));
     }
     native.append(id, &row, place);

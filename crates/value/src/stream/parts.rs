@@ -8,13 +8,13 @@ use super::node::Row;
 use super::{Native, Stream};
 use crate::form::Form;
 use crate::item::Item;
-use crate::{DecodeError, Limits};
+use crate::{DecodeError, FormLimits};
 
 /// Takes the parts of a stream and checks that they fit together: its entries, then its groups, the
 /// consumers of each and what is pending for them.
 pub struct Builder {
     native: Native,
-    limits: Limits,
+    limits: FormLimits,
     scratch: Vec<u8>,
 }
 
@@ -31,7 +31,7 @@ pub struct ConsumerPart<'a> {
 
 impl Builder {
     /// A stream without anything, to be built under these limits.
-    pub fn new(limits: Limits) -> Builder {
+    pub fn new(limits: FormLimits) -> Builder {
         Builder { native: Native::default(), limits, scratch: Vec::new() }
     }
 

@@ -18,8 +18,8 @@ use super::id::EntryId;
 use super::{Native, Stream};
 use crate::form::{Form, FormRef};
 use crate::item::{Digits, Item};
-use crate::spread::{Place, Spread, Visit};
-use crate::{DecodeError, Edits, Limits};
+use crate::spread::{Spread, Visit, WalkPlace};
+use crate::{DecodeError, Edits, FormLimits};
 use basalt_stdx::varint;
 use std::ops::{Bound, RangeInclusive};
 
@@ -297,11 +297,11 @@ impl Spread for Stream {
         self.native().marks().put(out);
     }
 
-    fn visit_elements(&self, from: Place, count: usize, visit: &mut Visit<'_>) -> Place {
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
         let (name, content) = (Vec::new(), Vec::new());
         let mut walk = Walk { native: self.native(), left: count.max(1), name, content, visit };
         let last = match &from {
-            Place::After(last) => Name::of(last),
+            WalkPlace::After(last) => Name::of(last),
             _ => None,
         };
         let goes_on = match last {
@@ -316,7 +316,7 @@ impl Spread for Stream {
             Some(Name::Group(last)) => walk.groups(Bound::Excluded(last)) && walk.pending(None),
             Some(Name::Pending(group, id)) => walk.pending(Some((group, id))),
         };
-        if goes_on { Place::End } else { Place::After(walk.name) }
+        if goes_on { WalkPlace::End } else { WalkPlace::After(walk.name) }
     }
 
     fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool {
@@ -331,7 +331,7 @@ impl Spread for Stream {
         if rest.is_empty() { Ok(Stream(Form::native(Box::new(native)))) } else { Err(BAD) }
     }
 
-    fn adopt(&mut self, name: &[u8], content: &[u8], _: &Limits) -> Result<(), DecodeError> {
+    fn adopt(&mut self, name: &[u8], content: &[u8], _: &FormLimits) -> Result<(), DecodeError> {
         self.native_mut().adopt_element(name, content)
     }
 }
@@ -343,7 +343,7 @@ pub(super) fn write_as_edits(stream: &Stream, edits: &mut Edits<'_>) {
         out.push(edit::SET_MARKS);
         stream.native().marks().put(out);
     });
-    stream.visit_elements(Place::Start, usize::MAX, &mut |name, content| {
+    stream.visit_elements(WalkPlace::Start, usize::MAX, &mut |name, content| {
         edits.write(|out| edit::put_adopt(name, content, out));
     });
 }

@@ -99,7 +99,7 @@ impl Model {
     }
 
     /// Does the same to itself and to the stream.
-    fn run(&mut self, op: &Op, stream: &mut Stream, limits: &Limits, edits: &mut Edits<'_>) {
+    fn run(&mut self, op: &Op, stream: &mut Stream, limits: &FormLimits, edits: &mut Edits<'_>) {
         self.now_ms += 1;
         match op {
             Op::Add { ms, sequence, pairs } => {
@@ -285,11 +285,11 @@ fn encoded(stream: &Stream) -> Vec<u8> {
     bytes
 }
 
-fn limits(entries_max: u32, bytes_max: u32) -> Limits {
-    Limits {
+fn limits(entries_max: u32, bytes_max: u32) -> FormLimits {
+    FormLimits {
         stream_node_entries_max: entries_max,
         stream_node_bytes_max: bytes_max,
-        ..Limits::default()
+        ..FormLimits::default()
     }
 }
 
@@ -307,7 +307,7 @@ proptest! {
             model.run(op, &mut stream, &limits, &mut Edits::to(&mut edits));
             model.check(&stream);
             // Under other limits, which recovery must not mind.
-            copy.apply(&edits, &Limits::default()).unwrap();
+            copy.apply(&edits, &FormLimits::default()).unwrap();
             let bytes = encoded(&stream);
             prop_assert_eq!(&encoded(&copy), &bytes, "replay of {:?}", op);
             let decoded = Stream::decode(&bytes, &limits).unwrap();
@@ -336,10 +336,10 @@ proptest! {
             edits[at] = byte;
         }
         let mut other = Stream::new();
-        let _ = other.apply(&edits, &Limits::default());
+        let _ = other.apply(&edits, &FormLimits::default());
         // Whatever came of it is a stream.
         let bytes = encoded(&other);
-        let decoded = Stream::decode(&bytes, &Limits::default()).unwrap();
+        let decoded = Stream::decode(&bytes, &FormLimits::default()).unwrap();
         prop_assert_eq!(encoded(&decoded), bytes);
     }
 
@@ -355,11 +355,11 @@ proptest! {
         }
         let mut bytes = encoded(&stream);
         for cut in 0..bytes.len() {
-            prop_assert!(Stream::decode(&bytes[..cut], &Limits::default()).is_err());
+            prop_assert!(Stream::decode(&bytes[..cut], &FormLimits::default()).is_err());
         }
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        if let Ok(mut foreign) = Stream::decode(&bytes, &Limits::default()) {
+        if let Ok(mut foreign) = Stream::decode(&bytes, &FormLimits::default()) {
             // It can be used.
             let id = foreign.last_id().next();
             if let Some(id) = id {
@@ -374,7 +374,7 @@ proptest! {
 
 fn add(stream: &mut Stream, ms: u64, words: &[&[u8]]) {
     let id = EntryId { ms, sequence: 0 };
-    stream.add(id, words.iter().copied(), &Limits::default(), &mut Edits::none()).unwrap();
+    stream.add(id, words.iter().copied(), &FormLimits::default(), &mut Edits::none()).unwrap();
 }
 
 #[test]
@@ -399,14 +399,14 @@ fn the_edit_of_an_entry_is_its_identity_and_its_words() {
     let (mut stream, mut edits) = (Stream::new(), Vec::new());
     let id = EntryId { ms: 1, sequence: 2 };
     let words = [&b"name"[..], b"7"];
-    stream.add(id, words.into_iter(), &Limits::default(), &mut Edits::to(&mut edits)).unwrap();
+    stream.add(id, words.into_iter(), &FormLimits::default(), &mut Edits::to(&mut edits)).unwrap();
     assert_eq!(edits, b"\x02\x01\x02\x01\x04name\xd7");
 }
 
 #[test]
 fn a_stream_is_built_of_its_parts() {
     let id = |ms| EntryId { ms, sequence: 0 };
-    let mut builder = Builder::new(Limits::default());
+    let mut builder = Builder::new(FormLimits::default());
     builder.entry(id(3), [&b"f"[..], b"v"].into_iter()).unwrap();
     assert!(builder.entry(id(3), [&b"f"[..], b"v"].into_iter()).is_err());
     assert!(builder.entry(id(4), [&b"f"[..]].into_iter()).is_err());
@@ -427,7 +427,7 @@ fn a_stream_is_built_of_its_parts() {
     assert_eq!((stream.len(), stream.marks()), (1, marks));
     assert_eq!(stream.group(b"g").unwrap().pending_count(), 1);
     let low = Marks { last_id: id(2), ..marks };
-    let mut builder = Builder::new(Limits::default());
+    let mut builder = Builder::new(FormLimits::default());
     builder.entry(id(3), [&b"f"[..], b"v"].into_iter()).unwrap();
     assert!(builder.finish(low).is_err());
 }

@@ -5,9 +5,7 @@
 //! withstand an adversary, and is not meant to.
 
 use basalt_call::context::Context;
-use basalt_engine::{
-    Cursor, EntryValue, Key, Object, Session as KeySession, View, Walk, WalkLimits,
-};
+use basalt_engine::{CommandContext, Cursor, EntryValue, Key, Object, View, Walk, WalkLimits};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -111,7 +109,7 @@ pub(super) fn look_at_keys(
     if let Some(missing) = engine.missing(&mut locked, ctx.session.db, &keys) {
         return Ok(Flow::Wait(Wait::Keys(missing)));
     }
-    let session = KeySession::background(ctx.session.db, ctx.now_ms);
+    let session = CommandContext::background(ctx.session.db, ctx.now_ms);
     let view = View::new(engine, locked, session);
     let found: Vec<Option<Object<'_>>> = keys.iter().map(|key| view.peek(key)).collect();
     look(&found)?;

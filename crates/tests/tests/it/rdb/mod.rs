@@ -5,13 +5,13 @@ mod damage;
 mod migrate;
 mod values;
 
-use basalt_rdb::{Compression, EncodeOptions, Limits, Payload, decode, encode};
+use basalt_rdb::{Compression, DecodeLimits, EncodeOptions, Payload, decode, encode};
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
 use basalt_tests::missing::is_redis_missing;
 use basalt_tests::server::{Kind, Launch, Server};
 
-const LIMITS: Limits = Limits { string_bytes_max: 1 << 26, memory_bytes_max: 1 << 28 };
+const LIMITS: DecodeLimits = DecodeLimits { string_bytes_max: 1 << 26, memory_bytes_max: 1 << 28 };
 
 /// Everything string by string, and nodes of two.
 const PLAIN: EncodeOptions = EncodeOptions {
