@@ -28,7 +28,7 @@ pub struct ChangeSet {
     /// Where the edits of that op can be cut.
     pub(crate) breaks: Breaks,
     positions: Vec<u64>,
-    /// ChangeSet, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
+    /// Changes, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
     /// each edit of a collection, which is an element as a rule.
     count: u64,
     appended_bytes: usize,
@@ -323,7 +323,7 @@ impl ChangeSet {
         std::mem::take(&mut self.appended_bytes)
     }
 
-    /// ChangeSet of keys since the last call.
+    /// Changes of keys since the last call.
     pub fn take_count(&mut self) -> u64 {
         std::mem::take(&mut self.count)
     }

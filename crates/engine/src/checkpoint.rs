@@ -113,7 +113,7 @@ pub(crate) struct Checkpointing {
     running: RankedMutex<Floors, RUNNING_RANK>,
     /// What the last one could not have trimmed, for a partition that was left out.
     held_back_bytes: AtomicU64,
-    /// ChangeSet that were told of, and how many of them when the last one that completed began.
+    /// Changes that were told of, and how many of them when the last one that completed began.
     changes: AtomicU64,
     changes_saved: AtomicU64,
     stats: RankedMutex<CheckpointStats>,
@@ -227,7 +227,7 @@ impl Engine {
         self.checkpointing.changes.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// ChangeSet that threads have told of since the last completed checkpoint began. Each record
+    /// Changes that threads have told of since the last completed checkpoint began. Each record
     /// that recovery applied is one.
     pub fn changes_since_checkpoint(&self) -> u64 {
         let Checkpointing { changes, changes_saved, .. } = &self.checkpointing;

@@ -94,7 +94,7 @@ impl Txn<'_> {
         self.engine.limits()
     }
 
-    /// ChangeSet the collection of this type under a key. What `change` writes as edits is logged;
+    /// Changes the collection of this type under a key. What `change` writes as edits is logged;
     /// if it writes nothing, nothing has changed. Returns what `change` returns, or `None` if the
     /// key is not there and is to be skipped.
     ///
@@ -110,7 +110,7 @@ impl Txn<'_> {
         self.edit_telling(key, absent, Told::Everybody, change)
     }
 
-    /// ChangeSet something that hangs on a collection but is no part of its content, the groups of
+    /// Changes something that hangs on a collection but is no part of its content, the groups of
     /// a stream: those who watch the key are not told. Apart from that [`Txn::edit`].
     ///
     /// # Errors

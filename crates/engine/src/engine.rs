@@ -219,7 +219,7 @@ impl Engine {
         self.limits.get()
     }
 
-    /// ChangeSet up to where collections stay packed. What is native already stays so.
+    /// Changes up to where collections stay packed. What is native already stays so.
     pub fn set_limits(&self, limits: FormLimits) {
         self.limits.set(limits);
     }
@@ -230,7 +230,7 @@ impl Engine {
         self.evicts_by_frequency.load(Ordering::Relaxed)
     }
 
-    /// ChangeSet [`Engine::evicts_by_frequency`].
+    /// Changes [`Engine::evicts_by_frequency`].
     pub fn set_evicts_by_frequency(&self, does: bool) {
         self.evicts_by_frequency.store(does, Ordering::Relaxed);
     }

@@ -32,7 +32,7 @@ pub struct JournalLog {
 }
 
 impl JournalLog {
-    /// ChangeSet when groups are synced (`CONFIG SET appendfsync`).
+    /// Changes when groups are synced (`CONFIG SET appendfsync`).
     pub fn set_policy(&self, policy: FsyncPolicy) {
         // Before the journal wakes its subscribers: else they find that replies still wait, and
         // nothing wakes them again.

@@ -120,7 +120,7 @@ pub enum Refusal {
     /// The disk is full. It is tried again; reads go on.
     #[error("No space left on device")]
     DiskFull,
-    /// ChangeSet come faster than the disk takes them; wait for a wake-up and try again.
+    /// Changes come faster than the disk takes them; wait for a wake-up and try again.
     #[error("the log's buffers are full")]
     Busy,
     /// The log failed for good: the process must be restarted.

@@ -68,7 +68,7 @@ pub struct RecoveryStats {
     pub keys_in_cold_tier: u64,
     /// Records of the log that were applied.
     pub records_applied: u64,
-    /// ChangeSet that were dropped because what they build upon is lost, and that is accepted.
+    /// Changes that were dropped because what they build upon is lost, and that is accepted.
     pub changes_dropped: u64,
     /// Records that the cold tier already had.
     pub records_skipped: u64,

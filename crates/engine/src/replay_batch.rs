@@ -1,7 +1,7 @@
 //! HOT PATH
 //! Records of the log on their way into memory, many at a time.
 //!
-//! LogReplay touches keys at random, and each would wait for memory several times over: 0.85 µs a
+//! Replay touches keys at random, and each would wait for memory several times over: 0.85 µs a
 //! record. So what the later ones of some records touch is fetched while the earlier ones are
 //! applied, as commands do it.
 

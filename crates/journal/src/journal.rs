@@ -266,7 +266,7 @@ impl Journal {
         inner.trim.error.clone().map_or(Ok(()), Err)
     }
 
-    /// StreamChanges when groups are synced. Towards `Always`, what is unsynced is synced at once.
+    /// Changes when groups are synced. Towards `Always`, what is unsynced is synced at once.
     pub fn set_policy(&self, policy: FsyncPolicy) {
         self.shared.store_policy(policy);
         self.ask_flush();

@@ -94,7 +94,7 @@ pub fn run(seed: u64, plan: &Plan, open_cold: OpenCold<'_>) -> Result<Report, Vi
     Ok(driver.report)
 }
 
-/// FormLimits that collections cross again and again.
+/// Limits that collections cross again and again.
 fn few() -> FormLimits {
     let packed = PackedLimits { entries_max: 5, value_bytes_max: 20 };
     FormLimits {

@@ -6,7 +6,7 @@ pub const UNAUTHENTICATED_ARGS_MAX: usize = 10;
 /// 16384).
 pub const UNAUTHENTICATED_BULK_BYTES_MAX: usize = 16 * 1024;
 
-/// RequestLimits on one request. All are inclusive: a request that reaches a limit is accepted.
+/// Limits on one request. All are inclusive: a request that reaches a limit is accepted.
 ///
 /// Redis applies the tighter limits of the unauthenticated request by request, so a client may
 /// pipeline `AUTH` and a large `SET`. A caller that parses a batch before it executes must
