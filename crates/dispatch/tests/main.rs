@@ -1,4 +1,4 @@
-//! The command crate's tests: requests go in as bytes, through the real dispatch, and replies come
+//! The tests of all commands: requests go in as bytes, through the real dispatch, and replies come
 //! out as bytes.
 
 mod batches;

@@ -7,7 +7,7 @@
 //!   │ └───park─────────┘  nothing for it
 //!   └──take back──▶ with its own thread ──park──▶ parked
 //! ```
-//! A command is in one place at a time: in its client's [`Slot`], or with the one thread that has
+//! A command is in one place at a time: in its client's `Slot`, or with the one thread that has
 //! taken it out and runs it. So an element that is taken for a client is taken once, and a client
 //! leaves (because its time is over, or it is unblocked, killed or closed) before it is served or
 //! after that. The command is parked under the locks of the run that found nothing.
