@@ -286,6 +286,11 @@ impl WayOut<'_> {
         let protocol = self.current.protocol();
         let mut out = Output::new();
         match self.host.call(&self.words, protocol, &mut out) {
+            // A value that stands in memory once may be in the reply many times.
+            Ok(()) if out.len() > self.current.memory_bytes_max() => {
+                let text = "ERR the reply to the call is larger than 'script-memory-max'";
+                self.refuse(text, Counted::NotYet)
+            }
             Ok(()) => {
                 let value = to_lua(self.lua, &mut out, protocol)?;
                 let error = value.as_table().map(|table| table.raw_get("err"));
@@ -319,10 +324,9 @@ impl WayOut<'_> {
         asked: impl Iterator<Item = &'v Value>,
     ) -> Result<(), &'static str> {
         self.words.clear();
+        let bytes_max = self.current.memory_bytes_max();
         for word in asked {
-            self.words
-                .push(word)
-                .map_err(|_| "ERR Lua redis lib command arguments must be strings or integers")?;
+            self.words.push(word, bytes_max)?;
         }
         Ok(())
     }

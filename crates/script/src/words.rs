@@ -10,8 +10,11 @@ pub struct Words {
     words: Vec<Arg>,
 }
 
-/// A word must be a string or a number.
-pub(crate) struct NotAWord;
+/// Why a value is not taken as a word; what the script is told.
+pub(crate) type Refused = &'static str;
+
+const NOT_A_WORD: Refused = "ERR Lua redis lib command arguments must be strings or integers";
+const TOO_LARGE: Refused = "ERR the arguments of the call are larger than 'script-memory-max'";
 
 impl Words {
     /// Where the words stand.
@@ -38,15 +41,25 @@ impl Words {
         }
     }
 
-    /// Adds what a script has given as a word.
-    pub(crate) fn push(&mut self, value: &Value) -> Result<(), NotAWord> {
+    /// Adds what a script has given as a word. The words are no part of Lua's memory, and one
+    /// string may be given many times, so all together have a bound.
+    ///
+    /// # Errors
+    /// It is no string or number, or the words get larger than `bytes_max`.
+    pub(crate) fn push(&mut self, value: &Value, bytes_max: usize) -> Result<(), Refused> {
         match value {
-            Value::String(text) => self.push_bytes(&text.as_bytes()),
+            Value::String(text) => {
+                let text = text.as_bytes();
+                if text.len() > bytes_max.saturating_sub(self.bytes.len()) {
+                    return Err(TOO_LARGE);
+                }
+                self.push_bytes(&text);
+            }
             Value::Integer(number) => {
                 self.push_bytes(itoa::Buffer::new().format(*number).as_bytes());
             }
             Value::Number(number) => self.push_bytes(basalt_resp::double_text(*number).as_bytes()),
-            _ => return Err(NotAWord),
+            _ => return Err(NOT_A_WORD),
         }
         Ok(())
     }

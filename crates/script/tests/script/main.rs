@@ -12,7 +12,7 @@ use basalt_script::{
 use std::io::IoSlice;
 use std::sync::Arc;
 
-/// A server that answers `ECHO`, and gives up at `GIVE-UP`.
+/// A server that answers `ECHO`, `MAP` and `BIG`, and gives up at `GIVE-UP`.
 #[derive(Default)]
 struct Recorder {
     calls: Vec<Vec<String>>,
@@ -32,6 +32,12 @@ impl Host for Recorder {
                 reply.map(1);
                 reply.bulk(b"field");
                 reply.double(1.5);
+                Ok(())
+            }
+            "BIG" => {
+                let value = Arc::new(vec![b'x'; 1_000_000]);
+                reply.array(20);
+                (0..20).for_each(|_| reply.bulk_shared(Arc::clone(&value)));
                 Ok(())
             }
             "GIVE-UP" => Err(Denied::GiveUp),

@@ -86,3 +86,31 @@ fn lines_are_those_of_the_script() {
         assert!(error(text).ends_with(&format!(", on @user_script:{line}.")), "{text}");
     }
 }
+
+/// What a call is given is copied outside of Lua, and must fit into as much memory as the script
+/// may have.
+#[test]
+fn the_words_of_a_call_are_bounded_like_the_memory_of_the_script() {
+    let (mut state, mut host) = (interpreter(), Recorder::default());
+    let mut run = |text: &str| run_in(&mut state, &mut host, Protocol::Resp2, text);
+    let make = "local t, s = {}, string.rep('x', 1000000) for i = 1, 20 do t[i] = s end ";
+    let too_large = "ERR the arguments of the call are larger than 'script-memory-max'";
+    let reply = run(&format!("{make} return redis.pcall('ECHO', unpack(t))"));
+    assert_eq!(reply, Some(Value::Error(too_large.as_bytes().to_vec())));
+    let Some(Value::Error(text)) = run(&format!("{make} return redis.call('ECHO', unpack(t))"))
+    else {
+        panic!("the call is refused");
+    };
+    assert!(text.starts_with(too_large.as_bytes()), "{}", text.escape_ascii());
+    let reply = run(&format!("{make} return #redis.call('ECHO', t[1])"));
+    assert_eq!(reply, Some(Value::Integer(1_000_000)));
+    assert_eq!(host.calls.len(), 1, "what is refused does not reach the host");
+}
+
+#[test]
+fn a_reply_that_scripts_have_no_memory_for_is_not_copied() {
+    let (mut state, mut host) = (interpreter(), Recorder::default());
+    let reply = run_in(&mut state, &mut host, Protocol::Resp2, "return redis.pcall('BIG')");
+    let too_large = "ERR the reply to the call is larger than 'script-memory-max'";
+    assert_eq!(reply, Some(Value::Error(too_large.as_bytes().to_vec())));
+}
