@@ -2,8 +2,8 @@
 
 use crate::logging::LevelHandle;
 use basalt_config::{Fsync, Settings};
-use basalt_engine::JournalLog;
 use basalt_journal::{FsyncPolicy, Health};
+use basalt_journal_log::JournalLog;
 use basalt_net::Listening;
 use basalt_service::server::{Host, HostCpu, HostIdentity, HostMemory, Shutdown};
 use std::fs;

@@ -6,8 +6,9 @@
 //! checkpoint. From then on only what makes data smaller is accepted, so that clients' data does
 //! not take the place, until there is room to make the file again.
 
-use basalt_engine::{Engine, JournalLog};
+use basalt_engine::Engine;
 use basalt_env::{Disk, DiskFile, RealDisk};
+use basalt_journal_log::JournalLog;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -14,11 +14,10 @@ use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
 use basalt_config::{ColdTierKind, Loaded, Settings};
 use basalt_dispatch::Dispatcher;
-use basalt_engine::{
-    Background, Engine, JournalLog, Options, RecoveryError, RecoveryStats, Trimming, WarmUp,
-};
+use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
 use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
 use basalt_journal::Acknowledge;
+use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopped};
 use basalt_observe::counters::ThreadCounters;
 use basalt_service::server::{Server, Shutdown};

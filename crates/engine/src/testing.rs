@@ -2,28 +2,24 @@
 
 use crate::changes::ChangeSet;
 use crate::engine::{Engine, Options};
-use crate::journal_log::{JournalLog, Trimming};
-use crate::log::CommitLog;
+use crate::log::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use crate::recovery::RecoveryError;
 use crate::txn::{PutOptions, Txn};
 use crate::view::CommandContext;
+use basalt_change::place::ShardId;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
-use basalt_env::{SimDisk, clock::ManualClock};
-use basalt_journal::FsyncPolicy;
+use basalt_env::clock::ManualClock;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An empty engine with two databases whose replies wait for the log, and its clock.
 pub(crate) fn engine() -> (Engine, Arc<ManualClock>) {
     let tier = MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
     let options = Options { databases: 2, checkpoint_log_bytes: u64::MAX, ..Default::default() };
-    let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
     let clock = Arc::new(ManualClock::at_unix_ms(1));
-    let engine = Engine::open(options, Arc::new(tier), Arc::clone(&clock) as _, |floor, replay| {
-        let (disk, dir) = (Arc::new(SimDisk::new()), Path::new("/journal"));
-        let trimming = Trimming::AfterCheckpoint;
-        let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
-        Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
+    let engine = Engine::open(options, Arc::new(tier), Arc::clone(&clock) as _, |_, _| {
+        Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(CountingLog::default()))
     });
     (engine.expect("an empty engine opens"), clock)
 }
@@ -38,19 +34,79 @@ pub(crate) fn put(engine: &Engine, key: &[u8], expire_ms: u64) {
     txn.append();
 }
 
-/// A journal under `always` that nothing has been appended to, and its disk.
-pub(crate) fn journal_log() -> (JournalLog, SimDisk) {
-    let disk = SimDisk::new();
-    let (mut log, tier) = (None, MemoryDisk::new());
-    let tier = MemoryTier::open(&Arc::new(tier), Path::new("cold"), Residency::Cached);
-    let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
-    let clock = Arc::new(ManualClock::at_unix_ms(1));
-    let opened = Engine::open(Options::default(), Arc::new(tier), clock, |floor, replay| {
-        let (disk, dir) = (Arc::new(disk.clone()), Path::new("/journal"));
-        let trimming = Trimming::AfterCheckpoint;
-        log = Some(JournalLog::open(disk, dir, journal, trimming, floor, replay)?);
-        Err(RecoveryError::Log(crate::log::LogError("only the log is wanted".to_owned())))
-    });
-    assert!(opened.is_err());
-    (log.expect("it opens"), disk)
+/// A log that keeps nothing but the numbers of its records, and acknowledges when it is synced.
+struct CountingLog {
+    positions: Vec<AtomicU64>,
+    appended: AtomicU64,
+    acknowledged: AtomicU64,
+}
+
+impl Default for CountingLog {
+    fn default() -> CountingLog {
+        let positions = ShardId::all().map(|_| AtomicU64::new(0)).collect();
+        CountingLog { positions, appended: AtomicU64::new(0), acknowledged: AtomicU64::new(0) }
+    }
+}
+
+impl CountingLog {
+    fn ticket(&self) -> Ticket {
+        Ticket { stream: 0, position: self.appended.fetch_add(1, Ordering::Relaxed) + 1 }
+    }
+
+    fn next_position(&self, shard: ShardId) -> u64 {
+        self.positions[shard.index()].fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl CommitLog for CountingLog {
+    fn append(&self, shard: ShardId, _: &[u8]) -> (u64, Ticket) {
+        (self.next_position(shard), self.ticket())
+    }
+
+    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
+        positions.extend(records.iter().map(|&(shard, _)| self.next_position(shard)));
+        self.ticket()
+    }
+
+    fn gates_replies(&self) -> bool {
+        true
+    }
+
+    fn ticket_stream(&self, _: ShardId) -> u16 {
+        0
+    }
+
+    fn fate(&self, ticket: Ticket) -> Fate {
+        match ticket.position <= self.acknowledged.load(Ordering::Relaxed) {
+            true => Fate::Acknowledged,
+            false => Fate::Pending,
+        }
+    }
+
+    fn latest(&self, gate: &mut Gate) {
+        gate.add(Ticket { stream: 0, position: self.appended.load(Ordering::Relaxed) });
+    }
+
+    fn admit(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn kick(&self) {}
+
+    fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
+
+    fn sync(&self) -> Result<(), LogError> {
+        self.acknowledged.store(self.appended.load(Ordering::Relaxed), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn positions(&self) -> Vec<u64> {
+        self.positions.iter().map(|position| position.load(Ordering::Relaxed)).collect()
+    }
+
+    fn trim(&self, _: &[u64]) {}
+
+    fn bytes_to_replay(&self) -> u64 {
+        0
+    }
 }

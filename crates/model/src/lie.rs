@@ -2,7 +2,8 @@
 
 use basalt_change::op::{self, Op, Origin, Scope};
 use basalt_change::place::ShardId;
-use basalt_engine::{CommitLog, Fate, Gate, JournalLog, LogError, Refusal, Ticket};
+use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
+use basalt_journal_log::JournalLog;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -5,12 +5,11 @@ use crate::Violation;
 use crate::lie::{Lie, LyingLog};
 use crate::stage::{Point, Stage, StagedTier, TierFaults};
 use basalt_cold::ColdTier;
-use basalt_engine::{
-    Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
-};
+use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
 use basalt_env::SimDisk;
 use basalt_env::clock::{Clock, ManualClock};
 use basalt_journal::FsyncPolicy;
+use basalt_journal_log::{JournalLog, Trimming};
 use basalt_value::FormLimits;
 use std::path::Path;
 use std::sync::Arc;

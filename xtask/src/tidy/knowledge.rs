@@ -62,8 +62,9 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("commands", &[SOCKETS, FILES, STORAGE, &["basalt_dispatch"]]),
     ("config", &[COMMANDS, KEYS, SOCKETS]),
     ("dispatch", &[SOCKETS, FILES, STORAGE, &["basalt_commands"]]),
-    ("engine", &[COMMANDS, SOCKETS, &["basalt_script", "basalt_pubsub"]]),
+    ("engine", &[COMMANDS, SOCKETS, &["basalt_journal", "basalt_script", "basalt_pubsub"]]),
     ("journal", &[MEANING, COMMANDS, SOCKETS]),
+    ("journal-log", &[COMMANDS, SOCKETS, &["basalt_keyspace", "basalt_value"]]),
     ("keyspace", &[COMMANDS, FILES, SOCKETS, &["basalt_journal", "basalt_cold"]]),
     ("model", &[COMMANDS, &["basalt_keyspace"]]),
     (

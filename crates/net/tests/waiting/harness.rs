@@ -5,11 +5,10 @@ use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands_and;
 use basalt_config::{Config, Settings};
 use basalt_dispatch::Dispatcher;
-use basalt_engine::{
-    Background, CommitLog, Engine, JournalLog, LockWait, Options, RecoveryError, Trimming, WarmUp,
-};
+use basalt_engine::{Background, CommitLog, Engine, LockWait, Options, RecoveryError, WarmUp};
 use basalt_env::{SimDisk, SystemClock};
 use basalt_journal::FsyncPolicy;
+use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Value, decode, encode_request};

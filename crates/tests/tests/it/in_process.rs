@@ -5,10 +5,9 @@ use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table;
 use basalt_config::{Config, Settings};
 use basalt_dispatch::Dispatcher;
-use basalt_engine::{
-    Background, CommitLog, Engine, JournalLog, Options, RecoveryError, Trimming, WarmUp,
-};
+use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
 use basalt_env::{Disk, SimDisk, SystemClock};
+use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};

@@ -1,11 +1,8 @@
 //! Opening the journal: replay, and what to do when it ends too early.
 
-use super::{JournalLog, Trimming};
-use crate::belonging::LogBeginning;
-use crate::log::LogError;
-use crate::recovery::RecoveryError;
-use crate::replay::LogReplay;
+use crate::log::{JournalLog, Trimming};
 use basalt_change::place::ShardId;
+use basalt_engine::{LogBeginning, LogError, LogReplay, RecoveryError};
 use basalt_env::Disk;
 use basalt_journal::{
     Beginning, FsyncPolicy, Journal, JournalId, Options, ReplayError, Seq, StreamId,

@@ -4,10 +4,8 @@
 //! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is
 //! a group's number. Replies wait for it only under `appendfsync always`.
 
-mod open;
-
-use crate::log::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_change::place::ShardId;
+use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
 use basalt_stdx::prefetch::prefetch;
 use std::sync::Arc;
@@ -24,11 +22,11 @@ pub enum Trimming {
 
 /// See the head of this file.
 pub struct JournalLog {
-    journal: Journal,
-    trimming: Trimming,
-    gates: AtomicBool,
+    pub(crate) journal: Journal,
+    pub(crate) trimming: Trimming,
+    pub(crate) gates: AtomicBool,
     /// The highest group that any append got; kept only while replies are gated.
-    latest: AtomicU64,
+    pub(crate) latest: AtomicU64,
 }
 
 impl JournalLog {
@@ -165,34 +163,5 @@ impl JournalLog {
             Health::DiskFull => Refusal::DiskFull,
             Health::Failed(reason) => Refusal::Failed(reason),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::journal_log;
-    use parking_lot::Mutex;
-
-    #[test]
-    fn a_change_of_policy_is_told_when_it_holds() {
-        let (log, disk) = journal_log();
-        let log = Arc::new(log);
-        disk.hold_syncs();
-        let shard = ShardId::all().next().expect("there are some");
-        let (_, ticket) = log.append(shard, b"record");
-        log.kick();
-        while disk.syncs_waiting() == 0 {
-            std::thread::yield_now();
-        }
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (weak, notes) = (Arc::downgrade(&log), Arc::clone(&seen));
-        log.subscribe(Arc::new(move || {
-            notes.lock().extend(weak.upgrade().map(|log| log.fate(ticket)));
-        }));
-        log.set_policy(FsyncPolicy::Never);
-        let last = seen.lock().last().copied();
-        disk.release_syncs();
-        assert_eq!(last, Some(Fate::Acknowledged));
     }
 }
