@@ -16,6 +16,10 @@ fn a_script_that_takes_long_is_ended_and_says_so() {
         "local co = coroutine.wrap(function() while true do end end) co()",
         "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
         "while true do redis.pcall('NOSUCH') end",
+        // Half a second each in the functions of Lua itself, which nothing interrupts.
+        "return string.find(string.rep('a', 26), string.rep('a?', 26) .. string.rep('a', 26))",
+        "return string.gsub(string.rep('a', 26), string.rep('a?', 26) .. string.rep('a', 26), '')",
+        "table.insert(ARGV, -30000000, 1)",
     ] {
         let reply = eval(&mut server, script, &[], &[]);
         assert!(
