@@ -502,6 +502,7 @@ impl Reactor {
             let id = ConnectionId { index, generation: connection.generation };
             self.timers.cancel(at, id);
         }
+        turn.server.pauses.forget(&connection.session.client);
         turn.server.clients.remove(connection.session.client.id);
         turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);

@@ -10,6 +10,7 @@ use crate::transaction::Writes;
 use crate::unusual::Reason;
 use basalt_engine::Waiter;
 use basalt_stdx::lock_rank::RankedMutex;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,8 @@ pub struct Pauses {
 #[derive(Debug, Default)]
 struct State {
     pause: Option<(Paused, Instant)>,
-    waiting: Vec<Arc<ClientHandle>>,
+    /// Those that are held, by their number.
+    waiting: BTreeMap<u64, Arc<ClientHandle>>,
     /// There is a pause, or one whose time has passed without anybody's having looked.
     reason: Option<Reason>,
 }
@@ -71,7 +73,12 @@ impl Pauses {
         state.reason = None;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        waiting.iter().for_each(|client| client.wake());
+        waiting.values().for_each(|client| client.wake());
+    }
+
+    /// Forgets a client that goes.
+    pub fn forget(&self, client: &ClientHandle) {
+        self.state.lock().waiting.remove(&client.id);
     }
 
     /// Which commands are held now, if any are.
@@ -98,7 +105,7 @@ impl Pauses {
         if scope == Paused::Writes && writes == Writes::No {
             return None;
         }
-        state.waiting.push(Arc::clone(client));
+        state.waiting.insert(client.id, Arc::clone(client));
         Some(until - now)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::harness::{TestServer, bulk, ok, taken};
 use basalt_resp::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LONG: &str = "600000";
@@ -130,4 +131,19 @@ fn a_paused_client_that_goes_is_forgotten() {
     server.until(|server| server.server.clients.len() == 1);
     other.line("CLIENT UNPAUSE");
     assert_eq!(other.line("EXISTS k"), Value::Integer(0));
+}
+
+#[test]
+fn a_client_that_goes_while_it_is_held_is_forgotten() {
+    let server = TestServer::start(1);
+    let (mut held, mut other) = (server.connect(), server.connect());
+    assert_eq!(other.line(&format!("CLIENT PAUSE {LONG} WRITE")), ok());
+    held.send("SET a 1");
+    server.until_waiting(1);
+    let id = held.id as u64;
+    let clients = server.server.clients.all();
+    let client = clients.iter().find(|client| client.id == id).map(Arc::downgrade);
+    drop((clients, held));
+    server.until(|_| client.as_ref().expect("it was there").strong_count() == 0);
+    assert_eq!(other.line("CLIENT UNPAUSE"), ok());
 }
