@@ -66,6 +66,8 @@ impl Side {
             LogMode::HoldsReplies => server.log.stop_acknowledging(),
             LogMode::Lies => server.log.acknowledge_early(),
         }
+        // Expired keys go when a command meets them, not at a moment of a thread's own.
+        server.server.engine.set_active_expiry(false);
         server.set_short_ways(short_ways);
         let mut other = server.another_connection();
         other.set_short_ways(short_ways);
