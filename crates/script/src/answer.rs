@@ -5,7 +5,11 @@
 use crate::failure::Counted;
 use basalt_resp::{Protocol, Reply};
 use mlua::{Table, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+
+/// What a value takes in Lua's memory at least, and how much more a table does.
+const VALUE_BYTES: usize = 16;
+const TABLE_BYTES: usize = 56;
 
 /// Deepest nesting of tables in an answer.
 const NESTING_MAX: usize = 100;
@@ -18,8 +22,8 @@ pub struct Answer {
     pub(crate) value: Value,
     /// The protocol in which the script speaks (`redis.setresp`).
     pub(crate) protocol: Protocol,
-    /// How large it may be; one more string may come on top. As much as the memory that the script
-    /// may use.
+    /// How large it may be, as a reply, and in Lua if no table stood in two places; one more string
+    /// may come on top. As much as the memory that the script may use: what has room there passes.
     pub(crate) bytes_max: usize,
 }
 
@@ -32,7 +36,12 @@ impl Answer {
         // `write_value` has it fail: a table can name another one many times, and a few of them
         // make an answer without end.
         let bytes_max = reply.bytes_owed().saturating_add(self.bytes_max);
-        let writer = Writer { protocol: self.protocol, bytes_max, note: RefCell::new(note) };
+        let writer = Writer {
+            protocol: self.protocol,
+            bytes_max,
+            lua_bytes_left: Cell::new(self.bytes_max),
+            note: RefCell::new(note),
+        };
         if writer.write_value(&self.value, NESTING_MAX, reply).is_err() {
             reply.cut(before);
             writer.write_error(TOO_LARGE.as_bytes(), Counted::NotYet, reply);
@@ -45,6 +54,9 @@ struct Writer<'a> {
     protocol: Protocol,
     /// Bytes owed to the client at which it stops.
     bytes_max: usize,
+    /// How much more its values may take in Lua. A table that stands in two places is written twice
+    /// and counted twice, so that the time of writing has a bound, too.
+    lua_bytes_left: Cell<usize>,
     /// Is told of errors.
     note: RefCell<NoteError<'a>>,
 }
@@ -61,7 +73,10 @@ impl Writer<'_> {
         nesting_left: usize,
         reply: &mut Reply<'_>,
     ) -> mlua::Result<()> {
-        if reply.bytes_owed() > self.bytes_max {
+        let lua_bytes = VALUE_BYTES + if value.is_table() { TABLE_BYTES } else { 0 };
+        let left = self.lua_bytes_left.get().checked_sub(lua_bytes);
+        self.lua_bytes_left.set(left.unwrap_or(0));
+        if left.is_none() || reply.bytes_owed() > self.bytes_max {
             return Err(mlua::Error::runtime("too large"));
         }
         match value {

@@ -56,6 +56,8 @@ fn an_answer_is_no_larger_than_the_memory_of_scripts() {
     for script in [
         "local t = {string.rep('x', 1000)} for i = 1, 20 do t = {t, t} end return t",
         "local s, t = string.rep('x', 100000), {} for i = 1, 1000 do t[i] = s end return t",
+        // Small as a reply, but long to write: each table stands in two places.
+        "local t = {} for i = 1, 18 do t = {t, t} end return t",
     ] {
         let reply = eval(&mut server, script, &[], &[]);
         assert_eq!(error(&reply), "ERR the answer of the script is too large", "{script}");
