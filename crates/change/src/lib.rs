@@ -4,8 +4,8 @@
 //! and nothing left to chance. It owns the ChangeSet codec ([`op`]) and the form of a row in the
 //! cold tier ([`row`]), and the arithmetic that says where a key lives ([`place`]). It must never
 //! know commands, locks, files or memory layout. Its one invariant: decoding what was encoded gives
-//! the same change, and decoding foreign bytes gives an error, never a panic. Read `op.rs` next,
-//! then `docs/formats/changeset.md`.
+//! the same change, and foreign bytes that make no sense are an error, never a panic. Read `op.rs`
+//! next, then `docs/formats/changeset.md`.
 
 #![forbid(unsafe_code)]
 

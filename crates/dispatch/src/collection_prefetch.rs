@@ -125,7 +125,7 @@ impl CollectionPrefetch {
                 _ => {
                     before.taken = 0;
                     run += 1;
-                    engine.glance_at(one.prepared.db, &key, |value| value.fetch()).flatten()
+                    engine.try_look_at(one.prepared.db, &key, |value| value.fetch()).flatten()
                 }
             };
             last = Some((one, kind));
@@ -151,7 +151,7 @@ impl CollectionPrefetch {
         for run in self.targets.chunk_by_mut(|one, other| one.run == other.run) {
             let Some(first) = upcoming(run[0].request) else { continue };
             let Some(key) = first.collection() else { continue };
-            engine.glance_at(first.prepared.db, &key, |value| {
+            engine.try_look_at(first.prepared.db, &key, |value| {
                 if value.is_near(step) {
                     return;
                 }

@@ -128,7 +128,7 @@ impl Engine {
             });
             bytes.sum::<usize>() as u64
         };
-        let seen = PartitionId::all().filter_map(|id| self.keyspace.glance(id, bytes_apart));
+        let seen = PartitionId::all().filter_map(|id| self.keyspace.try_look(id, bytes_apart));
         let (count, bytes) = seen.fold((0_u64, 0), |(count, sum), bytes| (count + 1, sum + bytes));
         let all = PartitionId::all().count() as u64;
         self.page_bytes() + (u128::from(bytes) * u128::from(all) / u128::from(count.max(1))) as u64

@@ -380,7 +380,7 @@ impl Engine {
 
     /// Copies all but the elements of large collections, if these are to be gathered in slices.
     fn copy(&self, id: PartitionId, rows: &mut Rows, holding: Holding) -> Collected {
-        rows.make_room(self.keyspace.glance(id, Partition::dirty).unwrap_or(0));
+        rows.make_room(self.keyspace.try_look(id, Partition::dirty).unwrap_or(0));
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
         if !partition.is_to_be_copied() {
@@ -482,7 +482,7 @@ impl Engine {
     fn any_partition_is_full(&self) -> bool {
         PartitionId::all().any(|id| {
             let dirty = |partition: &Partition| partition.dirty() + partition.touched();
-            let dirty = self.keyspace.glance(id, dirty);
+            let dirty = self.keyspace.try_look(id, dirty);
             dirty.is_some_and(|dirty| dirty > PARTITION_DIRTY_MAX)
         })
     }

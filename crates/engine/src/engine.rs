@@ -302,15 +302,15 @@ impl Engine {
     }
 
     /// Looks at the collection under a key if there is one and its partition is free; in order to
-    /// fetch ahead what a command on it will touch.
+    /// prefetch what a command on it will touch.
     #[inline]
-    pub fn glance_at<R>(
+    pub fn try_look_at<R>(
         &self,
         db: u8,
         key: &Key<'_>,
         look: impl FnOnce(ValueRef<'_>) -> R,
     ) -> Option<R> {
-        self.keyspace.glance_at(key.partition, db, (key.hash, key.bytes), look)
+        self.keyspace.try_look_at(key.partition, db, (key.hash, key.bytes), look)
     }
 
     /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them

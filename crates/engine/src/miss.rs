@@ -267,7 +267,7 @@ impl Engine {
         let has_some = |partition: &Partition| {
             partition.databases().iter().any(|database| database.table().counts().tombstones > 0)
         };
-        if self.keyspace.glance(id, has_some) != Some(true) {
+        if self.keyspace.try_look(id, has_some) != Some(true) {
             return;
         }
         let mut locked = self.keyspace.lock(id);

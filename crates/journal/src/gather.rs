@@ -6,7 +6,7 @@
 //! of 256 in little more. So the writer waits for as many as both, but only as long as more come
 //! from one look to the next, and at most for a share of what the last sync took.
 //!
-//! The same goes for the first that come after a sync that covered all: they would make a small
+//! So it does with the first that come after a sync that covered all: they would make a small
 //! group, whose sync the others wait for. So the writer waits for as many as the last group had.
 //!
 //! A client alone is never kept waiting: one record is as many as its last group had.

@@ -182,7 +182,7 @@ impl Keyspace {
     /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`].
     #[inline]
     pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> EntryHint {
-        let seen = self.glance(partition, |held| {
+        let seen = self.try_look(partition, |held| {
             let table = held.databases().numbered(usize::from(db))?.table();
             let segment = table.segment(hash);
             let bits = segment.map_or(0, SegmentRef::bits);
@@ -197,16 +197,16 @@ impl Keyspace {
     }
 
     /// Looks at the collection under a key if there is one and nobody holds the partition; in order
-    /// to fetch ahead what a command on it will touch.
+    /// to prefetch what a command on it will touch.
     #[inline]
-    pub fn glance_at<R>(
+    pub fn try_look_at<R>(
         &self,
         partition: PartitionId,
         db: u8,
         (hash, key): (u64, &[u8]),
         look: impl FnOnce(ValueRef<'_>) -> R,
     ) -> Option<R> {
-        self.glance(partition, |held| {
+        self.try_look(partition, |held| {
             let table = held.databases().numbered(usize::from(db))?.table();
             let found = table.find(hash, key)?;
             table.entry(found).collection().map(look)
@@ -284,7 +284,7 @@ impl Keyspace {
 
     /// Looks at a partition if nobody holds it.
     #[inline]
-    pub fn glance<R>(
+    pub fn try_look<R>(
         &self,
         partition: PartitionId,
         look: impl FnOnce(&Partition) -> R,
@@ -529,10 +529,12 @@ mod tests {
         let mut lent = held.lend();
         lent.lend().partition_mut(one).advance(7);
         drop(lent);
-        assert!(keyspace.glance(one, |_| ()).is_none());
+        assert!(keyspace.try_look(one, |_| ()).is_none());
         assert_eq!(held.partition(one).last_seq(), 7);
         drop(held);
-        assert!(keyspace.glance(one, |_| ()).is_some() && keyspace.glance(other, |_| ()).is_some());
+        assert!(
+            keyspace.try_look(one, |_| ()).is_some() && keyspace.try_look(other, |_| ()).is_some()
+        );
     }
 
     /// Only a panic under the lock poisons, and only what the thread held.

@@ -4,7 +4,7 @@
 //! An operation on one element of a large collection reads places of which each is found by the one
 //! before: where the segment is, the segment, its tags, the member's word, the member. One after
 //! the other that takes a microsecond when the collection is larger than the caches. Thirty
-//! operations that go there step by step, side by side, wait little longer than one. So who has a
+//! operations that go there step by step, side by side, wait little longer than one. So a
 //! batch takes [`Step`]s: each reads what the last one fetched, and says what is to be fetched
 //! next. Nothing depends on a step having been taken.
 //!

@@ -24,7 +24,7 @@ pub struct Table {
     pub(super) root: Option<SegmentRef>,
     /// The directory has `1 << depth` entries, none while the table is empty.
     pub(super) depth: u32,
-    /// Average size of an entry when the table last grew or shrank, less one; for fetching ahead.
+    /// Average size of an entry when the table last grew or shrank, less one; for prefetching.
     pub(super) entry_bytes_typical: u32,
     pub(super) hasher: Arc<KeyHasher>,
     pub(super) counts: Counts,
