@@ -40,7 +40,7 @@ fn open(disk: &SimDisk) -> Option<(Journal, Heard)> {
     };
     let mut heard = Heard::default();
     let journal =
-        Journal::open(Arc::new(disk.clone()), Path::new(DIR), options, &mut heard).ok()?;
+        Journal::open(&Env::system(), Arc::new(disk.clone()), Path::new(DIR), options, &mut heard).ok()?;
     Some((journal, heard))
 }
 

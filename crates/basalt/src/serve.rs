@@ -15,7 +15,7 @@ use basalt_commands::table::commands;
 use basalt_config::{ColdTierKind, Loaded, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
-use basalt_env::{DirectoryLock, Disk, RealDisk, clock::SystemClock};
+use basalt_env::{DirectoryLock, Disk, Env, RealDisk};
 use basalt_journal::Acknowledge;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopped};
@@ -27,7 +27,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often memory and rates are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
@@ -103,16 +103,17 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let _lock = lock_directory(dir)?;
     let listening = Arc::new(Listening::open(&settings.network)?);
 
-    let opening = Instant::now();
+    let env = Env::system();
+    let opening = env.clock.now();
     let mut reserve = match settings.persistence.cold_tier {
         ColdTierKind::RocksDb => Reserve::open(dir),
         ColdTierKind::Memory => Reserve::none(),
     };
     let cold = open_cold_patiently(&settings, dir, &mut reserve)?;
-    let cold_opened_in = opening.elapsed();
-    let (engine, journal) = open_engine(&settings, dir, cold)?;
+    let cold_opened_in = env.clock.since(opening);
+    let (engine, journal) = open_engine(&settings, dir, &env, cold)?;
     journal.set_on_reserve(reserve.is_released());
-    let opened_in = opening.elapsed();
+    let opened_in = env.clock.since(opening);
     log_phases(engine.recovery(), cold_opened_in);
     let engine = Arc::new(engine);
     let warm_up = if settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
@@ -218,6 +219,7 @@ fn open_rocks(_: &Settings, _: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
 fn open_engine(
     settings: &Settings,
     dir: &Path,
+    env: &Env,
     cold: Arc<dyn ColdTier>,
 ) -> Result<(Engine, Arc<JournalLog>), ServeError> {
     let persistence = &settings.persistence;
@@ -225,7 +227,7 @@ fn open_engine(
         databases: u8::try_from(settings.server.databases).unwrap_or(u8::MAX),
         checkpoint_log_bytes: persistence.checkpoint_log_bytes,
         miss_threads: persistence.miss_threads,
-        hash_seed: basalt_env::random::seed(),
+        hash_seed: env.entropy.seed(),
         limits: basalt_service::limits::limits(&settings.types),
         collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)
             .unwrap_or(usize::MAX),
@@ -239,10 +241,17 @@ fn open_engine(
     };
     let journal_options = journal_options(settings, trimming);
     let mut journal = None;
-    let engine = Engine::open(options, cold, Arc::new(SystemClock::new()), |floor, replay| {
+    let engine = Engine::open(options, cold, env.clone(), |floor, replay| {
         let disk = Arc::new(RealDisk);
-        let log =
-            JournalLog::open(disk, &dir.join("journal"), journal_options, trimming, floor, replay)?;
+        let log = JournalLog::open(
+            env,
+            disk,
+            &dir.join("journal"),
+            journal_options,
+            trimming,
+            floor,
+            replay,
+        )?;
         let log = Arc::new(log);
         journal = Some(Arc::clone(&log));
         Ok::<_, RecoveryError>(log as Arc<dyn basalt_engine::CommitLog>)
@@ -356,7 +365,7 @@ fn remove_pid_file(settings: &Settings) {
 /// The first signal ends the server in order, the second at once.
 fn watch_signals(shutdown: std::sync::mpsc::Sender<Shutdown>) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    basalt_env::thread::spawn("signals", move || {
         let mut received = 0;
         // A terminal that goes away (SIGHUP) ends nothing, as in Redis.
         for signal in signals.forever().filter(|&signal| signal != SIGHUP) {

@@ -20,6 +20,7 @@ use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
 use basalt_engine::Engine;
+use basalt_env::Instant;
 use basalt_resp::{Arg, Output, Parser, RequestLimits};
 use basalt_service::clients::ClientHandle;
 use basalt_service::hand_over::{Asked, Served};
@@ -28,7 +29,6 @@ use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::{Flow, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Bytes of replies after which a batch ends with the client that it is at: some 10 ms of copying.
 const REPLY_BYTES_MAX: usize = 64 << 20;
@@ -252,13 +252,13 @@ impl Batch {
             self.prefetch(&server.engine, clients);
         }
         worker.begin_batch(server);
-        let start = Instant::now();
+        let start = server.env.clock.now();
         worker.end_call(start);
         let (mut number, mut bytes_left) = (0, REPLY_BYTES_MAX);
         while number < count {
             number = self.run_for_one(server, worker, clients, number, &mut bytes_left);
         }
-        let done = Instant::now();
+        let done = server.env.clock.now();
         worker.end_batch(server, done - start, count);
         self.requests.clear();
         self.words.clear();

@@ -21,6 +21,7 @@ use basalt_call::context::Context;
 use basalt_call::entry::Run;
 use basalt_config::ClientClass;
 use basalt_engine::{Key, Refusal, Transaction, Watching};
+use basalt_env::Instant;
 use basalt_resp::{Output, Reply};
 use basalt_service::error::CommandError;
 use basalt_service::scripts::Attendant;
@@ -28,7 +29,6 @@ use basalt_service::session::{Flow, Replies, Session};
 use basalt_service::transaction::Queue;
 use basalt_service::wait::Wait;
 use std::sync::Arc;
-use std::time::Instant;
 
 const ABORTED: CommandError =
     CommandError::fixed("EXECABORT Transaction discarded because of previous errors.");
@@ -136,7 +136,7 @@ fn run(
         reply_bytes: 0,
         reply_bytes_max,
         publications: Vec::new(),
-        since: Instant::now(),
+        since: server.env.clock.now(),
     };
     if plan.has_late_steps {
         runner.run_in_two_rounds(plan, transaction, reply);
@@ -209,7 +209,7 @@ impl Runner<'_> {
             })
             .collect();
         self.commit(transaction);
-        self.since = Instant::now();
+        self.since = self.server.env.clock.now();
         for ((step, out), protocol) in plan.steps.iter().zip(&mut replies).zip(protocols) {
             if step.when == When::Late {
                 self.answer(plan, step, None, &mut Reply::new(out, protocol));
@@ -288,7 +288,7 @@ impl Runner<'_> {
                 fail(self.worker, step.id, &error, reply);
             }
         }
-        let now = Instant::now();
+        let now = self.server.env.clock.now();
         let elapsed = now - std::mem::replace(&mut self.since, now);
         let counters = &self.worker.counters.by_command[step.id.index()];
         counters.calls.add(1);

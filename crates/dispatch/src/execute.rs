@@ -17,6 +17,7 @@ use super::worker::{Apart, Worker};
 use basalt_call::context::Context;
 use basalt_call::entry::{Run, SessionFn};
 use basalt_call::unknown::unknown;
+use basalt_env::Instant;
 use basalt_resp::{Output, Reply};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -29,10 +30,11 @@ use basalt_service::web_guard::is_http;
 use basalt_spec::CommandId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A call that takes longer is not counted with its share of its batch's time, and the slow log is
-/// asked. Shorter than any duration for which the slow log would have every call timed.
+/// A call that takes longer is not counted with its share of its batch's time, the slow log is
+/// asked, and for the batch's next call it is later. Shorter than any duration for which the slow
+/// log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
 /// Requests of more words, or of more bytes, may take long whatever their command.
@@ -134,7 +136,7 @@ fn run_and_reply(
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let timed = !call.shares_time || worker.times_every_command;
-    let start = timed.then(Instant::now);
+    let start = timed.then(|| server.env.clock.now());
     let listening = admission.has(Admission::LISTENING);
     if listening && events::must_wait(&request, worker, session) {
         return Flow::Wait(Wait::Subscribers);
@@ -237,7 +239,7 @@ fn finish(
 /// call before it: one reading of the clock tells whether it has taken long after all.
 #[inline(always)]
 fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: Option<Instant>) {
-    let now = Instant::now();
+    let now = request.server.env.clock.now();
     let before = worker.end_call(now);
     let elapsed = now.saturating_duration_since(start.unwrap_or(before));
     if start.is_none() && elapsed < SHARED_TIME_MAX {

@@ -18,7 +18,6 @@ use basalt_service::session::{KeyWait, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use basalt_spec::{Command, Flag, KeyFlag};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What keeps a command from being done with. In a box, because nearly always there is nothing, and
 /// what is large is copied on its way up, whether it is there or not.
@@ -205,7 +204,7 @@ fn settled(
             if let Some(ticket) = ticket {
                 session.gate.add(ticket);
             }
-            let now = Instant::now();
+            let now = request.server.env.clock.now();
             let waiting = waiting.unwrap_or_else(|| {
                 session.client.begin_waiting();
                 let deadline = patience.time.and_then(|time| now.checked_add(time));
@@ -266,7 +265,7 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> CommandContext 
         touch: session.touch,
         value_bytes_max: worker.settings.network.bulk_bytes_max,
         client: session.client.id,
-        attempt: session.attempt(),
+        attempt: session.attempt(&*worker.clock),
         lock_wait: worker.lock_wait,
         issuer: Issuer::Client,
     }

@@ -28,7 +28,6 @@ use basalt_script::{
 };
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
-use basalt_service::interpreter::with_interpreter;
 use basalt_service::push::Push;
 use basalt_service::scripts::{Attendant, ScriptTimes};
 use basalt_service::session::{Flow, Session, SessionResult};
@@ -210,8 +209,10 @@ fn run(
         random,
     };
     let script = &*invocation.script;
-    let finished =
-        with_interpreter(|interpreter| interpreter.run(script, input, limits, &mut caller));
+    let finished = caller
+        .server
+        .scripts
+        .with_interpreter(|interpreter| interpreter.run(script, input, limits, &mut caller));
     let (given_up, mut published) = caller.end();
     match finished {
         Ok(Finished::GivenUp(random)) => match given_up {

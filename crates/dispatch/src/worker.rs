@@ -5,6 +5,7 @@ use super::dispatcher::Dispatcher;
 use super::halt::Halt;
 use basalt_config::Settings;
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
+use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Leaving, Left};
 use basalt_resp::Output;
@@ -16,7 +17,7 @@ use basalt_service::wait::Wait;
 use basalt_spec::CommandId;
 use std::mem::take;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Two clock readings cost as much as a GET. Commands flagged `fast` are timed one by one only if
 /// the slow log asks for durations below this; they take about a microsecond. One that takes long
@@ -27,12 +28,14 @@ const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
 
 /// What one network thread brings to every command that it runs.
 pub struct Worker {
+    pub(super) clock: Arc<dyn Clock>,
     /// This thread's counters.
     pub counters: Arc<ThreadCounters>,
     /// The settings, renewed when the configuration's version changes.
     pub settings: Arc<Settings>,
     settings_version: u64,
-    /// Now, in unix milliseconds; renewed every turn.
+    /// Now, in unix milliseconds; renewed every turn, and after a call that has taken long or
+    /// waited.
     pub now_ms: u64,
     /// How long it waits for a partition. After the first that is held for long it waits for no
     /// other one in its turn, so that many commands behind one script do not add their waits up.
@@ -86,9 +89,10 @@ impl Worker {
         let mut worker = Worker {
             settings_version: server.config.version(),
             settings: server.config.settings(),
-            now_ms: server.engine.clock().unix_ms(),
+            now_ms: server.env.clock.unix_ms(),
             lock_wait: LockWait::Brief,
             stands_in: None,
+            clock: Arc::clone(&server.env.clock),
             counters,
             changes: ChangeSet::default(),
             outbox: Outbox::default(),
@@ -98,7 +102,7 @@ impl Worker {
             gating: server.engine.gating(),
             log_admits: false,
             tally: Tally::default(),
-            call_ended: Instant::now(),
+            call_ended: server.env.clock.now(),
         };
         worker.listen_for_events();
         worker
@@ -124,11 +128,16 @@ impl Worker {
 
     /// A turn of the event loop begins.
     pub fn begin_turn(&mut self, server: &Dispatcher) {
-        self.now_ms = server.engine.clock().unix_ms();
+        self.renew_time();
         self.lock_wait = if self.stands_in() { LockWait::Spinning } else { LockWait::Brief };
         self.renew_settings(server);
         self.counters.turns.add(1);
         self.begin_batch(server);
+    }
+
+    /// Time has passed.
+    pub(super) fn renew_time(&mut self) {
+        self.now_ms = self.clock.unix_ms();
     }
 
     /// How long it waits for a partition.

@@ -42,7 +42,7 @@ use parking_lot::{Condvar, Mutex};
 use rows::{Dead, Rows, Terms};
 use spread::Holding;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
 const PARTITION_DIRTY_MAX: usize = 16 << 10;
@@ -242,7 +242,7 @@ impl Engine {
         self.checkpointing.stats.lock().running = true;
         // Relaxed: a change that is counted late counts as made after the checkpoint.
         let changes = self.checkpointing.changes.load(Ordering::Relaxed);
-        let start = Instant::now();
+        let start = self.env.clock.now();
         let result = self.run_checkpoint(&mut floors);
         let mut stats = self.checkpointing.stats.lock();
         stats.running = false;
@@ -261,10 +261,10 @@ impl Engine {
                     );
                 }
                 stats.partitions_left_out = left_out.partitions;
-                stats.last_ms = self.clock.unix_ms();
+                stats.last_ms = self.env.clock.unix_ms();
                 stats.last_error = None;
                 stats.is_out_of_space = false;
-                stats.last_duration = start.elapsed();
+                stats.last_duration = self.env.clock.since(start);
                 stats.last_rows = *rows;
                 let held_back = (left_out.partitions > 0).then(|| self.log().bytes_to_replay());
                 // Relaxed: read by the checkpoint thread, which is late at worst.
@@ -386,7 +386,7 @@ impl Engine {
         if !partition.is_to_be_copied() {
             return Collected::Nothing;
         }
-        let start = Instant::now();
+        let start = self.env.clock.now();
         let terms = Terms {
             collection_row_bytes_max: self.options.collection_row_bytes_max,
             hasher: self.keyspace.hasher(),
@@ -395,7 +395,7 @@ impl Engine {
         Engine::gather_at_once(partition, rows, holding);
         partition.note_copied();
         drop(locked);
-        self.checkpointing.note_lock(start.elapsed());
+        self.checkpointing.note_lock(self.env.clock.since(start));
         Collected::Rows
     }
 
@@ -445,8 +445,8 @@ impl Engine {
     /// The checkpoint thread: runs one when the log is long, a partition is full of changes, or
     /// somebody asks. Returns when the engine stops.
     pub(crate) fn run_checkpoint_thread(&self) {
-        let mut not_before = Instant::now();
-        let mut looked = Instant::now();
+        let mut not_before = self.env.clock.now();
+        let mut looked = self.env.clock.now();
         loop {
             let requests = self.wait_for_requests();
             if self.is_stopping() {
@@ -455,17 +455,17 @@ impl Engine {
             let held_back = self.checkpointing.held_back_bytes.load(Ordering::Relaxed);
             let new_bytes = self.log().bytes_to_replay().saturating_sub(held_back);
             let mut due = new_bytes > self.options.checkpoint_log_bytes;
-            if looked.elapsed() > LOOK_AT_PARTITIONS_EVERY {
-                looked = Instant::now();
+            if self.env.clock.since(looked) > LOOK_AT_PARTITIONS_EVERY {
+                looked = self.env.clock.now();
                 due |= self.any_partition_is_full();
             }
-            if requests.is_empty() && (!due || Instant::now() < not_before) {
+            if requests.is_empty() && (!due || self.env.clock.now() < not_before) {
                 continue;
             }
             let result = self.checkpoint();
             if let Err(error) = &result {
                 tracing::warn!(%error, "a checkpoint failed and will be tried again");
-                not_before = Instant::now() + RETRY_AFTER;
+                not_before = self.env.clock.now() + RETRY_AFTER;
             }
             requests.into_iter().for_each(|done| done(result.clone()));
         }

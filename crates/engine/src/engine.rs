@@ -16,7 +16,7 @@ use crate::waiting::Places;
 use crate::watch::Watching;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
-use basalt_env::clock::Clock;
+use basalt_env::{Clock, Env};
 use basalt_keyspace::database::Database;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::Partition;
@@ -26,7 +26,6 @@ use basalt_stdx::short_lock::LockWait;
 use basalt_value::{FormLimits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 /// A record of the log: as much as the journal's buffers hold before they refuse more.
 const RECORD_BYTES_MAX: usize = 64 << 20;
@@ -87,7 +86,7 @@ pub struct Engine {
     pub(crate) keyspace: Keyspace,
     log: Arc<dyn CommitLog>,
     pub(crate) cold: Arc<dyn ColdTier>,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) env: Env,
     pub(crate) options: Options,
     /// The next generation of a flushed database.
     pub(crate) next_generation: AtomicU64,
@@ -158,7 +157,7 @@ impl Engine {
     pub fn open<E>(
         options: Options,
         cold: Arc<dyn ColdTier>,
-        clock: Arc<dyn Clock>,
+        env: Env,
         open_log: impl FnOnce(&[u64], &mut LogReplay<'_, '_>) -> Result<Arc<dyn CommitLog>, E>,
     ) -> Result<Engine, RecoveryError>
     where
@@ -168,20 +167,23 @@ impl Engine {
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
         let accepts_loss = options.accept_data_loss;
+        let opening = env.clock.now();
         let mut applier = RecordApplier::begin(&keyspace, &*cold, options.limits, accepts_loss)?;
+        let marks_read_in = env.clock.since(opening);
         let floor = applier.floor();
         let belonging = Belonging::read(&*cold, floor.clone(), accepts_loss)?;
-        let start = Instant::now();
+        let start = env.clock.now();
         let feed = |replay: &mut LogReplay<'_, '_>| open_log(&floor, replay);
         let (log, belonging) = replay(&mut applier, belonging, feed)?;
         let log_mark = belonging.settle(&*cold)?;
         let (next_generation, mut recovery) = applier.end();
-        recovery.log_replayed_in = start.elapsed();
+        recovery.marks_read_in = marks_read_in;
+        recovery.log_replayed_in = env.clock.since(start);
         let engine = Engine {
             keyspace,
             log,
             cold,
-            clock,
+            env,
             options,
             next_generation: AtomicU64::new(next_generation),
             misses: MissQueue::default(),
@@ -255,9 +257,14 @@ impl Engine {
         self.options.databases
     }
 
+    /// Its clock and its source of seeds.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
-        &*self.clock
+        &*self.env.clock
     }
 
     /// Computes what is needed to find a key.
@@ -382,7 +389,7 @@ impl Engine {
     /// have been switched off or paused does not go by itself.
     pub(crate) fn may_remove_expired(&self) -> bool {
         self.active_expiry.load(Ordering::Relaxed)
-            && self.clock.unix_ms() >= self.expiry_paused_until_ms.load(Ordering::Relaxed)
+            && self.env.clock.unix_ms() >= self.expiry_paused_until_ms.load(Ordering::Relaxed)
     }
 
     /// A key may be put into this database; a partition of it is held. The first database counts as

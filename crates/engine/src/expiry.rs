@@ -15,7 +15,7 @@ use crate::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// After this number of keys to be removed under one lock, no further bucket is looked at:
 /// about 50 µs.
@@ -41,11 +41,11 @@ impl ExpiryCycle {
         if !engine.may_remove_expired() {
             return;
         }
-        let start = Instant::now();
+        let start = engine.env.clock.now();
         for _ in 0..PartitionId::all().len() {
-            let goes_on = || engine.may_remove_expired() && start.elapsed() < budget;
+            let goes_on = || engine.may_remove_expired() && engine.env.clock.since(start) < budget;
             self.expire_next(engine, &goes_on);
-            if start.elapsed() > budget || engine.is_stopping() {
+            if engine.env.clock.since(start) > budget || engine.is_stopping() {
                 return;
             }
         }
@@ -54,7 +54,7 @@ impl ExpiryCycle {
     /// Removes the due keys of the next partition while `goes_on` says so; what is left is the next
     /// call's.
     fn expire_next(&mut self, engine: &Engine, goes_on: &dyn Fn() -> bool) {
-        let now_ms = engine.clock.unix_ms();
+        let now_ms = engine.env.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
         for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {

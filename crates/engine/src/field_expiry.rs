@@ -16,7 +16,7 @@ use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;
 use basalt_value::{Collection, Hash};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Hashes that are visited under one lock.
 const HASHES_A_LOCK: usize = 32;
@@ -37,11 +37,11 @@ impl FieldExpiryCycle {
         if !engine.may_remove_expired() {
             return;
         }
-        let start = Instant::now();
-        let goes_on = || engine.may_remove_expired() && start.elapsed() < budget;
+        let start = engine.env.clock.now();
+        let goes_on = || engine.may_remove_expired() && engine.env.clock.since(start) < budget;
         for _ in 0..PartitionId::all().len() {
             self.expire_next(engine, &goes_on);
-            if start.elapsed() > budget || engine.is_stopping() {
+            if engine.env.clock.since(start) > budget || engine.is_stopping() {
                 return;
             }
         }
@@ -50,7 +50,7 @@ impl FieldExpiryCycle {
     /// Removes the due fields of the next partition while `goes_on` says so; what is left is the
     /// next call's.
     fn expire_next(&mut self, engine: &Engine, goes_on: &dyn Fn() -> bool) {
-        let now_ms = engine.clock.unix_ms();
+        let now_ms = engine.env.clock.unix_ms();
         let partitions = PartitionId::all().len();
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
         for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {

@@ -53,7 +53,7 @@ impl Engine {
         change: impl FnOnce(&mut Txn<'_>),
     ) -> Result<(), Held> {
         let locked = self.lock_all_within(wait).ok_or(Held)?;
-        let session = CommandContext::background(0, self.clock.unix_ms());
+        let session = CommandContext::background(0, self.env.clock.unix_ms());
         let mut changes = ChangeSet::default();
         let mut txn = Txn::new(self, locked, session, &mut changes);
         change(&mut txn);

@@ -18,7 +18,6 @@ use basalt_observe::log_limit::LogLimit;
 use basalt_stdx::short_lock::LockWait;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::time::Instant;
 
 /// Called when a fetch is over, from a thread of the pool.
 pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
@@ -154,7 +153,7 @@ impl Engine {
                 && !matches!(error, EngineError::Stopping)
             {
                 // Every command that needs a damaged file comes here.
-                let times = self.misses.failures.lock().admit(Instant::now());
+                let times = self.misses.failures.lock().admit(self.env.clock.now());
                 if let Some(times) = times {
                     tracing::error!(%error, times, "keys could not be read from the cold tier");
                 }

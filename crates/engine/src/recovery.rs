@@ -18,7 +18,7 @@ use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::StoredPartition;
 use basalt_keyspace::retire::FreeAtOnce;
 use basalt_value::FormLimits;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Up to here generations are for databases that were never flushed: there are no more databases.
 const FIRST_GENERATION_MAX: u64 = 255;
@@ -96,7 +96,6 @@ impl<'a> RecordApplier<'a> {
         limits: FormLimits,
         accepts_loss: bool,
     ) -> Result<RecordApplier<'a>, RecoveryError> {
-        let start = Instant::now();
         let mut applier = RecordApplier {
             apply: Apply { keyspace, cold, limits, retired: FreeAtOnce },
             floor: vec![0; SHARDS],
@@ -117,7 +116,6 @@ impl<'a> RecordApplier<'a> {
                 applier.apply_mark(id, &mark)?;
             }
         }
-        applier.stats.marks_read_in = start.elapsed();
         Ok(applier)
     }
 

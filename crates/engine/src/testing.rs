@@ -8,7 +8,7 @@ use crate::txn::{PutOptions, Txn};
 use crate::view::CommandContext;
 use basalt_change::place::ShardId;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
-use basalt_env::clock::ManualClock;
+use basalt_env::{Env, ManualClock};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub(crate) fn engine() -> (Engine, Arc<ManualClock>) {
     let tier = MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
     let options = Options { databases: 2, checkpoint_log_bytes: u64::MAX, ..Default::default() };
     let clock = Arc::new(ManualClock::at_unix_ms(1));
-    let engine = Engine::open(options, Arc::new(tier), Arc::clone(&clock) as _, |_, _| {
+    let engine = Engine::open(options, Arc::new(tier), Env::manual(&clock, 1), |_, _| {
         Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(CountingLog::default()))
     });
     (engine.expect("an empty engine opens"), clock)
@@ -28,7 +28,7 @@ pub(crate) fn engine() -> (Engine, Arc<ManualClock>) {
 pub(crate) fn put(engine: &Engine, key: &[u8], expire_ms: u64) {
     let key = engine.key(key);
     let mut changes = ChangeSet::default();
-    let session = CommandContext::background(0, engine.clock.unix_ms());
+    let session = CommandContext::background(0, engine.clock().unix_ms());
     let mut txn = Txn::new(engine, engine.lock(&[key]), session, &mut changes);
     txn.put(&key, b"value", PutOptions::whole(expire_ms));
     txn.append();

@@ -5,10 +5,10 @@ use crate::expiry::ExpiryCycle;
 use crate::field_expiry::FieldExpiryCycle;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::priority;
+use basalt_env::thread::JoinHandle;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often expiry and the freeing of flushed databases and big values run.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_millis(100);
@@ -63,7 +63,7 @@ impl Background {
 
     fn spawn(&mut self, name: &str, urgency: Urgency, run: fn(&Engine)) -> std::io::Result<()> {
         let engine = Arc::clone(&self.engine);
-        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let thread = basalt_env::thread::spawn(name, move || {
             if urgency == Urgency::CanWait {
                 priority::step_back();
             }
@@ -93,9 +93,9 @@ impl Engine {
         let mut field_expiry = FieldExpiryCycle::default();
         let mut swept = 0..0;
         while !self.is_stopping() {
-            let start = Instant::now();
+            let start = self.env.clock.now();
             expiry.run(self, EXPIRY_BUDGET);
-            let left = EXPIRY_BUDGET.saturating_sub(start.elapsed());
+            let left = EXPIRY_BUDGET.saturating_sub(self.env.clock.since(start));
             field_expiry.run(self, left.max(FIELD_EXPIRY_BUDGET_MIN));
             self.clear_leftovers();
             self.free_flushed();
@@ -105,7 +105,9 @@ impl Engine {
             }
             let partitions = swept.by_ref().take(SWEPT_A_ROUND).filter_map(PartitionId::new);
             partitions.for_each(|id| self.forget_absences(id));
-            std::thread::park_timeout(HOUSEKEEPING_EVERY.saturating_sub(start.elapsed()));
+            std::thread::park_timeout(
+                HOUSEKEEPING_EVERY.saturating_sub(self.env.clock.since(start)),
+            );
         }
     }
 

@@ -272,7 +272,7 @@ impl Engine {
         wait: LockWait,
         called: &mut Called,
     ) -> Result<(), Held> {
-        let now_ms = self.clock.unix_ms();
+        let now_ms = self.env.clock.unix_ms();
         places.iter().try_for_each(|place| {
             let mut locked = self.keyspace.lock_within(place.partition, wait).ok_or(Held)?;
             leave(&mut locked, client, std::slice::from_ref(place), now_ms, called);

@@ -1,7 +1,8 @@
 //! Time. Nothing outside this file asks the operating system what time it is.
 
+use crate::instant::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A source of time.
 pub trait Clock: Send + Sync {
@@ -14,18 +15,28 @@ pub trait Clock: Send + Sync {
     /// Nanoseconds since an arbitrary start. Never goes back; stands still while the machine
     /// sleeps.
     fn monotonic_ns(&self) -> u64;
+    /// This moment on the monotonic clock.
+    #[inline]
+    fn now(&self) -> Instant {
+        Instant::from_ns(self.monotonic_ns())
+    }
+    /// How much time has passed since an earlier moment of this clock.
+    #[inline]
+    fn since(&self, earlier: Instant) -> Duration {
+        self.now() - earlier
+    }
 }
 
 /// The operating system's clocks.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
-    start: Instant,
+    start: std::time::Instant,
 }
 
 impl SystemClock {
     /// A clock whose monotonic reading starts at zero now.
     pub fn new() -> Self {
-        Self { start: Instant::now() }
+        Self { start: std::time::Instant::now() }
     }
 }
 
@@ -46,7 +57,8 @@ impl Clock for SystemClock {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
+        let elapsed = self.start.elapsed();
+        elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
     }
 }
 

@@ -1,17 +1,9 @@
-//! Randomness: a seed from the operating system and a small, fast, reproducible generator.
+//! Randomness: a small, fast, reproducible generator. Seeds for it come from an
+//! [`Entropy`](crate::Entropy).
 //!
 //! [`Random`] is xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64. It is not for
 //! secrets; it is for sampling, shuffling and tests, where one printed seed must reproduce
 //! everything.
-
-use std::hash::{BuildHasher, Hasher, RandomState};
-
-/// 64 bits that differ from process to process and from call to call.
-///
-/// They come from the operating system by way of the standard library's hash keys.
-pub fn seed() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
 
 /// A reproducible pseudo-random generator.
 #[derive(Debug, Clone)]
@@ -102,10 +94,5 @@ mod tests {
         }
         assert!(seen.iter().all(|&count| count > 800), "{seen:?}");
         assert_eq!(random.below(0), 0);
-    }
-
-    #[test]
-    fn seeds_differ() {
-        assert_ne!(seed(), seed());
     }
 }

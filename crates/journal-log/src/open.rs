@@ -3,7 +3,7 @@
 use crate::log::{JournalLog, Trimming};
 use basalt_change::place::ShardId;
 use basalt_engine::{LogBeginning, LogError, LogReplay, RecoveryError};
-use basalt_env::Disk;
+use basalt_env::{Disk, Env};
 use basalt_journal::{
     Beginning, FsyncPolicy, Journal, JournalId, Options, ReplayError, Seq, StreamId,
 };
@@ -17,6 +17,7 @@ impl JournalLog {
     /// # Errors
     /// If the journal or a record of it cannot be read.
     pub fn open(
+        env: &Env,
         disk: Arc<dyn Disk>,
         dir: &Path,
         options: Options,
@@ -28,7 +29,7 @@ impl JournalLog {
         let adopt = replay.log().map(JournalId);
         let options = Options { adopt, ..options };
         let mut records = Records { replay, refused: None };
-        let opened = Journal::open(disk, dir, options, &mut records);
+        let opened = Journal::open(env, disk, dir, options, &mut records);
         let Records { replay, refused } = records;
         let journal = opened.map_err(|error| refused.unwrap_or_else(|| log_error(error)))?;
         if let Some(error) = journal.accepted_loss() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use basalt_env::{Disk, RealDisk};
+use basalt_env::{Disk, Env, RealDisk};
 use basalt_journal::{FsyncPolicy, Journal, Options, ReplayError, Seq, StreamId};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -45,7 +45,7 @@ fn measure(dir: &Path) -> Outcome {
 fn open(dir: &Path, policy: FsyncPolicy) -> Result<Journal, Box<dyn Error>> {
     let mut ignore = |_: StreamId, _: Seq, _: &[u8]| -> Result<(), ReplayError> { Ok(()) };
     let options = Options { policy, buffered_bytes_max: 256 << 20, ..Options::default() };
-    Ok(Journal::open(Arc::new(RealDisk), dir, options, &mut ignore)?)
+    Ok(Journal::open(&Env::system(), Arc::new(RealDisk), dir, options, &mut ignore)?)
 }
 
 /// CPU time of the calling thread: on a busy machine wall time measures the neighbours.
@@ -85,7 +85,8 @@ fn appends(dir: &Path, threads: u64) -> Outcome {
         Ok(())
     };
     let start = cpu_time();
-    let journal = Journal::open(Arc::new(RealDisk), dir, Options::default(), &mut count)?;
+    let journal =
+        Journal::open(&Env::system(), Arc::new(RealDisk), dir, Options::default(), &mut count)?;
     let seconds = (cpu_time() - start).as_secs_f64();
     let log_bytes = journal.bytes_since_trim();
     println!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use basalt_env::{DirectoryLock, Disk};
+use basalt_env::{DirectoryLock, Disk, Env};
 use parking_lot::Mutex;
 
 use crate::cache_padded::CachePadded;
@@ -42,6 +42,7 @@ impl Journal {
     /// Records come in the order in which they were appended, all streams interleaved. Whatever was
     /// replayed is durable when this returns.
     pub fn open(
+        env: &Env,
         disk: Arc<dyn Disk>,
         dir: &Path,
         options: Options,
@@ -53,7 +54,7 @@ impl Journal {
             std::io::ErrorKind::WouldBlock => OpenError::Locked(dir.to_path_buf()),
             _ => OpenError::io("lock", dir)(error),
         })?;
-        let recovered = recover(&*disk, dir, &options, replay)?;
+        let recovered = recover(env, &*disk, dir, &options, replay)?;
         let accepted_loss = recovered.accepted_loss;
         let group = recovered.group;
         let streams = (0..).zip(&recovered.ledger.streams).map(|(stream, ledger)| {
@@ -77,7 +78,7 @@ impl Journal {
             inner: Mutex::new(inner),
             changed: Default::default(),
         };
-        let shared = Arc::new(Shared::new(options, streams, segments, group));
+        let shared = Arc::new(Shared::new(env.clone(), options, streams, segments, group));
         let (active, ledger) = (recovered.active, recovered.ledger);
         let mut writer =
             Writer::new(Arc::clone(&shared), active, ledger, group, recovered.checksum);
@@ -390,7 +391,7 @@ impl Journal {
     ) -> std::io::Result<JoinHandle<Result<(), JournalError>>> {
         let shared = Arc::clone(&self.shared);
         let label = name.to_owned();
-        std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        basalt_env::thread::spawn(name, move || {
             let guarded = std::panic::AssertUnwindSafe(|| run(&shared));
             std::panic::catch_unwind(guarded).unwrap_or_else(|_| {
                 let failure = shared.poison(format!("thread {label} panicked"));

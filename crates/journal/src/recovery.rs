@@ -12,7 +12,7 @@ use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use basalt_env::{Disk, DiskFile};
+use basalt_env::{Disk, DiskFile, Env};
 
 use crate::clean_end::{CleanEnd, path_in};
 use crate::error::{OpenError, ReplayError};
@@ -57,6 +57,7 @@ struct FoundFile {
 }
 
 struct Recovery<'a> {
+    env: &'a Env,
     disk: &'a dyn Disk,
     dir: &'a Path,
     options: &'a Options,
@@ -76,6 +77,7 @@ struct Recovery<'a> {
 
 /// Reads the log in a directory, or begins one.
 pub(crate) fn recover(
+    env: &Env,
     disk: &dyn Disk,
     dir: &Path,
     options: &Options,
@@ -86,11 +88,12 @@ pub(crate) fn recover(
     let named = files.iter().find_map(|file| Some(file.lineage()?.journal));
     let named = named.or(clean_end.map(|end| end.journal)).or(options.adopt);
     let recovery = Recovery {
+        env,
         disk,
         dir,
         options,
         replay,
-        journal: named.unwrap_or_else(JournalId::new),
+        journal: named.unwrap_or_else(|| JournalId::new(&*env.entropy)),
         clean_end,
         accepted_loss: None,
         ledger: Ledger::default(),
@@ -167,7 +170,7 @@ impl Recovery<'_> {
                     end.group
                 ),
             })?;
-            self.journal = JournalId::new();
+            self.journal = JournalId::new(&*self.env.entropy);
         }
         let missing_through = vec![Seq(0); usize::from(self.options.streams)];
         self.replay.begin(&Beginning {
@@ -187,7 +190,7 @@ impl Recovery<'_> {
         let file = made.map_err(OpenError::io("create", &path))?;
         let header = SegmentHeader {
             id,
-            salt: basalt_env::random::seed(),
+            salt: self.env.entropy.seed(),
             first_group: 1,
             durable: 0,
             previous_checksum: 0,

@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use basalt_env::SystemClock;
+use basalt_env::Env;
 use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
 
@@ -32,7 +32,7 @@ pub(crate) type StreamLock = RankedMutex<StreamBuffer, 3>;
 
 pub(crate) struct Shared {
     pub(crate) options: Options,
-    pub(crate) clock: SystemClock,
+    pub(crate) env: Env,
     pub(crate) streams: Box<[CachePadded<StreamLock>]>,
     /// Read by every append, seldom written.
     pub(crate) front: CachePadded<Front>,
@@ -73,13 +73,14 @@ pub(crate) struct Marks {
 
 impl Shared {
     pub(crate) fn new(
+        env: Env,
         options: Options,
         streams: Box<[CachePadded<StreamLock>]>,
         segments: Segments,
         last_group: u64,
     ) -> Self {
         let shared = Self {
-            clock: SystemClock::new(),
+            env,
             streams,
             front: CachePadded::default(),
             marks: CachePadded::default(),

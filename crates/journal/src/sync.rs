@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use basalt_env::{Clock, DiskFile, priority};
+use basalt_env::{DiskFile, priority};
 use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
 
@@ -149,11 +149,11 @@ pub(crate) fn sync_files(shared: &Shared, scope: SyncScope) -> Result<(), Journa
 
 fn sync_each(shared: &Shared, files: &[UnsyncedFile]) -> Result<(), String> {
     for unsynced in files {
-        let start_ns = shared.clock.monotonic_ns();
+        let start_ns = shared.env.clock.monotonic_ns();
         let synced = unsynced.file.sync_data();
         synced
             .map_err(|error| format!("cannot sync segment {:016x}: {error}", unsynced.segment))?;
-        shared.counters.synced(shared.clock.monotonic_ns() - start_ns);
+        shared.counters.synced(shared.env.clock.monotonic_ns() - start_ns);
     }
     Ok(())
 }
@@ -170,7 +170,7 @@ pub(crate) fn run_syncer(shared: &Shared) {
                 if shared.is_stopping() || shared.failure().is_some() {
                     return;
                 }
-                let since = Duration::from_nanos(shared.clock.monotonic_ns() - last_sync_ns);
+                let since = Duration::from_nanos(shared.env.clock.monotonic_ns() - last_sync_ns);
                 let wait = shared.options.sync_interval.saturating_sub(since);
                 if std::mem::take(&mut request.segment_complete) {
                     break SyncScope::CompleteSegments;
@@ -187,7 +187,7 @@ pub(crate) fn run_syncer(shared: &Shared) {
             }
         };
         if due == SyncScope::All {
-            last_sync_ns = shared.clock.monotonic_ns();
+            last_sync_ns = shared.env.clock.monotonic_ns();
             // Before the sync: what is written from here on asks for the next one.
             shared.sync.dirty.store(false, Ordering::Relaxed);
         }

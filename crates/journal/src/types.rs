@@ -1,5 +1,6 @@
 //! The journal's words: stream, sequence number, group, health.
 
+use basalt_env::Entropy;
 use std::sync::Arc;
 
 /// One of the journal's streams; counted from zero.
@@ -23,8 +24,8 @@ pub struct JournalId(pub [u8; 16]);
 
 impl JournalId {
     /// A name that no other journal has.
-    pub(crate) fn new() -> Self {
-        let halves = [(); 2].map(|()| basalt_env::random::seed().to_le_bytes());
+    pub(crate) fn new(entropy: &dyn Entropy) -> Self {
+        let halves = [(); 2].map(|()| entropy.seed().to_le_bytes());
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&halves.concat());
         Self(bytes)

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use basalt_env::{Clock, DiskFile, is_disk_full};
+use basalt_env::{DiskFile, is_disk_full};
 
 use crate::clean_end::CleanEnd;
 use crate::error::JournalError;
@@ -171,9 +171,9 @@ impl Writer {
         self.shared.settle_report(reported as u64);
         match self.shared.policy() {
             FsyncPolicy::Always => {
-                let start_ns = self.shared.clock.monotonic_ns();
+                let start_ns = self.shared.env.clock.monotonic_ns();
                 sync_files(&self.shared, SyncScope::All)?;
-                let took_ns = self.shared.clock.monotonic_ns() - start_ns;
+                let took_ns = self.shared.env.clock.monotonic_ns() - start_ns;
                 self.last_sync = Duration::from_nanos(took_ns);
                 Ok(())
             }
@@ -188,7 +188,7 @@ impl Writer {
         if from_bytes == u64::MAX {
             return;
         }
-        let accepted_ns = shared.clock.monotonic_ns() - self.accepting_since_ns;
+        let accepted_ns = shared.env.clock.monotonic_ns() - self.accepting_since_ns;
         let log_bytes = shared.segments.log_bytes();
         let refused_for = refused_for(log_bytes, from_bytes, Duration::from_nanos(accepted_ns));
         if refused_for > Duration::ZERO {
@@ -196,7 +196,7 @@ impl Writer {
             shared.front.sleeper.sleep(refused_for);
             shared.open_gate(Closed::Paced);
         }
-        self.accepting_since_ns = shared.clock.monotonic_ns();
+        self.accepting_since_ns = shared.env.clock.monotonic_ns();
     }
 
     /// Tells those who asked before the last cut that their records are with the kernel.
@@ -258,7 +258,7 @@ impl Writer {
     fn gather(&self, enough: u64, asked: &dyn Fn(&Shared) -> bool) {
         let gathering = Gathering::begin(self.last_sync, enough, self.records_gathered());
         let Some(mut gathering) = gathering else { return };
-        let clock = &self.shared.clock;
+        let clock = &self.shared.env.clock;
         let start_ns = clock.monotonic_ns();
         while let Some(look) =
             gathering.next_look(Duration::from_nanos(clock.monotonic_ns() - start_ns))
@@ -374,7 +374,7 @@ impl Writer {
         let mut prepared = self.wait_for_prepared()?;
         let header = SegmentHeader {
             id: prepared.id,
-            salt: basalt_env::random::seed(),
+            salt: self.shared.env.entropy.seed(),
             first_group: self.group,
             durable: self.shared.marks.synced.load(Ordering::Acquire),
             previous_checksum: self.checksum,

@@ -6,8 +6,7 @@ use crate::lie::{Lie, LyingLog};
 use crate::stage::{Point, Stage, StagedTier, TierFaults};
 use basalt_cold::ColdTier;
 use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
-use basalt_env::SimDisk;
-use basalt_env::clock::{Clock, ManualClock};
+use basalt_env::{Clock, Env, ManualClock, SimDisk};
 use basalt_journal::FsyncPolicy;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_value::FormLimits;
@@ -144,11 +143,13 @@ impl<'a> World<'a> {
         let accept_loss = setting.accept_data_loss;
         let journal = basalt_journal::Options { accept_loss, ..journal_options(setting.policy) };
         let disk = Arc::new(self.disk.clone());
-        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
-        let engine = Engine::open(options, cold, clock, |floor, replay| {
+        let env = Env::manual(&self.clock, setting.hash_seed);
+        let engine = Engine::open(options, cold, env, |floor, replay| {
             let dir = Path::new(JOURNAL_DIR);
             let trimming = Trimming::AfterCheckpoint;
-            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
+            // Its threads sync by the time that passes for them.
+            let outside = Env::system();
+            let log = JournalLog::open(&outside, disk, dir, journal, trimming, floor, replay)?;
             Ok::<Arc<dyn CommitLog>, RecoveryError>(match setting.acknowledging {
                 Acknowledging::Honestly => Arc::new(log),
                 Acknowledging::AtOnce => Arc::new(LyingLog::new(log, Lie::Early)),

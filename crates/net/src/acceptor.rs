@@ -6,14 +6,14 @@ use crate::mailbox::{Mailbox, NewConnection};
 use crate::stream::Stream;
 use crate::threads::NetThreads;
 use basalt_dispatch::Dispatcher;
+use basalt_env::thread::JoinHandle;
 use basalt_observe::log_limit::LogLimit;
 use mio::{Events, Poll, Token, Waker};
 use socket2::SockRef;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const WAKE: Token = Token(usize::MAX);
 /// After running out of file descriptors, accepting pauses for this long.
@@ -72,8 +72,7 @@ impl Acceptor {
             stop: Arc::clone(&stop),
             failures: LogLimit::default(),
         };
-        let thread =
-            std::thread::Builder::new().name("accept".to_owned()).spawn(move || accepting.run())?;
+        let thread = basalt_env::thread::spawn("accept", move || accepting.run())?;
         Ok(Acceptor { stop, listening: Arc::clone(listening), waker, thread })
     }
 
@@ -119,7 +118,7 @@ impl Accepting {
                 Err(error) => {
                     // Out of descriptors, or the client has gone. The listener is edge-triggered:
                     // a client that still waits must be accepted now or later, here.
-                    if let Some(times) = self.failures.admit(Instant::now()) {
+                    if let Some(times) = self.failures.admit(self.server.env.clock.now()) {
                         tracing::warn!(%error, times, "a connection could not be accepted");
                     }
                     std::thread::sleep(PAUSE);

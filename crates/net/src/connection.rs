@@ -5,6 +5,7 @@ use crate::buffers::{BufferPool, Input};
 use crate::stream::Stream;
 use basalt_config::OutputLimit;
 use basalt_engine::{CommitLog, Fate, Gate};
+use basalt_env::{Clock, Instant};
 use basalt_resp::{Arg, Output, Parsed, Parser, ProtocolError, Reply, RequestLimits};
 use basalt_service::error::CommandError;
 use basalt_service::session::Session;
@@ -12,7 +13,7 @@ use basalt_service::wait::Afterwards;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Slices that one write takes.
 const SLICES_MAX: usize = 64;
@@ -270,7 +271,7 @@ impl Connection {
     }
 
     /// Whether the client owes us its reading for too long or too much.
-    pub(crate) fn is_over(&mut self, limit: OutputLimit) -> bool {
+    pub(crate) fn is_over(&mut self, limit: OutputLimit, clock: &dyn Clock) -> bool {
         let owed = self.owed_bytes() as u64;
         if limit.hard_bytes != 0 && owed > limit.hard_bytes {
             return true;
@@ -279,8 +280,8 @@ impl Connection {
             self.over_soft_limit_since = None;
             return false;
         }
-        let since = *self.over_soft_limit_since.get_or_insert_with(Instant::now);
-        since.elapsed().as_secs() >= limit.soft_s
+        let now = clock.now();
+        (now - *self.over_soft_limit_since.get_or_insert(now)).as_secs() >= limit.soft_s
     }
 
     /// Whether it has been closing for longer than [`CLOSING_MAX`], because its client does not
@@ -290,7 +291,7 @@ impl Connection {
             return false;
         }
         let since = *self.closing_since.get_or_insert(now);
-        now.duration_since(since) >= CLOSING_MAX
+        now - since >= CLOSING_MAX
     }
 
     /// Nothing of it is to be parsed or run now.

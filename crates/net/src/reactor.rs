@@ -9,6 +9,7 @@ use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
 use basalt_engine::Refusal;
+use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Address, SinkId, Subscription};
 use basalt_service::clients::{NewClient, Unblocking};
@@ -23,7 +24,7 @@ use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The token under which the mailbox's waker is registered.
 pub(crate) const MAILBOX: Token = Token(usize::MAX);
@@ -73,6 +74,7 @@ pub(crate) struct Reactor {
     /// then.
     pub(crate) loan: Arc<Loan>,
     pub(crate) stand_in_counters: Arc<ThreadCounters>,
+    clock: Arc<dyn Clock>,
     last_care: Instant,
     stopping: Option<Instant>,
 }
@@ -96,7 +98,7 @@ impl Reactor {
             mailbox,
             sink,
             pool: BufferPool::default(),
-            timers: Timers::default(),
+            timers: Timers::new(Arc::clone(&server.env.clock)),
             waiting_for_room: Vec::new(),
             connections: Vec::new(),
             vacant: Vec::new(),
@@ -109,7 +111,8 @@ impl Reactor {
             gated: Vec::new(),
             loan: Arc::default(),
             stand_in_counters: Arc::clone(stand_in_counters),
-            last_care: Instant::now(),
+            last_care: server.env.clock.now(),
+            clock: Arc::clone(&server.env.clock),
             stopping: None,
         }
     }
@@ -527,10 +530,11 @@ impl Reactor {
 
     /// Once a second: clients that have been silent for too long, memory that lies idle.
     fn care(&mut self, turn: &mut Turn) {
-        if self.last_care.elapsed() < CARE_EVERY {
+        let now = self.clock.now();
+        if now - self.last_care < CARE_EVERY {
             return;
         }
-        self.last_care = Instant::now();
+        self.last_care = now;
         let now_ms = turn.worker.now_ms;
         let timeout_ms = turn.worker.settings.clients.idle_timeout_s * 1000;
         for index in 0..self.connections.len() {
@@ -552,7 +556,7 @@ impl Reactor {
     }
 
     fn begin_stop(&mut self) {
-        self.stopping = Some(Instant::now());
+        self.stopping = Some(self.clock.now());
         for index in 0..self.connections.len() {
             if let Some(connection) = &mut self.connections[index] {
                 connection.state = State::Closing;
@@ -563,7 +567,7 @@ impl Reactor {
 
     fn has_stopped(&self) -> bool {
         self.stopping.is_some_and(|since| {
-            self.connections.iter().all(Option::is_none) || since.elapsed() > DRAIN_MAX
+            self.connections.iter().all(Option::is_none) || self.clock.since(since) > DRAIN_MAX
         })
     }
 }

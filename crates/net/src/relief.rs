@@ -5,11 +5,12 @@
 //! more; from then on it serves the thread's other clients each millisecond (`beside.rs`) until the
 //! command has ended.
 
+use basalt_env::thread::JoinHandle;
+use basalt_service::draws;
 use basalt_stdx::loan::Loan;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Between two looks while commands run that may take long …
@@ -26,15 +27,16 @@ pub(crate) struct Relief {
 }
 
 impl Relief {
-    /// Starts it for the threads that lend here.
+    /// Starts it for the threads that lend here; what its commands draw follows from `seed`.
     ///
     /// # Errors
     /// If the system has no thread left.
-    pub(crate) fn start(loans: Vec<Arc<Loan>>) -> io::Result<Relief> {
+    pub(crate) fn start(loans: Vec<Arc<Loan>>, seed: u64) -> io::Result<Relief> {
         let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name(String::from("relief"))
-            .spawn(move || run(&loans, &stopped))?;
+        let thread = basalt_env::thread::spawn("relief", move || {
+            draws::begin(seed);
+            run(&loans, &stopped);
+        })?;
         Ok(Relief { thread, stop })
     }
 

@@ -6,13 +6,14 @@ use crate::relief::Relief;
 use crate::turn::Turn;
 use basalt_dispatch::Dispatcher;
 use basalt_dispatch::Worker;
+use basalt_env::thread::JoinHandle;
+use basalt_service::draws;
 use basalt_stdx::lock_rank::RankedMutex;
 use mio::{Poll, Waker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long clients have to take what they are owed, and scripts that have changed something to
@@ -55,11 +56,12 @@ impl NetThreads {
             let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), server, stand_in_counters);
             loans.push(Arc::clone(&reactor.loan));
             let runs = runs.clone();
-            let thread =
-                std::thread::Builder::new().name(format!("net-{number}")).spawn(move || {
-                    reactor.run(&mut turn);
-                    drop::<Sender<()>>(runs);
-                })?;
+            let seed = server.env.entropy.seed();
+            let thread = basalt_env::thread::spawn(&format!("net-{number}"), move || {
+                draws::begin(seed);
+                reactor.run(&mut turn);
+                drop::<Sender<()>>(runs);
+            })?;
             let log_wake = Arc::clone(&mailbox);
             server.engine.log().subscribe(Arc::new(move || log_wake.log_moved()));
             mailboxes.push(mailbox);
@@ -69,7 +71,7 @@ impl NetThreads {
             server: Arc::clone(server),
             mailboxes,
             threads,
-            relief: Relief::start(loans)?,
+            relief: Relief::start(loans, server.env.entropy.seed())?,
             running: RankedMutex::new(running),
         })
     }

@@ -11,11 +11,12 @@ use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
 use crate::reactor::Reactor;
 use basalt_config::ClientClass;
 use basalt_dispatch::{Batch, BatchClients, Dispatcher, Halt, Origin, Running, Worker};
+use basalt_env::Instant;
 use basalt_resp::{Parsed, ProtocolError, Reply, RequestLimits};
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::Session;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
@@ -140,7 +141,7 @@ impl Turn {
             let mut left = self.worker.settings.network.turn_commands_max;
             // Connections with one request each share a batch; one with many fills several.
             while left > 0 && self.parse(reactor, index, &mut left, batch_max) {
-                let start = *start.get_or_insert_with(Instant::now);
+                let start = *start.get_or_insert_with(|| self.server.env.clock.now());
                 if self.run(reactor) - start > TURN_MAX {
                     break;
                 }
@@ -327,7 +328,7 @@ impl Turn {
         let is_subscribed = connection.session.is_subscribed();
         let class = if is_subscribed { ClientClass::PubSub } else { ClientClass::Normal };
         let limit = self.worker.settings.clients.output_limits.of(class);
-        let is_over = connection.is_over(limit);
+        let is_over = connection.is_over(limit, &*self.server.env.clock);
         if is_over {
             self.worker.counters.output_limit_disconnections.add(1);
         }

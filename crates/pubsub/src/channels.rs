@@ -7,8 +7,8 @@
 
 use crate::audience::{Address, Audience, Party, Serial, SinkId};
 use basalt_stdx::lock_rank::LeafRwLock;
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_inline};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -23,7 +23,8 @@ pub(crate) struct Channels {
     shards: Box<[Shard]>,
     /// Names with at least one subscriber.
     names: AtomicUsize,
-    hasher: RandomState,
+    /// Nobody can choose names that all fall into one shard.
+    secrets: RapidSecrets,
 }
 
 /// A lock and its table, on cache lines of their own.
@@ -31,17 +32,16 @@ pub(crate) struct Channels {
 #[repr(align(128))]
 struct Shard(LeafRwLock<HashMap<Arc<[u8]>, Audience>>);
 
-impl Default for Channels {
-    fn default() -> Channels {
+impl Channels {
+    /// Without subscriptions; `seed` decides which names share a shard.
+    pub(crate) fn new(seed: u64) -> Channels {
         Channels {
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             names: AtomicUsize::new(0),
-            hasher: RandomState::new(),
+            secrets: RapidSecrets::seed(seed),
         }
     }
-}
 
-impl Channels {
     /// How many names have subscribers.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -50,7 +50,8 @@ impl Channels {
     }
 
     fn shard(&self, name: &[u8]) -> &LeafRwLock<HashMap<Arc<[u8]>, Audience>> {
-        &self.shards[self.hasher.hash_one(name) as usize % SHARDS].0
+        let hash = rapidhash_v3_inline::<true, false, false>(name, &self.secrets);
+        &self.shards[hash as usize % SHARDS].0
     }
 
     /// Adds a subscription; returns its number and the name to be kept with it.

@@ -70,19 +70,18 @@ struct Found {
     parties: std::ops::Range<usize>,
 }
 
-impl<M> Default for PubSub<M> {
-    fn default() -> PubSub<M> {
+impl<M> PubSub<M> {
+    /// Nobody has subscribed to anything; `seed` is for the hashes of channel names.
+    pub fn new(seed: u64) -> PubSub<M> {
         PubSub {
-            channels: Channels::default(),
-            shard_channels: Channels::default(),
+            channels: Channels::new(seed),
+            shard_channels: Channels::new(seed),
             patterns: Patterns::default(),
             serials: AtomicU64::new(0),
             sinks: LeafRwLock::default(),
         }
     }
-}
 
-impl<M> PubSub<M> {
     /// Adds a thread that has subscribers.
     ///
     /// # Panics

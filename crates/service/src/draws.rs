@@ -5,7 +5,7 @@
 //! they are only the random number says. So a thread keeps the next numbers: what prefetches for a
 //! batch looks at as many as its commands will draw, and they draw them in that order.
 
-use basalt_env::random::{self, Random};
+use basalt_env::Random;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
@@ -16,7 +16,12 @@ struct Draws {
 
 thread_local! {
     static DRAWS: RefCell<Draws> =
-        RefCell::new(Draws { random: Random::new(random::seed()), next: VecDeque::new() });
+        RefCell::new(Draws { random: Random::new(0), next: VecDeque::new() });
+}
+
+/// A thread begins that draws: its numbers follow from `seed`.
+pub fn begin(seed: u64) {
+    DRAWS.set(Draws { random: Random::new(seed), next: VecDeque::new() });
 }
 
 /// The next number of this thread.

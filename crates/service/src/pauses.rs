@@ -9,10 +9,11 @@ use crate::clients::ClientHandle;
 use crate::transaction::Writes;
 use crate::unusual::Reason;
 use basalt_engine::Waiter;
+use basalt_env::{Clock, Instant};
 use basalt_stdx::lock_rank::RankedMutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longest pause: a hundred years, which the clock can add.
 const TIME_MAX: Duration = Duration::from_secs(3_155_760_000);
@@ -27,8 +28,8 @@ pub enum Paused {
 }
 
 /// The pause of all clients, if there is one.
-#[derive(Debug, Default)]
 pub struct Pauses {
+    clock: Arc<dyn Clock>,
     state: RankedMutex<State>,
 }
 
@@ -49,9 +50,14 @@ impl State {
 }
 
 impl Pauses {
+    /// There is none.
+    pub fn new(clock: Arc<dyn Clock>) -> Pauses {
+        Pauses { clock, state: RankedMutex::default() }
+    }
+
     /// Begins a pause. Of two, the larger scope and the later end count. Returns how long it lasts.
     pub fn begin(&self, scope: Paused, time: Duration) -> Duration {
-        let now = Instant::now();
+        let now = self.clock.now();
         let mut state = self.state.lock();
         let until = now + time.min(TIME_MAX);
         let (scope, until) = match state.current(now) {
@@ -85,7 +91,7 @@ impl Pauses {
     #[cold]
     pub fn scope(&self) -> Option<Paused> {
         let mut state = self.state.lock();
-        let current = state.current(Instant::now());
+        let current = state.current(self.clock.now());
         if current.is_none() {
             state.reason = None;
         }
@@ -96,7 +102,7 @@ impl Pauses {
     /// before.
     #[cold]
     pub fn hold(&self, client: &Arc<ClientHandle>, writes: Writes) -> Option<Duration> {
-        let now = Instant::now();
+        let now = self.clock.now();
         let mut state = self.state.lock();
         let Some((scope, until)) = state.current(now) else {
             state.reason = None;

@@ -10,11 +10,12 @@ use crate::error::CommandError;
 use crate::unusual::Reason;
 use basalt_change::place::PartitionId;
 use basalt_engine::PartitionSet;
+use basalt_env::{Clock, Env, Instant};
 use basalt_script::{Level, Look, Overseer, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a script runs before its thread attends to others, and how often it does so then.
 const ATTEND_AFTER: Duration = Duration::from_millis(10);
@@ -25,10 +26,10 @@ const SHUT_DOWN: &str = "ERR Script ended because the server is shutting down";
 const OUT_OF_TIME: &str = "ERR Script ended because it ran for longer than 'script-time-max'";
 
 /// See the head of this file.
-#[derive(Debug, Default)]
 pub struct ScriptService {
     /// The scripts that are known.
     pub known: Scripts,
+    pub(crate) env: Env,
     busy: Arc<Busy>,
 }
 
@@ -64,10 +65,10 @@ struct BusyScript {
 }
 
 /// A script that runs, as its own thread sees it.
-#[derive(Debug)]
 pub struct Running {
     run: Arc<BusyScript>,
     busy: Arc<Busy>,
+    clock: Arc<dyn Clock>,
     started: Instant,
     busy_after: Duration,
     ended_after: Option<Duration>,
@@ -87,6 +88,11 @@ pub struct ScriptTimes {
 }
 
 impl ScriptService {
+    /// It knows no script.
+    pub fn new(env: Env) -> ScriptService {
+        ScriptService { known: Scripts::default(), env, busy: Arc::default() }
+    }
+
     /// A script begins that holds these partitions.
     pub fn begin(&self, partitions: PartitionSet, patience: ScriptTimes) -> Arc<Running> {
         let run = BusyScript {
@@ -97,7 +103,8 @@ impl ScriptService {
         Arc::new(Running {
             run: Arc::new(run),
             busy: Arc::clone(&self.busy),
-            started: Instant::now(),
+            started: self.env.clock.now(),
+            clock: Arc::clone(&self.env.clock),
             attended_ns: AtomicU64::new(0),
             busy_after: patience.busy_after,
             ended_after: patience.ended_after,
@@ -169,7 +176,7 @@ impl Running {
 
 impl Overseer for Running {
     fn look(&self) -> Look {
-        let time = self.started.elapsed();
+        let time = self.clock.since(self.started);
         if time >= self.busy_after {
             self.enter();
         }
@@ -220,7 +227,7 @@ mod tests {
 
     #[test]
     fn only_what_takes_long_is_known_and_only_what_has_changed_nothing_is_killed() {
-        let service = ScriptService::default();
+        let service = ScriptService::new(Env::system());
         let not_busy = CommandError::fixed("NOTBUSY No scripts in execution right now.");
         let (one, other) = (begin(&service, 1), begin(&service, 2));
         assert_eq!(service.kill(), Err(not_busy.clone()));
@@ -242,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_script_that_has_had_its_time_is_ended() {
-        let service = ScriptService::default();
+        let service = ScriptService::new(Env::system());
         let patience = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
         let running = service.begin(PartitionSet::ALL, patience);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));

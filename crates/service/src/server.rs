@@ -9,12 +9,12 @@ use crate::scripts::ScriptService;
 use crate::web_guard::WebGuard;
 use basalt_config::{Config, Settings};
 use basalt_engine::{Engine, LockWait};
+use basalt_env::{Env, Instant, Random};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log::SlowLog;
 use basalt_spec::CommandTable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// The version of Redis whose commands and replies these are.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -29,6 +29,8 @@ pub const LOGGED_BYTES_MIN: u64 = 1 << 20;
 pub struct Server {
     /// The database.
     pub engine: Arc<Engine>,
+    /// The clock and the source of seeds.
+    pub env: Env,
     /// The configuration.
     pub config: Arc<Config>,
     /// Names and specs of the commands.
@@ -165,10 +167,11 @@ impl Server {
         counters: Vec<Arc<ThreadCounters>>,
         host: Box<dyn Host>,
     ) -> Server {
-        let started_ms = engine.clock().unix_ms();
-        let mut random = basalt_env::Random::new(basalt_env::random::seed());
+        let env = engine.env().clone();
+        let started_ms = env.clock.unix_ms();
+        let mut random = Random::new(env.entropy.seed());
         let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
-        let pubsub = Arc::new(PubSub::default());
+        let pubsub = Arc::new(PubSub::new(env.entropy.seed()));
         let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
         engine.announce_events_to(Box::new(announcer));
         engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
@@ -177,18 +180,19 @@ impl Server {
             counters.iter().map(|_| Arc::new(ThreadCounters::new(count))).collect();
         Server {
             engine,
+            env: env.clone(),
             config,
             table,
             clients: Clients::default(),
-            pauses: Pauses::default(),
+            pauses: Pauses::new(Arc::clone(&env.clock)),
             pubsub,
-            scripts: ScriptService::default(),
+            scripts: ScriptService::new(env.clone()),
             web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),
             counters,
             stand_in_counters,
             host,
-            started: Instant::now(),
+            started: env.clock.now(),
             started_ms,
             run_id,
             rejected_connections: AtomicU64::new(0),

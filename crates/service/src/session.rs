@@ -8,12 +8,12 @@ use crate::prepared::Prepared;
 use crate::transaction::Queue;
 use basalt_config::Settings;
 use basalt_engine::{Attempt, Behind, Engine, Gate, Held, LockWait, Places, Touch, Watching};
+use basalt_env::{Clock, Instant};
 use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::{Arg, Output, Protocol, Reply};
 use basalt_script::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 /// One connection, as commands see it.
 pub struct Session {
@@ -129,16 +129,16 @@ impl Session {
 
     /// Whether its command has waited.
     #[inline]
-    pub fn attempt(&self) -> Attempt {
+    pub fn attempt(&self, clock: &dyn Clock) -> Attempt {
         match &self.waiting {
             None => Attempt::First,
-            Some(waiting) => self.next_attempt(waiting),
+            Some(waiting) => self.next_attempt(waiting, clock),
         }
     }
 
     #[cold]
-    fn next_attempt(&self, waiting: &KeyWait) -> Attempt {
-        let is_over = waiting.deadline.is_some_and(|deadline| deadline <= Instant::now());
+    fn next_attempt(&self, waiting: &KeyWait, clock: &dyn Clock) -> Attempt {
+        let is_over = waiting.deadline.is_some_and(|deadline| deadline <= clock.now());
         let is_unblocked = self.client.unblocking() == Some(Unblocking::AsTimedOut);
         if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
     }

@@ -10,9 +10,9 @@ use super::{Finding, Source};
 const LAYERS: &[(&str, u8)] = &[
     ("env", 0),
     ("number", 0),
-    ("observe", 0),
     ("stdx", 0),
     ("config", 1),
+    ("observe", 1),
     ("rdb", 1),
     ("resp", 1),
     ("spec", 1),

@@ -4,9 +4,10 @@ use super::names::Names;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Cursor, WalkLimits};
-use basalt_env::random::{self, Random};
+use basalt_env::Random;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
+use basalt_service::draws;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group};
@@ -99,7 +100,7 @@ fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
 }
 
 fn randomkey(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let mut random = Random::new(random::seed());
+    let mut random = Random::new(draws::draw());
     match context.random_key(&mut random) {
         Ok(Some(key)) => reply.bulk(&key),
         Ok(None) => reply.null(),

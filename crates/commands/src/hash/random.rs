@@ -4,9 +4,10 @@ use super::reply_item;
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
-use basalt_env::random::{self, Random};
+use basalt_env::Random;
 use basalt_resp::{Protocol, Reply};
 use basalt_service::args::Args;
+use basalt_service::draws;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::hash::Field;
@@ -69,7 +70,7 @@ fn hrandfield(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     let now_ms = view.now_ms();
     let Some(word) = args.opt(2) else {
         let hash = view.collection::<Hash>(args.key(0))?;
-        match hash.and_then(|hash| hash.random(random::seed(), now_ms)) {
+        match hash.and_then(|hash| hash.random(draws::draw(), now_ms)) {
             Some(field) => reply_item(field.name, reply),
             None => reply.null(),
         }
@@ -80,7 +81,7 @@ fn hrandfield(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         reply.array(0);
         return Ok(());
     };
-    let mut random = Random::new(random::seed());
+    let mut random = Random::new(draws::draw());
     if count < 0 {
         let picks = count.unsigned_abs();
         told.begin(picks as usize, reply);

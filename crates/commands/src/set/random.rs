@@ -5,7 +5,7 @@ use super::reply_item;
 use crate::number::{count, integer};
 use basalt_call::entry::{Entry, Run, Taken, Traits};
 use basalt_engine::{Absent, EventClass, Txn, View};
-use basalt_env::random::{self, Random};
+use basalt_env::Random;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::draws;
@@ -101,7 +101,7 @@ fn spop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         return Ok(());
     }
     reply.set(count);
-    let mut random = Random::new(random::seed());
+    let mut random = Random::new(draws::draw());
     txn.edit::<Set, _>(key, Absent::Skip, |set, edits| {
         for _ in 0..count {
             set.pop(random.next_u64(), edits, |item| reply_item(item, reply));
@@ -133,7 +133,7 @@ fn srandmember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
         reply.array(0);
         return Ok(());
     };
-    let mut random = Random::new(random::seed());
+    let mut random = Random::new(draws::draw());
     if count < 0 {
         let picks = count.unsigned_abs();
         reply.array(picks as usize);

@@ -4,9 +4,10 @@ use super::reply::{self, Scores};
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
-use basalt_env::random::{self, Random};
+use basalt_env::Random;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
+use basalt_service::draws;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::{Collection, SortedSet};
@@ -40,7 +41,7 @@ pub(super) const ZRANDMEMBER: Entry = Entry {
 fn zrandmember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let Some(word) = args.opt(2) else {
         let set = view.collection::<SortedSet>(args.key(0))?;
-        let mut random = Random::new(random::seed());
+        let mut random = Random::new(draws::draw());
         match set.and_then(|set| set.at(random.below(set.len() as u64) as usize)) {
             Some(element) => reply::member(reply, element.member),
             None => reply.null(),
@@ -53,7 +54,7 @@ fn zrandmember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
         return Ok(());
     };
     let asked = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-    let mut random = Random::new(random::seed());
+    let mut random = Random::new(draws::draw());
     if count < 0 {
         reply::header(reply, asked, scores);
         for _ in 0..asked {

@@ -1,13 +1,29 @@
 //! A process that does nothing and has nothing.
 
 use basalt_config::Settings;
+use basalt_env::ManualClock;
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The host of a test server.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct TestHost {
-    shut_down: Mutex<Option<Shutdown>>,
+    shut_down: Arc<Mutex<Option<Shutdown>>>,
+    applying: Arc<Mutex<Option<Applying>>>,
+}
+
+/// How long it takes to apply options.
+struct Applying {
+    clock: Arc<ManualClock>,
+    ms: u64,
+}
+
+impl TestHost {
+    /// From now on CONFIG SET takes this many milliseconds on a server's clock.
+    pub fn applying_takes(&self, clock: &Arc<ManualClock>, ms: u64) {
+        *self.applying.lock() = Some(Applying { clock: Arc::clone(clock), ms });
+    }
 }
 
 impl Host for TestHost {
@@ -24,6 +40,9 @@ impl Host for TestHost {
     }
 
     fn apply(&self, _: &Settings, _: &Settings) -> Result<(), (String, String)> {
+        if let Some(applying) = &*self.applying.lock() {
+            applying.clock.advance_ms(applying.ms);
+        }
         Ok(())
     }
 

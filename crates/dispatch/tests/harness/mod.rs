@@ -1,11 +1,14 @@
 //! A server in this process, without a network: an engine over memory, and one connection.
 
+pub mod clock;
 pub mod host;
 pub mod inbox;
 pub mod log;
 pub mod redis;
 pub mod seed;
 
+use self::clock::TestClock;
+use self::host::TestHost;
 use basalt_change::op::StringForm;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table;
@@ -14,7 +17,7 @@ use basalt_dispatch::{
     self as dispatch, Batch, BatchClients, Dispatcher, Halt, Origin, Running, ShortWays, Worker,
 };
 use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
-use basalt_env::clock::{Clock, ManualClock};
+use basalt_env::{Clock, Env, ManualClock, SeededEntropy, SystemClock};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::Address;
 use basalt_resp::{Output, Parsed, Parser, RequestLimits, Value, decode, encode_request};
@@ -44,6 +47,8 @@ pub struct TestServer {
     pub clock: Arc<ManualClock>,
     pub log: Arc<MemoryLog>,
     disk: Arc<MemoryDisk>,
+    /// What it runs in.
+    pub host: TestHost,
     inbox: Arc<Inbox>,
     background: Option<Background>,
     closed: bool,
@@ -155,7 +160,7 @@ impl TestServer {
                 ..Options::default()
             },
             Arc::new(tier) as Arc<dyn ColdTier>,
-            Arc::clone(&clock) as Arc<dyn Clock>,
+            env(&clock),
             |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {
                 let opened = Arc::new(MemoryLog::new(floor));
                 for record in records {
@@ -168,7 +173,8 @@ impl TestServer {
         );
         let engine = Arc::new(engine.expect("the log is as the engine wrote it"));
         let background = Background::start(&engine, WarmUp::No).expect("threads");
-        let server = Arc::new(server(engine));
+        let host = TestHost::default();
+        let server = Arc::new(server(engine, &host));
         let worker = Worker::new(&server, Arc::clone(&server.counters[0]));
         let (session, inbox) = connect(&server);
         let log = log.expect("the engine opens its log");
@@ -180,6 +186,7 @@ impl TestServer {
             clock,
             log,
             disk,
+            host,
             inbox,
             background: Some(background),
             closed: false,
@@ -205,6 +212,7 @@ impl TestServer {
             clock: Arc::clone(&self.clock),
             log: Arc::clone(&self.log),
             disk: Arc::clone(&self.disk),
+            host: self.host.clone(),
             inbox,
             background: None,
             closed: false,
@@ -428,10 +436,15 @@ impl Drop for TestServer {
     }
 }
 
-fn server(engine: Arc<Engine>) -> Dispatcher {
+fn env(by_hand: &Arc<ManualClock>) -> Env {
+    let clock = TestClock { by_hand: Arc::clone(by_hand), system: SystemClock::new() };
+    Env { clock: Arc::new(clock), entropy: Arc::new(SeededEntropy::new(1)) }
+}
+
+fn server(engine: Arc<Engine>, host: &TestHost) -> Dispatcher {
     let commands = table::commands();
     let counters = vec![Arc::new(ThreadCounters::new(commands.table.all().len()))];
-    let host = Box::new(host::TestHost::default());
+    let host = Box::new(host.clone());
     let mut server = Dispatcher::new(engine, Arc::new(Config::default()), commands, counters, host);
     server.server.started_ms = START_MS;
     server.server.run_id = "0123456789abcdef0123456789abcdef01234567".to_owned();
@@ -450,4 +463,14 @@ fn connect(server: &Server) -> (Session, Arc<Inbox>) {
     let mut session = Session::new(client, true);
     session.address = Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 };
     (session, inbox)
+}
+
+/// These requests as a client sends them, each given as words between white space.
+pub fn requests(lines: &[&str]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in lines {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        encode_request(&words, &mut bytes);
+    }
+    bytes
 }

@@ -23,7 +23,7 @@ use basalt_keyspace::spread::{SpreadKey, SpreadKeys};
 use basalt_value::ValueRef;
 use basalt_value::spread::Gathering;
 use basalt_value::touched::DirtyElements;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Elements that are gathered under one lock: less than 1 ms.
 const ELEMENTS_A_LOCK: usize = 1_024;
@@ -161,11 +161,11 @@ impl Engine {
             loop {
                 rows.part.make_room(ELEMENTS_A_LOCK);
                 let mut locked = self.keyspace.lock(id);
-                let start = Instant::now();
+                let start = self.env.clock.now();
                 let partition = locked.partition_mut(id);
                 let goes_on = spreading.step(partition, ELEMENTS_A_LOCK, &mut rows.part);
                 drop(locked);
-                self.checkpointing.note_lock(start.elapsed());
+                self.checkpointing.note_lock(self.env.clock.since(start));
                 let Ok(goes_on) = goes_on else { return Ok(false) };
                 if spreading.is_new && rows.part.bytes() >= PART_BYTES {
                     self.write_part(spreading.of, rows)?;

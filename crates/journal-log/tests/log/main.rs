@@ -3,7 +3,7 @@
 use basalt_change::place::ShardId;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{CommitLog, Engine, Fate, LogError, Options, RecoveryError};
-use basalt_env::{SimDisk, clock::ManualClock};
+use basalt_env::{Env, ManualClock, SimDisk};
 use basalt_journal::FsyncPolicy;
 use basalt_journal_log::{JournalLog, Trimming};
 use parking_lot::Mutex;
@@ -17,12 +17,25 @@ fn journal_log() -> (JournalLog, SimDisk) {
     let tier = MemoryTier::open(&Arc::new(tier), Path::new("cold"), Residency::Cached);
     let journal = basalt_journal::Options { policy: FsyncPolicy::Always, ..Default::default() };
     let clock = Arc::new(ManualClock::at_unix_ms(1));
-    let opened = Engine::open(Options::default(), Arc::new(tier), clock, |floor, replay| {
-        let (disk, dir) = (Arc::new(disk.clone()), Path::new("/journal"));
-        let trimming = Trimming::AfterCheckpoint;
-        log = Some(JournalLog::open(disk, dir, journal, trimming, floor, replay)?);
-        Err(RecoveryError::Log(LogError("only the log is wanted".to_owned())))
-    });
+    let opened = Engine::open(
+        Options::default(),
+        Arc::new(tier),
+        Env::manual(&clock, 1),
+        |floor, replay| {
+            let (disk, dir) = (Arc::new(disk.clone()), Path::new("/journal"));
+            let trimming = Trimming::AfterCheckpoint;
+            log = Some(JournalLog::open(
+                &Env::system(),
+                disk,
+                dir,
+                journal,
+                trimming,
+                floor,
+                replay,
+            )?);
+            Err(RecoveryError::Log(LogError("only the log is wanted".to_owned())))
+        },
+    );
     assert!(opened.is_err());
     (log.expect("it opens"), disk)
 }

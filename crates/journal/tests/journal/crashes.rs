@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use basalt_env::{Random, SimDisk};
+use basalt_env::{Env, Random, SimDisk};
 use basalt_journal::{Acknowledge, FsyncPolicy, Group, Journal, Options, Seq, StreamId};
 
 use crate::model::{Model, Op};
@@ -82,7 +82,7 @@ impl History {
         let mut heard = Model::new(STREAMS as usize);
         let disk = Arc::new(self.disk.clone());
         let options = self.options.clone();
-        let journal = Journal::open(disk, Path::new(DIR), options, &mut heard)
+        let journal = Journal::open(&Env::system(), disk, Path::new(DIR), options, &mut heard)
             .map_err(|error| error.to_string())?;
         let calls = std::mem::take(&mut self.calls);
         let durable = self.durable_calls;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use basalt_env::{Fault, FaultKind, Operation, SimDisk};
+use basalt_env::{Env, Fault, FaultKind, Operation, SimDisk};
 use basalt_journal::{
     FsyncPolicy, Health, Journal, JournalError, OpenError, Options, ReplayError, Seq, StreamId,
 };
@@ -97,14 +97,15 @@ fn streams_positions_and_jumps_survive_and_closures_refuse_truncation() {
     };
     let (shared, dir) = (Arc::new(disk.clone()), std::path::Path::new(DIR));
     let always = options(FsyncPolicy::Always);
-    let journal = Journal::open(shared.clone(), dir, always.clone(), &mut count).expect("opens");
+    let journal = Journal::open(&Env::system(), shared.clone(), dir, always.clone(), &mut count)
+        .expect("opens");
     assert_eq!(journal.positions(), [Seq(42), Seq(0), Seq(0), Seq(0)]);
     assert_eq!(journal.first_available(), [Seq(42), Seq(1), Seq(1), Seq(1)]);
     assert_eq!(journal.hard_state(StreamId(2)), b"term 2");
     journal.truncate_suffix(StreamId(0), Seq(42));
     assert_eq!(journal.append(StreamId(0), &[b"y"]).0, Seq(42));
     journal.close().expect("a clean end");
-    let refused = Journal::open(shared, dir, always.clone(), &mut count).map(drop);
+    let refused = Journal::open(&Env::system(), shared, dir, always.clone(), &mut count).map(drop);
     assert!(matches!(refused, Err(OpenError::Replay(ReplayError::Truncated { .. }))));
     let (_journal, heard) = open(&disk, always).expect("opens");
     assert_eq!(heard.0.last(), Some(&(0, 42, b"y".to_vec())));

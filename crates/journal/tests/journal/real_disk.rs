@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use basalt_env::RealDisk;
+use basalt_env::{Env, RealDisk};
 use basalt_journal::{FsyncPolicy, Group, Journal, Options, Seq, StreamId};
 
 use crate::support::Heard;
@@ -20,7 +20,13 @@ fn concurrent_appends_keep_their_order_and_atomic_ones_stay_whole() {
         ..Options::default()
     };
     let mut nothing = Heard::default();
-    let journal = Journal::open(Arc::new(RealDisk), dir.path(), options.clone(), &mut nothing);
+    let journal = Journal::open(
+        &Env::system(),
+        Arc::new(RealDisk),
+        dir.path(),
+        options.clone(),
+        &mut nothing,
+    );
     let journal = Arc::new(journal.expect("opens"));
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {
@@ -40,7 +46,8 @@ fn concurrent_appends_keep_their_order_and_atomic_ones_stay_whole() {
 
     let mut heard = Heard::default();
     let journal =
-        Journal::open(Arc::new(RealDisk), dir.path(), options, &mut heard).expect("opens again");
+        Journal::open(&Env::system(), Arc::new(RealDisk), dir.path(), options, &mut heard)
+            .expect("opens again");
     assert_eq!(journal.positions(), positions);
     check_order(&heard);
     let before = journal.first_available();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use basalt_env::SimDisk;
+use basalt_env::{Env, SimDisk};
 use basalt_journal::{
     FsyncPolicy, Group, Journal, OpenError, Options, ReplayError, ReplaySink, Seq, StreamId,
 };
@@ -48,7 +48,8 @@ impl ReplaySink for Heard {
 
 pub fn open(disk: &SimDisk, options: Options) -> Result<(Journal, Heard), OpenError> {
     let mut heard = Heard::default();
-    let journal = Journal::open(Arc::new(disk.clone()), Path::new(DIR), options, &mut heard)?;
+    let journal =
+        Journal::open(&Env::system(), Arc::new(disk.clone()), Path::new(DIR), options, &mut heard)?;
     Ok((journal, heard))
 }
 

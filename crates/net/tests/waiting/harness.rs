@@ -6,7 +6,7 @@ use basalt_commands::table::commands_and;
 use basalt_config::{Config, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, CommitLog, Engine, LockWait, Options, RecoveryError, WarmUp};
-use basalt_env::{SimDisk, SystemClock};
+use basalt_env::{Env, SimDisk};
 use basalt_journal::FsyncPolicy;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
@@ -80,13 +80,13 @@ fn engine(policy: FsyncPolicy, disk: SimDisk) -> Arc<Engine> {
         ..Options::default()
     };
     let journal = basalt_journal::Options { policy, segment_bytes: 1 << 20, ..Default::default() };
-    let engine =
-        Engine::open(options, Arc::new(tier), Arc::new(SystemClock::new()), |floor, replay| {
-            let (disk, dir) = (Arc::new(disk), Path::new("/journal"));
-            let trimming = Trimming::AfterCheckpoint;
-            let log = JournalLog::open(disk, dir, journal, trimming, floor, replay)?;
-            Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
-        });
+    let env = Env::system();
+    let engine = Engine::open(options, Arc::new(tier), env.clone(), |floor, replay| {
+        let (disk, dir) = (Arc::new(disk), Path::new("/journal"));
+        let trimming = Trimming::AfterCheckpoint;
+        let log = JournalLog::open(&env, disk, dir, journal, trimming, floor, replay)?;
+        Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
+    });
     Arc::new(engine.expect("an empty engine opens"))
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 #[test]
 fn a_message_reaches_channel_and_pattern_but_not_the_shard_channel() {
-    let pubsub = PubSub::default();
+    let pubsub = PubSub::new(1);
     let (notebook, sink) = Notebook::join(&pubsub);
     let mut outbox = Outbox::default();
     let mut subscriber = Subscriptions::new(at(sink, 7));
@@ -32,7 +32,7 @@ fn a_message_reaches_channel_and_pattern_but_not_the_shard_channel() {
 
 #[test]
 fn a_turn_is_handed_over_once_and_bodies_are_made_once() {
-    let pubsub = PubSub::default();
+    let pubsub = PubSub::new(1);
     let (notebook, sink) = Notebook::join(&pubsub);
     let (other, other_sink) = Notebook::join(&pubsub);
     let mut subscribers: Vec<_> = (0..100)
@@ -59,7 +59,7 @@ fn a_turn_is_handed_over_once_and_bodies_are_made_once() {
 
 #[test]
 fn nothing_is_published_to_a_sink_that_is_behind() {
-    let pubsub = PubSub::default();
+    let pubsub = PubSub::new(1);
     let (notebook, sink) = Notebook::join(&pubsub);
     let (behind, behind_sink) = Notebook::join(&pubsub);
     let mut ready = Subscriptions::new(at(sink, 0));
@@ -81,7 +81,7 @@ fn nothing_is_published_to_a_sink_that_is_behind() {
 #[test]
 fn each_publisher_keeps_its_order_while_subscribers_come_and_go() {
     const MESSAGES: usize = 5_000;
-    let pubsub: PubSub<Text> = PubSub::default();
+    let pubsub: PubSub<Text> = PubSub::new(1);
     let (notebook, sink) = Notebook::join(&pubsub);
     let mut steady = Subscriptions::new(at(sink, 0));
     steady.subscribe(&pubsub, Kind::Channel, b"c");

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn a_message_for_an_earlier_subscription_is_not_for_a_later_one() {
-    let pubsub: PubSub<Text> = PubSub::default();
+    let pubsub: PubSub<Text> = PubSub::new(1);
     let (notebook, sink) = Notebook::join(&pubsub);
     let mut subscriber = Subscriptions::new(at(sink, 1));
     let mut outbox = Outbox::default();
@@ -31,7 +31,7 @@ fn a_message_for_an_earlier_subscription_is_not_for_a_later_one() {
 #[test]
 fn many_subscriptions_end_bit_by_bit() {
     const CHANNELS: usize = 1_000;
-    let pubsub: PubSub<Text> = PubSub::default();
+    let pubsub: PubSub<Text> = PubSub::new(1);
     let (_, sink) = Notebook::join(&pubsub);
     let mut subscriber = Subscriptions::new(at(sink, 0));
     for number in 0..CHANNELS {
@@ -54,7 +54,7 @@ proptest! {
     fn the_registry_agrees_with_plain_sets(
         steps in prop::collection::vec((0usize..4, 0usize..3, 0u8..6, any::<bool>()), 0..200),
     ) {
-        let pubsub: PubSub<Text> = PubSub::default();
+        let pubsub: PubSub<Text> = PubSub::new(1);
         let (_, sink) = Notebook::join(&pubsub);
         let (_, other) = Notebook::join(&pubsub);
         let address = |who: usize| at(if who.is_multiple_of(2) { sink } else { other }, who as u32);

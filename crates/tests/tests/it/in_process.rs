@@ -6,7 +6,7 @@ use basalt_commands::table;
 use basalt_config::{Config, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
-use basalt_env::{Disk, SimDisk, SystemClock};
+use basalt_env::{Disk, Env, SimDisk};
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
@@ -91,12 +91,13 @@ fn open_engine(settings: &Settings, place: &DataPlace) -> Arc<Engine> {
         collection_row_bytes_max: place.collection_row_bytes_max,
         ..Options::default()
     };
-    let clock = Arc::new(SystemClock::new());
-    let opened = Engine::open(options, Arc::clone(&place.cold), clock, |floor, replay| {
+    let env = Env::system();
+    let opened = Engine::open(options, Arc::clone(&place.cold), env.clone(), |floor, replay| {
         let disk = Arc::clone(&place.disk);
         let (segment_bytes, trimming) = (place.segment_bytes, Trimming::AfterCheckpoint);
         let journal = basalt_journal::Options { segment_bytes, ..Default::default() };
-        let log = JournalLog::open(disk, &place.journal_dir, journal, trimming, floor, replay)?;
+        let log =
+            JournalLog::open(&env, disk, &place.journal_dir, journal, trimming, floor, replay)?;
         Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
     });
     Arc::new(opened.expect("the engine opens"))

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) fn server(source: &Source<'_>, lines: &mut Lines) {
     let host = &source.server.host;
     let identity = host.identity();
-    let uptime_s = source.server.started.elapsed().as_secs();
+    let uptime_s = source.server.env.clock.since(source.server.started).as_secs();
     let hz = source.settings.memory.hz;
     let config_file = source.server.config.file().map(|file| file.path.display().to_string());
     lines.put("redis_version", REDIS_VERSION);
