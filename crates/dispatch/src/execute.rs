@@ -245,6 +245,10 @@ fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: O
     if start.is_none() && elapsed < SHARED_TIME_MAX {
         return worker.count_call(request.id);
     }
+    if elapsed >= SHARED_TIME_MAX {
+        // Time stands still for a batch only as long as nobody notices.
+        worker.renew_time();
+    }
     let apart = if start.is_none() { Apart::Yes } else { Apart::No };
     worker.count_timed_call(request.id, elapsed, apart);
     note_if_slow(request, worker, session, elapsed.as_micros() as u64);

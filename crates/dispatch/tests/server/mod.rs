@@ -8,6 +8,7 @@ mod info;
 mod pauses;
 mod reload;
 mod same_as_redis;
+mod time;
 mod transcripts;
 
 use basalt_resp::Value;
