@@ -2,7 +2,7 @@
 //! One client's connection.
 
 use crate::buffers::{BufferPool, Input};
-use crate::stream::Stream;
+use crate::stream::{ReadBytes, Stream};
 use basalt_config::OutputLimit;
 use basalt_engine::{CommitLog, Fate, Gate};
 use basalt_env::{Clock, Instant};
@@ -112,15 +112,14 @@ impl Connection {
     pub(crate) fn read(&mut self, pool: &mut BufferPool) -> ReadOutcome {
         loop {
             let room = self.input.room(pool, self.wanted);
-            let room_bytes = room.len();
             match self.stream.read(room) {
-                Ok(0) => return ReadOutcome::Closed,
-                Ok(bytes) => {
-                    self.input.fill(bytes);
-                    // The poll is edge-triggered; a short read means that the socket is empty, but
-                    // the news of the client's end may have come together with its last bytes.
-                    self.readable = bytes == room_bytes || self.peer_closed;
-                    return ReadOutcome::Bytes(bytes);
+                Ok(ReadBytes { count: 0, .. }) => return ReadOutcome::Closed,
+                Ok(ReadBytes { count, drained }) => {
+                    self.input.fill(count);
+                    // The news of the client's end may have come together with its last bytes, and
+                    // comes only once.
+                    self.readable = !drained || self.peer_closed;
+                    return ReadOutcome::Bytes(count);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.readable = false;
@@ -392,4 +391,49 @@ fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
         }
     }
     Ok((sent, false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Connection, ReadOutcome};
+    use crate::buffers::BufferPool;
+    use crate::stream::{Hoarding, Stream};
+    use basalt_service::clients::{Clients, NewClient, Wake};
+    use basalt_service::hand_over::Served;
+    use basalt_service::session::Session;
+
+    #[derive(Debug)]
+    struct Nobody;
+
+    impl Wake for Nobody {
+        fn sweep(&self) {}
+
+        fn run_again(&self) {}
+
+        fn serve(&self, _: Served) {}
+    }
+
+    fn connection(stream: Stream) -> Connection {
+        let (address, local_address) = (String::from("peer"), String::from("here"));
+        let wake = Box::new(Nobody);
+        let new = NewClient { address, local_address, fd: stream.fd(), now_ms: 0, wake };
+        Connection::new(stream, 1, Session::new(Clients::default().add(new), true))
+    }
+
+    /// Nothing but the stream itself can tell that it has more: the socket is empty, and its poll
+    /// reports nothing.
+    #[test]
+    fn a_stream_that_holds_more_than_it_returned_is_read_again() {
+        let mut connection = connection(Hoarding::stream(&[b"PING\r\n", b"PING", b"\r\n"]));
+        let mut pool = BufferPool::default();
+        let mut reads = Vec::new();
+        while connection.readable {
+            match connection.read(&mut pool) {
+                ReadOutcome::Bytes(bytes) => reads.push(bytes),
+                outcome => panic!("{outcome:?}"),
+            }
+        }
+        assert_eq!(reads, [6, 4, 2]);
+        assert_eq!(connection.input.bytes(), b"PING\r\nPING\r\n");
+    }
 }

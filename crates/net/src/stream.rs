@@ -11,14 +11,32 @@ use std::os::fd::AsRawFd;
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    /// A stream that holds bytes which the poll knows nothing of, as one that decrypts does.
+    #[cfg(test)]
+    Hoarding(Hoarding),
+}
+
+/// What a read brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ReadBytes {
+    /// How many bytes; 0 if the client has ended its side.
+    pub(crate) count: usize,
+    /// Neither the socket nor the stream itself has more: the poll, which is edge-triggered, will
+    /// report what comes next. If false, the stream is to be read again without being asked.
+    pub(crate) drained: bool,
 }
 
 impl Stream {
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Unix(stream) => stream.read(buffer),
-        }
+    /// Reads what is there, at most what fits.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<ReadBytes> {
+        let count = match self {
+            Stream::Tcp(stream) => stream.read(buffer)?,
+            Stream::Unix(stream) => stream.read(buffer)?,
+            #[cfg(test)]
+            Stream::Hoarding(stream) => return stream.read(buffer),
+        };
+        // A socket fills the buffer if it can.
+        Ok(ReadBytes { count, drained: count < buffer.len() })
     }
 
     pub(crate) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -28,6 +46,8 @@ impl Stream {
             (Stream::Unix(stream), [one]) => stream.write(one),
             (Stream::Tcp(stream), many) => stream.write_vectored(many),
             (Stream::Unix(stream), many) => stream.write_vectored(many),
+            #[cfg(test)]
+            (Stream::Hoarding(_), slices) => Ok(slices.iter().map(|slice| slice.len()).sum()),
         }
     }
 
@@ -36,6 +56,8 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.register(registry, token, interest),
             Stream::Unix(stream) => stream.register(registry, token, interest),
+            #[cfg(test)]
+            Stream::Hoarding(_) => Ok(()),
         }
     }
 
@@ -44,6 +66,8 @@ impl Stream {
         let _ = match self {
             Stream::Tcp(stream) => stream.deregister(registry),
             Stream::Unix(stream) => stream.deregister(registry),
+            #[cfg(test)]
+            Stream::Hoarding(_) => Ok(()),
         };
     }
 
@@ -51,6 +75,44 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.as_raw_fd(),
             Stream::Unix(stream) => stream.as_raw_fd(),
+            #[cfg(test)]
+            Stream::Hoarding(_) => -1,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) use tests::Hoarding;
+
+#[cfg(test)]
+mod tests {
+    use super::{ReadBytes, Stream};
+    use std::collections::VecDeque;
+    use std::io::{self, ErrorKind};
+
+    /// A stream that has taken all bytes off its socket, and returns them piece by piece: a read
+    /// ends with a piece, as a read of TLS ends with a record, whether there are more or not.
+    #[derive(Debug, Default)]
+    pub(crate) struct Hoarding {
+        pieces: VecDeque<Vec<u8>>,
+    }
+
+    impl Hoarding {
+        /// A stream of these pieces.
+        pub(crate) fn stream(pieces: &[&[u8]]) -> Stream {
+            let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
+            Stream::Hoarding(Hoarding { pieces })
+        }
+
+        pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<ReadBytes> {
+            let mut piece = self.pieces.pop_front().ok_or(ErrorKind::WouldBlock)?;
+            let count = piece.len().min(buffer.len());
+            let rest = piece.split_off(count);
+            buffer[..count].copy_from_slice(&piece);
+            if !rest.is_empty() {
+                self.pieces.push_front(rest);
+            }
+            Ok(ReadBytes { count, drained: self.pieces.is_empty() })
         }
     }
 }
