@@ -7,8 +7,9 @@
 //! Pipelines repeat their command, so the same bytes are parsed again and again: comparing them, at
 //! once, takes a fifth of that.
 
-use crate::parser::{Cursor, take_arg, take_args};
-use crate::{Arg, RequestLimits};
+use crate::arg::Arg;
+use crate::limits::RequestLimits;
+use crate::take::{Cursor, take_arg, take_args};
 
 /// Shortest front: `*1`, `$1` and a letter with their line ends.
 const FRONT_BYTES_MIN: usize = 11;

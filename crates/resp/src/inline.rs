@@ -11,7 +11,8 @@
 //! query buffer, as for multibulk requests. Unlike in Redis, where a zero byte hides the rest of
 //! the line, it is a byte like any other.
 
-use crate::{Arg, ProtocolError};
+use crate::arg::Arg;
+use crate::error::ProtocolError;
 
 /// Splits `line`, which starts at `base` in the query buffer, into words and unquotes these in
 /// place.

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arg;
 mod decode;
 mod double;
 mod encode;
@@ -23,7 +24,9 @@ mod line;
 mod output;
 mod parser;
 mod reply;
+mod take;
 
+pub use arg::Arg;
 pub use decode::{DecodeError, NESTING_MAX, Value, decode};
 pub use double::double_text;
 pub use encode::encode_request;
@@ -31,5 +34,5 @@ pub use error::ProtocolError;
 pub use front::{Front, Repeats, Taken};
 pub use limits::{RequestLimits, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX};
 pub use output::{Output, SHARED_BYTES_MIN};
-pub use parser::{Arg, Parsed, Parser};
+pub use parser::{Parsed, Parser};
 pub use reply::{Deferred, Protocol, Reply, ReplyMark};

@@ -12,39 +12,21 @@
 //! most four digits and whose bytes are all there; it keeps no state. Everything else (longer
 //! numbers, errors, inline requests, and above all a request of which bytes are missing) goes the
 //! careful way, which keeps its place in the parser: a request that comes in a million pieces costs
-//! as much as one that comes at once. The two ways meet in `take_args`.
+//! as much as one that comes at once. The two ways meet in `take_args` (`take.rs`).
 //!
 //! As Redis does, the parser trusts the bytes that it does not need: the `\n` of a line end, and
 //! the two bytes after a payload, are skipped unseen.
-//!
-//! Positions are `usize`: with the default limits one request may come close to 512 TiB, so 32 bits
-//! could not be defended, and a batch of 64 requests of three arguments still fits 3 KiB.
 
+use crate::arg::Arg;
+use crate::error::ProtocolError;
+use crate::front::{Front, Repeats};
+use crate::inline;
+use crate::limits::{RequestLimits, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX};
 use crate::line::{Search, find_end, parse_integer};
-use crate::{
-    Front, ProtocolError, Repeats, RequestLimits, UNAUTHENTICATED_ARGS_MAX,
-    UNAUTHENTICATED_BULK_BYTES_MAX, inline,
-};
+use crate::take::{Cursor, short_header, take_args};
 
 /// A parser lets go of its list of arguments of a cut request beyond this many.
 const PENDING_ARGS_KEPT: usize = 1024;
-
-/// One argument: a range of the query buffer that was given to [`Parser::parse`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Arg {
-    /// Index of the first byte, from the start of the whole buffer.
-    pub start: usize,
-    /// Count of bytes.
-    pub len: usize,
-}
-
-impl Arg {
-    /// The argument's bytes. `buf` is the buffer that was parsed, unmoved since.
-    #[inline]
-    pub fn of<'b>(&self, buf: &'b [u8]) -> &'b [u8] {
-        &buf[self.start..self.start + self.len]
-    }
-}
 
 /// What [`Parser::parse`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,14 +70,6 @@ pub struct Parser {
     pending: Vec<Arg>,
     /// Whether anything above is set.
     resuming: bool,
-}
-
-/// A place before an argument.
-pub(crate) struct Cursor {
-    /// Index into the whole buffer.
-    pub(crate) position: usize,
-    /// Arguments still to come.
-    pub(crate) args_left: usize,
 }
 
 impl Parser {
@@ -296,89 +270,6 @@ impl Parser {
         *self = Self { pending, ..Self::default() };
         consumed
     }
-}
-
-/// Takes arguments from `cursor` on for as long as they are short-headed and wholly there, and
-/// pushes them with starts relative to `base`. Returns where it stopped: at the end, or before an
-/// argument for the careful way.
-#[inline(always)]
-pub(crate) fn take_args(buf: &[u8], cursor: Cursor, base: usize, args: &mut Vec<Arg>) -> Cursor {
-    let Cursor { position, mut args_left } = cursor;
-    let mut rest = buf.get(position..).unwrap_or_default();
-    while args_left > 0 {
-        let Some(header) = short_header::<b'$'>(rest) else { break };
-        let Some(behind) = rest.get(header.bytes_with_payload..) else { break };
-        let start = buf.len() - rest.len() + header.bytes - base;
-        args.push(Arg { start, len: header.value });
-        rest = behind;
-        args_left -= 1;
-    }
-    Cursor { position: buf.len() - rest.len(), args_left }
-}
-
-/// The argument at `position` and where the next one begins, if it is short-headed and wholly
-/// there.
-#[inline(always)]
-pub(crate) fn take_arg(buf: &[u8], position: usize) -> Option<(Arg, usize)> {
-    let header = short_header::<b'$'>(buf.get(position..)?)?;
-    let end = position + header.bytes_with_payload;
-    (end <= buf.len()).then_some((Arg { start: position + header.bytes, len: header.value }, end))
-}
-
-/// A `*count` or `$length` line.
-struct ShortHeader {
-    value: usize,
-    /// Length of the line.
-    bytes: usize,
-    /// Length of the line and, if the value is the length of a payload, of that and its line end.
-    bytes_with_payload: usize,
-}
-
-/// Reads the line at the front of `rest` if it is `KIND` and a number of one to four digits, and if
-/// six bytes are there, which is what the shortest argument (`$0\r\n\r\n`) takes up.
-///
-/// The place of the next header hangs on this number and little else does, so what counts is the
-/// latency from these bytes to `bytes_with_payload`. Hence a predictable branch per digit, and not
-/// arithmetic on all bytes at once; hence also the sums over undecoded bytes, from which all that
-/// is constant is taken at once.
-#[inline(always)]
-fn short_header<const KIND: u8>(rest: &[u8]) -> Option<ShortHeader> {
-    let &[kind, a, b, c, d, e] = rest.first_chunk()?;
-    if kind != KIND || !a.is_ascii_digit() {
-        return None;
-    }
-    let is_short = |sum: usize, zeros: usize, bytes: usize| ShortHeader {
-        value: sum.wrapping_sub(zeros),
-        bytes,
-        bytes_with_payload: sum.wrapping_sub(zeros - bytes - 2),
-    };
-    const ZERO: usize = b'0' as usize;
-    let [a, b, c, d] = [a, b, c, d].map(usize::from);
-    if b == CR {
-        return Some(is_short(a, ZERO, 4));
-    }
-    if a == ZERO || !is_digit(b) {
-        return None;
-    }
-    if c == CR {
-        return Some(is_short(10 * a + b, 11 * ZERO, 5));
-    }
-    if !is_digit(c) {
-        return None;
-    }
-    if d == CR {
-        return Some(is_short(100 * a + 10 * b + c, 111 * ZERO, 6));
-    }
-    if !is_digit(d) || e != b'\r' {
-        return None;
-    }
-    Some(is_short(1000 * a + 100 * b + 10 * c + d, 1111 * ZERO, 7))
-}
-
-const CR: usize = b'\r' as usize;
-
-fn is_digit(byte: usize) -> bool {
-    byte.wrapping_sub(usize::from(b'0')) < 10
 }
 
 /// The length in a header line (`line` ends with its `\r`), checked against all limits.

@@ -6,8 +6,8 @@
 //! It deliberately does not check that an announced array gets as many elements as announced: that
 //! is up to the command, and its tests.
 
-use crate::ProtocolError;
 use crate::double::DoubleText;
+use crate::error::ProtocolError;
 use crate::output::{End, Output, SHARED_BYTES_MIN};
 use std::sync::Arc;
 

@@ -20,7 +20,6 @@ const LARGER: &[(&str, usize)] = &[
     ("config", 10),
     ("engine", 19),
     ("model", 14),
-    ("resp", 6),
     ("spec", 4),
     ("value", 35),
 ];
