@@ -1,7 +1,8 @@
 //! HOT PATH
 //! One client's connection.
 
-use crate::buffers::{BufferPool, Input};
+use crate::buffers::BufferPool;
+use crate::input::Input;
 use crate::stream::{ReadBytes, Stream};
 use basalt_config::OutputLimit;
 use basalt_engine::{CommitLog, Fate, Gate};
@@ -30,8 +31,6 @@ pub(crate) struct Connection {
     pub(crate) session: Session,
     pub(crate) parser: Parser,
     pub(crate) input: Input,
-    /// Bytes that the request under way is known to need.
-    pub(crate) wanted: usize,
     /// Replies of this turn.
     pub(crate) output: Output,
     /// Replies of earlier turns that wait for the log or for the client, oldest first.
@@ -45,9 +44,6 @@ pub(crate) struct Connection {
     pub(crate) readable: bool,
     /// The client has ended its side: what it has sent is followed by the end.
     pub(crate) peer_closed: bool,
-    /// Inline requests with quotes, as they came, and where they start. Parsing unquotes them in
-    /// place, and some have to be parsed again.
-    quoted: Vec<(usize, Vec<u8>)>,
     /// It is in the list of connections whose replies wait for the log.
     pub(crate) listed_as_gated: bool,
     /// The socket takes no more until it says so.
@@ -91,7 +87,6 @@ impl Connection {
             session,
             parser: Parser::new(),
             input: Input::default(),
-            wanted: 0,
             output: Output::new(),
             owed: VecDeque::new(),
             owed_earlier_bytes: 0,
@@ -99,7 +94,6 @@ impl Connection {
             timer: None,
             readable: true,
             peer_closed: false,
-            quoted: Vec::new(),
             listed_as_gated: false,
             blocked: false,
             scheduled: false,
@@ -111,7 +105,7 @@ impl Connection {
     /// Reads what the socket has, at most what fits.
     pub(crate) fn read(&mut self, pool: &mut BufferPool) -> ReadOutcome {
         loop {
-            let room = self.input.room(pool, self.wanted);
+            let room = self.input.room(pool);
             match self.stream.read(room) {
                 Ok(ReadBytes { count: 0, .. }) => return ReadOutcome::Closed,
                 Ok(ReadBytes { count, drained }) => {
@@ -300,61 +294,48 @@ impl Connection {
 
     /// There is something to read or to run, and nothing to wait for.
     pub(crate) fn has_more(&self) -> bool {
-        let unparsed = !self.input.is_parsed() && self.wanted == 0;
-        (self.readable || unparsed) && !self.is_idle()
+        (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
-    /// Parses the request at `start`, the first that has not been.
+    /// Parses the request where parsing stands.
     #[inline(always)]
     pub(crate) fn parse(
         &mut self,
-        start: usize,
         limits: &RequestLimits,
         words: &mut Vec<Arg>,
     ) -> Result<Parsed, ProtocolError> {
+        let start = self.input.parsed();
         if self.input.bytes()[start] != b'*' {
             self.keep_inline();
         }
         self.parser.parse(self.input.bytes_mut(), start, limits, words)
     }
 
-    /// The request at the front is inline: keeps what parsing will change of it.
+    /// The request where parsing stands is inline: keeps what parsing will change of it, which is
+    /// quotes.
     #[cold]
     fn keep_inline(&mut self) {
-        let start = self.input.parsed;
+        let start = self.input.parsed();
         let rest = &self.input.bytes()[start..];
         let Some(end) = rest.iter().position(|&byte| byte == b'\n') else { return };
         if rest[..end].iter().any(|byte| matches!(byte, b'"' | b'\'')) {
-            self.quoted.push((start, rest[..end].to_vec()));
-        }
-    }
-
-    /// Everything that was parsed has run, or was rewound.
-    #[inline]
-    pub(crate) fn forget_inline(&mut self) {
-        if !self.quoted.is_empty() {
-            self.quoted = Vec::new();
+            self.input.keep(start..start + end);
         }
     }
 
     /// Goes back to the first request that has not run.
     pub(crate) fn rewind(&mut self) {
-        let consumed = self.input.consumed;
-        for (start, line) in self.quoted.drain(..).filter(|(start, _)| *start >= consumed) {
-            self.input.bytes_mut()[start..start + line.len()].copy_from_slice(&line);
-        }
-        self.input.parsed = self.input.consumed;
+        self.input.rewind();
         self.parser = Parser::new();
-        self.wanted = 0;
     }
 
     /// Passes over the request that could not be run.
     pub(crate) fn skip_request(&mut self, limits: &RequestLimits) {
         self.rewind();
-        let start = self.input.consumed;
-        let parsed = self.parser.parse(self.input.bytes_mut(), start, limits, &mut Vec::new());
-        if let Ok(Parsed::Request { consumed }) = parsed {
-            self.input.consumed += consumed;
+        let start = self.input.parsed();
+        if let Ok(Parsed::Request { consumed }) = self.parse(limits, &mut Vec::new()) {
+            self.input.pass_to(start + consumed);
+            self.input.consume_to(start + consumed);
         }
         self.rewind();
     }

@@ -18,6 +18,7 @@ mod beside;
 mod buffers;
 mod connection;
 mod gather;
+mod input;
 pub mod listen;
 pub mod listening;
 mod mailbox;

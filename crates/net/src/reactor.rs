@@ -163,7 +163,7 @@ impl Reactor {
         let Some(connection) = &mut self.connections[index] else { return };
         let afterwards = wait.afterwards();
         if afterwards == Afterwards::Reply {
-            connection.input.consumed = end;
+            connection.input.consume_to(end);
         }
         connection.state = State::Parked(afterwards);
         connection.rewind();

@@ -162,13 +162,12 @@ impl Turn {
         if connection.is_idle() || !connection.readable {
             return;
         }
-        if !connection.input.is_parsed() && connection.wanted == 0 {
+        if connection.input.is_parsable() {
             return; // What has been read goes first.
         }
         match connection.read(&mut reactor.pool) {
             ReadOutcome::Bytes(bytes) => {
                 self.worker.counters.bytes_in.add(bytes as u64);
-                connection.wanted = 0;
             }
             ReadOutcome::Nothing => {}
             // It may have shut down only its sending side: what it is owed is still sent.
@@ -205,15 +204,15 @@ impl Turn {
                 *left -= taken;
                 continue;
             }
-            let start = connection.input.parsed;
-            let consumed = match connection.parse(start, &limits, self.batch.words()) {
+            let start = connection.input.parsed();
+            let consumed = match connection.parse(&limits, self.batch.words()) {
                 Ok(Parsed::Request { consumed }) => consumed,
                 Ok(Parsed::Empty { consumed }) => {
-                    connection.input.parsed += consumed;
+                    connection.input.pass_to(start + consumed);
                     return self.pass_over_nothing(reactor, index) && *left > 0;
                 }
                 Ok(Parsed::Incomplete { wanted }) => {
-                    connection.wanted = wanted.max(1);
+                    connection.input.want(wanted);
                     return self.check_query_limit(reactor, index);
                 }
                 Err(error) => {
@@ -221,10 +220,11 @@ impl Turn {
                     return false;
                 }
             };
-            connection.input.parsed += consumed;
+            let end = start + consumed;
+            connection.input.pass_to(end);
             *left -= 1;
             let from = origin(index, &connection.session, connection.input.bytes());
-            self.batch.push(&self.server, from, start, connection.input.parsed);
+            self.batch.push(&self.server, from, start, end);
         }
         false
     }
@@ -239,9 +239,10 @@ impl Turn {
         room: usize,
     ) -> usize {
         let Connection { input, session, parser, .. } = connection;
-        let (before, place) = (self.batch.len(), (input.parsed, room));
+        let (before, place) = (self.batch.len(), (input.parsed(), room));
         let from = origin(index, session, input.bytes());
-        input.parsed = self.batch.push_alike(&self.server, parser, limits, from, place);
+        let end = self.batch.push_alike(&self.server, parser, limits, from, place);
+        input.pass_to(end);
         self.batch.len() - before
     }
 
@@ -263,7 +264,7 @@ impl Turn {
         self.run(reactor);
         let Some(connection) = &mut reactor.connections[index] else { return false };
         if connection.state == State::Open {
-            connection.input.consumed = connection.input.parsed;
+            connection.input.consume_to(connection.input.parsed());
         }
         true
     }
@@ -314,7 +315,7 @@ impl Turn {
         }
         let sent = connection.flush(self.server.engine.log());
         self.worker.counters.bytes_out.add(sent as u64);
-        connection.forget_inline();
+        connection.input.forget_originals();
         connection.input.release(&mut reactor.pool);
         if connection.owes() && self.is_over_output_limit(connection) {
             connection.abandon_output();

@@ -1,0 +1,409 @@
+//! HOT PATH
+//! Query buffers: what a client has sent and no command has consumed, and how far it is parsed.
+//!
+//! ```text
+//! 0        consumed          parsed                    filled        end of the buffer
+//! │ has run │ parsed, to run  │ not parsed, or in part  │ room for a read │
+//!           ◀──── rewind ─────┘ ── `wanted` bytes of it are needed ──▶
+//! ```
+//! Requests are parsed ahead of those that run, up to a batch of them. When one halts the others,
+//! those behind it are parsed again later: [`Input::rewind`]. Parsing may change bytes in place, as
+//! unquoting does; what may be parsed again is kept before it is changed ([`Input::keep`]), and is
+//! put back by rewinding.
+//!
+//! A connection that fills its buffer in one read gets a larger one next time.
+
+use crate::buffers::{BUFFER_BYTES, BufferPool};
+use std::ops::Range;
+
+/// Largest buffer that a connection keeps while it is empty.
+const KEPT_BYTES_MAX: usize = 256 << 10;
+
+/// One connection's query buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    /// All of it is initialised; `filled` bytes of it are the client's.
+    bytes: Vec<u8>,
+    filled: usize,
+    /// Where the first byte is that no command has consumed.
+    consumed: usize,
+    /// Where parsing goes on.
+    parsed: usize,
+    /// Bytes from `parsed` on without which the request there cannot be parsed any further; 0 if
+    /// nothing is known.
+    wanted: usize,
+    /// The last read filled all the room there was.
+    greedy: bool,
+    /// Bytes behind `consumed` as they came, where parsing has changed them; in their order.
+    originals: Vec<Original>,
+}
+
+/// Bytes as they came, and where.
+#[derive(Debug)]
+struct Original {
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl Input {
+    /// What the client has sent.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+
+    /// What the client has sent, for a parser that changes it in place: what it changes of a
+    /// request is to be kept before ([`Input::keep`]).
+    #[inline]
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.filled]
+    }
+
+    /// What the client has sent, and up to where commands have consumed it.
+    #[inline(always)]
+    pub(crate) fn for_running(&mut self) -> (&[u8], &mut usize) {
+        (&self.bytes[..self.filled], &mut self.consumed)
+    }
+
+    /// Bytes of memory that it takes.
+    #[inline]
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Bytes not yet consumed.
+    #[inline]
+    pub(crate) fn pending(&self) -> usize {
+        self.filled - self.consumed
+    }
+
+    /// Where parsing goes on.
+    #[inline(always)]
+    pub(crate) fn parsed(&self) -> usize {
+        self.parsed
+    }
+
+    /// Whether everything has been parsed.
+    #[inline]
+    pub(crate) fn is_parsed(&self) -> bool {
+        self.parsed == self.filled
+    }
+
+    /// Whether there is something to parse, as far as is known.
+    #[inline]
+    pub(crate) fn is_parsable(&self) -> bool {
+        !self.is_parsed() && self.wanted == 0
+    }
+
+    /// Parsing goes on at this place.
+    #[inline(always)]
+    pub(crate) fn pass_to(&mut self, end: usize) {
+        debug_assert!((self.parsed..=self.filled).contains(&end), "{end} of {}", self.filled);
+        self.parsed = end;
+    }
+
+    /// The request where parsing stands is not wholly there: it needs this many bytes at least.
+    #[inline]
+    pub(crate) fn want(&mut self, bytes: usize) {
+        self.wanted = bytes.max(1);
+    }
+
+    /// Keeps bytes that are about to be changed, of a request that has not been passed.
+    #[cold]
+    pub(crate) fn keep(&mut self, range: Range<usize>) {
+        debug_assert!(self.parsed <= range.start);
+        let original = Original { start: range.start, bytes: self.bytes()[range].to_vec() };
+        self.originals.push(original);
+    }
+
+    /// Everything that was parsed has run, or was rewound.
+    #[inline]
+    pub(crate) fn forget_originals(&mut self) {
+        if !self.originals.is_empty() {
+            self.originals = Vec::new();
+        }
+    }
+
+    /// The request that ends there is done with.
+    pub(crate) fn consume_to(&mut self, end: usize) {
+        debug_assert!((self.consumed..=self.parsed).contains(&end));
+        self.consumed = end;
+    }
+
+    /// Goes back to the first request that has not run: it and those behind it are as they came.
+    pub(crate) fn rewind(&mut self) {
+        let Input { bytes, consumed, originals, .. } = self;
+        for Original { start, bytes: original } in originals.drain(..) {
+            if start >= *consumed {
+                bytes[start..start + original.len()].copy_from_slice(&original);
+            }
+        }
+        self.parsed = self.consumed;
+        self.wanted = 0;
+    }
+
+    /// Room to read into: enough for the request where parsing stands to get on, within reason.
+    pub(crate) fn room(&mut self, pool: &mut BufferPool) -> &mut [u8] {
+        if self.bytes.is_empty() {
+            self.bytes = pool.take();
+        }
+        if self.consumed > 0 {
+            self.bytes.copy_within(self.consumed..self.filled, 0);
+            self.filled -= self.consumed;
+            self.consumed_is_gone();
+        }
+        let target = self.target_bytes();
+        if target > self.bytes.len() {
+            self.bytes.resize(target, 0);
+        }
+        &mut self.bytes[self.filled..]
+    }
+
+    /// What is not consumed has moved to the front.
+    #[inline(always)]
+    fn consumed_is_gone(&mut self) {
+        let gone = std::mem::take(&mut self.consumed);
+        self.parsed -= gone;
+        if !self.originals.is_empty() {
+            self.originals.retain(|original| original.start >= gone);
+            self.originals.iter_mut().for_each(|original| original.start -= gone);
+        }
+    }
+
+    /// How large the buffer should be for the next read: at most twice what it is.
+    fn target_bytes(&self) -> usize {
+        let now = self.bytes.len();
+        let end = self.parsed.saturating_add(self.wanted);
+        if end > now {
+            // The client's word about a length is trusted one doubling at a time.
+            let most = (now * 2).max(self.filled + BUFFER_BYTES);
+            return end.clamp(self.filled + BUFFER_BYTES / 2, most);
+        }
+        let grows = self.filled == now || self.greedy && now < KEPT_BYTES_MAX;
+        if grows { (now * 2).max(BUFFER_BYTES) } else { now }
+    }
+
+    /// The client's bytes have been read into the room.
+    #[inline]
+    pub(crate) fn fill(&mut self, bytes: usize) {
+        self.greedy = bytes == self.bytes.len() - self.filled;
+        self.filled += bytes;
+        self.wanted = 0;
+    }
+
+    /// Releases the buffer if nothing is in it.
+    #[inline]
+    pub(crate) fn release(&mut self, pool: &mut BufferPool) {
+        if self.consumed == self.filled && !self.bytes.is_empty() {
+            (self.consumed, self.filled, self.parsed) = (0, 0, 0);
+            if self.bytes.len() == BUFFER_BYTES {
+                pool.give(std::mem::take(&mut self.bytes));
+            } else if self.bytes.len() > KEPT_BYTES_MAX {
+                self.bytes = Vec::new();
+            }
+        }
+    }
+
+    /// Keeps what is not consumed in no more memory than it needs, for it may be long until it is.
+    pub(crate) fn compact(&mut self, pool: &mut BufferPool) {
+        let pending = self.bytes[self.consumed..self.filled].to_vec();
+        self.filled = pending.len();
+        pool.give(std::mem::replace(&mut self.bytes, pending));
+        self.consumed_is_gone();
+    }
+
+    /// Frees memory that an idle connection does not need.
+    pub(crate) fn shrink(&mut self) {
+        if self.filled == 0 {
+            self.bytes = Vec::new();
+            self.greedy = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn feed(input: &mut Input, pool: &mut BufferPool, bytes: &[u8]) {
+        let room = input.room(pool);
+        room[..bytes.len()].copy_from_slice(bytes);
+        input.fill(bytes.len());
+    }
+
+    #[test]
+    fn an_emptied_buffer_goes_back_and_a_cut_request_moves_to_the_front() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        feed(&mut input, &mut pool, b"abcdef");
+        input.pass_to(6);
+        input.consume_to(6);
+        input.release(&mut pool);
+        assert_eq!((input.bytes.len(), pool.idle_count()), (0, 1));
+        feed(&mut input, &mut pool, b"xxxyz");
+        input.pass_to(3);
+        input.consume_to(3);
+        feed(&mut input, &mut pool, b"!");
+        assert_eq!(input.bytes(), b"yz!");
+        assert_eq!((input.consumed, input.parsed, input.pending()), (0, 0, 3));
+    }
+
+    #[test]
+    fn a_compacted_buffer_goes_back_and_grows_again() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        feed(&mut input, &mut pool, b"abcdef");
+        input.pass_to(4);
+        input.consume_to(2);
+        input.compact(&mut pool);
+        assert_eq!((input.bytes(), input.bytes.len(), pool.idle_count()), (&b"cdef"[..], 4, 1));
+        assert_eq!((input.consumed, input.parsed), (0, 2));
+        assert!(input.room(&mut pool).len() >= BUFFER_BYTES - 4);
+        assert_eq!(input.bytes(), b"cdef");
+        input.compact(&mut pool);
+        input.want(1 << 30);
+        assert!(input.room(&mut pool).len() >= BUFFER_BYTES / 2);
+    }
+
+    #[test]
+    fn a_large_claim_is_believed_one_doubling_at_a_time() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        let mut total = 0;
+        while total < 1 << 20 {
+            input.want(512 << 20);
+            let room = input.room(&mut pool).len();
+            assert!(input.bytes.len() <= 2 * total.max(BUFFER_BYTES) + BUFFER_BYTES);
+            input.fill(room);
+            total += room;
+        }
+    }
+
+    /// What can happen to an input.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// Some of the room is filled.
+        Read(usize),
+        /// A request of this many bytes is parsed; it may be changed in place.
+        Parse {
+            bytes: usize,
+            changes: bool,
+        },
+        /// The request at hand is not wholly there.
+        Want(usize),
+        /// This many requests run.
+        Run(usize),
+        Rewind,
+        /// The turn ends: what has not run is rewound.
+        End,
+        Compact,
+        Shrink,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let bytes = prop_oneof![8 => 1..200usize, 1 => 1..100_000usize];
+        prop_oneof![
+            3 => bytes.clone().prop_map(Step::Read),
+            6 => (bytes.clone(), any::<bool>())
+                .prop_map(|(bytes, changes)| Step::Parse { bytes, changes }),
+            1 => bytes.prop_map(Step::Want),
+            3 => (1..4usize).prop_map(Step::Run),
+            1 => Just(Step::Rewind),
+            2 => Just(Step::End),
+            1 => Just(Step::Compact),
+            1 => Just(Step::Shrink),
+        ]
+    }
+
+    /// All that a client has ever sent, in plain vectors.
+    #[derive(Debug, Default)]
+    struct Model {
+        sent: Vec<u8>,
+        /// What has been changed in place, the rest as it came.
+        shown: Vec<u8>,
+        consumed: usize,
+        /// Where the requests end that are parsed and have not run.
+        ends: Vec<usize>,
+    }
+
+    impl Model {
+        fn parsed(&self) -> usize {
+            self.ends.last().copied().unwrap_or(self.consumed)
+        }
+
+        fn rewind(&mut self) {
+            self.ends.clear();
+            self.shown.copy_from_slice(&self.sent);
+        }
+    }
+
+    fn take(step: Step, input: &mut Input, model: &mut Model, pool: &mut BufferPool) {
+        match step {
+            Step::Read(bytes) => {
+                let room = input.room(pool);
+                assert!(!room.is_empty());
+                let bytes = bytes.min(room.len());
+                let news = (0..bytes).map(|at| (model.sent.len() + at) as u8);
+                room[..bytes].iter_mut().zip(news).for_each(|(to, byte)| *to = byte);
+                model.sent.extend_from_slice(&room[..bytes]);
+                model.shown.extend_from_slice(&room[..bytes]);
+                input.fill(bytes);
+            }
+            Step::Parse { bytes, changes } => {
+                let (start, at) = (input.parsed(), model.parsed());
+                let bytes = bytes.min(model.sent.len() - at);
+                if bytes == 0 {
+                    return;
+                }
+                if changes {
+                    input.keep(start..start + bytes);
+                    input.bytes_mut()[start..start + bytes].fill(b'#');
+                    model.shown[at..at + bytes].fill(b'#');
+                }
+                input.pass_to(start + bytes);
+                model.ends.push(at + bytes);
+            }
+            Step::Want(bytes) if !input.is_parsed() => {
+                input.want(bytes);
+                assert!(!input.is_parsable());
+            }
+            Step::Want(_) => {}
+            Step::Run(count) => {
+                for end in model.ends.drain(..count.min(model.ends.len())) {
+                    let bytes = end - model.consumed;
+                    *input.for_running().1 += bytes;
+                    model.consumed = end;
+                }
+            }
+            Step::Rewind => {
+                input.rewind();
+                model.rewind();
+            }
+            Step::End => {
+                input.rewind();
+                model.rewind();
+                input.forget_originals();
+                input.release(pool);
+            }
+            Step::Compact => input.compact(pool),
+            Step::Shrink => input.shrink(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_input_shows_what_was_sent_whatever_becomes_of_its_buffer(
+            steps in vec(step(), 1..60),
+        ) {
+            let (mut input, mut model) = (Input::default(), Model::default());
+            let mut pool = BufferPool::default();
+            for step in steps {
+                take(step, &mut input, &mut model, &mut pool);
+                prop_assert_eq!(&input.bytes()[input.consumed..], &model.shown[model.consumed..]);
+                prop_assert_eq!(input.pending(), model.sent.len() - model.consumed);
+                prop_assert_eq!(input.parsed - input.consumed, model.parsed() - model.consumed);
+                prop_assert_eq!(input.is_parsed(), model.parsed() == model.sent.len());
+                prop_assert!(input.pending() > 0 || input.originals.len() <= 60);
+            }
+        }
+    }
+}
