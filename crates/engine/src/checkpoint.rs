@@ -6,7 +6,7 @@
 //!     copy dirty entries into rows, mark them clean, note X = last position in the shard's stream
 //! sort the rows, write sorted files, keep the partition's mark {X, generations, counts}
 //! when enough is gathered:
-//!     write the marks, in a file of their own, and how far the log is trimmed (`belonging.rs`)
+//!     write the marks, in a file of their own, and how far the log is trimmed (`log_mark`)
 //!     log.sync()      nothing that the log could still lose may reach the cold tier
 //!     ingest          all rows and marks become visible and durable at once
 //!     clear the tombstones that the cold tier no longer needs

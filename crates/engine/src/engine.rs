@@ -1,19 +1,19 @@
 //! The engine: what it consists of, and what concerns it as a whole.
 
-use crate::belonging::Belonging;
 use crate::checkpoint::Checkpointing;
 use crate::database_set::DatabaseSet;
-use crate::events::EventSink;
-use crate::key::Key;
 use crate::limits::LimitsCell;
 use crate::log::{CommitLog, Gate, Gating, Ticket};
-use crate::miss::MissQueue;
+use crate::recovery::belonging::Belonging;
+use crate::recovery::replay::{LogReplay, replay};
 use crate::recovery::{RecordApplier, RecoveryError, RecoveryStats};
-use crate::replay::{LogReplay, replay};
+use crate::residency::miss::MissQueue;
+use crate::residency::rows::LoadError;
 use crate::retire::Retired;
-use crate::rows::LoadError;
+use crate::store::events::EventSink;
+use crate::store::key::Key;
 use crate::waiting::Places;
-use crate::watch::Watching;
+use crate::waiting::watch::Watching;
 use basalt_change::place::PartitionId;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::{Clock, Env};
@@ -126,7 +126,7 @@ pub enum EngineError {
     Cold(#[from] ColdError),
     /// A row of the cold tier makes no sense.
     #[error("a row on disk is corrupt: {0}")]
-    Row(#[from] crate::rows::BadRow),
+    Row(#[from] crate::residency::rows::BadRow),
     /// The engine is shutting down.
     #[error("the server is shutting down")]
     Stopping,

@@ -6,12 +6,14 @@
 //! lock, of which only the references marked EXPIRING are followed; a round goes on where the last
 //! lock ended.
 
-use crate::changes::ChangeSet;
+pub(crate) mod fields;
+
 use crate::engine::Engine;
-use crate::events::EventClasses;
-use crate::key::Key;
-use crate::txn::Txn;
-use crate::view::CommandContext;
+use crate::store::changes::ChangeSet;
+use crate::store::events::EventClasses;
+use crate::store::key::Key;
+use crate::store::txn::Txn;
+use crate::store::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;

@@ -3,12 +3,17 @@
 //! Each partition's mark says up to which position of its shard's stream its rows go; replay skips
 //! what is at or before it. Everything replayed becomes resident and dirty, as if it had just been
 //! written. Start-up time thus depends on the length of the log's tail, which the checkpoint
-//! bounds, and not on the amount of data. What a record does to memory is in `apply.rs`.
+//! bounds, and not on the amount of data. What a record does to memory is in `recovery/apply.rs`.
 
-use crate::apply::{Apply, ApplyError};
-use crate::belonging::Misfit;
+pub(crate) mod apply;
+pub(crate) mod belonging;
+pub(crate) mod replay;
+mod replay_batch;
+
 use crate::log::LogError;
-use crate::rows::BadRow;
+use crate::recovery::apply::{Apply, ApplyError};
+use crate::recovery::belonging::Misfit;
+use crate::residency::rows::BadRow;
 use basalt_change::op::{self, DecodeError, Op, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
 use basalt_change::row::{self, Mark, RowError};

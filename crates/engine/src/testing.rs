@@ -1,11 +1,11 @@
 //! An engine without files, for tests of this crate's inside.
 
-use crate::changes::ChangeSet;
 use crate::engine::{Engine, Options};
 use crate::log::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use crate::recovery::RecoveryError;
-use crate::txn::{PutOptions, Txn};
-use crate::view::CommandContext;
+use crate::store::changes::ChangeSet;
+use crate::store::txn::{PutOptions, Txn};
+use crate::store::view::CommandContext;
 use basalt_change::place::ShardId;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_env::{Env, ManualClock};

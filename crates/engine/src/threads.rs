@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineError};
 use crate::expiry::ExpiryCycle;
-use crate::field_expiry::FieldExpiryCycle;
+use crate::expiry::fields::FieldExpiryCycle;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::priority;
 use basalt_env::thread::JoinHandle;

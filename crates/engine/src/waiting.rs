@@ -15,15 +15,18 @@
 //! ([`Txn::is_in_turn`]); a client that is turned away joins the queue. Commands that do not wait
 //! take what they find: they cannot queue. See `docs/concurrency.md`.
 
-use crate::changes::{Ask, ChangeSet};
+mod leftovers;
+pub(crate) mod watch;
+
 use crate::engine::Engine;
-use crate::held::Held;
-use crate::key::Key;
 use crate::log::Ticket;
-use crate::miss::Missing;
-use crate::txn::{RunMode, Txn};
-use crate::view::{Attempt, View};
-use crate::watch::seen;
+use crate::residency::miss::Missing;
+use crate::store::changes::{Ask, ChangeSet};
+use crate::store::held::Held;
+use crate::store::key::Key;
+use crate::store::txn::{RunMode, Txn};
+use crate::store::view::{Attempt, View};
+use crate::waiting::watch::seen;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::{Called, KeyId, Rest, WatchedState};
 use basalt_keyspace::keyspace::Locked;

@@ -5,9 +5,9 @@
 //! How the bytes change in memory is in `basalt_keyspace::database`. Only the bytes that the client
 //! sent are logged, or those that give way to others, unless the whole is short anyway.
 
-use crate::key::Key;
-use crate::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
-use crate::view::access_at;
+use crate::store::key::Key;
+use crate::store::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
+use crate::store::view::access_at;
 use basalt_change::op::{Op, Replace, StringForm};
 use basalt_keyspace::database::inside;
 use basalt_keyspace::table::Found;

@@ -6,11 +6,11 @@
 //! many elements it touches. A collection that has become empty is removed and logged as a DELETE
 //! instead.
 
-use crate::changes::{EditOf, TooLarge};
-use crate::events::EventClass;
-use crate::key::Key;
-use crate::txn::Txn;
-use crate::view::{Object, View, access_at};
+use crate::store::changes::{EditOf, TooLarge};
+use crate::store::events::EventClass;
+use crate::store::key::Key;
+use crate::store::txn::Txn;
+use crate::store::view::{Object, View, access_at};
 use basalt_change::op::{self, Op, Origin, PutValue};
 use basalt_keyspace::database::Edited;
 use basalt_keyspace::entry::{Content, NewValue};

@@ -16,9 +16,9 @@
 //! transactions fail). See `docs/decisions/0009-watch.md`.
 
 use crate::engine::Engine;
-use crate::held::Held;
-use crate::key::Key;
-use crate::view::live;
+use crate::store::held::Held;
+use crate::store::key::Key;
+use crate::store::view::live;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{KeyId, Watch, WatchMark, WatchedState};

@@ -1,10 +1,10 @@
 //! Putting what is under one key under another, also of another database: RENAME, COPY, MOVE.
 
-use crate::changes::{Ask, TooLarge};
-use crate::events::EventClass;
-use crate::key::Key;
-use crate::txn::{PutOptions, RunMode, Txn};
-use crate::view::access_at;
+use crate::store::changes::{Ask, TooLarge};
+use crate::store::events::EventClass;
+use crate::store::key::Key;
+use crate::store::txn::{PutOptions, RunMode, Txn};
+use crate::store::view::access_at;
 use basalt_change::op::{Op, Origin, Put};
 use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};
 use basalt_value::{FormLimits, Value};

@@ -14,9 +14,9 @@
 //!
 //! A thread starts with the first batch that it gets. A short log is replayed without any.
 
-use crate::belonging::{Belonging, LogBeginning};
+use crate::recovery::belonging::{Belonging, LogBeginning};
+use crate::recovery::replay_batch::ReplayBatch;
 use crate::recovery::{RecordApplier, RecoveryError};
-use crate::replay_batch::ReplayBatch;
 use basalt_change::place::ShardId;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

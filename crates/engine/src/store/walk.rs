@@ -13,8 +13,8 @@
 //! are wholly in memory; at one that is not it stops and says which.
 
 use crate::engine::Engine;
-use crate::held::Held;
-use crate::view::{Object, live};
+use crate::store::held::Held;
+use crate::store::view::{Object, live};
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::random::Random;
 use basalt_keyspace::entry::Entry;

@@ -10,12 +10,12 @@
 //! Events of one key from two threads may be published in another order than that of the changes:
 //! the locks that order those are gone by then.
 
-use crate::changes::TooLarge;
 use crate::engine::Engine;
-use crate::key::Key;
 use crate::log::Ticket;
-use crate::transfer::Destination;
-use crate::txn::Txn;
+use crate::store::changes::TooLarge;
+use crate::store::key::Key;
+use crate::store::transfer::Destination;
+use crate::store::txn::Txn;
 use basalt_keyspace::keyspace::Locked;
 use basalt_value::{Kind, Value};
 

@@ -6,9 +6,9 @@
 //! [`Transaction`](crate::Transaction) that claims them as well. Whatever it has seen before may
 //! have changed meanwhile: each run finds out again which keys it needs.
 
-use crate::changes::Ask;
-use crate::txn::{RunMode, Txn};
-use crate::view::View;
+use crate::store::changes::Ask;
+use crate::store::txn::{RunMode, Txn};
+use crate::store::view::View;
 
 impl Txn<'_> {
     /// Whether every key is held and in memory, so that the command may look at any.

@@ -4,7 +4,7 @@
 //! sums are not one moment's truth.
 
 use crate::engine::Engine;
-use crate::held::Held;
+use crate::store::held::Held;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;

@@ -1,12 +1,12 @@
 //! HOT PATH
 //! What a read command sees: the keys that it named, under their locks, and nothing to change.
 
-use crate::changes::Ask;
 use crate::engine::Engine;
-use crate::key::Key;
 use crate::log::Gate;
-use crate::miss::Missing;
-use crate::txn::RunMode;
+use crate::residency::miss::Missing;
+use crate::store::changes::Ask;
+use crate::store::key::Key;
+use crate::store::txn::RunMode;
 use crate::waiting::Behind;
 use basalt_change::op::StringForm;
 use basalt_keyspace::database::Database;

@@ -5,12 +5,12 @@
 //! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its
 //! earliest field is due, and then again when its next one is.
 
-use crate::changes::ChangeSet;
-use crate::collections::Absent;
 use crate::engine::Engine;
-use crate::key::Key;
-use crate::txn::Txn;
-use crate::view::CommandContext;
+use crate::store::changes::ChangeSet;
+use crate::store::collections::Absent;
+use crate::store::key::Key;
+use crate::store::txn::Txn;
+use crate::store::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;

@@ -3,8 +3,8 @@
 //! keyspace.
 
 use crate::engine::{Engine, EngineError};
-use crate::key::Key;
-use crate::rows::{LoadError, LoadedRow};
+use crate::residency::rows::{LoadError, LoadedRow};
+use crate::store::key::Key;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use std::ops::ControlFlow;

@@ -2,11 +2,11 @@
 //! What a command has changed and has not appended to the log yet: the ChangeSet under
 //! construction, and its way into the log.
 
-use crate::events::{EventClasses, KeyEvent};
-use crate::key::Key;
 use crate::log::Ticket;
-use crate::miss::Missing;
-use crate::txn::Txn;
+use crate::residency::miss::Missing;
+use crate::store::events::{EventClasses, KeyEvent};
+use crate::store::key::Key;
+use crate::store::txn::Txn;
 use crate::waiting::WaitRequest;
 use basalt_change::op::{self, EditStart, Op, Origin, Put};
 use basalt_change::place::{PartitionId, ShardId};

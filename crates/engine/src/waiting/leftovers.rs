@@ -8,7 +8,7 @@
 
 use crate::engine::Engine;
 use crate::waiting::Places;
-use crate::watch::Watching;
+use crate::waiting::watch::Watching;
 use basalt_stdx::short_lock::LockWait;
 
 impl Engine {

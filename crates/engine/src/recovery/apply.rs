@@ -10,8 +10,8 @@
 //! How a database changes, it knows itself (`basalt_keyspace::database`): here is what a log adds
 //! to that, that a key need not be resident.
 
-use crate::key::Key;
-use crate::rows::{self, BadRow, LoadedRow};
+use crate::residency::rows::{self, BadRow, LoadedRow};
+use crate::store::key::Key;
 use basalt_change::op::{Edit, Op, Origin, Put, PutValue, Replace};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
@@ -130,7 +130,7 @@ impl<R: Retire> Apply<'_, R> {
             }
             Op::FlushDb { .. } | Op::SwapDb { .. } => {
                 let empty = |generation| self.keyspace.empty_database(generation);
-                return Ok(crate::flush::apply(partition, op, &empty));
+                return Ok(crate::store::flush::apply(partition, op, &empty));
             }
         }
         Ok(None)

@@ -6,11 +6,11 @@
 //! copied into the entry and the log, the lock is let go. At pipeline 50 a SET takes 932
 //! instructions so, and by way of a transaction some 400 more.
 
-use crate::changes::ChangeSet;
 use crate::engine::Engine;
-use crate::key::Key;
 use crate::log::{Gating, Ticket};
-use crate::view::{CommandContext, access_at};
+use crate::store::changes::ChangeSet;
+use crate::store::key::Key;
+use crate::store::view::{CommandContext, access_at};
 use basalt_change::op::{Origin, Put, StringForm};
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::table::EntryHint;

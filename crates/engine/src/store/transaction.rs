@@ -5,22 +5,22 @@
 //! keys of all commands are looked for, in every database in which one of them may look
 //! ([`Claims`]). If one is not in memory, the whole waits and begins again, having changed nothing.
 //!
-//! A command that finds its keys out while it runs ([`crate::reach`]) can be one alone, run as a
-//! transaction once it knows them.
+//! A command that finds its keys out while it runs ([`crate::store::reach`]) can be one alone, run
+//! as a transaction once it knows them.
 //!
 //! Commands on whole databases take part if every partition is held. Their changes stand in the
 //! same ChangeSet, in the order in which they were made, as records for whole shards.
 
-use crate::census::DatabaseTotals;
-use crate::changes::{ChangeSet, TooLarge};
 use crate::engine::Engine;
-use crate::key::Key;
 use crate::log::{Gate, Ticket};
-use crate::miss::Missing;
-use crate::txn::{RunMode, Txn};
-use crate::view::{CommandContext, Object, View};
-use crate::walk::{Cursor, Walk, WalkEnd, WalkLimits};
-use crate::watch::Watching;
+use crate::residency::miss::Missing;
+use crate::store::census::DatabaseTotals;
+use crate::store::changes::{ChangeSet, TooLarge};
+use crate::store::key::Key;
+use crate::store::txn::{RunMode, Txn};
+use crate::store::view::{CommandContext, Object, View};
+use crate::store::walk::{Cursor, Walk, WalkEnd, WalkLimits};
+use crate::waiting::watch::Watching;
 use basalt_change::place::PartitionId;
 use basalt_env::random::Random;
 use basalt_keyspace::keyspace::Locked;

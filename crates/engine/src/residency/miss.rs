@@ -6,9 +6,9 @@
 //! waits, parked, and no network thread does.
 
 use crate::engine::{Engine, EngineError};
-use crate::held::Held;
-use crate::key::Key;
-use crate::rows::{BadRow, LoadError, LoadedRow, Source};
+use crate::residency::rows::{BadRow, LoadError, LoadedRow, Source};
+use crate::store::held::Held;
+use crate::store::key::Key;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::Probe;

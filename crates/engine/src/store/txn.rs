@@ -2,13 +2,13 @@
 //! What a write command sees: the keys that it named, under their locks, and the means to change
 //! them. Every change goes to memory and to the ChangeSet in one call, so that they cannot differ.
 
-use crate::changes::ChangeSet;
 use crate::engine::Engine;
-use crate::events::EventClass;
-use crate::key::Key;
 use crate::log::{Gate, Gating};
-use crate::miss::Missing;
-use crate::view::{Attempt, CommandContext, Issuer, Object, access_at, live};
+use crate::residency::miss::Missing;
+use crate::store::changes::ChangeSet;
+use crate::store::events::EventClass;
+use crate::store::key::Key;
+use crate::store::view::{Attempt, CommandContext, Issuer, Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
 use basalt_keyspace::entry::{Access, Content, NewValue};

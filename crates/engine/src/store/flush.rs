@@ -12,13 +12,13 @@
 //! partitions is concerned. Replay comes to the same keys: where a flush found nothing, there is
 //! nothing for it to remove.
 
-use crate::changes::ChangeSet;
 use crate::engine::Engine;
-use crate::held::Held;
 use crate::log::Gate;
-use crate::txn::Txn;
-use crate::view::CommandContext;
-use crate::watch::seen;
+use crate::store::changes::ChangeSet;
+use crate::store::held::Held;
+use crate::store::txn::Txn;
+use crate::store::view::CommandContext;
+use crate::waiting::watch::seen;
 use basalt_change::op::Op;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;

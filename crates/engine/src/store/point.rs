@@ -6,11 +6,11 @@
 //! written, the lock is let go, and nothing is carried from one to the next. At pipeline 50 a GET
 //! takes 697 instructions so, from parsing to sending, and by way of a view some 250 more.
 
-use crate::collections::WrongType;
 use crate::engine::Engine;
-use crate::key::Key;
 use crate::log::Gate;
-use crate::view::{CommandContext, Object, View, used};
+use crate::store::collections::WrongType;
+use crate::store::key::Key;
+use crate::store::view::{CommandContext, Object, View, used};
 use basalt_keyspace::table::EntryHint;
 use basalt_value::Collection;
 

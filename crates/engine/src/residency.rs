@@ -1,0 +1,7 @@
+//! What is in memory and what is in the cold tier only: rows are read for commands that wait for
+//! them, and partition by partition for what walks the keyspace or warms the server up.
+
+pub(crate) mod load;
+pub(crate) mod miss;
+pub(crate) mod rows;
+pub(crate) mod unload;

@@ -1,0 +1,23 @@
+//! What commands do with keys: they look, change, walk, and run as one.
+//!
+//! A command sees a [`Point`](point::Point), a [`View`](view::View) or a [`Txn`](txn::Txn), which
+//! decide what it may do, and its changes gather in a [`ChangeSet`](changes::ChangeSet) until they
+//! are appended to the log under the locks that it holds. The rules about entries are those of
+//! `basalt_keyspace`; this room knows in which order memory, ChangeSet and log are touched.
+
+pub(crate) mod census;
+pub(crate) mod changes;
+pub(crate) mod collections;
+pub(crate) mod events;
+pub(crate) mod flush;
+pub(crate) mod held;
+pub(crate) mod key;
+mod overwrite;
+pub(crate) mod point;
+mod reach;
+mod splice;
+pub(crate) mod transaction;
+pub(crate) mod transfer;
+pub(crate) mod txn;
+pub(crate) mod view;
+pub(crate) mod walk;
