@@ -28,20 +28,21 @@ mod elements;
 mod floors;
 mod rows;
 mod spread;
+pub(crate) mod state;
 
-use crate::engine::{Engine, EngineError};
-use crate::log::LogError;
+use crate::engine::Engine;
+use crate::error::EngineError;
 use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::partition::Partition;
-use basalt_stdx::lock_rank::{RankedGuard, RankedMutex};
+use basalt_stdx::lock_rank::RankedGuard;
 use floors::Floors;
-use parking_lot::{Condvar, Mutex};
 use rows::{Dead, Rows, Terms};
 use spread::Holding;
-use std::sync::atomic::{AtomicU64, Ordering};
+use state::{CheckpointError, CheckpointStats, Checkpointing, Done};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
@@ -54,70 +55,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How often the thread looks whether a checkpoint is due.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The number of rows, some 200 µs, after which the thread yields its core. Else a network thread
-/// that wants it waits for the end of a slice of the scheduler, 4 ms: with server and checkpoints
-/// on one core, 2.4 s in all of the load of 8 million keys, and so 0.07 s of that of 5 million.
-const ROWS_AT_A_STRETCH: usize = 128;
-
 /// How often it looks at every partition, which is 1,024 locks.
 const LOOK_AT_PARTITIONS_EVERY: Duration = Duration::from_secs(1);
-
-/// See `docs/concurrency.md`.
-const RUNNING_RANK: u8 = 1;
-
-/// Why a checkpoint failed. The data is safe in memory and in the log; it is tried again.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// The cold tier did not take it.
-    #[error("{0}")]
-    Cold(#[from] ColdError),
-    /// The log failed.
-    #[error("{0}")]
-    Log(#[from] LogError),
-    /// A collection could not be read for which changes of the log wait.
-    #[error("{0}")]
-    Read(#[from] EngineError),
-}
-
-/// What checkpoints have done so far.
-#[derive(Clone, Debug, Default)]
-pub struct CheckpointStats {
-    /// Checkpoints that completed.
-    pub completed: u64,
-    /// One is running.
-    pub running: bool,
-    /// Unix time in milliseconds of the end of the last complete one, 0 for none.
-    pub last_ms: u64,
-    /// Why the last one failed, if it did.
-    pub last_error: Option<String>,
-    /// Partitions that the last one left out because a row of theirs cannot be read. The log keeps
-    /// their changes.
-    pub partitions_left_out: u64,
-    /// The last one failed because the disk has no room.
-    pub is_out_of_space: bool,
-    /// How long the last complete one took.
-    pub last_duration: Duration,
-    /// Rows that the last complete one wrote.
-    pub last_rows: u64,
-    /// The longest time that one partition was locked, of all.
-    pub longest_lock: Duration,
-}
-
-/// Called when a requested checkpoint has ended.
-pub type Done = Box<dyn FnOnce(Result<(), CheckpointError>) + Send>;
-
-pub(crate) struct Checkpointing {
-    requests: Mutex<Vec<Done>>,
-    requested: Condvar,
-    /// Held while a checkpoint runs.
-    running: RankedMutex<Floors, RUNNING_RANK>,
-    /// What the last one could not have trimmed, for a partition that was left out.
-    held_back_bytes: AtomicU64,
-    /// Changes that were told of, and how many of them when the last one that completed began.
-    changes: AtomicU64,
-    changes_saved: AtomicU64,
-    stats: RankedMutex<CheckpointStats>,
-}
 
 /// Partitions whose rows wait for the next ingest.
 struct Gathered<'e> {
@@ -126,7 +65,6 @@ struct Gathered<'e> {
     marks: Vec<(PartitionId, Vec<u8>)>,
 }
 
-/// What a checkpoint did.
 #[derive(Default)]
 struct Written {
     rows: u64,
@@ -182,27 +120,6 @@ fn write_marks(
         writer.put(&key, &mark)?;
     }
     Ok(())
-}
-
-impl Checkpointing {
-    /// Goes on from what a start has found of the log.
-    pub(crate) fn after(log: Option<LogMark>) -> Checkpointing {
-        Checkpointing {
-            requests: Mutex::default(),
-            requested: Condvar::default(),
-            running: RankedMutex::new(Floors::after(log)),
-            held_back_bytes: AtomicU64::default(),
-            changes: AtomicU64::default(),
-            changes_saved: AtomicU64::default(),
-            stats: RankedMutex::default(),
-        }
-    }
-
-    /// A partition was locked for so long.
-    fn note_lock(&self, time: Duration) {
-        let mut stats = self.stats.lock();
-        stats.longest_lock = stats.longest_lock.max(time);
-    }
 }
 
 impl Engine {

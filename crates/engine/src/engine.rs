@@ -1,21 +1,20 @@
 //! The engine: what it consists of, and what concerns it as a whole.
 
-use crate::checkpoint::Checkpointing;
+use crate::checkpoint::state::Checkpointing;
 use crate::database_set::DatabaseSet;
 use crate::limits::LimitsCell;
 use crate::log::{CommitLog, Gate, Gating, Ticket};
 use crate::recovery::belonging::Belonging;
 use crate::recovery::replay::{LogReplay, replay};
 use crate::recovery::{RecordApplier, RecoveryError, RecoveryStats};
-use crate::residency::miss::MissQueue;
-use crate::residency::rows::LoadError;
+use crate::residency::queue::MissQueue;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
 use crate::store::key::Key;
-use crate::waiting::Places;
-use crate::waiting::watch::Watching;
+use crate::waiting::request::Places;
+use crate::waiting::watching::Watching;
 use basalt_change::place::PartitionId;
-use basalt_cold::{ColdError, ColdTier};
+use basalt_cold::ColdTier;
 use basalt_env::{Clock, Env};
 use basalt_keyspace::database::Database;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
@@ -116,37 +115,6 @@ pub struct Engine {
     recovery: RecoveryStats,
     limits: LimitsCell,
     evicts_by_frequency: AtomicBool,
-}
-
-/// Why the engine cannot serve a request that was fine in itself.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum EngineError {
-    /// The cold tier could not be read.
-    #[error("reading from disk failed: {0}")]
-    Cold(#[from] ColdError),
-    /// A row of the cold tier makes no sense.
-    #[error("a row on disk is corrupt: {0}")]
-    Row(#[from] crate::residency::rows::BadRow),
-    /// The engine is shutting down.
-    #[error("the server is shutting down")]
-    Stopping,
-}
-
-impl EngineError {
-    /// A row is damaged: reading it again would not help, and others are not concerned.
-    pub(crate) fn is_damage(&self) -> bool {
-        matches!(self, EngineError::Row(_) | EngineError::Cold(ColdError::Corrupt { .. }))
-    }
-}
-
-impl From<LoadError> for EngineError {
-    fn from(error: LoadError) -> EngineError {
-        match error {
-            LoadError::Cold(error) => EngineError::Cold(error),
-            LoadError::Row(error) => EngineError::Row(error),
-            LoadError::Interrupted => EngineError::Stopping,
-        }
-    }
 }
 
 impl Engine {
@@ -250,6 +218,11 @@ impl Engine {
     /// What recovery found.
     pub fn recovery(&self) -> RecoveryStats {
         self.recovery
+    }
+
+    /// Bytes of big values that are deleted and not yet freed.
+    pub fn retired_bytes(&self) -> usize {
+        self.retired.bytes()
     }
 
     /// Number of databases.

@@ -10,10 +10,10 @@ pub(crate) mod fields;
 
 use crate::engine::Engine;
 use crate::store::changes::ChangeSet;
+use crate::store::context::CommandContext;
 use crate::store::events::EventClasses;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
-use crate::store::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;

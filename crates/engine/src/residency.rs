@@ -2,6 +2,7 @@
 //! them, and partition by partition for what walks the keyspace or warms the server up.
 
 pub(crate) mod load;
-pub(crate) mod miss;
+mod miss;
+pub(crate) mod queue;
 pub(crate) mod rows;
 pub(crate) mod unload;

@@ -4,7 +4,6 @@
 //! wait for. A database gives them here before it destroys their entries
 //! (`basalt_keyspace::retire`).
 
-use crate::engine::Engine;
 use basalt_keyspace::retire::{Big, Retire};
 use basalt_stdx::lock_rank::RankedMutex;
 
@@ -35,15 +34,15 @@ impl Retire for Retired {
     }
 }
 
-impl Engine {
+impl Retired {
     /// Frees what waits; called by the housekeeping thread.
-    pub(crate) fn free_retired(&self) {
-        let waiting = std::mem::take(&mut *self.retired.waiting.lock());
+    pub(crate) fn free(&self) {
+        let waiting = std::mem::take(&mut *self.waiting.lock());
         drop(waiting);
     }
 
-    /// Bytes of big values that are deleted and not yet freed.
-    pub fn retired_bytes(&self) -> usize {
-        self.retired.waiting.lock().bytes
+    /// Bytes that are not yet freed.
+    pub(crate) fn bytes(&self) -> usize {
+        self.waiting.lock().bytes
     }
 }

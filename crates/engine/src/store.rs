@@ -5,9 +5,13 @@
 //! are appended to the log under the locks that it holds. The rules about entries are those of
 //! `basalt_keyspace`; this room knows in which order memory, ChangeSet and log are touched.
 
+mod announce;
+pub(crate) mod ask;
 pub(crate) mod census;
 pub(crate) mod changes;
 pub(crate) mod collections;
+mod commit;
+pub(crate) mod context;
 pub(crate) mod events;
 pub(crate) mod flush;
 pub(crate) mod held;
@@ -21,3 +25,4 @@ pub(crate) mod transfer;
 pub(crate) mod txn;
 pub(crate) mod view;
 pub(crate) mod walk;
+pub(crate) mod whole;

@@ -1,6 +1,7 @@
 //! The engine's own threads: checkpoint, misses, housekeeping, warm-up.
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
+use crate::error::EngineError;
 use crate::expiry::ExpiryCycle;
 use crate::expiry::fields::FieldExpiryCycle;
 use basalt_change::place::{PARTITIONS, PartitionId};
@@ -99,7 +100,7 @@ impl Engine {
             field_expiry.run(self, left.max(FIELD_EXPIRY_BUDGET_MIN));
             self.clear_leftovers();
             self.free_flushed();
-            self.free_retired();
+            self.retired.free();
             if swept.is_empty() {
                 swept = 0..PARTITIONS as u16;
             }

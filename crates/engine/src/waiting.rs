@@ -16,16 +16,20 @@
 //! take what they find: they cannot queue. See `docs/concurrency.md`.
 
 mod leftovers;
+pub(crate) mod request;
 pub(crate) mod watch;
+pub(crate) mod watching;
 
 use crate::engine::Engine;
-use crate::log::Ticket;
-use crate::residency::miss::Missing;
-use crate::store::changes::{Ask, ChangeSet};
+use crate::store::ask::Ask;
+use crate::store::changes::ChangeSet;
+use crate::store::context::Attempt;
+use crate::store::context::RunMode;
 use crate::store::held::Held;
 use crate::store::key::Key;
-use crate::store::txn::{RunMode, Txn};
-use crate::store::view::{Attempt, View};
+use crate::store::txn::Txn;
+use crate::store::view::View;
+use crate::waiting::request::{Behind, Places, Settled, WaitAnswer, WaitPlace, WaitRequest};
 use crate::waiting::watch::seen;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::{Called, KeyId, Rest, WatchedState};
@@ -35,57 +39,6 @@ use basalt_stdx::short_lock::LockWait;
 use basalt_value::stream::EntryId;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Where a client waits.
-pub type Places = Vec<WaitPlace>;
-
-/// A key that a client waits for.
-#[derive(Clone, Debug)]
-pub struct WaitPlace {
-    partition: PartitionId,
-    place: KeyId,
-    key: Box<[u8]>,
-}
-
-/// What a command that found nothing waits for.
-#[derive(Debug)]
-pub struct WaitRequest {
-    /// Its keys.
-    pub places: Places,
-    /// How it is served.
-    pub service: Service,
-    /// How long it waits, from its first run on; `None` for ever.
-    pub time: Option<Duration>,
-    /// Where it reads streams from.
-    pub behind: Behind,
-}
-
-/// The identities behind which a command reads the streams at its keys, found out in its first run:
-/// by the next one, "what comes from now on" would mean something else.
-pub type Behind = Option<Arc<[EntryId]>>;
-
-/// Whether a command waits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use]
-pub enum WaitAnswer {
-    /// It does: it returns without a reply and runs again.
-    Waits,
-    /// It must not, or no longer: it answers that there was nothing.
-    MustAnswer,
-}
-
-/// What becomes of a command that had to wait or has waited.
-#[derive(Debug)]
-pub enum Settled {
-    /// It waits for keys to be fetched.
-    Fetches(Missing),
-    /// It waits, in the queues of its keys.
-    Waits(WaitRequest, Option<Ticket>),
-    /// It waits for nothing, but runs again under the locks of these keys, too.
-    Reaches(Vec<Vec<u8>>),
-    /// It is over, and its client has left all queues.
-    Over(Option<Ticket>),
-}
 
 impl Txn<'_> {
     /// Has the command run again when one of these keys of the selected database has something, if

@@ -1,7 +1,6 @@
 //! The rows of one partition, copied under its lock.
 
-use super::ROWS_AT_A_STRETCH;
-use super::elements::ElementRows;
+use super::elements::{ElementRows, ROWS_AT_A_STRETCH};
 use super::spread::{Spreading, spread_form};
 use basalt_change::element::{self, ElementsOf};
 use basalt_change::place::PartitionId;

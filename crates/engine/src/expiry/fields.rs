@@ -8,9 +8,9 @@
 use crate::engine::Engine;
 use crate::store::changes::ChangeSet;
 use crate::store::collections::Absent;
+use crate::store::context::CommandContext;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
-use crate::store::view::CommandContext;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;

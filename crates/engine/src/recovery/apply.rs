@@ -130,7 +130,7 @@ impl<R: Retire> Apply<'_, R> {
             }
             Op::FlushDb { .. } | Op::SwapDb { .. } => {
                 let empty = |generation| self.keyspace.empty_database(generation);
-                return Ok(crate::store::flush::apply(partition, op, &empty));
+                return Ok(crate::store::whole::apply(partition, op, &empty));
             }
         }
         Ok(None)

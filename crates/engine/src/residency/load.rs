@@ -2,7 +2,8 @@
 //! answers at once and is as fast as before soon after; and at once when a command walks the
 //! keyspace.
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
+use crate::error::EngineError;
 use crate::residency::rows::{LoadError, LoadedRow};
 use crate::store::key::Key;
 use basalt_change::place::PartitionId;

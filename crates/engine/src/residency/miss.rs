@@ -5,7 +5,9 @@
 //! lock, without disk. What they cannot answer is read by a small pool of threads while the command
 //! waits, parked, and no network thread does.
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::residency::queue::{Done, Job, Miss, Missing};
 use crate::residency::rows::{BadRow, LoadError, LoadedRow, Source};
 use crate::store::held::Held;
 use crate::store::key::Key;
@@ -14,41 +16,7 @@ use basalt_change::row;
 use basalt_cold::Probe;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
-use basalt_observe::log_limit::LogLimit;
 use basalt_stdx::short_lock::LockWait;
-use parking_lot::{Condvar, Mutex};
-use std::collections::VecDeque;
-
-/// Called when a fetch is over, from a thread of the pool.
-pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
-
-/// Keys that have to be fetched before their command can run.
-#[derive(Debug)]
-pub struct Missing {
-    misses: Vec<Miss>,
-}
-
-#[derive(Debug)]
-struct Miss {
-    partition: PartitionId,
-    db: u8,
-    cold_version: u64,
-    hash: u64,
-    row_key: Vec<u8>,
-}
-
-enum Job {
-    Keys(Missing, Done),
-    Partitions(Vec<PartitionId>, Done),
-}
-
-/// Work for the pool.
-#[derive(Default)]
-pub(crate) struct MissQueue {
-    jobs: Mutex<VecDeque<Job>>,
-    added: Condvar,
-    failures: Mutex<LogLimit>,
-}
 
 impl Engine {
     /// The keys that must be fetched first, or `None` if the command can run. Keys that the cold

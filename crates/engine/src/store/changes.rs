@@ -2,16 +2,13 @@
 //! What a command has changed and has not appended to the log yet: the ChangeSet under
 //! construction, and its way into the log.
 
-use crate::log::Ticket;
-use crate::residency::miss::Missing;
+use crate::residency::queue::Missing;
+use crate::store::ask::Ask;
 use crate::store::events::{EventClasses, KeyEvent};
 use crate::store::key::Key;
-use crate::store::txn::Txn;
-use crate::waiting::WaitRequest;
-use basalt_change::op::{self, EditStart, Op, Origin, Put};
+use basalt_change::op::{self, EditStart, Origin, Put};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::interest::Called;
-use basalt_keyspace::unacknowledged::EVERY_KEY;
 use basalt_value::{Breaks, Kind};
 
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
@@ -20,17 +17,17 @@ use basalt_value::{Breaks, Kind};
 pub struct ChangeSet {
     pub(crate) bytes: Vec<u8>,
     /// Where each record begins, and whose it is.
-    records: Vec<(Owner, usize)>,
+    pub(super) records: Vec<(Owner, usize)>,
     /// The keys changed, by partition and hash; kept only when the log gates replies.
-    keys: Vec<(PartitionId, u64)>,
+    pub(super) keys: Vec<(PartitionId, u64)>,
     /// Where the op that was begun last begins, behind the head of its record.
     op_start: usize,
     /// Where the edits of that op can be cut.
     pub(crate) breaks: Breaks,
-    positions: Vec<u64>,
+    pub(super) positions: Vec<u64>,
     /// Changes, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
     /// each edit of a collection, which is an element as a rule.
-    count: u64,
+    pub(super) count: u64,
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
@@ -49,17 +46,6 @@ pub struct TooLarge {
     pub bytes_max: usize,
 }
 
-/// What a command has to wait for before it runs again.
-#[derive(Debug)]
-pub enum Ask {
-    /// Keys that have to be fetched.
-    Fetch(Missing),
-    /// Something under a key.
-    Ready(WaitRequest),
-    /// Nothing, but to run again under the locks of these keys, too.
-    Reach(Vec<Vec<u8>>),
-}
-
 /// An end of a ChangeSet under construction.
 #[derive(Clone, Copy)]
 pub(crate) struct ChangesMark {
@@ -71,7 +57,7 @@ pub(crate) struct ChangesMark {
 
 /// The partition or partitions that a record belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Owner {
+pub(super) enum Owner {
     /// A partition's.
     Partition(PartitionId),
     /// Of all partitions of a shard.
@@ -93,7 +79,7 @@ fn piece_bytes(record_bytes_max: usize, key: &[u8]) -> usize {
 }
 
 impl Owner {
-    fn shard(self) -> ShardId {
+    pub(super) fn shard(self) -> ShardId {
         match self {
             Owner::Partition(partition) => partition.shard(),
             Owner::Shard(shard) => shard,
@@ -326,95 +312,5 @@ impl ChangeSet {
     /// Changes of keys since the last call.
     pub fn take_count(&mut self) -> u64 {
         std::mem::take(&mut self.count)
-    }
-}
-
-impl Txn<'_> {
-    /// Whether the log takes `bytes` more together with what has been changed already.
-    ///
-    /// # Errors
-    /// It does not.
-    pub(crate) fn check_room(&self, bytes: usize) -> Result<(), TooLarge> {
-        let bytes_max = self.engine.options.change_set_bytes_max;
-        let fits = self.changes.len().saturating_add(bytes) <= bytes_max;
-        if fits { Ok(()) } else { Err(TooLarge { bytes_max }) }
-    }
-
-    /// Adds a record that concerns every partition for each shard of some partitions, which are in
-    /// ascending order. All partitions are held.
-    pub(crate) fn log_everywhere(&mut self, ops: &[Op<'_>], concerned: &[PartitionId]) {
-        let changes = &mut *self.changes;
-        let mut shards: Vec<ShardId> = concerned.iter().map(|id| id.shard()).collect();
-        shards.dedup();
-        changes.count += ops.len() as u64;
-        for shard in shards {
-            changes.records.push((Owner::Shard(shard), changes.bytes.len()));
-            op::begin_shard(&mut changes.bytes);
-            ops.iter().for_each(|op| op.encode(&mut changes.bytes));
-        }
-        if self.gated {
-            changes.keys.extend(concerned.iter().map(|&id| (id, EVERY_KEY)));
-        }
-    }
-
-    /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them.
-    /// Returns the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
-    /// Clients that were called are due to be served ([`ChangeSet::take_called`]).
-    #[inline]
-    pub fn commit(mut self) -> Option<Ticket> {
-        self.append()
-    }
-
-    /// Commits while the locks are held until `self` goes: it needs not be moved here.
-    #[inline]
-    pub fn append(&mut self) -> Option<Ticket> {
-        match self.changes.records[..] {
-            [] => None,
-            [(Owner::Partition(partition), _)] => self.append_one(partition),
-            _ => self.append_many(),
-        }
-    }
-
-    #[inline]
-    fn append_one(&mut self, partition: PartitionId) -> Option<Ticket> {
-        let (seq, ticket) = self.engine.log().append(partition.shard(), &self.changes.bytes);
-        self.locked.partition_mut(partition).advance(seq);
-        self.finish(ticket)
-    }
-
-    #[cold]
-    fn append_many(&mut self) -> Option<Ticket> {
-        let changes = &mut *self.changes;
-        let ends = changes.records.iter().skip(1).map(|&(_, start)| start);
-        let ends = ends.chain([changes.bytes.len()]);
-        let records: Vec<(ShardId, &[u8])> = changes
-            .records
-            .iter()
-            .zip(ends)
-            .map(|(&(owner, start), end)| (owner.shard(), &changes.bytes[start..end]))
-            .collect();
-        changes.positions.clear();
-        let ticket = self.engine.log().append_atomically(&records, &mut changes.positions);
-        for (&(owner, _), &seq) in changes.records.iter().zip(&changes.positions) {
-            match owner {
-                Owner::Partition(id) => self.locked.partition_mut(id).advance(seq),
-                Owner::Shard(shard) => {
-                    shard.partitions().for_each(|id| self.locked.partition_mut(id).advance(seq));
-                }
-            }
-        }
-        self.finish(ticket)
-    }
-
-    #[inline]
-    fn finish(&mut self, ticket: Ticket) -> Option<Ticket> {
-        if self.gated {
-            for &(id, hash) in &self.changes.keys {
-                let partition = self.locked.partition_mut(id);
-                self.engine.note_unacknowledged(id, partition, hash, ticket);
-            }
-        }
-        self.changes.clear();
-        self.gated.then_some(ticket)
     }
 }

@@ -15,13 +15,13 @@
 use crate::engine::Engine;
 use crate::log::Gate;
 use crate::store::changes::ChangeSet;
+use crate::store::context::CommandContext;
 use crate::store::held::Held;
 use crate::store::txn::Txn;
-use crate::store::view::CommandContext;
+use crate::store::whole::{apply, concerns};
 use crate::waiting::watch::seen;
 use basalt_change::op::Op;
 use basalt_change::place::PartitionId;
-use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{Called, WatchedState};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
@@ -140,19 +140,6 @@ impl Txn<'_> {
     }
 }
 
-/// Whether a flush or a swap makes a difference to a partition.
-fn concerns(partition: &Partition, op: Op<'_>) -> bool {
-    let is_used = |db: u8| {
-        let database = partition.databases().numbered(usize::from(db));
-        database.is_some_and(|database| !database.is_untouched())
-    };
-    match op {
-        Op::FlushDb { db, .. } => is_used(db),
-        Op::SwapDb { db, other } => is_used(db) || is_used(other),
-        _ => false,
-    }
-}
-
 /// Tells those who are interested in keys of a database that is about to be emptied or exchanged.
 #[cold]
 fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called) {
@@ -169,25 +156,6 @@ fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called)
         _ => {}
     }
     partition.interest = (!interest.is_empty()).then_some(interest);
-}
-
-/// Applies a flush or a swap to one partition; returns the database that was flushed.
-pub(crate) fn apply(
-    partition: &mut Partition,
-    op: Op<'_>,
-    empty: &dyn Fn(u64) -> Database,
-) -> Option<Database> {
-    if !concerns(partition, op) {
-        return None;
-    }
-    match op {
-        Op::FlushDb { db, generation } => partition.flush(db, empty(generation)),
-        Op::SwapDb { db, other } => {
-            partition.swap(db, other);
-            None
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@
 use crate::engine::Engine;
 use crate::log::{Gating, Ticket};
 use crate::store::changes::ChangeSet;
+use crate::store::context::CommandContext;
 use crate::store::key::Key;
-use crate::store::view::{CommandContext, access_at};
+use crate::store::view::access_at;
 use basalt_change::op::{Origin, Put, StringForm};
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::table::EntryHint;

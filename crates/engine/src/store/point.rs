@@ -9,8 +9,9 @@
 use crate::engine::Engine;
 use crate::log::Gate;
 use crate::store::collections::WrongType;
+use crate::store::context::CommandContext;
 use crate::store::key::Key;
-use crate::store::view::{CommandContext, Object, View, used};
+use crate::store::view::{Object, View, used};
 use basalt_keyspace::table::EntryHint;
 use basalt_value::Collection;
 

@@ -6,8 +6,9 @@
 //! [`Transaction`](crate::Transaction) that claims them as well. Whatever it has seen before may
 //! have changed meanwhile: each run finds out again which keys it needs.
 
-use crate::store::changes::Ask;
-use crate::store::txn::{RunMode, Txn};
+use crate::store::ask::Ask;
+use crate::store::context::RunMode;
+use crate::store::txn::Txn;
 use crate::store::view::View;
 
 impl Txn<'_> {
@@ -46,14 +47,5 @@ impl View<'_> {
     /// As [`Txn::take_reach`].
     pub fn take_reach(&self) -> Option<Vec<Vec<u8>>> {
         self.ask.take().and_then(Ask::names)
-    }
-}
-
-impl Ask {
-    fn names(self) -> Option<Vec<Vec<u8>>> {
-        match self {
-            Ask::Reach(names) => Some(names),
-            Ask::Fetch(_) | Ask::Ready(_) => None,
-        }
     }
 }

@@ -13,14 +13,16 @@
 
 use crate::engine::Engine;
 use crate::log::{Gate, Ticket};
-use crate::residency::miss::Missing;
+use crate::residency::queue::Missing;
 use crate::store::census::DatabaseTotals;
 use crate::store::changes::{ChangeSet, TooLarge};
+use crate::store::context::CommandContext;
+use crate::store::context::RunMode;
 use crate::store::key::Key;
-use crate::store::txn::{RunMode, Txn};
-use crate::store::view::{CommandContext, Object, View};
+use crate::store::txn::Txn;
+use crate::store::view::{Object, View};
 use crate::store::walk::{Cursor, Walk, WalkEnd, WalkLimits};
-use crate::waiting::watch::Watching;
+use crate::waiting::watching::Watching;
 use basalt_change::place::PartitionId;
 use basalt_env::random::Random;
 use basalt_keyspace::keyspace::Locked;

@@ -1,9 +1,11 @@
 //! Putting what is under one key under another, also of another database: RENAME, COPY, MOVE.
 
-use crate::store::changes::{Ask, TooLarge};
+use crate::store::ask::Ask;
+use crate::store::changes::TooLarge;
+use crate::store::context::RunMode;
 use crate::store::events::EventClass;
 use crate::store::key::Key;
-use crate::store::txn::{PutOptions, RunMode, Txn};
+use crate::store::txn::{PutOptions, Txn};
 use crate::store::view::access_at;
 use basalt_change::op::{Op, Origin, Put};
 use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};

@@ -4,11 +4,12 @@
 
 use crate::engine::Engine;
 use crate::log::{Gate, Gating};
-use crate::residency::miss::Missing;
+use crate::residency::queue::Missing;
 use crate::store::changes::ChangeSet;
+use crate::store::context::{Attempt, CommandContext, Issuer, RunMode};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
-use crate::store::view::{Attempt, CommandContext, Issuer, Object, access_at, live};
+use crate::store::view::{Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
 use basalt_keyspace::entry::{Access, Content, NewValue};
@@ -29,17 +30,6 @@ pub struct Txn<'e> {
     pub(crate) changes: &'e mut ChangeSet,
     pub(crate) gated: bool,
     pub(crate) run_mode: RunMode,
-}
-
-/// Whether a command runs by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RunMode {
-    /// It does, and may ask to be run again.
-    Alone,
-    /// It is one of several that run as one, and everything is there that it may touch.
-    Transaction,
-    /// It is one of several that run as one, and every key is there.
-    Everything,
 }
 
 /// A key that was looked for, to be replaced by what becomes of it.
@@ -256,7 +246,7 @@ impl<'e> Txn<'e> {
     }
 
     /// Turns a string into the form that editing leaves ([`StringForm::Edited`]). Its bytes stay,
-    /// so nobody who watches the key is told. A string of more than [`WHOLE_BYTES_MAX`] has that
+    /// so nobody who watches the key is told. A string of more than `WHOLE_BYTES_MAX` has that
     /// form already.
     pub fn reform(&mut self, key: &Key<'_>) {
         let Some((found, object)) = self.find_live(self.session.db, key) else { return };

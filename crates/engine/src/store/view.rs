@@ -3,85 +3,18 @@
 
 use crate::engine::Engine;
 use crate::log::Gate;
-use crate::residency::miss::Missing;
-use crate::store::changes::Ask;
+use crate::residency::queue::Missing;
+use crate::store::ask::Ask;
+use crate::store::context::{CommandContext, Issuer, RunMode, Touch};
 use crate::store::key::Key;
-use crate::store::txn::RunMode;
-use crate::waiting::Behind;
+use crate::waiting::request::Behind;
 use basalt_change::op::StringForm;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::table::{Found, Lookup, Table};
-use basalt_stdx::short_lock::LockWait;
 use basalt_value::ValueRef;
 use std::cell::Cell;
-
-/// For whom and when a command runs.
-#[derive(Clone, Copy, Debug)]
-pub struct CommandContext {
-    /// Number of the selected database.
-    pub db: u8,
-    /// Now, in unix milliseconds.
-    pub now_ms: u64,
-    /// Whether reading a key counts as using it (`CLIENT NO-TOUCH`).
-    pub touch: Touch,
-    /// Largest value that a command may make, in bytes (`proto-max-bulk-len`).
-    pub value_bytes_max: usize,
-    /// Number of the client, 0 for the server itself.
-    pub client: u64,
-    /// Whether the command has waited for its keys.
-    pub attempt: Attempt,
-    /// How long its thread waits for a partition.
-    pub lock_wait: LockWait,
-    /// What has issued the command.
-    pub issuer: Issuer,
-}
-
-/// What issues a command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Issuer {
-    /// A client, also as one of a transaction, or the server itself.
-    Client,
-    /// A script.
-    Script,
-}
-
-/// Whether a command runs for the first time or has waited for its keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Attempt {
-    /// It runs for the first time and may wait.
-    First,
-    /// It has waited and may wait on.
-    Again,
-    /// It has waited and its time is over.
-    Last,
-}
-
-impl CommandContext {
-    /// For what the server does by itself: leaves no trace, waits for nothing and has no limits.
-    pub fn background(db: u8, now_ms: u64) -> CommandContext {
-        CommandContext {
-            db,
-            now_ms,
-            touch: Touch::No,
-            value_bytes_max: usize::MAX,
-            client: 0,
-            attempt: Attempt::First,
-            lock_wait: LockWait::Endless,
-            issuer: Issuer::Client,
-        }
-    }
-}
-
-/// Whether reading a key counts as using it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Touch {
-    /// It does.
-    Yes,
-    /// It does not.
-    No,
-}
 
 /// Read access to the keys of one command.
 pub struct View<'e> {

@@ -7,8 +7,8 @@
 //! does not come; it goes, and the next one is called, as soon as the key can change.
 
 use crate::engine::Engine;
-use crate::waiting::Places;
-use crate::waiting::watch::Watching;
+use crate::waiting::request::Places;
+use crate::waiting::watching::Watching;
 use basalt_stdx::short_lock::LockWait;
 
 impl Engine {

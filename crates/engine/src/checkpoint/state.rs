@@ -1,0 +1,90 @@
+//! What is known of checkpoints: those asked for, the one that runs, what the others have done.
+
+use super::floors::Floors;
+use crate::error::EngineError;
+use crate::log::LogError;
+use basalt_change::log_mark::LogMark;
+use basalt_cold::ColdError;
+use basalt_stdx::lock_rank::RankedMutex;
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// See `docs/concurrency.md`.
+const RUNNING_RANK: u8 = 1;
+
+/// Why a checkpoint failed. The data is safe in memory and in the log; it is tried again.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The cold tier did not take it.
+    #[error("{0}")]
+    Cold(#[from] ColdError),
+    /// The log failed.
+    #[error("{0}")]
+    Log(#[from] LogError),
+    /// A collection could not be read for which changes of the log wait.
+    #[error("{0}")]
+    Read(#[from] EngineError),
+}
+
+/// What checkpoints have done so far.
+#[derive(Clone, Debug, Default)]
+pub struct CheckpointStats {
+    /// Checkpoints that completed.
+    pub completed: u64,
+    /// One is running.
+    pub running: bool,
+    /// Unix time in milliseconds of the end of the last complete one, 0 for none.
+    pub last_ms: u64,
+    /// Why the last one failed, if it did.
+    pub last_error: Option<String>,
+    /// Partitions that the last one left out because a row of theirs cannot be read. The log keeps
+    /// their changes.
+    pub partitions_left_out: u64,
+    /// The last one failed because the disk has no room.
+    pub is_out_of_space: bool,
+    /// How long the last complete one took.
+    pub last_duration: Duration,
+    /// Rows that the last complete one wrote.
+    pub last_rows: u64,
+    /// The longest time that one partition was locked, of all.
+    pub longest_lock: Duration,
+}
+
+/// Called when a requested checkpoint has ended.
+pub type Done = Box<dyn FnOnce(Result<(), CheckpointError>) + Send>;
+
+pub(crate) struct Checkpointing {
+    pub(super) requests: Mutex<Vec<Done>>,
+    pub(super) requested: Condvar,
+    /// Held while a checkpoint runs.
+    pub(super) running: RankedMutex<Floors, RUNNING_RANK>,
+    /// What the last one could not have trimmed, for a partition that was left out.
+    pub(super) held_back_bytes: AtomicU64,
+    /// Changes that were told of, and how many of them when the last one that completed began.
+    pub(super) changes: AtomicU64,
+    pub(super) changes_saved: AtomicU64,
+    pub(super) stats: RankedMutex<CheckpointStats>,
+}
+
+/// What a checkpoint did.
+impl Checkpointing {
+    /// Goes on from what a start has found of the log.
+    pub(crate) fn after(log: Option<LogMark>) -> Checkpointing {
+        Checkpointing {
+            requests: Mutex::default(),
+            requested: Condvar::default(),
+            running: RankedMutex::new(Floors::after(log)),
+            held_back_bytes: AtomicU64::default(),
+            changes: AtomicU64::default(),
+            changes_saved: AtomicU64::default(),
+            stats: RankedMutex::default(),
+        }
+    }
+
+    /// A partition was locked for so long.
+    pub(super) fn note_lock(&self, time: Duration) {
+        let mut stats = self.stats.lock();
+        stats.longest_lock = stats.longest_lock.max(time);
+    }
+}
