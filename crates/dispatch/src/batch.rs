@@ -15,6 +15,7 @@ use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
 use super::execute::{RequestSize, execute, execute_attended, may_take_long};
+use super::form::{Ended, ReplyForm, Then};
 use super::halt::Halt;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
@@ -91,6 +92,8 @@ pub struct Running<'a> {
     pub out: &'a mut Output,
     /// Bytes of replies after which the client's further requests wait until it has read some.
     pub owed_bytes_max: usize,
+    /// The form of its replies, if that is not Redis' protocol.
+    pub form: Option<&'a mut dyn ReplyForm>,
 }
 
 /// The clients whose requests a batch holds.
@@ -286,7 +289,11 @@ impl Batch {
         }
         let Some(mut running) = clients.running(client) else { return next };
         let owed = running.out.len();
-        let stop = self.run_requests(server, worker, &mut running, &self.requests[first..next]);
+        let requests = &self.requests[first..next];
+        let stop = match running.form.take() {
+            None => self.run_requests(server, worker, &mut running, requests),
+            Some(form) => self.run_in_form(server, worker, &mut running, form, requests),
+        };
         *bytes_left = bytes_left.saturating_sub(running.out.len() - owed);
         match stop {
             None => next,
@@ -315,8 +322,11 @@ impl Batch {
         worker.hand_over_messages(server);
         let mut halt = None;
         let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
-            let Running { session, bytes, consumed, out, .. } = running;
+            let Running { session, bytes, consumed, out, mut form, .. } = running;
             let owed = out.len();
+            if let Some(form) = &mut form {
+                form.begin(out);
+            }
             let incoming = request.incoming(bytes, &self.words);
             let mut admission = Admission::of(server, worker, session);
             let attended = (&mut admission, attendant);
@@ -331,6 +341,12 @@ impl Batch {
                     halt = Some(Halt::Closed);
                 }
                 Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
+            }
+            if let Some(form) = &mut form {
+                let then = form.end(Ended::of(halt.as_ref()), out);
+                if then == Then::Closes && halt.is_none() {
+                    halt = Some(Halt::Closed);
+                }
             }
             *bytes_left = bytes_left.saturating_sub(out.len() - owed);
         };
@@ -353,7 +369,7 @@ impl Batch {
         &self,
         server: &Dispatcher,
         worker: &mut Worker,
-        Running { session, bytes, consumed, out, owed_bytes_max }: &mut Running<'_>,
+        Running { session, bytes, consumed, out, owed_bytes_max, .. }: &mut Running<'_>,
         mut requests: &[Request],
     ) -> Option<Stop> {
         let (words, count) = (self.words.as_slice(), requests.len());
@@ -397,6 +413,40 @@ impl Batch {
             requests = &requests[1..];
             if out.len() > *owed_bytes_max && !requests.is_empty() {
                 return Some(Stop::Halt(Halt::Later));
+            }
+        }
+        None
+    }
+
+    /// Runs requests of one client whose replies have a form of their own; returns why it has
+    /// stopped before the last.
+    #[inline(never)]
+    fn run_in_form(
+        &self,
+        server: &Dispatcher,
+        worker: &mut Worker,
+        running: &mut Running<'_>,
+        form: &mut dyn ReplyForm,
+        requests: &[Request],
+    ) -> Option<Stop> {
+        for (ran, request) in requests.iter().enumerate() {
+            if ran > 0 && running.out.len() > running.owed_bytes_max {
+                return Some(Stop::Halt(Halt::Later));
+            }
+            form.begin(running.out);
+            let stop = self.run_requests(server, worker, running, std::slice::from_ref(request));
+            let ended = match &stop {
+                // It begins again, apart.
+                Some(Stop::Long(_)) => Ended::RunsAgain,
+                Some(Stop::Halt(halt)) => Ended::of(Some(halt)),
+                None => Ended::Answered,
+            };
+            let then = form.end(ended, running.out);
+            match stop {
+                None if then == Then::GoesOn => {}
+                None => return Some(Stop::Halt(Halt::Closed)),
+                Some(Stop::Long(_)) => return Some(Stop::Long(ran)),
+                Some(halt) => return Some(halt),
             }
         }
         None

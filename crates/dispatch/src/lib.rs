@@ -24,6 +24,7 @@ mod dispatcher;
 mod events;
 mod exec;
 mod execute;
+mod form;
 mod halt;
 mod keys;
 mod outcome;
@@ -41,6 +42,7 @@ mod worker;
 
 pub use batch::{Batch, BatchClients, Origin, Running, ShortWays};
 pub use dispatcher::Dispatcher;
+pub use form::{Ended, ReplyForm, Then};
 pub use halt::Halt;
 pub use silence::finish_wait;
 pub use worker::Worker;

@@ -8,6 +8,7 @@ use crate::threads::NetThreads;
 use basalt_dispatch::Dispatcher;
 use basalt_env::thread::JoinHandle;
 use basalt_observe::log_limit::LogLimit;
+use basalt_resp::Output;
 use mio::{Events, Poll, Token, Waker};
 use socket2::SockRef;
 use std::io::{self, IoSlice};
@@ -19,8 +20,8 @@ const WAKE: Token = Token(usize::MAX);
 /// After running out of file descriptors, accepting pauses for this long.
 const PAUSE: Duration = Duration::from_millis(100);
 
-const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
-const PROTECTED: &[u8] = b"-DENIED Redis is running in protected mode because protected mode is \
+const TOO_MANY: &str = "ERR max number of clients reached";
+const PROTECTED: &str = "DENIED Redis is running in protected mode because protected mode is \
 enabled and no password is set for the default user. In this mode connections are only accepted \
 from the loopback interface. If you want to connect from external computers to Redis you may adopt \
 one of the following solutions: 1) Just disable protected mode sending the command 'CONFIG SET \
@@ -31,7 +32,7 @@ mode by editing the Redis configuration file, and setting the protected mode opt
 then restarting the server. 3) If you started the server manually just for testing, restart it with \
 the '--protected-mode no' option. 4) Set up an authentication password for the default user. NOTE: \
 You only need to do one of the above things in order for the server to start accepting connections \
-from the outside.\r\n";
+from the outside.";
 
 /// The accepting thread, until stopped.
 pub struct Acceptor {
@@ -128,10 +129,10 @@ impl Accepting {
     }
 
     fn accept(&mut self, token: usize) -> io::Result<Option<NewConnection>> {
-        let Caller { mut connection, is_remote } = self.listening.accept(token)?;
+        let Caller { connection, is_remote } = self.listening.accept(token)?;
         if let Some(refusal) = self.refusal(is_remote) {
             // A client that has gone already does not need to know why.
-            let _ = connection.stream.write_vectored(&[IoSlice::new(refusal)]);
+            let _ = dismiss(connection, refusal);
             return Ok(None);
         }
         if let Stream::Tcp(stream) = &connection.stream {
@@ -141,7 +142,7 @@ impl Accepting {
     }
 
     /// What to tell a client that may not come in.
-    fn refusal(&self, from_outside: bool) -> Option<&'static [u8]> {
+    fn refusal(&self, from_outside: bool) -> Option<&'static str> {
         let settings = self.server.config.settings();
         if self.connections() >= settings.clients.clients_max {
             self.server.rejected_connections.fetch_add(1, Ordering::Relaxed);
@@ -154,6 +155,15 @@ impl Accepting {
     fn connections(&self) -> usize {
         self.mailboxes.iter().map(|mailbox| mailbox.connections.load(Ordering::Relaxed)).sum()
     }
+}
+
+/// Tells a client, as far as its socket takes it, why it may not come in.
+fn dismiss(mut connection: NewConnection, refusal: &str) -> io::Result<usize> {
+    let mut out = Output::new();
+    connection.wire.front().dismiss(refusal, &mut out);
+    let mut slices = [IoSlice::new(&[]); 4];
+    let count = out.io_slices(&mut slices);
+    connection.stream.write_vectored(&slices[..count])
 }
 
 fn configure(stream: &mio::net::TcpStream, keepalive_s: u32) -> io::Result<()> {

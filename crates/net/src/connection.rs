@@ -2,13 +2,18 @@
 //! One client's connection.
 
 use crate::buffers::BufferPool;
+use crate::front::Next;
 use crate::input::Input;
 use crate::stream::{ReadBytes, Stream};
+use crate::wire::Wire;
 use basalt_config::OutputLimit;
+use basalt_dispatch::{Ended, Then};
 use basalt_engine::{CommitLog, Fate, Gate};
 use basalt_env::{Clock, Instant};
-use basalt_resp::{Arg, Output, Parsed, Parser, ProtocolError, Reply, RequestLimits};
+use basalt_pubsub::Serial;
+use basalt_resp::{Output, RequestLimits};
 use basalt_service::error::CommandError;
+use basalt_service::push::{Delivery, Receipt};
 use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
 use std::collections::VecDeque;
@@ -29,7 +34,8 @@ pub(crate) struct Connection {
     pub(crate) stream: Stream,
     pub(crate) generation: u64,
     pub(crate) session: Session,
-    pub(crate) parser: Parser,
+    /// How its requests and replies look.
+    pub(crate) wire: Wire,
     pub(crate) input: Input,
     /// Replies of this turn.
     pub(crate) output: Output,
@@ -80,12 +86,12 @@ pub(crate) enum ReadOutcome {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream, generation: u64, session: Session) -> Connection {
+    pub(crate) fn new(stream: Stream, wire: Wire, generation: u64, session: Session) -> Connection {
         Connection {
             stream,
             generation,
             session,
-            parser: Parser::new(),
+            wire,
             input: Input::default(),
             output: Output::new(),
             owed: VecDeque::new(),
@@ -192,7 +198,7 @@ impl Connection {
         self.output = Output::new();
         self.session.gate = Gate::default();
         if let Some(error) = CommandError::of_outcome(fate) {
-            Reply::new(&mut self.output, self.session.protocol).error(error.text());
+            self.wire.front().dismiss(error.text(), &mut self.output);
         }
         if self.state != State::Dead {
             self.state = State::Closing;
@@ -297,47 +303,56 @@ impl Connection {
         (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
-    /// Parses the request where parsing stands.
-    #[inline(always)]
-    pub(crate) fn parse(
-        &mut self,
-        limits: &RequestLimits,
-        words: &mut Vec<Arg>,
-    ) -> Result<Parsed, ProtocolError> {
-        let start = self.input.parsed();
-        if self.input.bytes()[start] != b'*' {
-            self.keep_inline();
-        }
-        self.parser.parse(self.input.bytes_mut(), start, limits, words)
-    }
-
-    /// The request where parsing stands is inline: keeps what parsing will change of it, which is
-    /// quotes.
-    #[cold]
-    fn keep_inline(&mut self) {
-        let start = self.input.parsed();
-        let rest = &self.input.bytes()[start..];
-        let Some(end) = rest.iter().position(|&byte| byte == b'\n') else { return };
-        if rest[..end].iter().any(|byte| matches!(byte, b'"' | b'\'')) {
-            self.input.keep(start..start + end);
-        }
-    }
-
     /// Goes back to the first request that has not run.
     pub(crate) fn rewind(&mut self) {
         self.input.rewind();
-        self.parser = Parser::new();
+        self.wire.front().rewind();
     }
 
-    /// Passes over the request that could not be run.
-    pub(crate) fn skip_request(&mut self, limits: &RequestLimits) {
+    /// Answers the first request that has not run, and passes over it: it has run elsewhere, or
+    /// will not run.
+    pub(crate) fn answer_first(
+        &mut self,
+        limits: &RequestLimits,
+        write: impl FnOnce(&mut Session, &mut Output),
+    ) {
         self.rewind();
         let start = self.input.parsed();
-        if let Ok(Parsed::Request { consumed }) = self.parse(limits, &mut Vec::new()) {
-            self.input.pass_to(start + consumed);
-            self.input.consume_to(start + consumed);
+        // Its front has to know which request the answer is for.
+        let next = self.wire.front().next(&mut self.input, limits, &mut Vec::new());
+        self.answer(write);
+        if let Next::Request { bytes } = next {
+            self.input.pass_to(start + bytes);
+            self.input.consume_to(start + bytes);
         }
         self.rewind();
+    }
+
+    /// Writes the answer to the next request that is to be answered, as the client's front has it.
+    pub(crate) fn answer(&mut self, write: impl FnOnce(&mut Session, &mut Output)) {
+        let front = self.wire.front();
+        front.begin(&mut self.output);
+        write(&mut self.session, &mut self.output);
+        if front.end(Ended::Answered, &mut self.output) == Then::Closes {
+            self.state = State::Closing;
+        }
+    }
+
+    /// Writes a message of pub/sub, if it is for a subscription that it has.
+    #[inline]
+    pub(crate) fn receive(&mut self, delivery: &Delivery, serial: Serial) -> Receipt {
+        let Connection { session, wire, output, .. } = self;
+        match wire {
+            Wire::Resp(_) => session.receive(delivery, serial, output),
+            Wire::Other(front) => {
+                let mut message = Output::new();
+                let receipt = session.receive(delivery, serial, &mut message);
+                if receipt == Receipt::Written {
+                    front.deliver(message, output);
+                }
+                receipt
+            }
+        }
     }
 
     /// What CLIENT LIST shows.
@@ -379,6 +394,7 @@ mod tests {
     use super::{Connection, ReadOutcome};
     use crate::buffers::BufferPool;
     use crate::stream::{Hoarding, Stream};
+    use crate::wire::Wire;
     use basalt_service::clients::{Clients, NewClient, Wake};
     use basalt_service::hand_over::Served;
     use basalt_service::session::Session;
@@ -398,7 +414,7 @@ mod tests {
         let (address, local_address) = (String::from("peer"), String::from("here"));
         let wake = Box::new(Nobody);
         let new = NewClient { address, local_address, fd: stream.fd(), now_ms: 0, wake };
-        Connection::new(stream, 1, Session::new(Clients::default().add(new), true))
+        Connection::new(stream, Wire::default(), 1, Session::new(Clients::default().add(new), true))
     }
 
     /// Nothing but the stream itself can tell that it has more: the socket is empty, and its poll

@@ -21,7 +21,7 @@ const KEPT_BYTES_MAX: usize = 256 << 10;
 
 /// One connection's query buffer.
 #[derive(Debug, Default)]
-pub(crate) struct Input {
+pub struct Input {
     /// All of it is initialised; `filled` bytes of it are the client's.
     bytes: Vec<u8>,
     filled: usize,
@@ -48,14 +48,14 @@ struct Original {
 impl Input {
     /// What the client has sent.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
 
     /// What the client has sent, for a parser that changes it in place: what it changes of a
     /// request is to be kept before ([`Input::keep`]).
     #[inline]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.filled]
     }
 
@@ -79,7 +79,7 @@ impl Input {
 
     /// Where parsing goes on.
     #[inline(always)]
-    pub(crate) fn parsed(&self) -> usize {
+    pub fn parsed(&self) -> usize {
         self.parsed
     }
 
@@ -110,7 +110,7 @@ impl Input {
 
     /// Keeps bytes that are about to be changed, of a request that has not been passed.
     #[cold]
-    pub(crate) fn keep(&mut self, range: Range<usize>) {
+    pub fn keep(&mut self, range: Range<usize>) {
         debug_assert!(self.parsed <= range.start);
         let original = Original { start: range.start, bytes: self.bytes()[range].to_vec() };
         self.originals.push(original);

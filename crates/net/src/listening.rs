@@ -7,15 +7,19 @@
 //! connects in between is refused. Connections stay, whatever becomes of the socket that they came
 //! through.
 
+use crate::front::Front;
 use crate::listen::{ListenError, Listener, is_taken, listen, listen_tcp_on_all, tcp_addresses};
 use crate::mailbox::NewConnection;
 use crate::stream::Stream;
+use crate::wire::Wire;
 use basalt_config::NetworkSettings;
 use basalt_stdx::lock_rank::RankedMutex;
 use mio::Registry;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// See the head of this file.
 #[derive(Debug)]
@@ -23,12 +27,30 @@ pub struct Listening {
     sockets: RankedMutex<Sockets>,
 }
 
+/// Makes the front of each connection that comes through a socket.
+type MakeFront = Arc<dyn Fn() -> Box<dyn Front> + Send + Sync>;
+
 #[derive(Debug, Default)]
 struct Sockets {
+    /// Those of Redis' protocol, which `port` and `bind` are about.
     by_token: BTreeMap<usize, Listener>,
+    /// Those of other fronts, which stay as long as the server does.
+    of_fronts: BTreeMap<usize, OfFront>,
     next_token: usize,
     /// Where the accepting thread hears of them, once there is one.
     registry: Option<Registry>,
+}
+
+/// A socket whose connections have a front of their own.
+struct OfFront {
+    listener: Listener,
+    make: MakeFront,
+}
+
+impl fmt::Debug for OfFront {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.listener.fmt(formatter)
+    }
 }
 
 /// Somebody who has connected.
@@ -51,6 +73,26 @@ impl Listening {
             sockets.next_token += 1;
         }
         Ok(Listening { sockets: RankedMutex::new(sockets) })
+    }
+
+    /// Also listens where these settings say, for clients with a front of their own: `make` makes
+    /// one for each. To be called before clients are accepted.
+    ///
+    /// # Errors
+    /// If there is no address, or one that is not optional cannot be used.
+    pub fn add(
+        &self,
+        settings: &NetworkSettings,
+        make: impl Fn() -> Box<dyn Front> + Send + Sync + 'static,
+    ) -> Result<(), ListenError> {
+        let make: MakeFront = Arc::new(make);
+        let mut sockets = self.sockets.lock();
+        for listener in listen(settings)? {
+            let token = sockets.next_token;
+            sockets.of_fronts.insert(token, OfFront { listener, make: Arc::clone(&make) });
+            sockets.next_token += 1;
+        }
+        Ok(())
     }
 
     /// Listens on TCP where the settings say from now on, and no longer where it did. If that
@@ -83,7 +125,9 @@ impl Listening {
 
     /// Closes all of them, for good.
     pub(crate) fn close(&self) {
-        self.sockets.lock().by_token.clear();
+        let mut sockets = self.sockets.lock();
+        sockets.by_token.clear();
+        sockets.of_fronts.clear();
     }
 
     /// Where it listens, as a person would write it.
@@ -106,6 +150,9 @@ impl Listening {
         for (&token, listener) in &mut sockets.by_token {
             listener.register(&registry, token)?;
         }
+        for (&token, of_front) in &mut sockets.of_fronts {
+            of_front.listener.register(&registry, token)?;
+        }
         sockets.registry = Some(registry);
         Ok(())
     }
@@ -114,22 +161,31 @@ impl Listening {
     /// meanwhile.
     pub(crate) fn accept(&self, token: usize) -> io::Result<Caller> {
         let sockets = self.sockets.lock();
+        if let Some(OfFront { listener, make }) = sockets.of_fronts.get(&token) {
+            return accept(listener, || Wire::Other(make()));
+        }
         match sockets.by_token.get(&token) {
-            Some(Listener::Tcp(listener, _)) => {
-                let (stream, peer) = listener.accept()?;
-                let local_address = stream.local_addr()?.to_string();
-                let (stream, address) = (Stream::Tcp(stream), peer.to_string());
-                let connection = NewConnection { stream, address, local_address };
-                Ok(Caller { connection, is_remote: !peer.ip().to_canonical().is_loopback() })
-            }
-            Some(Listener::Unix(listener, file)) => {
-                let (stream, _) = listener.accept()?;
-                let address = format!("{}:0", file.0.display());
-                let (stream, local_address) = (Stream::Unix(stream), address.clone());
-                let connection = NewConnection { stream, address, local_address };
-                Ok(Caller { connection, is_remote: false })
-            }
+            Some(listener) => accept(listener, Wire::default),
             None => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+fn accept(listener: &Listener, wire: impl Fn() -> Wire) -> io::Result<Caller> {
+    match listener {
+        Listener::Tcp(listener, _) => {
+            let (stream, peer) = listener.accept()?;
+            let local_address = stream.local_addr()?.to_string();
+            let (stream, address) = (Stream::Tcp(stream), peer.to_string());
+            let connection = NewConnection { stream, wire: wire(), address, local_address };
+            Ok(Caller { connection, is_remote: !peer.ip().to_canonical().is_loopback() })
+        }
+        Listener::Unix(listener, file) => {
+            let (stream, _) = listener.accept()?;
+            let address = format!("{}:0", file.0.display());
+            let (stream, local_address) = (Stream::Unix(stream), address.clone());
+            let connection = NewConnection { stream, wire: wire(), address, local_address };
+            Ok(Caller { connection, is_remote: false })
         }
     }
 }

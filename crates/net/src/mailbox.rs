@@ -1,6 +1,7 @@
 //! How other threads reach a network thread: messages, and one wake-up for any number of them.
 
 use crate::stream::Stream;
+use crate::wire::Wire;
 use basalt_pubsub::Sink;
 use basalt_service::clients::Wake;
 use basalt_service::error::CommandError;
@@ -49,6 +50,7 @@ pub(crate) struct ConnectionId {
 #[derive(Debug)]
 pub(crate) struct NewConnection {
     pub(crate) stream: Stream,
+    pub(crate) wire: Wire,
     pub(crate) address: String,
     pub(crate) local_address: String,
 }

@@ -12,6 +12,7 @@ use basalt_engine::Refusal;
 use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Address, SinkId, Subscription};
+use basalt_resp::Output;
 use basalt_service::clients::{NewClient, Unblocking};
 use basalt_service::error::CommandError;
 use basalt_service::hand_over::Served;
@@ -315,7 +316,7 @@ impl Reactor {
     }
 
     fn adopt(&mut self, turn: &mut Turn, new: NewConnection) {
-        let NewConnection { mut stream, address, local_address } = new;
+        let NewConnection { mut stream, mut wire, address, local_address } = new;
         let index = self.vacant.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1
@@ -339,7 +340,8 @@ impl Reactor {
         let authenticated = turn.worker.settings.clients.password.is_none();
         let mut session = Session::new(client, authenticated);
         session.address = Address { sink: self.sink, place: index as u32 };
-        self.connections[index] = Some(Connection::new(stream, self.generation, session));
+        session.speak(wire.front().protocol());
+        self.connections[index] = Some(Connection::new(stream, wire, self.generation, session));
         turn.worker.counters.connections.add(1);
         self.schedule(index);
     }
@@ -365,8 +367,7 @@ impl Reactor {
                 if matches!(connection.state, State::Closing | State::Dead) {
                     continue;
                 }
-                let Connection { session, output, .. } = connection;
-                if session.receive(delivery, serial, output) == Receipt::Written {
+                if connection.receive(delivery, serial) == Receipt::Written {
                     self.schedule(index);
                 }
             }
@@ -384,17 +385,31 @@ impl Reactor {
         let State::Parked(afterwards) = connection.state else { return };
         connection.state = State::Open;
         // A read that failed ends the command; what was read lets it run again.
-        let answered = afterwards == Afterwards::Reply || result.is_err();
-        if answered {
-            let Some(connection) = &mut self.connections[id.index] else { return };
-            let Connection { session, output, .. } = connection;
-            dispatch::finish_wait(&turn.worker, session, (afterwards, result), output);
-            if afterwards == Afterwards::RunAgain {
-                let limits = turn.limits(connection);
-                connection.skip_request(&limits);
-            }
+        if afterwards == Afterwards::Reply || result.is_err() {
+            self.finish_wait(turn, id, (afterwards, result));
         }
         self.schedule(id.index);
+    }
+
+    /// Answers a command that waited and does not run again.
+    #[cold]
+    fn finish_wait(
+        &mut self,
+        turn: &Turn,
+        id: ConnectionId,
+        ended: (Afterwards, Result<(), CommandError>),
+    ) {
+        let Some(connection) = &mut self.connections[id.index] else { return };
+        let runs_again = ended.0 == Afterwards::RunAgain;
+        let write = |session: &mut Session, output: &mut Output| {
+            dispatch::finish_wait(&turn.worker, session, ended, output);
+        };
+        if runs_again {
+            let limits = turn.limits(connection);
+            connection.answer_first(&limits, write);
+        } else {
+            connection.answer(write);
+        }
     }
 
     fn wake_sleepers(&mut self, turn: &mut Turn) {
@@ -419,10 +434,7 @@ impl Reactor {
                 let timer = self.timers.add(HELD_PAUSE, id);
                 return connection.begin_waiting(timer);
             }
-            let ended = (Afterwards::RunAgain, Err(CommandError::UNBLOCKED));
-            dispatch::finish_wait(worker, &mut connection.session, ended, &mut connection.output);
-            let limits = turn.limits(connection);
-            connection.skip_request(&limits);
+            self.finish_wait(turn, id, (Afterwards::RunAgain, Err(CommandError::UNBLOCKED)));
         }
         self.schedule(id.index);
     }
@@ -435,9 +447,8 @@ impl Reactor {
         }
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
-        connection.session.take_served(served, &mut connection.output);
         let limits = turn.limits(connection);
-        connection.skip_request(&limits);
+        connection.answer_first(&limits, |session, output| session.take_served(served, output));
         self.schedule(id.index);
     }
 

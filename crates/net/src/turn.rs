@@ -8,11 +8,14 @@
 
 use crate::beside::{Beside, OnLoan};
 use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
+use crate::front::{Front, Next};
+use crate::input::Input;
 use crate::reactor::Reactor;
+use crate::wire::Wire;
 use basalt_config::ClientClass;
 use basalt_dispatch::{Batch, BatchClients, Dispatcher, Halt, Origin, Running, Worker};
 use basalt_env::Instant;
-use basalt_resp::{Parsed, ProtocolError, Reply, RequestLimits};
+use basalt_resp::RequestLimits;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::Session;
 use std::sync::Arc;
@@ -26,6 +29,20 @@ pub(crate) struct Turn {
     pub(crate) server: Arc<Dispatcher>,
     pub(crate) worker: Worker,
     batch: Batch,
+}
+
+/// Why parsing a client's requests has stopped.
+enum ParseStop {
+    /// Nothing is left.
+    Parsed,
+    /// The batch is full.
+    Full,
+    /// What was passed last is the front's to answer.
+    Passed,
+    /// The next request is not wholly there.
+    Incomplete,
+    /// The next bytes are no request.
+    Refused,
 }
 
 /// The connections of a thread.
@@ -107,9 +124,9 @@ fn running(connection: &mut Connection, owed_bytes_max: usize) -> Option<Running
         return None;
     }
     let owed_bytes_max = owed_bytes_max.saturating_sub(connection.owed_earlier_bytes());
-    let Connection { input, session, output, .. } = connection;
+    let Connection { input, session, output, wire, .. } = connection;
     let (bytes, consumed) = input.for_running();
-    Some(Running { session, bytes, consumed, out: output, owed_bytes_max })
+    Some(Running { session, bytes, consumed, out: output, owed_bytes_max, form: wire.form() })
 }
 
 /// A connection as the origin of requests.
@@ -190,60 +207,75 @@ impl Turn {
         }
         let limits = self.limits(connection);
         self.batch.turn_to_client();
-        while !connection.input.is_parsed() {
+        let Connection { wire, input, session, .. } = connection;
+        let place = (index, &limits, &mut *left, batch_max);
+        let stop = match wire {
+            Wire::Resp(resp) => self.parse_from(resp, input, session, place),
+            Wire::Other(front) => self.parse_from(&mut **front, input, session, place),
+        };
+        match stop {
+            ParseStop::Parsed => false,
+            ParseStop::Full => true,
+            ParseStop::Passed => self.answer_passed(reactor, index) && *left > 0,
+            ParseStop::Incomplete => self.check_query_limit(reactor, index),
+            ParseStop::Refused => {
+                self.refuse_bytes(reactor, index);
+                false
+            }
+        }
+    }
+
+    /// Adds requests of a client to the batch, as its front finds them.
+    #[inline(always)]
+    fn parse_from<F: Front + ?Sized>(
+        &mut self,
+        front: &mut F,
+        input: &mut Input,
+        session: &Session,
+        (index, limits, left, batch_max): (usize, &RequestLimits, &mut usize, usize),
+    ) -> ParseStop {
+        while !input.is_parsed() {
             // The limits of a client that has not said who it is depend on what it says next.
             let full = self.batch.len() >= batch_max
                 || *left == 0
                 || !limits.authenticated && !self.batch.is_empty();
             if full {
-                return true;
+                return ParseStop::Full;
             }
             let room = (batch_max - self.batch.len()).min(*left);
-            let taken = self.parse_alike(connection, index, &limits, room);
-            if taken > 0 {
-                *left -= taken;
-                continue;
+            let start = input.parsed();
+            if let Some(parser) = front.parser() {
+                // Those that begin as the last one did.
+                let (before, from) = (self.batch.len(), origin(index, session, input.bytes()));
+                let place = (start, room);
+                let end = self.batch.push_alike(&self.server, parser, limits, from, place);
+                input.pass_to(end);
+                let taken = self.batch.len() - before;
+                if taken > 0 {
+                    *left -= taken;
+                    continue;
+                }
             }
-            let start = connection.input.parsed();
-            let consumed = match connection.parse(&limits, self.batch.words()) {
-                Ok(Parsed::Request { consumed }) => consumed,
-                Ok(Parsed::Empty { consumed }) => {
-                    connection.input.pass_to(start + consumed);
-                    return self.pass_over_nothing(reactor, index) && *left > 0;
+            match front.next(input, limits, self.batch.words()) {
+                Next::Request { bytes } => {
+                    let end = start + bytes;
+                    input.pass_to(end);
+                    *left -= 1;
+                    let from = origin(index, session, input.bytes());
+                    self.batch.push(&self.server, from, start, end);
                 }
-                Ok(Parsed::Incomplete { wanted }) => {
-                    connection.input.want(wanted);
-                    return self.check_query_limit(reactor, index);
+                Next::Passed { bytes } => {
+                    input.pass_to(start + bytes);
+                    return ParseStop::Passed;
                 }
-                Err(error) => {
-                    self.refuse_bytes(reactor, index, error);
-                    return false;
+                Next::Incomplete { wanted } => {
+                    input.want(wanted);
+                    return ParseStop::Incomplete;
                 }
-            };
-            let end = start + consumed;
-            connection.input.pass_to(end);
-            *left -= 1;
-            let from = origin(index, &connection.session, connection.input.bytes());
-            self.batch.push(&self.server, from, start, end);
+                Next::Refused => return ParseStop::Refused,
+            }
         }
-        false
-    }
-
-    /// Adds at most `room` requests that begin as the last one did; returns their count.
-    #[inline(always)]
-    fn parse_alike(
-        &mut self,
-        connection: &mut Connection,
-        index: usize,
-        limits: &RequestLimits,
-        room: usize,
-    ) -> usize {
-        let Connection { input, session, parser, .. } = connection;
-        let (before, place) = (self.batch.len(), (input.parsed(), room));
-        let from = origin(index, session, input.bytes());
-        let end = self.batch.push_alike(&self.server, parser, limits, from, place);
-        input.pass_to(end);
-        self.batch.len() - before
+        ParseStop::Parsed
     }
 
     /// How large the connection's requests may be.
@@ -257,26 +289,26 @@ impl Turn {
         }
     }
 
-    /// An empty request counts as consumed when what came before it has run; false if the
+    /// Has the front answer what no command runs for, after what came before it; false if the
     /// connection has gone meanwhile.
     #[cold]
-    fn pass_over_nothing(&mut self, reactor: &mut Reactor, index: usize) -> bool {
+    fn answer_passed(&mut self, reactor: &mut Reactor, index: usize) -> bool {
         self.run(reactor);
         let Some(connection) = &mut reactor.connections[index] else { return false };
         if connection.state == State::Open {
+            connection.wire.front().answer(&mut connection.output);
             connection.input.consume_to(connection.input.parsed());
         }
         true
     }
 
-    /// Answers bytes that are no request, after what came before them, and hangs up.
+    /// Has the front answer bytes that are no request, after what came before them, and hangs up.
     #[cold]
-    fn refuse_bytes(&mut self, reactor: &mut Reactor, index: usize, error: ProtocolError) {
+    fn refuse_bytes(&mut self, reactor: &mut Reactor, index: usize) {
         self.run(reactor);
         let Some(connection) = &mut reactor.connections[index] else { return };
         if connection.state == State::Open {
-            let mut reply = Reply::new(&mut connection.output, connection.session.protocol);
-            reply.protocol_error(error);
+            connection.wire.front().refuse(&mut connection.output);
             connection.state = State::Closing;
         }
     }

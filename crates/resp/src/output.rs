@@ -104,6 +104,16 @@ impl Output {
         }
     }
 
+    /// Takes out what was written since the output ended there; nothing has been sent since.
+    pub(crate) fn split_off(&mut self, end: End) -> Output {
+        let flat = self.flat.split_off(end.flat);
+        let moved = |shared: Shared| Shared { offset: shared.offset - end.flat, ..shared };
+        let shared: VecDeque<Shared> = self.shared.drain(end.shared..).map(moved).collect();
+        let shared_bytes = shared.iter().map(|shared| shared.value.len()).sum();
+        self.shared_bytes -= shared_bytes;
+        Output { flat, shared, shared_bytes, ..Output::default() }
+    }
+
     /// Bytes of memory that are kept for this output alone, or may be: a shared value may have no
     /// other owner any more.
     pub fn memory_bytes_held(&self) -> usize {
@@ -274,6 +284,24 @@ mod tests {
                 assert_eq!(Arc::strong_count(&big), 1);
             }
         }
+    }
+
+    #[test]
+    fn what_is_split_off_has_its_shared_values_in_their_place() {
+        let big = Arc::new(vec![b'x'; SHARED_BYTES_MIN]);
+        let mut output = Output::new();
+        let mut reply = Reply::new(&mut output, Protocol::Resp2);
+        reply.bulk_shared(Arc::clone(&big));
+        reply.ok();
+        let mark = reply.mark();
+        reply.integer(7);
+        reply.bulk_shared(Arc::clone(&big));
+        reply.integer(8);
+        let mut taken = reply.split_off(mark);
+        reply.integer(9);
+        let value = [format!("${SHARED_BYTES_MIN}\r\n").as_bytes(), &big[..], b"\r\n"].concat();
+        assert!(drain(&mut taken, 1000, 3) == [b":7\r\n", &value[..], b":8\r\n"].concat());
+        assert!(drain(&mut output, 1000, 3) == [&value[..], b"+OK\r\n:9\r\n"].concat());
     }
 
     #[test]

@@ -234,6 +234,11 @@ impl<'a> Reply<'a> {
         self.out.cut(mark.0);
     }
 
+    /// Takes out what was written since the mark; nothing has been sent since.
+    pub fn split_off(&mut self, mark: ReplyMark) -> Output {
+        self.out.split_off(mark.0)
+    }
+
     /// Leaves out the header of an aggregate whose count is not known before its elements are
     /// written. Write these, then the header with [`Reply::array_end`], [`Reply::map_end`] or
     /// [`Reply::set_end`], inner ones first, before anything is sent. The header moves everything

@@ -98,7 +98,7 @@ impl BatchClients for TestClient<'_> {
 
     fn running(&mut self, _: u32) -> Option<Running<'_>> {
         let TestClient { session, input: bytes, consumed, out, owed_bytes_max, .. } = self;
-        Some(Running { session, bytes, consumed, out, owed_bytes_max: *owed_bytes_max })
+        Some(Running { session, bytes, consumed, out, owed_bytes_max: *owed_bytes_max, form: None })
     }
 
     fn halt(&mut self, _: u32, halt: Halt) {

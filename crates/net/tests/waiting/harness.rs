@@ -1,6 +1,7 @@
 //! A server in this process: real sockets and threads over a simulated disk.
 
 use crate::commands::COMMANDS;
+use crate::line_front::LineFront;
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands_and;
 use basalt_config::{Config, Settings};
@@ -13,7 +14,7 @@ use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Value, decode, encode_request};
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,7 +113,10 @@ impl TestServer {
         let server =
             Arc::new(Dispatcher::new(engine, config, commands, counters, Box::new(NoHost)));
         let net = NetThreads::start(&server).expect("threads");
-        let listening = Arc::new(Listening::open(&network).expect("a socket"));
+        let listening = Listening::open(&network).expect("a socket");
+        network.unixsocket = Some(dir.path().join("lines"));
+        listening.add(&network, || Box::new(LineFront::default())).expect("a socket");
+        let listening = Arc::new(listening);
         let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
         TestServer { server, disk, path, running: Some((acceptor, net, background)), _dir: dir }
     }
@@ -125,6 +129,13 @@ impl TestServer {
         let Value::Integer(id) = client.line("CLIENT ID") else { panic!("a number") };
         client.id = id;
         client
+    }
+
+    /// A new connection that speaks in lines.
+    pub fn connect_in_lines(&self) -> BufReader<UnixStream> {
+        let stream = UnixStream::connect(self.path.with_file_name("lines")).expect("a socket");
+        stream.set_read_timeout(Some(STUCK)).expect("a socket");
+        BufReader::new(stream)
     }
 
     /// Clients that wait now.

@@ -1,11 +1,13 @@
-//! Commands that wait for keys, over sockets and several network threads.
+//! Commands that wait for keys, and clients of several kinds, over sockets and network threads.
 
 mod commands;
 mod ends;
 mod failures;
 mod fairness;
+mod fronts;
 mod handover;
 mod harness;
+mod line_front;
 mod outputs;
 mod pauses;
 mod relief;

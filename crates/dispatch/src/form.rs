@@ -1,0 +1,55 @@
+//! Replies in a form of their own, for clients that do not speak Redis' protocol.
+//!
+//! Commands write Redis' protocol and nothing else. A client of another kind brings a
+//! [`ReplyForm`], which is told where each reply begins and ends, and rewrites it there.
+
+use super::halt::Halt;
+use basalt_resp::Output;
+use basalt_service::wait::Afterwards;
+use std::fmt::Debug;
+
+/// The form in which a client gets its replies. It is told of each of its requests that run, in
+/// their order.
+pub trait ReplyForm: Debug + Send {
+    /// A request of the client begins to run: its reply will be written to `out`.
+    fn begin(&mut self, out: &mut Output);
+
+    /// What has been written since [`ReplyForm::begin`], of which nothing has been sent, is all
+    /// that the request writes for now. Returns what becomes of the client.
+    fn end(&mut self, ended: Ended, out: &mut Output) -> Then;
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// It has run, and its reply is written.
+    Answered,
+    /// It has run, and its reply comes later, between a beginning and an end of its own; no other
+    /// request of the client runs before. Nothing has been written.
+    AnsweredLater,
+    /// It has not run, and begins again: at once, or after it has been parsed again. Nothing has
+    /// been written.
+    RunsAgain,
+}
+
+/// What becomes of a client that has got a reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Then {
+    /// It may go on.
+    GoesOn,
+    /// This was its last reply.
+    Closes,
+}
+
+impl Ended {
+    /// How the request ended that has halted its client, or none has.
+    pub(super) fn of(halt: Option<&Halt>) -> Ended {
+        match halt {
+            Some(Halt::Waits { wait, .. }) if wait.afterwards() == Afterwards::Reply => {
+                Ended::AnsweredLater
+            }
+            Some(Halt::Waits { .. } | Halt::Later) => Ended::RunsAgain,
+            Some(Halt::Closed) | None => Ended::Answered,
+        }
+    }
+}

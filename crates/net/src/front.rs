@@ -1,0 +1,80 @@
+//! HOT PATH
+//! What turns a client's bytes into requests of a batch, and replies into bytes for the client.
+//!
+//! ```text
+//! bytes ─▶ Front::next ─▶ words ─▶ Batch ─▶ command ─▶ Redis' protocol ─▶ ReplyForm ─▶ bytes
+//! ```
+//! Redis' protocol is the front that is built in (`wire.rs`): nothing of it is called through a
+//! table, and its replies are as commands write them. Others come with the sockets that they are
+//! for ([`Listening::add`](crate::Listening::add)), one of them for each connection.
+//!
+//! Whatever its front, a request takes the one way of all: dispatched by its words, in batches with
+//! requests of other clients. So a front keeps for itself what it has to know of a request when
+//! its reply ends, in the order of the requests, and forgets it in [`Front::rewind`].
+
+use crate::input::Input;
+use basalt_dispatch::ReplyForm;
+use basalt_resp::{Arg, Output, Parser, Protocol, RequestLimits};
+
+/// How one client's requests and replies look.
+pub trait Front: ReplyForm {
+    /// Parses the request where parsing stands ([`Input::parsed`]), and appends its words, as
+    /// ranges of the input's bytes, to `words`; appends nothing unless it returns
+    /// [`Next::Request`]. Not called when everything is parsed.
+    ///
+    /// What has been returned may be asked for again, after a [`Front::rewind`]. Bytes that it
+    /// changes in place are to be kept before ([`Input::keep`]).
+    fn next(&mut self, input: &mut Input, limits: &RequestLimits, words: &mut Vec<Arg>) -> Next;
+
+    /// Parses again from the first request that has not run; all that was parsed behind it is
+    /// forgotten, and so is the request under way. A request that is to be answered later has run.
+    fn rewind(&mut self);
+
+    /// Writes the answer of the front's own to the bytes for which it returned [`Next::Passed`].
+    /// All requests before have been answered.
+    fn answer(&mut self, out: &mut Output);
+
+    /// Writes what a client is told whose bytes are no request: [`Next::Refused`]. All requests
+    /// before have been answered, and the connection closes.
+    fn refuse(&mut self, out: &mut Output);
+
+    /// Writes an error that answers no request, code first, before the connection closes: because
+    /// it may not come in, or because the log has lost what it had been about to be told.
+    fn dismiss(&mut self, error: &str, out: &mut Output);
+
+    /// Writes a message of pub/sub, which has been written in Redis' protocol.
+    fn deliver(&mut self, message: Output, out: &mut Output);
+
+    /// The version of Redis' protocol in which commands write to it.
+    fn protocol(&self) -> Protocol;
+
+    /// The parser, if requests are in Redis' protocol: then those that begin as the one before are
+    /// taken without it.
+    #[inline(always)]
+    fn parser(&self) -> Option<&Parser> {
+        None
+    }
+}
+
+/// What a front found where parsing stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Next {
+    /// A request of this many bytes.
+    Request {
+        /// The next one is behind them.
+        bytes: usize,
+    },
+    /// Bytes that no command runs for: the front answers them itself, or nobody does.
+    Passed {
+        /// How many.
+        bytes: usize,
+    },
+    /// A request that is not wholly there.
+    Incomplete {
+        /// How many bytes there must be before parsing can get any further.
+        wanted: usize,
+    },
+    /// No request: the client is told so, and the connection closes.
+    Refused,
+}
