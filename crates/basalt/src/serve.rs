@@ -346,7 +346,7 @@ fn close(server: &Server, background: Background, how: Shutdown, settings: &Sett
 
 /// Syncs the log; returns the code with which the process ends.
 fn sync_log(server: &Server) -> i32 {
-    match server.engine.log().sync() {
+    match server.engine.log().sync_all() {
         Ok(_) => 0,
         Err(error) => {
             tracing::error!(%error, "the journal could not be synced: the latest changes may be lost");

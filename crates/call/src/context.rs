@@ -1,6 +1,6 @@
 //! What a command sees that is not about keys.
 
-use basalt_change::place::PartitionId;
+use basalt_change::place::{PartitionId, ShardId, ShardSet};
 use basalt_config::Settings;
 use basalt_engine::{
     Attempt, CommandContext, Cursor, DatabaseTotals, Held, Issuer, LockWait, Object, Refusal,
@@ -153,18 +153,22 @@ impl Context<'_> {
         if self.transaction.is_some() {
             return Ok(None); // It was asked before the first command.
         }
-        match self.server.engine.log().admit_removal() {
-            Ok(()) => Ok(None),
-            Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
-            Err(refusal) => Err(CommandError::log_refused(&refusal)),
+        let log = self.server.engine.log();
+        for shard in ShardId::all() {
+            match log.admit_removal(shard) {
+                Ok(()) => {}
+                Err(Refusal::Busy) => return Ok(Some(Wait::LogRoom(ShardSet::of(shard)))),
+                Err(refusal) => return Err(CommandError::log_refused(&refusal)),
+            }
         }
+        Ok(None)
     }
 
     /// The reply saw keys all over a database: it waits for every change so far.
     pub fn gate_reads_of_everything(&mut self) {
         let log = self.server.engine.log();
         if log.gates_replies() {
-            log.latest(&mut self.session.gate);
+            log.latest(ShardSet::ALL, &mut self.session.gate);
         }
     }
 }

@@ -112,6 +112,55 @@ impl ShardId {
     }
 }
 
+/// Some shards.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ShardSet(u64);
+
+const _: () = assert!(SHARDS == 64, "a set of shards has a bit for each");
+
+impl ShardSet {
+    /// None of them.
+    pub const EMPTY: ShardSet = ShardSet(0);
+    /// All of them.
+    pub const ALL: ShardSet = ShardSet(u64::MAX);
+
+    /// This one alone.
+    #[inline]
+    pub fn of(shard: ShardId) -> ShardSet {
+        ShardSet(1 << shard.0)
+    }
+
+    /// Adds a shard.
+    #[inline]
+    pub fn insert(&mut self, shard: ShardId) {
+        self.0 |= 1 << shard.0;
+    }
+
+    /// Whether it is one of them.
+    #[inline]
+    pub fn contains(self, shard: ShardId) -> bool {
+        self.0 & 1 << shard.0 != 0
+    }
+
+    /// Whether one of them is in the other set, too.
+    pub fn meets(self, others: ShardSet) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// The shards in ascending order.
+    pub fn iter(self) -> impl Iterator<Item = ShardId> {
+        ShardId::all().filter(move |&shard| self.contains(shard))
+    }
+}
+
+impl FromIterator<ShardId> for ShardSet {
+    fn from_iter<I: IntoIterator<Item = ShardId>>(shards: I) -> ShardSet {
+        let mut set = ShardSet::EMPTY;
+        shards.into_iter().for_each(|shard| set.insert(shard));
+        set
+    }
+}
+
 /// The part of `key` that decides its slot.
 #[inline(always)]
 fn hash_tag(key: &[u8]) -> &[u8] {

@@ -39,15 +39,14 @@ fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session
     // If somebody holds them for long, the command will find that, too.
     let Some(locked) = engine.lock_within(&keys, worker.lock_wait) else { return };
     let is_due = |key| engine.is_due(&locked, session.db, now_ms, key);
-    if !keys.iter().any(is_due) || engine.log().admit_removal().is_err() {
+    let takes = |key: &Key<'_>| engine.log().admit_removal(key.partition.shard()).is_ok();
+    if !keys.iter().any(is_due) || !keys.iter().all(takes) {
         return;
     }
     let key_session = key_session(worker, session);
     let mut txn = Txn::new(engine, locked, key_session, &mut worker.changes);
     let expired = keys.iter().filter(|key| txn.expire(key)).count();
-    if let Some(ticket) = txn.commit() {
-        session.gate.add(ticket);
-    }
+    txn.commit(&mut session.gate);
     engine.count_expired(expired as u64);
     publish(request.server, worker, session);
 }

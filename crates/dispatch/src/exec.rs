@@ -47,9 +47,13 @@ pub(super) fn execute(
     };
     // What is changed stays with the worker until it is committed.
     let mut changes = std::mem::take(&mut worker.changes);
-    let outcome = match admit(server, worker, &queue) {
-        Ok(None) => {
-            let plan = Plan::new(server, &queue, session.db);
+    let plan = admit(server, worker, &queue).map(|()| Plan::new(server, &queue, session.db));
+    let admitted = plan.and_then(|plan| match room(server, &queue, &plan)? {
+        Some(wait) => Ok(Err(wait)),
+        None => Ok(Ok(plan)),
+    });
+    let outcome = match admitted {
+        Ok(Ok(plan)) => {
             let engine = &*server.engine;
             let watching = session.watching.as_deref();
             let wait = worker.lock_wait;
@@ -61,7 +65,7 @@ pub(super) fn execute(
                 Err(unready) => Ok(Flow::Wait(Wait::from(unready))),
             }
         }
-        Ok(Some(wait)) => Ok(Flow::Wait(wait)),
+        Ok(Err(wait)) => Ok(Flow::Wait(wait)),
         Err(error) => Err(error),
     };
     worker.changes = changes;
@@ -74,24 +78,26 @@ pub(super) fn execute(
     outcome
 }
 
-/// Whether the queue may run as a whole: what to wait for if it may not yet.
-fn admit(
-    server: &Dispatcher,
-    worker: &Worker,
-    queue: &Queue,
-) -> Result<Option<Wait>, CommandError> {
+/// Whether the queue may run as a whole.
+fn admit(server: &Dispatcher, worker: &Worker, queue: &Queue) -> Result<(), CommandError> {
     if queue.is_spoiled() {
         return Err(ABORTED);
     }
     if queue.needs_memory() && server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::OUT_OF_MEMORY.discarding_transaction());
     }
+    Ok(())
+}
+
+/// Whether the log takes the changes of the queue: what to wait for if it does not yet.
+fn room(server: &Dispatcher, queue: &Queue, plan: &Plan<'_>) -> Result<Option<Wait>, CommandError> {
     if !queue.writes() && !queue.has_scripts() {
         return Ok(None);
     }
-    match server.engine.log().admit() {
+    let shards = plan.claims.shards();
+    match server.engine.log().admit_all(shards) {
         Ok(()) => Ok(None),
-        Err(Refusal::Busy) => Ok(Some(Wait::LogRoom)),
+        Err(Refusal::Busy) => Ok(Some(Wait::LogRoom(shards))),
         // Scripts are told when they want to change something.
         Err(_) if !queue.writes() => Ok(None),
         Err(refusal) => Err(CommandError::log_refused(&refusal).discarding_transaction()),
@@ -219,9 +225,7 @@ impl Runner<'_> {
     }
 
     fn commit(&mut self, transaction: Transaction<'_>) {
-        if let Some(ticket) = transaction.commit() {
-            self.session.gate.add(ticket);
-        }
+        transaction.commit(&mut self.session.gate);
         let publications = std::mem::take(&mut self.publications);
         script::publish(self.server, self.worker, self.session, publications);
     }

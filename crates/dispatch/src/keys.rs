@@ -6,8 +6,8 @@ use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::{Run, WriteFn};
 use basalt_engine::{
-    CommandContext, Engine, Gating, Issuer, Key, Missing, Places, Refusal, Settled, Txn, View,
-    Waiter,
+    CommandContext, Engine, Gate, Gating, Issuer, Key, Missing, Places, Refusal, Settled, Txn,
+    View, Waiter,
 };
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
@@ -91,7 +91,7 @@ fn read_keys(
     };
     worker.count_lookups(view.hits_and_misses());
     if view.has_to_settle() {
-        let settle = |client: &_, places: &_| view.settle(client, places);
+        let settle = |client: &_, places: &_, _: &mut Gate| view.settle(client, places);
         return settled(request, &worker.counters, session, obstacle, settle);
     }
     obstacle
@@ -107,14 +107,14 @@ pub(super) fn write(
     run: WriteFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    match worker.admit_changes(request.server) {
-        Ok(()) => {}
-        Err(_) if request.command().flags.has(Flag::Readonly) => {}
-        Err(Refusal::DiskFull) if may_make_room(request) => {}
-        Err(refusal) => return refused(&refusal),
-    }
     if let Some(keys) = only_key(request) {
-        request.server.engine.log().prefetch(keys[0].partition.shard());
+        let shard = keys[0].partition.shard();
+        if let Err(refusal) = worker.admit_changes(request.server, shard)
+            && let Some(obstacle) = refused(request, refusal, &keys)
+        {
+            return Some(obstacle);
+        }
+        request.server.engine.log().prefetch(shard);
         return write_keys(request, worker, session, &keys, run, reply);
     }
     write_several(request, worker, session, run, reply)
@@ -122,10 +122,10 @@ pub(super) fn write(
 
 /// While the disk is full, what runs when memory is full runs, too: deleting and expiry, which
 /// alone make room.
-#[cold]
-fn may_make_room(request: &Request<'_>) -> bool {
+fn may_make_room(request: &Request<'_>, keys: &[Key<'_>]) -> bool {
     let log = request.server.engine.log();
-    !request.command().flags.has(Flag::Denyoom) && log.admit_removal().is_ok()
+    let is_admitted = |key: &Key<'_>| log.admit_removal(key.partition.shard()).is_ok();
+    !request.command().flags.has(Flag::Denyoom) && keys.iter().all(is_admitted)
 }
 
 #[inline(never)]
@@ -136,7 +136,15 @@ fn write_several(
     run: WriteFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    let obstacle = write_keys(request, worker, session, &several_keys(request), run, reply);
+    let keys = several_keys(request);
+    let admit = |key: &Key<'_>| worker.admit_changes(request.server, key.partition.shard()).err();
+    let refusals = keys.iter().filter_map(admit);
+    if let Some(refusal) = refusals.max_by_key(|refusal| *refusal != Refusal::Busy)
+        && let Some(obstacle) = refused(request, refusal, &keys)
+    {
+        return Some(obstacle);
+    }
+    let obstacle = write_keys(request, worker, session, &keys, run, reply);
     reach::go_on(request, worker, session, obstacle, reply)
 }
 
@@ -166,13 +174,11 @@ fn write_keys(
         Err(error) => failed(error),
     };
     if txn.has_to_settle() {
-        let settle = |client: &_, places: &_| txn.settle(client, places);
+        let settle = |client: &_, places: &_, gate: &mut _| txn.settle(client, places, gate);
         settled(request, &worker.counters, session, obstacle, settle)
     } else {
         // Even after an error: what has changed in memory must be in the log.
-        if let Some(ticket) = txn.append() {
-            session.gate.add(ticket);
-        }
+        txn.append(&mut session.gate);
         obstacle
     }
 }
@@ -185,13 +191,13 @@ fn settled(
     counters: &ThreadCounters,
     session: &mut Session,
     outcome: Obstacle,
-    settle: impl FnOnce(&Arc<dyn Waiter>, &Places) -> Settled,
+    settle: impl FnOnce(&Arc<dyn Waiter>, &Places, &mut Gate) -> Settled,
 ) -> Obstacle {
     let client: Arc<dyn Waiter> = Arc::<ClientHandle>::clone(&session.client);
     let waiting = session.waiting.take();
     let nowhere = Places::new();
     let places = waiting.as_ref().map_or(&nowhere, |waiting| &waiting.places);
-    match settle(&client, places) {
+    match settle(&client, places, &mut session.gate) {
         Settled::Fetches(missing) => {
             session.waiting = waiting;
             wait_for(counters, missing)
@@ -200,10 +206,7 @@ fn settled(
             session.waiting = waiting;
             Some(Box::new(Stop::Reach(names)))
         }
-        Settled::Waits(patience, ticket) => {
-            if let Some(ticket) = ticket {
-                session.gate.add(ticket);
-            }
+        Settled::Waits(patience) => {
             let now = request.server.env.clock.now();
             let waiting = waiting.unwrap_or_else(|| {
                 session.client.begin_waiting();
@@ -219,11 +222,8 @@ fn settled(
             session.is_parked = true;
             Some(Box::new(Stop::Wait(Wait::Ready(left))))
         }
-        Settled::Over(ticket) => {
+        Settled::Over => {
             session.client.end_waiting();
-            if let Some(ticket) = ticket {
-                session.gate.add(ticket);
-            }
             outcome
         }
     }
@@ -249,11 +249,21 @@ fn wait_for(counters: &ThreadCounters, missing: Missing) -> Obstacle {
     Some(Box::new(Stop::Wait(Wait::Keys(missing))))
 }
 
+/// The log refuses the changes of a command: what keeps it from running, if anything does.
 #[cold]
-fn refused(refusal: &Refusal) -> Obstacle {
+#[inline(never)]
+fn refused(request: &Request<'_>, refusal: Refusal, keys: &[Key<'_>]) -> Obstacle {
+    if request.command().flags.has(Flag::Readonly)
+        || refusal == Refusal::DiskFull && may_make_room(request, keys)
+    {
+        return None;
+    }
     Some(Box::new(match refusal {
-        Refusal::Busy => Stop::Wait(Wait::LogRoom),
-        refusal => Stop::Error(CommandError::log_refused(refusal)),
+        Refusal::Busy => {
+            let shards = keys.iter().map(|key| key.partition.shard()).collect();
+            Stop::Wait(Wait::LogRoom(shards))
+        }
+        refusal => Stop::Error(CommandError::log_refused(&refusal)),
     }))
 }
 

@@ -1,13 +1,13 @@
 //! Commands between MULTI and EXEC: what may be queued, and what runs at once.
 
 use super::dispatcher::Dispatcher;
-use super::keys::several_keys;
+use super::keys::{add_keys, several_keys};
 use super::request::Request;
 use super::script;
 use super::worker::Worker;
 use basalt_call::entry::Run;
-use basalt_change::place::PartitionId;
-use basalt_engine::Refusal;
+use basalt_change::place::{PartitionId, ShardSet};
+use basalt_engine::{Claims, Refusal};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::prepared::Prepared;
@@ -39,7 +39,7 @@ pub(super) fn push(
         return Err(CommandError::OUT_OF_MEMORY);
     }
     if command.flags.has(Flag::Write)
-        && let Err(refusal) = server.engine.log().admit()
+        && let Err(refusal) = server.engine.log().admit_all(shards_of(server, command, *args))
         && refusal != Refusal::Busy
     {
         return Err(CommandError::log_refused(&refusal));
@@ -52,6 +52,14 @@ pub(super) fn push(
         return Ok(Flow::Close);
     }
     Ok(Flow::Done)
+}
+
+/// The shards of its keys; all, if it names none.
+pub(super) fn shards_of(server: &Dispatcher, command: &Command, args: Args<'_>) -> ShardSet {
+    let mut claims = Claims::default();
+    add_keys(&server.engine, command, args, &mut claims.keys);
+    claims.everything = claims.keys.is_empty();
+    claims.shards()
 }
 
 /// What a call of a command may do, as a replica would see it.

@@ -105,9 +105,7 @@ impl KeyRequest<'_, '_> {
             return Some(Box::new(Stop::Reach(names)));
         }
         // Even after an error: what has changed in memory must be in the log.
-        if let Some(ticket) = transaction.commit() {
-            self.session.gate.add(ticket);
-        }
+        transaction.commit(&mut self.session.gate);
         result.err().map(|error| Box::new(Stop::Error(error)))
     }
 }

@@ -20,6 +20,7 @@ use super::events;
 use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::ScriptCall;
+use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
@@ -67,17 +68,18 @@ pub(super) fn execute(
     if server.pubsub.is_congested() {
         return Ok(Flow::Wait(Wait::Subscribers));
     }
-    let log_refusal = match server.engine.log().admit() {
-        Err(Refusal::Busy) if !invocation.is_read_only() => return Ok(Flow::Wait(Wait::LogRoom)),
-        Ok(()) | Err(Refusal::Busy) => None,
-        Err(refusal) => Some(refusal),
-    };
     // What is changed stays with the worker until it is committed.
     let mut changes = std::mem::take(&mut worker.changes);
     let mut random = session.script_random.take();
     let result = loop {
         let script = &invocation.script;
         let claims = invocation.claims(&server.engine, session.db);
+        let log_refusal = match server.engine.log().admit_all(claims.shards()) {
+            Err(Refusal::Busy) if !invocation.is_read_only() => {
+                break Ok(Flow::Wait(Wait::LogRoom(claims.shards())));
+            }
+            admitted => refused_shards(server, admitted, &claims),
+        };
         let wait = worker.lock_wait;
         let mut transaction =
             match Transaction::lock(&server.engine, &claims, None, wait, &mut changes) {
@@ -109,9 +111,7 @@ pub(super) fn execute(
             }
             outcome => {
                 // Even after an error: what has changed in memory must be in the log.
-                if let Some(ticket) = transaction.commit() {
-                    session.gate.add(ticket);
-                }
+                transaction.commit(&mut session.gate);
                 publish(server, worker, session, publications);
                 break finish(outcome, worker, request.id, reply).map(|()| Flow::Done);
             }
@@ -123,6 +123,19 @@ pub(super) fn execute(
     }
     events::publish(server, worker, session);
     result
+}
+
+/// The shards that a script may touch and whose changes the log refuses for longer than a moment,
+/// and why; `admitted` is what it says of all together.
+fn refused_shards(
+    server: &Dispatcher,
+    admitted: Result<(), Refusal>,
+    claims: &Claims<'_>,
+) -> Option<(Refusal, ShardSet)> {
+    let refusal = admitted.err().filter(|refusal| *refusal != Refusal::Busy)?;
+    let log = server.engine.log();
+    let is_refused = |shard: &_| log.admit(*shard).is_err_and(|why| why != Refusal::Busy);
+    Some((refusal, claims.shards().iter().filter(is_refused).collect()))
 }
 
 /// Runs a script that is one command of a transaction, which holds every partition.
@@ -139,7 +152,8 @@ pub(super) fn execute_within(
     let invocation = Invocation::read(server, worker, args, call)?;
     let claims = Claims { everything: true, ..invocation.claims(&server.engine, session.db) };
     // There was room before the first command.
-    let log_refusal = server.engine.log().admit().err().filter(|refusal| *refusal != Refusal::Busy);
+    let admitted = server.engine.log().admit_all(claims.shards());
+    let log_refusal = refused_shards(server, admitted, &claims);
     let caller = Caller::new(server, worker, session, transaction, &claims, &invocation);
     let caller = caller
         .without_beginning_again()

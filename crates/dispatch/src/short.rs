@@ -130,15 +130,16 @@ impl Short<'_> {
     /// Overwrites the string under the key of each request, for as long as it is one.
     #[inline(never)]
     fn overwrite<'a>(&mut self, requests: impl Iterator<Item = Incoming<'a>>) -> usize {
-        if self.worker.admit_changes(self.server).is_err() {
-            return 0;
-        }
         let engine = &self.server.engine;
         let key_session = key_session(self.worker, self.session);
         let mut ran = 0;
         for request in requests {
             let Some(key) = key_of(request, self.id, self.words) else { break };
-            engine.log().prefetch(key.partition.shard());
+            let shard = key.partition.shard();
+            if self.worker.admit_changes(self.server, shard).is_err() {
+                break;
+            }
+            engine.log().prefetch(shard);
             let value = request.words[2].of(request.buffer);
             let seen = request.prepared.seen;
             let (gating, changes) = (self.worker.gating, &mut self.worker.changes);

@@ -3,6 +3,7 @@
 
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
+use basalt_change::place::{ShardId, ShardSet};
 use basalt_config::Settings;
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
 use basalt_env::{Clock, Instant};
@@ -53,9 +54,9 @@ pub struct Worker {
     pub(super) times_every_command: bool,
     /// Whether replies wait for the log, asked once a batch.
     pub(super) gating: Gating,
-    /// The log has said in this batch that it takes changes. A batch is little against what it
-    /// buffers, so it is not asked before every command.
-    log_admits: bool,
+    /// Shards of which the log has said in this batch that it takes changes. A batch is little
+    /// against what it buffers, so it is not asked before every command.
+    log_admits: ShardSet,
     tally: Tally,
     /// When the latest call that went the long way ended, or the batch began.
     call_ended: Instant,
@@ -100,7 +101,7 @@ impl Worker {
             discarded: Output::new(),
             times_every_command: times_every_command(&server.config.settings()),
             gating: server.engine.gating(),
-            log_admits: false,
+            log_admits: ShardSet::EMPTY,
             tally: Tally::default(),
             call_ended: server.env.clock.now(),
         };
@@ -157,7 +158,7 @@ impl Worker {
     #[inline]
     pub fn begin_batch(&mut self, server: &Dispatcher) {
         self.gating = server.engine.gating();
-        self.log_admits = false;
+        self.log_admits = ShardSet::EMPTY;
     }
 
     /// A batch of `requests` has run and took this time.
@@ -225,15 +226,19 @@ impl Worker {
         self.tally.calls += calls;
     }
 
-    /// Asks the log whether it takes changes, unless it has said so in this batch.
+    /// Asks the log whether it takes changes of a shard, unless it has said so in this batch.
     ///
     /// # Errors
     /// It takes none.
     #[inline(always)]
-    pub(super) fn admit_changes(&mut self, server: &Dispatcher) -> Result<(), Refusal> {
-        if !self.log_admits {
-            server.engine.log().admit()?;
-            self.log_admits = true;
+    pub(super) fn admit_changes(
+        &mut self,
+        server: &Dispatcher,
+        shard: ShardId,
+    ) -> Result<(), Refusal> {
+        if !self.log_admits.contains(shard) {
+            server.engine.log().admit(shard)?;
+            self.log_admits.insert(shard);
         }
         Ok(())
     }

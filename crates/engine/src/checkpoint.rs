@@ -33,7 +33,7 @@ pub(crate) mod state;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use basalt_change::log_mark::{LogMark, log_mark_key};
-use basalt_change::place::PartitionId;
+use basalt_change::place::{PartitionId, ShardId, ShardSet};
 use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::partition::Partition;
@@ -327,7 +327,7 @@ impl Engine {
         let Gathered { mut writer, partitions, marks } = gathered;
         let result = write_marks(&marks, log, &mut *writer)
             .map_err(CheckpointError::from)
-            .and_then(|()| self.sync_and_commit(writer));
+            .and_then(|()| self.sync_and_commit(writer, &partitions));
         match &result {
             Ok(()) => partitions.iter().for_each(|(id, dead)| self.after_commit(*id, dead)),
             Err(_) => self.mark_dirty_again(&partitions),
@@ -338,9 +338,14 @@ impl Engine {
     fn sync_and_commit(
         &self,
         writer: Box<dyn CheckpointWriter<'_> + '_>,
+        partitions: &[(PartitionId, Dead)],
     ) -> Result<(), CheckpointError> {
         let prepared = writer.prepare()?;
-        self.log().sync()?;
+        let concerned: ShardSet = partitions.iter().map(|(id, _)| id.shard()).collect();
+        let positions = self.log().positions();
+        let through: Vec<(ShardId, u64)> =
+            concerned.iter().map(|shard| (shard, positions[shard.index()])).collect();
+        self.log().sync(&through)?;
         prepared.commit()?;
         Ok(())
     }

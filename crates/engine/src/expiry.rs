@@ -9,6 +9,7 @@
 pub(crate) mod fields;
 
 use crate::engine::Engine;
+use crate::log::Gate;
 use crate::store::changes::ChangeSet;
 use crate::store::context::CommandContext;
 use crate::store::events::EventClasses;
@@ -61,7 +62,7 @@ impl ExpiryCycle {
         let id = PartitionId::new((self.next % partitions) as u16).expect("below the count");
         for db in (0..engine.options.databases).filter(|&db| engine.may_expire(db)) {
             while self.expire_some(engine, id, db, now_ms, goes_on) {
-                if !goes_on() || engine.log().admit_removal().is_err() {
+                if !goes_on() || engine.log().admit_removal(id.shard()).is_err() {
                     return;
                 }
             }
@@ -79,7 +80,7 @@ impl ExpiryCycle {
         now_ms: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> bool {
-        if engine.log().admit_removal().is_err() {
+        if engine.log().admit_removal(id.shard()).is_err() {
             return false;
         }
         let mut locked = engine.keyspace.lock(id);
@@ -102,13 +103,14 @@ impl ExpiryCycle {
             removed += u64::from(txn.expire(&Key::new(bytes, engine.keyspace.hasher())));
         }
         // Nobody waits for it, but reads of these keys do, and the news of it.
-        let ticket = txn.commit();
+        let mut after = Gate::default();
+        txn.commit(&mut after);
         self.changes.wake_called();
         engine.log().kick();
         if let Some(sink) = sink
             && !self.changes.events().is_empty()
         {
-            sink.publish(self.changes.events(), ticket);
+            sink.publish(self.changes.events(), &after);
         }
         engine.expired_keys.fetch_add(removed, Ordering::Relaxed);
         goes_on
@@ -130,7 +132,6 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::Gate;
     use crate::testing::{engine, put};
     use std::cell::Cell;
 

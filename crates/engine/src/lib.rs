@@ -26,6 +26,7 @@ mod testing;
 mod threads;
 mod waiting;
 
+pub use basalt_change::place::ShardSet;
 pub use basalt_keyspace::entry::{EntryValue, StringValue};
 pub use basalt_keyspace::interest::WatchMark;
 pub use basalt_keyspace::keyspace::PartitionSet;

@@ -5,7 +5,7 @@
 //! nothing that only a journal gives: acknowledgement is asked for per shard and position, comes
 //! asynchronously and may never come; see `docs/commit-log.md`.
 
-use basalt_change::place::ShardId;
+use basalt_change::place::{ShardId, ShardSet};
 use std::sync::Arc;
 
 /// What a reply waits for: an acknowledgement by the log. Tickets of one stream are ordered, and an
@@ -143,9 +143,10 @@ pub trait CommitLog: Send + Sync {
     /// Brings into the cache what the next append to this shard touches first.
     fn prefetch(&self, _: ShardId) {}
 
-    /// Appends records that must survive together or not at all. Positions go to `positions` in the
-    /// order of `records`.
-    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket;
+    /// Appends records that must survive together or not at all, as far as they are of one shard;
+    /// in a log that acknowledges all shards as one, whatever their shards. What
+    /// [`CommitLog::append`] returns for each goes to `appended`, in the order of `records`.
+    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>);
 
     /// Whether replies and dirty reads wait for tickets at all. Constant while the log is open,
     /// except that an operator may switch it; a change takes effect with the next command.
@@ -164,19 +165,32 @@ pub trait CommitLog: Send + Sync {
         self.fate(ticket) == Fate::Acknowledged
     }
 
-    /// Waits for every change so far, of any shard: for replies that saw the whole keyspace.
-    fn latest(&self, gate: &mut Gate);
+    /// Waits for every change so far of these shards: for replies that saw whole databases.
+    fn latest(&self, shards: ShardSet, gate: &mut Gate);
 
-    /// Whether a change may be appended now.
-    fn admit(&self) -> Result<(), Refusal>;
+    /// Whether a change of this shard may be appended now.
+    ///
+    /// # Errors
+    /// Why not now.
+    fn admit(&self, shard: ShardId) -> Result<(), Refusal>;
+
+    /// Whether changes of all these shards may be appended now.
+    ///
+    /// # Errors
+    /// Why not now. That of a shard that takes none for long counts more than that of one whose
+    /// buffers are full.
+    fn admit_all(&self, shards: ShardSet) -> Result<(), Refusal> {
+        let refusals = shards.iter().filter_map(|shard| self.admit(shard).err());
+        refusals.max_by_key(|refusal| *refusal != Refusal::Busy).map_or(Ok(()), Err)
+    }
 
     /// As [`CommitLog::admit`], for a record that is short and makes data smaller: a full disk
     /// takes such records for as long as it can, since nothing else makes room.
     ///
     /// # Errors
     /// Why not now.
-    fn admit_removal(&self) -> Result<(), Refusal> {
-        self.admit()
+    fn admit_removal(&self, shard: ShardId) -> Result<(), Refusal> {
+        self.admit(shard)
     }
 
     /// A thread has appended all that it had at hand and is about to wait.
@@ -186,8 +200,15 @@ pub trait CommitLog: Send + Sync {
     /// differently.
     fn subscribe(&self, wake: Arc<dyn Fn() + Send + Sync>);
 
-    /// Waits until everything appended so far can no longer be taken back: on disk, or committed.
-    fn sync(&self) -> Result<(), LogError>;
+    /// Waits until what has been appended to these shards up to these positions can no longer be
+    /// taken back: it is on disk, or committed.
+    fn sync(&self, through: &[(ShardId, u64)]) -> Result<(), LogError>;
+
+    /// [`CommitLog::sync`] for everything that has been appended so far.
+    fn sync_all(&self) -> Result<(), LogError> {
+        let through: Vec<(ShardId, u64)> = ShardId::all().zip(self.positions()).collect();
+        self.sync(&through)
+    }
 
     /// The position of each shard's latest record.
     fn positions(&self) -> Vec<u64>;
@@ -202,7 +223,7 @@ pub trait CommitLog: Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
-    use basalt_change::place::ShardId;
+    use basalt_change::place::{ShardId, ShardSet};
     use std::sync::Arc;
 
     /// Positions of which other things are known.
@@ -216,7 +237,7 @@ mod tests {
         fn append(&self, _: ShardId, _: &[u8]) -> (u64, Ticket) {
             unreachable!("a gate appends nothing")
         }
-        fn append_atomically(&self, _: &[(ShardId, &[u8])], _: &mut Vec<u64>) -> Ticket {
+        fn append_all(&self, _: &[(ShardId, &[u8])], _: &mut Vec<(u64, Ticket)>) {
             unreachable!("a gate appends nothing")
         }
         fn gates_replies(&self) -> bool {
@@ -233,13 +254,13 @@ mod tests {
                 _ => Fate::Pending,
             }
         }
-        fn latest(&self, _: &mut Gate) {}
-        fn admit(&self) -> Result<(), Refusal> {
+        fn latest(&self, _: ShardSet, _: &mut Gate) {}
+        fn admit(&self, _: ShardId) -> Result<(), Refusal> {
             Ok(())
         }
         fn kick(&self) {}
         fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
-        fn sync(&self) -> Result<(), LogError> {
+        fn sync(&self, _: &[(ShardId, u64)]) -> Result<(), LogError> {
             Ok(())
         }
         fn positions(&self) -> Vec<u64> {

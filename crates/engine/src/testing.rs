@@ -6,7 +6,7 @@ use crate::recovery::RecoveryError;
 use crate::store::changes::ChangeSet;
 use crate::store::context::CommandContext;
 use crate::store::txn::{PutOptions, Txn};
-use basalt_change::place::ShardId;
+use basalt_change::place::{ShardId, ShardSet};
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_env::{Env, ManualClock};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn put(engine: &Engine, key: &[u8], expire_ms: u64) {
     let session = CommandContext::background(0, engine.clock().unix_ms());
     let mut txn = Txn::new(engine, engine.lock(&[key]), session, &mut changes);
     txn.put(&key, b"value", PutOptions::whole(expire_ms));
-    txn.append();
+    txn.append(&mut Gate::default());
 }
 
 /// A log that keeps nothing but the numbers of its records, and acknowledges when it is synced.
@@ -63,9 +63,9 @@ impl CommitLog for CountingLog {
         (self.next_position(shard), self.ticket())
     }
 
-    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
-        positions.extend(records.iter().map(|&(shard, _)| self.next_position(shard)));
-        self.ticket()
+    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
+        let ticket = self.ticket();
+        appended.extend(records.iter().map(|&(shard, _)| (self.next_position(shard), ticket)));
     }
 
     fn gates_replies(&self) -> bool {
@@ -83,11 +83,11 @@ impl CommitLog for CountingLog {
         }
     }
 
-    fn latest(&self, gate: &mut Gate) {
+    fn latest(&self, _: ShardSet, gate: &mut Gate) {
         gate.add(Ticket { stream: 0, position: self.appended.load(Ordering::Relaxed) });
     }
 
-    fn admit(&self) -> Result<(), Refusal> {
+    fn admit(&self, _: ShardId) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -95,7 +95,7 @@ impl CommitLog for CountingLog {
 
     fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
 
-    fn sync(&self) -> Result<(), LogError> {
+    fn sync(&self, _: &[(ShardId, u64)]) -> Result<(), LogError> {
         self.acknowledged.store(self.appended.load(Ordering::Relaxed), Ordering::Relaxed);
         Ok(())
     }

@@ -21,6 +21,7 @@ pub(crate) mod watch;
 pub(crate) mod watching;
 
 use crate::engine::Engine;
+use crate::log::Gate;
 use crate::store::ask::Ask;
 use crate::store::changes::ChangeSet;
 use crate::store::context::Attempt;
@@ -101,18 +102,25 @@ impl Txn<'_> {
     /// queues or leave those in `places`, and appends its changes. The locks are held until `self`
     /// goes.
     #[cold]
-    pub fn settle(&mut self, client: &Arc<dyn Waiter>, places: &Places) -> Settled {
+    pub fn settle(
+        &mut self,
+        client: &Arc<dyn Waiter>,
+        places: &Places,
+        gate: &mut Gate,
+    ) -> Settled {
         match self.changes.ask.take() {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
-                Settled::Waits(patience, self.append())
+                self.append(gate);
+                Settled::Waits(patience)
             }
             None => {
                 let now_ms = self.session.now_ms;
                 leave(&mut self.locked, client.id(), places, now_ms, &mut self.changes.called);
-                Settled::Over(self.append())
+                self.append(gate);
+                Settled::Over
             }
         }
     }
@@ -181,13 +189,13 @@ impl View<'_> {
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
-                Settled::Waits(patience, None)
+                Settled::Waits(patience)
             }
             None => {
                 let mut called = Called::new();
                 leave(&mut self.locked, client.id(), places, self.session.now_ms, &mut called);
                 debug_assert!(called.is_empty(), "nobody reads in turn");
-                Settled::Over(None)
+                Settled::Over
             }
         }
     }

@@ -4,7 +4,7 @@
 //! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is
 //! a group's number. Replies wait for it only under `appendfsync always`.
 
-use basalt_change::place::ShardId;
+use basalt_change::place::{ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
 use basalt_stdx::prefetch::prefetch;
@@ -74,13 +74,13 @@ impl CommitLog for JournalLog {
         prefetch(self.journal.address(StreamId(shard.number())));
     }
 
-    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
+    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
         let records: Vec<(StreamId, &[u8])> =
             records.iter().map(|&(shard, record)| (StreamId(shard.number()), record)).collect();
         let mut seqs = Vec::with_capacity(records.len());
         let group = self.journal.append_atomically(&records, &mut seqs);
-        positions.extend(seqs.iter().map(|seq| seq.0));
-        self.ticket(group.0)
+        let ticket = self.ticket(group.0);
+        appended.extend(seqs.iter().map(|seq| (seq.0, ticket)));
     }
 
     #[inline]
@@ -106,17 +106,21 @@ impl CommitLog for JournalLog {
         }
     }
 
-    fn latest(&self, gate: &mut Gate) {
+    fn latest(&self, _: ShardSet, gate: &mut Gate) {
         let position = self.latest.load(Ordering::Relaxed);
         gate.add(Ticket { stream: 0, position });
     }
 
     #[inline]
-    fn admit(&self) -> Result<(), Refusal> {
+    fn admit(&self, _: ShardId) -> Result<(), Refusal> {
         if self.journal.accepting() { Ok(()) } else { Err(self.refusal()) }
     }
 
-    fn admit_removal(&self) -> Result<(), Refusal> {
+    fn admit_all(&self, _: ShardSet) -> Result<(), Refusal> {
+        if self.journal.accepting() { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    fn admit_removal(&self, _: ShardId) -> Result<(), Refusal> {
         if self.journal.accepting_removals() { Ok(()) } else { Err(self.refusal()) }
     }
 
@@ -128,7 +132,7 @@ impl CommitLog for JournalLog {
         self.journal.subscribe(wake);
     }
 
-    fn sync(&self) -> Result<(), LogError> {
+    fn sync(&self, _: &[(ShardId, u64)]) -> Result<(), LogError> {
         self.journal.sync().map(|_| ()).map_err(|error| LogError(error.to_string()))
     }
 

@@ -7,8 +7,8 @@ use crate::state::Value;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Object,
-    Ticket, Touch, Txn, View, Walk, WalkLimits,
+    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Object, Touch,
+    Txn, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl World<'_> {
         CommandContext { touch: Touch::Yes, ..CommandContext::background(db, self.now_ms()) }
     }
 
-    /// Runs a write command; returns the ticket of its reply.
+    /// Runs a write command; returns what its reply waits for.
     ///
     /// # Errors
     /// If its keys cannot be fetched.
@@ -38,7 +38,7 @@ impl World<'_> {
         db: u8,
         keys: &[&[u8]],
         work: impl Fn(&mut Txn<'_>, &[Key<'_>]),
-    ) -> Result<Option<Ticket>, Violation> {
+    ) -> Result<Gate, Violation> {
         let engine = self.engine();
         let keys: Vec<Key<'_>> = keys.iter().map(|key| engine.key(key)).collect();
         let mut changes = ChangeSet::default();
@@ -48,10 +48,11 @@ impl World<'_> {
             if missing.is_none() {
                 let mut txn = Txn::new(engine, locked, self.session(db), &mut changes);
                 work(&mut txn, &keys);
-                let ticket = txn.commit();
+                let mut gate = Gate::default();
+                txn.commit(&mut gate);
                 missing = changes.take_missing();
                 if missing.is_none() {
-                    return Ok(ticket);
+                    return Ok(gate);
                 }
             } else {
                 drop(locked);
@@ -68,15 +69,18 @@ impl World<'_> {
         Err(Violation::new("keys are fetched again and again"))
     }
 
-    /// Overwrites a string in place; `None` if that cannot be, else the ticket of the reply, if it
-    /// waits for the log.
-    pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> Option<Option<Ticket>> {
+    /// Overwrites a string in place; `None` if that cannot be, else what the reply waits for.
+    pub fn overwrite(&self, db: u8, key: &[u8], value: &[u8]) -> Option<Gate> {
         let engine = self.engine();
         let (key, mut changes) = (engine.key(key), ChangeSet::default());
         let seen = engine.prefetch_entry(db, key.hash, key.partition);
         let (session, gating) = (self.session(db), engine.gating());
         let ticket = engine.overwrite(&key, seen, value, &session, gating, &mut changes)?;
-        Some((gating == Gating::On).then_some(ticket))
+        let mut gate = Gate::default();
+        if gating == Gating::On {
+            gate.add(ticket);
+        }
+        Some(gate)
     }
 
     /// Reads a key, fetching it first.

@@ -1,7 +1,7 @@
 //! A log that is broken on purpose, so that a test can show that it would notice.
 
 use basalt_change::op::{self, Op, Origin, Scope};
-use basalt_change::place::ShardId;
+use basalt_change::place::{ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_journal_log::JournalLog;
 use std::sync::Arc;
@@ -57,11 +57,11 @@ impl CommitLog for LyingLog {
         self.log.append(shard, &self.kept(record))
     }
 
-    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
+    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
         let kept: Vec<_> =
             records.iter().map(|&(shard, record)| (shard, self.kept(record))).collect();
         let kept: Vec<_> = kept.iter().map(|(shard, record)| (*shard, &record[..])).collect();
-        self.log.append_atomically(&kept, positions)
+        self.log.append_all(&kept, appended);
     }
 
     fn gates_replies(&self) -> bool {
@@ -76,12 +76,12 @@ impl CommitLog for LyingLog {
         if self.lie == Lie::Early { Fate::Acknowledged } else { self.log.fate(ticket) }
     }
 
-    fn latest(&self, gate: &mut Gate) {
-        self.log.latest(gate);
+    fn latest(&self, shards: ShardSet, gate: &mut Gate) {
+        self.log.latest(shards, gate);
     }
 
-    fn admit(&self) -> Result<(), Refusal> {
-        self.log.admit()
+    fn admit(&self, shard: ShardId) -> Result<(), Refusal> {
+        self.log.admit(shard)
     }
 
     fn kick(&self) {
@@ -94,8 +94,8 @@ impl CommitLog for LyingLog {
         self.log.subscribe(wake);
     }
 
-    fn sync(&self) -> Result<(), LogError> {
-        self.log.sync()
+    fn sync(&self, through: &[(ShardId, u64)]) -> Result<(), LogError> {
+        self.log.sync(through)
     }
 
     fn positions(&self) -> Vec<u64> {

@@ -8,7 +8,8 @@ use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
 use basalt_change::op::StringForm;
-use basalt_engine::{Destination, Gate, Held, LockWait, Refusal, Ticket};
+use basalt_change::place::ShardSet;
+use basalt_engine::{Destination, Gate, Held, LockWait, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,7 +47,7 @@ impl Driver<'_> {
     fn is_admitted(&mut self) -> Result<bool, Violation> {
         let start = Instant::now();
         loop {
-            match self.world.engine().log().admit() {
+            match self.world.engine().log().admit_all(ShardSet::ALL) {
                 Ok(()) => {
                     self.report.writes += 1;
                     return Ok(true);
@@ -98,12 +99,7 @@ impl Driver<'_> {
     }
 
     /// As a server does with a SET: first it tries whether the string can be overwritten.
-    fn overwrites(
-        &self,
-        db: u8,
-        keys: &[Vec<u8>],
-        actions: &[(usize, Action)],
-    ) -> Option<Option<Ticket>> {
+    fn overwrites(&self, db: u8, keys: &[Vec<u8>], actions: &[(usize, Action)]) -> Option<Gate> {
         let [(index, Action::Put { value, expire_ms: 0, form: StringForm::Whole })] = actions
         else {
             return None;
@@ -121,8 +117,8 @@ impl Driver<'_> {
             return Ok(());
         }
         let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        let ticket = match self.overwrites(db, keys, &actions) {
-            Some(ticket) => ticket,
+        let gate = match self.overwrites(db, keys, &actions) {
+            Some(gate) => gate,
             None => self.world.write(db, &slices, |txn, keys| {
                 actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
             })?,
@@ -130,7 +126,7 @@ impl Driver<'_> {
         let mut draft = Draft::new(&self.state, self.world.now_ms());
         actions.iter().for_each(|(index, action)| draft.act(db, &keys[*index], action));
         let changes = draft.changes;
-        self.commit(changes, ticket)
+        self.commit(changes, gate)
     }
 
     /// What is under one key comes under another, too or instead.
@@ -147,7 +143,7 @@ impl Driver<'_> {
             1 => Transfer::CopyAndDelete,
             _ => Transfer::Rename,
         };
-        let ticket = self.world.write(db, &[from, to], |txn, keys| {
+        let gate = self.world.write(db, &[from, to], |txn, keys| {
             let destination = Destination { db: to_db, key: &keys[1] };
             if txn.must_wait_for(destination) {
                 return;
@@ -169,10 +165,10 @@ impl Driver<'_> {
             }
         }
         let changes = draft.changes;
-        self.commit(changes, ticket)
+        self.commit(changes, gate)
     }
 
-    fn commit(&mut self, changes: Vec<Change>, ticket: Option<Ticket>) -> Result<(), Violation> {
+    fn commit(&mut self, changes: Vec<Change>, gate: Gate) -> Result<(), Violation> {
         let positions = self.world.engine().log().positions();
         for change in &changes {
             if let Change::Put(_, _, Value { content, .. }) = change
@@ -183,8 +179,6 @@ impl Driver<'_> {
             }
         }
         self.state.commit(changes, &positions)?;
-        let mut gate = Gate::default();
-        ticket.into_iter().for_each(|ticket| gate.add(ticket));
         self.maybe_wait(gate)
     }
 
@@ -345,7 +339,7 @@ impl Driver<'_> {
     }
 
     pub(crate) fn sync(&mut self) -> Result<(), Violation> {
-        match self.world.engine().log().sync() {
+        match self.world.engine().log().sync_all() {
             Ok(()) => {
                 self.state.acknowledge();
                 Ok(())
@@ -364,7 +358,7 @@ impl Driver<'_> {
         }
         self.world.disk.limit_capacity(None);
         let start = Instant::now();
-        while self.world.engine().log().admit().is_err() {
+        while self.world.engine().log().admit_all(ShardSet::ALL).is_err() {
             if start.elapsed() > SPACE_NOTICED_MAX {
                 return Err(Violation::new("there is space again and the log does not notice"));
             }

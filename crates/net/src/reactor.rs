@@ -8,7 +8,7 @@ use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnec
 use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
-use basalt_engine::Refusal;
+use basalt_engine::{Refusal, ShardSet};
 use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Address, SinkId, Subscription};
@@ -55,7 +55,7 @@ pub(crate) struct Reactor {
     pub(crate) pool: BufferPool,
     pub(crate) timers: Timers,
     /// Connections whose command found no room in the log.
-    pub(crate) waiting_for_room: Vec<ConnectionId>,
+    pub(crate) waiting_for_room: Vec<(ConnectionId, ShardSet)>,
     pub(crate) connections: Connections,
     vacant: Vec<usize>,
     generation: u64,
@@ -183,7 +183,7 @@ impl Reactor {
                 let pause = HELD_PAUSE + HELD_PAUSE_EACH * self.held_count.min(HELD_COUNT_MAX);
                 self.begin_waiting(id, Some(pause));
             }
-            Wait::LogRoom => self.waiting_for_room.push(id),
+            Wait::LogRoom(shards) => self.waiting_for_room.push((id, shards)),
             wait => {
                 let mailbox = Arc::clone(&self.mailbox);
                 let done = move |result: Result<(), CommandError>| {
@@ -299,9 +299,7 @@ impl Reactor {
                 Message::Connection(new) => self.adopt(turn, new),
                 Message::WaitOver { connection, result } => self.resume(turn, connection, result),
                 Message::LogMoved => {
-                    for id in std::mem::take(&mut self.waiting_for_room) {
-                        self.resume(turn, id, Ok(()));
-                    }
+                    self.resume_with_room(turn);
                     for index in self.take_gated() {
                         self.schedule(index);
                     }
@@ -473,14 +471,20 @@ impl Reactor {
             return;
         }
         // The log may have moved before it was asked to wake. That it refuses is an answer, too.
-        if !matches!(turn.server.engine.log().admit(), Err(Refusal::Busy)) {
-            for id in std::mem::take(&mut self.waiting_for_room) {
-                self.resume(turn, id, Ok(()));
-            }
-        }
+        self.resume_with_room(turn);
         for index in self.take_gated() {
             turn.finish(self, index);
             self.after_turn(turn, index);
+        }
+    }
+
+    /// Commands go on that the log has room for; that it refuses is an answer, too.
+    fn resume_with_room(&mut self, turn: &mut Turn) {
+        for (id, shards) in std::mem::take(&mut self.waiting_for_room) {
+            match turn.server.engine.log().admit_all(shards) {
+                Err(Refusal::Busy) => self.waiting_for_room.push((id, shards)),
+                Ok(()) | Err(_) => self.resume(turn, id, Ok(())),
+            }
         }
     }
 

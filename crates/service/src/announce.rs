@@ -2,7 +2,7 @@
 
 use crate::push::{Outbox, PubSub, Push};
 use basalt_config::Config;
-use basalt_engine::{EventClasses, EventSink, Gate, KeyEvent, Ticket};
+use basalt_engine::{EventClasses, EventSink, Gate, KeyEvent};
 use basalt_pubsub::{Kind, WhenFull};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -61,11 +61,9 @@ impl EventSink for Announcer {
         EventClasses::from_letters(&self.config.settings().server.key_event_letters)
     }
 
-    fn publish(&self, events: &mut Vec<KeyEvent>, after: Option<Ticket>) {
+    fn publish(&self, events: &mut Vec<KeyEvent>, after: &Gate) {
         let classes = self.classes();
-        let mut gate = Gate::default();
-        after.into_iter().for_each(|ticket| gate.add(ticket));
-        let announcement = Announcement { pubsub: &self.pubsub, classes, after: &gate };
+        let announcement = Announcement { pubsub: &self.pubsub, classes, after };
         let mut outbox = Outbox::default();
         for event in events.drain(..) {
             announcement.announce(&event, &mut outbox);

@@ -2,7 +2,7 @@
 //! thread goes on with others.
 
 use crate::error::CommandError;
-use basalt_change::place::PartitionId;
+use basalt_change::place::{PartitionId, ShardSet};
 use basalt_engine::{Engine, Held, Missing, Unready, WalkEnd, WarmUp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,8 @@ pub enum Wait {
     Keys(Missing),
     /// Partitions that are read into memory; then the command runs again.
     Partitions(Vec<PartitionId>),
-    /// Room in the log's buffers; then the command runs again.
-    LogRoom,
+    /// Room in the log's buffers for changes of these shards; then the command runs again.
+    LogRoom(ShardSet),
     /// A partition that somebody holds for longer than a network thread waits, which only scripts
     /// do; then the command runs again.
     Held,
@@ -52,7 +52,7 @@ impl Wait {
         match self {
             Wait::Keys(_)
             | Wait::Partitions(_)
-            | Wait::LogRoom
+            | Wait::LogRoom(_)
             | Wait::Held
             | Wait::Subscribers
             | Wait::Ready(_)
@@ -74,7 +74,7 @@ impl Wait {
                 done(result.map_err(CommandError::because));
             })),
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
-            Wait::LogRoom
+            Wait::LogRoom(_)
             | Wait::Held
             | Wait::Subscribers
             | Wait::Sleep(_)

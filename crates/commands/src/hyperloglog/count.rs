@@ -68,7 +68,7 @@ fn pfcount(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     let cached = hll.cached_count();
     let count = cached.map_or_else(|| hll.count(), Ok);
     let is_raw = encoding(object) == RAW;
-    if (cached.is_none() || !is_raw) && txn.engine().log().admit().is_ok() {
+    if (cached.is_none() || !is_raw) && txn.engine().log().admit(key.partition.shard()).is_ok() {
         match count {
             Ok(count) if cached.is_none() => {
                 txn.splice(key, COUNT_FIELD.start, &count.to_le_bytes());

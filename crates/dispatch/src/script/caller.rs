@@ -9,12 +9,14 @@ use super::Publication;
 use super::invocation::Invocation;
 use crate::keys::{add_keys, key_session};
 use crate::outcome::fail;
+use crate::queue::shards_of;
 use crate::wants::{Wants, When, wants, when};
 use crate::within::read_within;
 use crate::worker::Worker;
 use basalt_call::calls::Call;
 use basalt_call::context::Context;
 use basalt_call::entry::Run;
+use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, CommandContext, Gate, Issuer, Key, Missing, Refusal, Transaction};
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
@@ -68,7 +70,8 @@ pub(super) struct Caller<'a, 't> {
     holds_everything: bool,
     /// The whole may run again from the start, as long as it has changed nothing.
     may_begin_again: bool,
-    log_refusal: Option<&'a Refusal>,
+    /// Shards whose changes the log refuses, and why.
+    log_refusal: Option<&'a (Refusal, ShardSet)>,
     /// Serves others while the script takes long.
     attendant: Option<&'a mut dyn Attendant>,
     /// What the client had selected.
@@ -110,7 +113,10 @@ impl<'a, 't> Caller<'a, 't> {
         }
     }
 
-    pub(super) fn refusing_changes(self, log_refusal: Option<&'a Refusal>) -> Caller<'a, 't> {
+    pub(super) fn refusing_changes(
+        self,
+        log_refusal: Option<&'a (Refusal, ShardSet)>,
+    ) -> Caller<'a, 't> {
         Caller { log_refusal, ..self }
     }
 
@@ -165,7 +171,8 @@ impl<'a, 't> Caller<'a, 't> {
             return Err(READ_ONLY);
         }
         if flags.has(Flag::Write)
-            && let Some(refusal) = self.log_refusal
+            && let Some((refusal, shards)) = self.log_refusal
+            && shards.meets(shards_of(self.server, command, *args))
         {
             return Err(because(CommandError::log_refused(refusal)));
         }

@@ -1,6 +1,6 @@
 //! A log in memory: it acknowledges at once and keeps its records, so that a test can replay them.
 
-use basalt_change::place::{SHARDS, ShardId};
+use basalt_change::place::{SHARDS, ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ pub struct MemoryLog {
     /// Tickets up to this one are acknowledged; all of them while replies are not gated.
     acknowledged: AtomicU64,
     gates_replies: AtomicBool,
-    refusal: Mutex<Option<Refusal>>,
+    /// Why changes are refused, and of which shards.
+    refusal: Mutex<Option<(Refusal, ShardSet)>>,
 }
 
 struct State {
@@ -100,7 +101,13 @@ impl MemoryLog {
 
     /// From here on refuses changes, or takes them again.
     pub fn refuse(&self, refusal: Option<Refusal>) {
-        *self.refusal.lock() = refusal;
+        *self.refusal.lock() = refusal.map(|refusal| (refusal, ShardSet::ALL));
+    }
+
+    /// From here on refuses changes of these shards, and of no others.
+    #[allow(dead_code, reason = "not every user of this file looks at shards")]
+    pub fn refuse_shards(&self, refusal: Refusal, shards: ShardSet) {
+        *self.refusal.lock() = Some((refusal, shards));
     }
 
     fn ticket(&self) -> Ticket {
@@ -125,10 +132,10 @@ impl CommitLog for MemoryLog {
         (self.state.lock().append(shard, record), self.ticket())
     }
 
-    fn append_atomically(&self, records: &[(ShardId, &[u8])], positions: &mut Vec<u64>) -> Ticket {
-        let mut state = self.state.lock();
-        positions.extend(records.iter().map(|&(shard, record)| state.append(shard, record)));
-        self.ticket()
+    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
+        let (mut state, ticket) = (self.state.lock(), self.ticket());
+        let append = |&(shard, record): &(ShardId, &[u8])| (state.append(shard, record), ticket);
+        appended.extend(records.iter().map(append));
     }
 
     fn gates_replies(&self) -> bool {
@@ -144,23 +151,29 @@ impl CommitLog for MemoryLog {
         if is_acknowledged || !self.gates_replies() { Fate::Acknowledged } else { Fate::Pending }
     }
 
-    fn latest(&self, gate: &mut Gate) {
+    fn latest(&self, _: ShardSet, gate: &mut Gate) {
         gate.add(Ticket { stream: 0, position: self.tickets.load(Ordering::Relaxed) });
     }
 
-    fn admit(&self) -> Result<(), Refusal> {
-        self.refusal.lock().clone().map_or(Ok(()), Err)
+    fn admit(&self, shard: ShardId) -> Result<(), Refusal> {
+        match &*self.refusal.lock() {
+            Some((refusal, shards)) if shards.contains(shard) => Err(refusal.clone()),
+            _ => Ok(()),
+        }
     }
 
-    fn admit_removal(&self) -> Result<(), Refusal> {
-        self.refusal.lock().clone().filter(|why| *why != Refusal::DiskFull).map_or(Ok(()), Err)
+    fn admit_removal(&self, shard: ShardId) -> Result<(), Refusal> {
+        match self.admit(shard) {
+            Err(Refusal::DiskFull) => Ok(()),
+            admitted => admitted,
+        }
     }
 
     fn kick(&self) {}
 
     fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
 
-    fn sync(&self) -> Result<(), LogError> {
+    fn sync(&self, _: &[(ShardId, u64)]) -> Result<(), LogError> {
         Ok(())
     }
 

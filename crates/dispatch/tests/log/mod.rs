@@ -1,3 +1,4 @@
 //! What commands write to the log: how large its records are, and that they suffice.
 
 mod records;
+mod shards;

@@ -6,6 +6,7 @@
 //! earliest field is due, and then again when its next one is.
 
 use crate::engine::Engine;
+use crate::log::Gate;
 use crate::store::changes::ChangeSet;
 use crate::store::collections::Absent;
 use crate::store::context::CommandContext;
@@ -77,7 +78,9 @@ impl FieldExpiryCycle {
             return true;
         }
         let database = locked.partition_mut(id).database_mut(db);
-        if database.next_field_expiry_ms() > now_ms || engine.log().admit_removal().is_err() {
+        if database.next_field_expiry_ms() > now_ms
+            || engine.log().admit_removal(id.shard()).is_err()
+        {
             return false;
         }
         self.due.clear();
@@ -95,7 +98,7 @@ impl FieldExpiryCycle {
             removed += expire_fields(&mut txn, &key, FIELDS_A_LOCK.saturating_sub(removed));
         }
         // Nobody waits for it, but reads of these keys do.
-        let _ = txn.commit();
+        txn.commit(&mut Gate::default());
         self.changes.wake_called();
         engine.log().kick();
         engine.expired_fields.fetch_add(removed as u64, Ordering::Relaxed);

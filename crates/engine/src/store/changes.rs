@@ -2,6 +2,7 @@
 //! What a command has changed and has not appended to the log yet: the ChangeSet under
 //! construction, and its way into the log.
 
+use crate::log::Ticket;
 use crate::residency::queue::Missing;
 use crate::store::ask::Ask;
 use crate::store::events::{EventClasses, KeyEvent};
@@ -24,7 +25,7 @@ pub struct ChangeSet {
     op_start: usize,
     /// Where the edits of that op can be cut.
     pub(crate) breaks: Breaks,
-    pub(super) positions: Vec<u64>,
+    pub(super) appended: Vec<(u64, Ticket)>,
     /// Changes, for INFO's `rdb_changes_since_last_save`: one for each op on a key, and one for
     /// each edit of a collection, which is an element as a rule.
     pub(super) count: u64,

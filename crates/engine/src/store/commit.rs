@@ -1,11 +1,11 @@
 //! HOT PATH
 //! The way of a ChangeSet into the log.
 
-use crate::log::Ticket;
+use crate::log::{Gate, Ticket};
 use crate::store::changes::{Owner, TooLarge};
 use crate::store::txn::Txn;
 use basalt_change::op::{self, Op};
-use basalt_change::place::{PartitionId, ShardId};
+use basalt_change::place::{PartitionId, SHARDS, ShardId};
 use basalt_keyspace::unacknowledged::EVERY_KEY;
 
 impl Txn<'_> {
@@ -37,33 +37,36 @@ impl Txn<'_> {
     }
 
     /// Appends the command's ChangeSet to the log, still under the locks, and lets go of them.
-    /// Returns the ticket that the reply waits for, or `None` if nothing changed or nothing waits.
+    /// The reply waits for what goes to `gate`: nothing, if nothing changed or nothing waits.
     /// Clients that were called are due to be served
     /// ([`take_called`](crate::ChangeSet::take_called)).
     #[inline]
-    pub fn commit(mut self) -> Option<Ticket> {
-        self.append()
+    pub fn commit(mut self, gate: &mut Gate) {
+        self.append(gate);
     }
 
     /// Commits while the locks are held until `self` goes: it needs not be moved here.
     #[inline]
-    pub fn append(&mut self) -> Option<Ticket> {
+    pub fn append(&mut self, gate: &mut Gate) {
         match self.changes.records[..] {
-            [] => None,
-            [(Owner::Partition(partition), _)] => self.append_one(partition),
-            _ => self.append_many(),
+            [] => {}
+            [(Owner::Partition(partition), _)] => self.append_one(partition, gate),
+            _ => self.append_many(gate),
         }
     }
 
     #[inline]
-    fn append_one(&mut self, partition: PartitionId) -> Option<Ticket> {
+    fn append_one(&mut self, partition: PartitionId, gate: &mut Gate) {
         let (seq, ticket) = self.engine.log().append(partition.shard(), &self.changes.bytes);
         self.locked.partition_mut(partition).advance(seq);
-        self.finish(ticket)
+        if self.gated {
+            gate.add(ticket);
+        }
+        self.finish(|_| ticket);
     }
 
     #[cold]
-    fn append_many(&mut self) -> Option<Ticket> {
+    fn append_many(&mut self, gate: &mut Gate) {
         let changes = &mut *self.changes;
         let ends = changes.records.iter().skip(1).map(|&(_, start)| start);
         let ends = ends.chain([changes.bytes.len()]);
@@ -73,9 +76,14 @@ impl Txn<'_> {
             .zip(ends)
             .map(|(&(owner, start), end)| (owner.shard(), &changes.bytes[start..end]))
             .collect();
-        changes.positions.clear();
-        let ticket = self.engine.log().append_atomically(&records, &mut changes.positions);
-        for (&(owner, _), &seq) in changes.records.iter().zip(&changes.positions) {
+        changes.appended.clear();
+        self.engine.log().append_all(&records, &mut changes.appended);
+        let mut tickets = [None; SHARDS];
+        for (&(owner, _), &(seq, ticket)) in changes.records.iter().zip(&changes.appended) {
+            tickets[owner.shard().index()] = Some(ticket);
+            if self.gated {
+                gate.add(ticket);
+            }
             match owner {
                 Owner::Partition(id) => self.locked.partition_mut(id).advance(seq),
                 Owner::Shard(shard) => {
@@ -83,18 +91,18 @@ impl Txn<'_> {
                 }
             }
         }
-        self.finish(ticket)
+        self.finish(|shard| tickets[shard.index()].expect("what was changed was appended"));
     }
 
+    /// Notes what waits for which ticket, and is ready for the next command's changes.
     #[inline]
-    fn finish(&mut self, ticket: Ticket) -> Option<Ticket> {
+    fn finish(&mut self, ticket_of: impl Fn(ShardId) -> Ticket) {
         if self.gated {
             for &(id, hash) in &self.changes.keys {
                 let partition = self.locked.partition_mut(id);
-                self.engine.note_unacknowledged(id, partition, hash, ticket);
+                self.engine.note_unacknowledged(id, partition, hash, ticket_of(id.shard()));
             }
         }
         self.changes.clear();
-        self.gated.then_some(ticket)
     }
 }

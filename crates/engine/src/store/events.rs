@@ -10,7 +10,7 @@
 //! Events of one key from two threads may be published in another order than that of the changes:
 //! the locks that order those are gone by then.
 
-use crate::log::Ticket;
+use crate::log::Gate;
 
 /// What kind of change an event is about: a letter of `notify-keyspace-events`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +121,7 @@ pub trait EventSink: Send + Sync {
 
     /// Publishes events, in order, and leaves `events` empty. Nobody may hear of them before the
     /// log has acknowledged `after`.
-    fn publish(&self, events: &mut Vec<KeyEvent>, after: Option<Ticket>);
+    fn publish(&self, events: &mut Vec<KeyEvent>, after: &Gate);
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::store::txn::Txn;
 use crate::store::whole::{apply, concerns};
 use crate::waiting::watch::seen;
 use basalt_change::op::Op;
-use basalt_change::place::PartitionId;
+use basalt_change::place::{PartitionId, ShardSet};
 use basalt_keyspace::interest::{Called, WatchedState};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
@@ -57,12 +57,10 @@ impl Engine {
         let mut changes = ChangeSet::default();
         let mut txn = Txn::new(self, locked, session, &mut changes);
         change(&mut txn);
-        if let Some(ticket) = txn.commit() {
-            gate.add(ticket);
-        }
+        txn.commit(gate);
         // What was found empty may be so by a change that the log has not acknowledged.
         if self.log().gates_replies() {
-            self.log().latest(gate);
+            self.log().latest(ShardSet::ALL, gate);
         }
         changes.wake_called();
         self.note_changes(changes.take_count());
@@ -169,7 +167,7 @@ mod tests {
         for _ in 0..20 {
             engine.flush(0..2, LockWait::Endless, &mut Gate::default()).unwrap();
             engine.swap(0, 1, LockWait::Endless, &mut Gate::default()).unwrap();
-            engine.log().sync().expect("a healthy disk");
+            engine.log().sync_all().expect("a healthy disk");
         }
         for id in PartitionId::all() {
             let waiting = engine.keyspace.lock(id).partition(id).unacknowledged_count();
@@ -209,7 +207,7 @@ mod tests {
             put(&engine, format!("{{tag}}{number}").as_bytes(), 0);
         }
         assert!(waiting() <= 4096, "{} changes wait", waiting());
-        engine.log().sync().expect("a healthy disk");
+        engine.log().sync_all().expect("a healthy disk");
         let mut gate = Gate::default();
         engine.gate_reads(&mut engine.lock(&[key]), &[key], &mut gate);
         assert_eq!((gate.is_open(), waiting()), (true, 0));

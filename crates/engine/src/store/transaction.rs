@@ -12,7 +12,7 @@
 //! same ChangeSet, in the order in which they were made, as records for whole shards.
 
 use crate::engine::Engine;
-use crate::log::{Gate, Ticket};
+use crate::log::Gate;
 use crate::residency::queue::Missing;
 use crate::store::census::DatabaseTotals;
 use crate::store::changes::{ChangeSet, TooLarge};
@@ -23,7 +23,7 @@ use crate::store::txn::Txn;
 use crate::store::view::{Object, View};
 use crate::store::walk::{Cursor, Walk, WalkEnd, WalkLimits};
 use crate::waiting::watching::Watching;
-use basalt_change::place::PartitionId;
+use basalt_change::place::{PartitionId, ShardSet};
 use basalt_env::random::Random;
 use basalt_keyspace::keyspace::Locked;
 use basalt_stdx::short_lock::LockWait;
@@ -40,6 +40,16 @@ pub struct Claims<'k> {
     pub everything: bool,
     /// One of them reads keys that it does not name: every key is brought into memory.
     pub reads_everything: bool,
+}
+
+impl Claims<'_> {
+    /// The shards of the keys.
+    pub fn shards(&self) -> ShardSet {
+        if self.everything {
+            return ShardSet::ALL;
+        }
+        self.keys.iter().map(|key| key.partition.shard()).collect()
+    }
 }
 
 /// Why a transaction cannot begin yet.
@@ -115,7 +125,7 @@ impl<'e> Transaction<'e> {
             return;
         }
         if claims.reads_everything {
-            log.latest(gate);
+            log.latest(ShardSet::ALL, gate);
         } else {
             self.engine.gate_reads(&mut self.locked, &claims.keys, gate);
         }
@@ -179,7 +189,8 @@ impl<'e> Transaction<'e> {
         }
         let (engine, locked) = (self.engine, &self.locked);
         let is_due = |key| engine.is_due(locked, session.db, session.now_ms, key);
-        if !keys.iter().any(is_due) || engine.log().admit_removal().is_err() {
+        let takes = |key: &Key<'_>| engine.log().admit_removal(key.partition.shard()).is_ok();
+        if !keys.iter().any(is_due) || !keys.iter().all(takes) {
             return;
         }
         let mut txn = self.txn(session);
@@ -208,10 +219,10 @@ impl<'e> Transaction<'e> {
     }
 
     /// Appends what all commands changed to the log, all or nothing, and lets go of the locks.
-    /// Returns the ticket that the reply waits for.
-    pub fn commit(self) -> Option<Ticket> {
+    /// The reply waits for what goes to `gate`.
+    pub fn commit(self, gate: &mut Gate) {
         let session = CommandContext::background(0, 0);
-        Txn::within(self.engine, self.locked, session, self.changes, self.run_mode).commit()
+        Txn::within(self.engine, self.locked, session, self.changes, self.run_mode).commit(gate);
     }
 
     /// [`Engine::scan`] under the locks held.

@@ -1,6 +1,5 @@
 //! What a command waits for, and what becomes of it.
 
-use crate::log::Ticket;
 use crate::residency::queue::Missing;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::KeyId;
@@ -53,9 +52,9 @@ pub enum Settled {
     /// It waits for keys to be fetched.
     Fetches(Missing),
     /// It waits, in the queues of its keys.
-    Waits(WaitRequest, Option<Ticket>),
+    Waits(WaitRequest),
     /// It waits for nothing, but runs again under the locks of these keys, too.
     Reaches(Vec<Vec<u8>>),
     /// It is over, and its client has left all queues.
-    Over(Option<Ticket>),
+    Over,
 }

@@ -43,7 +43,7 @@ fn put_all(world: &World<'_>, value: &str) {
             })
             .expect("written");
         if number % 20 == 0 {
-            world.engine().log().sync().expect("a healthy disk");
+            world.engine().log().sync_all().expect("a healthy disk");
         }
     }
 }
@@ -102,7 +102,7 @@ fn accept(world: &mut World<'_>) -> String {
     assert_eq!(values(world), left);
     live(world, "d");
     put_all(world, "e");
-    world.engine().log().sync().expect("a healthy disk");
+    world.engine().log().sync_all().expect("a healthy disk");
     world.crash(1).expect("nothing is lost");
     assert_eq!(values(world), all("e"));
     left

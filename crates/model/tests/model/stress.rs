@@ -73,7 +73,7 @@ impl Client<'_> {
     fn write(&mut self, db: u8, keys: &[Vec<u8>], work: impl Fn(&mut Txn<'_>)) {
         let engine = Arc::clone(&self.shared.engine);
         let keys: Vec<_> = keys.iter().map(|key| engine.key(key)).collect();
-        let ticket = loop {
+        let mut gate = loop {
             let mut locked = engine.lock(&keys);
             if let Some(missing) = engine.missing(&mut locked, db, &keys) {
                 drop(locked);
@@ -82,14 +82,12 @@ impl Client<'_> {
             }
             let mut txn = Txn::new(&engine, locked, self.session(db), &mut self.changes);
             work(&mut txn);
-            break txn.commit();
+            let mut gate = Gate::default();
+            txn.commit(&mut gate);
+            break gate;
         };
         engine.log().kick();
-        if let Some(ticket) = ticket
-            && self.random.chance(1, 4)
-        {
-            let mut gate = Gate::default();
-            gate.add(ticket);
+        if !gate.is_open() && self.random.chance(1, 4) {
             let start = Instant::now();
             while gate.poll(engine.log()) != Fate::Acknowledged {
                 assert!(start.elapsed() < STUCK, "a change is never acknowledged");
@@ -316,7 +314,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     let commands = shared.progress.iter().map(|progress| progress.load(Ordering::Relaxed)).sum();
     drop(shared);
     let before = [BANK, SCRATCH, SHELF].map(|db| everything(&world, db));
-    world.engine().log().sync().expect("synced");
+    world.engine().log().sync_all().expect("synced");
     let now_ms = world.now_ms();
     let live = |keys: &BTreeMap<Vec<u8>, Value>| -> BTreeMap<Vec<u8>, Value> {
         keys.iter()

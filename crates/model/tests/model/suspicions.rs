@@ -1,10 +1,10 @@
 //! One test a suspicion: interleavings that a random walk meets rarely, told step by step.
 
-use basalt_change::place::{PartitionId, Slot};
+use basalt_change::place::{PartitionId, ShardSet, Slot};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{
     CommandContext, Engine, EntryHint, EventClasses, EventSink, Gate, KeyEvent, LockWait,
-    PutOptions, Ticket,
+    PutOptions,
 };
 use basalt_env::clock::ManualClock;
 use basalt_journal::FsyncPolicy;
@@ -165,7 +165,7 @@ fn a_key_that_came_and_went_between_two_checkpoints_does_not_spoil_the_count() {
         let filler = vec![7; 1000];
         for number in 0..200 {
             put(world, format!("{{b}}{number}").as_bytes(), &filler);
-            world.engine().log().sync().expect("synced");
+            world.engine().log().sync_all().expect("synced");
         }
         delete(world, OTHER);
         checkpoint(world);
@@ -551,7 +551,7 @@ fn positions_go_on_after_each_crash() {
             put(world, KEY, &[round]);
             checkpoint(world);
             put(world, OTHER, &[round]);
-            world.engine().log().sync().expect("synced");
+            world.engine().log().sync_all().expect("synced");
             put(world, OTHER, b"lost, perhaps");
             world.crash(u64::from(round)).expect("opens");
             assert_eq!(read(world, 0, KEY), Some(vec![round]));
@@ -569,19 +569,19 @@ fn a_checkpoint_frees_a_full_journal() {
         let mut number = 0;
         let mut fill = |world: &World<'_>| {
             put(world, format!("{{b}}{number}").as_bytes(), &[7; 1000]);
-            world.engine().log().sync().expect("what was admitted has room");
+            world.engine().log().sync_all().expect("what was admitted has room");
             number += 1;
             assert!(number < 10_000, "the disk is never full");
         };
         (0..300).for_each(|_| fill(world));
         world.disk.limit_capacity(Some(world.disk.used_bytes()));
-        while world.engine().log().admit().is_ok() {
+        while world.engine().log().admit_all(ShardSet::ALL).is_ok() {
             fill(world);
         }
         checkpoint(world);
         // Freed segments are used again, although the disk has no byte more than before.
         let start = std::time::Instant::now();
-        while world.engine().log().admit().is_err() {
+        while world.engine().log().admit_all(ShardSet::ALL).is_err() {
             assert!(start.elapsed().as_secs() < 120, "the journal stays full");
             std::thread::yield_now();
         }
@@ -623,7 +623,7 @@ fn many_keys_of_a_partition_expire_over_several_locks() {
         }
         put(world, KEY, b"stays");
         // While much waits to be written, nothing is removed.
-        world.engine().log().sync().expect("synced");
+        world.engine().log().sync_all().expect("synced");
         for (advance_ms, left) in [(10, 4_001), (1_000, 2_001), (1_000, 1)] {
             world.clock.advance_ms(advance_ms);
             world.engine().expire_due();
@@ -644,7 +644,7 @@ impl EventSink for PausesExpiry {
         EventClasses::from_letters(b"KEx")
     }
 
-    fn publish(&self, events: &mut Vec<KeyEvent>, _: Option<Ticket>) {
+    fn publish(&self, events: &mut Vec<KeyEvent>, _: &Gate) {
         if let Some(engine) = self.0.upgrade()
             && !events.is_empty()
         {
@@ -662,7 +662,7 @@ fn a_pause_stops_the_expiry_where_it_is() {
         for number in 0..20 {
             put_until(world, format!("key{number}").as_bytes(), b"value", world.now_ms() + 1);
         }
-        world.engine().log().sync().expect("synced");
+        world.engine().log().sync_all().expect("synced");
         engine.announce_events_to(Box::new(PausesExpiry(Arc::downgrade(engine))));
         world.clock.advance_ms(1);
         engine.set_active_expiry(true);
@@ -697,7 +697,7 @@ fn a_swap_with_a_database_that_is_no_longer_configured_is_refused() {
 fn a_checkpoint_is_committed_after_the_log_is_synced() {
     for policy in [FsyncPolicy::Always, FsyncPolicy::EverySecond, FsyncPolicy::Never] {
         in_world_of(Setting { policy, ..Setting::default() }, |world, _| {
-            world.engine().log().sync().expect("synced");
+            world.engine().log().sync_all().expect("synced");
             world.disk.hold_syncs();
             put(world, KEY, b"value");
             world.stage.arm(Point::Commit);
@@ -724,9 +724,8 @@ fn reads_of_unacknowledged_changes_wait() {
         (|world| put(world, KEY, b"new"), false),
         (
             |world| {
-                let ticket =
-                    world.overwrite(0, KEY, b"new").expect("it fits where the old one was");
-                assert!(ticket.is_some(), "the reply to the change itself waits, too");
+                let gate = world.overwrite(0, KEY, b"new").expect("it fits where the old one was");
+                assert!(!gate.is_open(), "the reply to the change itself waits, too");
             },
             false,
         ),
@@ -738,7 +737,7 @@ fn reads_of_unacknowledged_changes_wait() {
         in_world(|world, _| {
             put(world, KEY, b"old");
             put(world, OTHER, b"old");
-            world.engine().log().sync().expect("synced");
+            world.engine().log().sync_all().expect("synced");
             world.disk.hold_syncs();
             work(world);
             let gate = |key: &[u8]| {
