@@ -31,8 +31,8 @@ use basalt_service::session::{Flow, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use std::sync::Arc;
 
-/// Bytes of replies after which a batch ends with the client that it is at: some 10 ms of copying.
-const REPLY_BYTES_MAX: usize = 64 << 20;
+/// Bytes of replies after which a batch ends with the client that it is at: some 3 ms of copying.
+const REPLY_BYTES_MAX: usize = 16 << 20;
 
 /// Requests that run together.
 #[derive(Default)]
@@ -380,6 +380,12 @@ impl Batch {
                 let ran = run_shortly(server, worker, session, admission, incoming, out);
                 if let Some(last) = requests[..ran].last() {
                     **consumed = last.end;
+                    if out.is_over() {
+                        // The replies before are not whole either.
+                        out.clear();
+                        worker.counters.output_limit_disconnections.add(1);
+                        return Some(Stop::Halt(Halt::Closed));
+                    }
                     requests = &requests[ran..];
                     if out.len() > *owed_bytes_max && !requests.is_empty() {
                         return Some(Stop::Halt(Halt::Later));

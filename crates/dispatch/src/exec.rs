@@ -12,7 +12,7 @@ use super::claims::{Plan, Step};
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::keys::key_session;
-use super::outcome::{fail, note_slow_call};
+use super::outcome::{fail, may_fail_late, note_slow_call};
 use super::script;
 use super::wants::When;
 use super::within::read_within;
@@ -141,6 +141,7 @@ fn run(
         closes: false,
         reply_bytes: 0,
         reply_bytes_max,
+        copied_bytes: 0,
         publications: Vec::new(),
         since: server.env.clock.now(),
     };
@@ -162,7 +163,8 @@ fn run(
 }
 
 /// Bytes of replies beyond which the client of a transaction is disconnected instead of answered:
-/// its commands run as one, so that it cannot be made to read in between.
+/// its commands run as one, so that it cannot be made to read in between. What has been written
+/// cannot be said in part; what only reads is an error before it comes to that.
 fn reply_bytes_max(worker: &Worker) -> usize {
     let limits = &worker.settings.clients.output_limits;
     match usize::try_from(limits.of(ClientClass::Normal).hard_bytes) {
@@ -186,6 +188,8 @@ struct Runner<'a> {
     /// Bytes of all replies so far.
     reply_bytes: usize,
     reply_bytes_max: usize,
+    /// Bytes of all replies so far that were copied.
+    copied_bytes: usize,
     /// What scripts have published.
     publications: Vec<script::Publication>,
     /// When the running command began.
@@ -235,6 +239,14 @@ impl Runner<'_> {
         self.reply_bytes > self.reply_bytes_max
     }
 
+    /// Whether a command is an error because it would add to replies that are large already. Where
+    /// `client-output-buffer-limit` says what is too much, that decides, as in Redis.
+    fn reads_no_more(&self, step: &Step<'_>) -> bool {
+        let is_much = self.copied_bytes > self.worker.reply_bounds.transaction_bytes_max
+            || self.reply_bytes > self.reply_bytes_max / 2;
+        is_much && may_fail_late(self.server, self.worker, step.id)
+    }
+
     /// Runs a command whose reply is sent if replies are on, before it or after it.
     fn answer(
         &mut self,
@@ -247,9 +259,22 @@ impl Runner<'_> {
             if step.when == When::InTurn {
                 reply.set_protocol(self.session.protocol);
             }
-            let (before, mark) = (reply.bytes_owed(), reply.mark());
+            if self.reads_no_more(step) {
+                fail(self.worker, step.id, &CommandError::REPLIES_TOO_LARGE, reply);
+                return;
+            }
+            let (mark, owed, copied) = (reply.mark(), reply.bytes_owed(), reply.bytes_copied());
             self.run(plan, step, transaction, reply);
-            self.reply_bytes = self.reply_bytes.saturating_add(reply.bytes_owed() - before);
+            if reply.is_over() {
+                reply.cut(mark);
+                if may_fail_late(self.server, self.worker, step.id) {
+                    fail(self.worker, step.id, &CommandError::REPLY_TOO_LARGE, reply);
+                } else {
+                    self.reply_bytes = usize::MAX;
+                }
+            }
+            self.copied_bytes += reply.bytes_copied() - copied;
+            self.reply_bytes = self.reply_bytes.saturating_add(reply.bytes_owed() - owed);
             if self.is_cut() {
                 reply.cut(mark);
             }

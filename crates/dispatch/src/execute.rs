@@ -6,7 +6,7 @@ use super::dispatcher::Dispatcher;
 use super::events;
 use super::exec;
 use super::keys::{Stop, read, write};
-use super::outcome::{fail, note_slow_call};
+use super::outcome::{self, fail, note_slow_call};
 use super::prepare::Incoming;
 use super::queue;
 use super::queue::Held;
@@ -65,13 +65,21 @@ pub(super) fn execute_attended(
     (admission, attendant): (&mut Admission, &mut dyn Attendant),
     out: &mut Output,
 ) -> Flow {
-    if !admission.has(Admission::SILENT) {
-        return run_and_reply(server, worker, session, request, (admission, attendant), out);
+    let before = Reply::new(out, session.protocol).mark();
+    let command = request.prepared.command;
+    let flow = if !admission.has(Admission::SILENT) {
+        run_and_reply(server, worker, session, request, (admission, attendant), out)
+    } else {
+        let flow = silence::execute(worker, session, out, |worker, session, out| {
+            run_and_reply(server, worker, session, request, (&mut *admission, attendant), out)
+        });
+        *admission = Admission::of(server, worker, session);
+        flow
+    };
+    if out.is_over() {
+        let reply = &mut Reply::new(out, session.protocol);
+        return outcome::take_back(server, worker, (command, flow), before, reply);
     }
-    let flow = silence::execute(worker, session, out, |worker, session, out| {
-        run_and_reply(server, worker, session, request, (&mut *admission, attendant), out)
-    });
-    *admission = Admission::of(server, worker, session);
     flow
 }
 

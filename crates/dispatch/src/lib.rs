@@ -45,4 +45,4 @@ pub use dispatcher::Dispatcher;
 pub use form::{Ended, ReplyForm, Then};
 pub use halt::Halt;
 pub use silence::finish_wait;
-pub use worker::Worker;
+pub use worker::{ReplyBounds, Worker};

@@ -3,8 +3,10 @@
 use super::dispatcher::Dispatcher;
 use super::worker::Worker;
 use crate::redact::redact;
+use basalt_call::entry::Run;
+use basalt_config::ClientClass;
 use basalt_observe::slow_log;
-use basalt_resp::Reply;
+use basalt_resp::{Reply, ReplyMark};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, Session};
@@ -22,6 +24,44 @@ pub(super) fn fail(
     worker.counters.count_error(error.text());
     reply.error(error.text());
     Flow::Done
+}
+
+/// Takes back a reply that takes more memory than replies may, and is not whole.
+///
+/// In its place, a command that has changed nothing has an error. The client of any other command
+/// is disconnected, for it must not be told a part of what has changed. So is every client where
+/// `client-output-buffer-limit` is how much one may be owed.
+#[cold]
+pub(super) fn take_back(
+    server: &Dispatcher,
+    worker: &Worker,
+    (id, flow): (Option<CommandId>, Flow),
+    before: ReplyMark,
+    reply: &mut Reply<'_>,
+) -> Flow {
+    reply.cut(before);
+    match (id, flow) {
+        (_, flow @ Flow::Wait(_)) => flow,
+        (Some(id), Flow::Done) if may_fail_late(server, worker, id) => {
+            fail(worker, id, &CommandError::REPLY_TOO_LARGE, reply)
+        }
+        _ => {
+            worker.counters.output_limit_disconnections.add(1);
+            Flow::Close
+        }
+    }
+}
+
+/// Whether a command whose reply is too large is answered with an error.
+pub(super) fn may_fail_late(server: &Dispatcher, worker: &Worker, id: CommandId) -> bool {
+    let limit = worker.settings.clients.output_limits.of(ClientClass::Normal);
+    limit.hard_bytes == 0 && is_read(server, id)
+}
+
+/// Whether a command only reads data.
+pub(super) fn is_read(server: &Dispatcher, id: CommandId) -> bool {
+    let is_several = matches!(server.commands.call(id).run, Run::Exec | Run::Script(_));
+    !is_several && server.commands.table.command(id).flags.has(Flag::Readonly)
 }
 
 /// Tells the slow log of a call that took long.

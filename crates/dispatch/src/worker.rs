@@ -4,12 +4,12 @@
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
 use basalt_change::place::{ShardId, ShardSet};
-use basalt_config::Settings;
+use basalt_config::{ClientClass, Settings};
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
 use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Leaving, Left};
-use basalt_resp::Output;
+use basalt_resp::{COPIED_BYTES_MAX, Output};
 use basalt_service::push::Outbox;
 use basalt_service::server::LOGGED_BYTES_MIN;
 use basalt_service::session::Session;
@@ -27,6 +27,21 @@ const ALWAYS_TIMED_BELOW_US: i64 = 1000;
 /// Subscriptions of connections that have gone, ended in one turn: about 50 µs.
 const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
 
+/// How much may be copied into replies, where `client-output-buffer-limit` does not say it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplyBounds {
+    /// Into one reply.
+    pub reply_bytes_max: usize,
+    /// Into those of a transaction before it reads no more.
+    pub transaction_bytes_max: usize,
+}
+
+impl Default for ReplyBounds {
+    fn default() -> ReplyBounds {
+        ReplyBounds { reply_bytes_max: COPIED_BYTES_MAX, transaction_bytes_max: 128 << 20 }
+    }
+}
+
 /// What one network thread brings to every command that it runs.
 pub struct Worker {
     pub(super) clock: Arc<dyn Clock>,
@@ -38,6 +53,8 @@ pub struct Worker {
     /// Now, in unix milliseconds; renewed every turn, and after a call that has taken long or
     /// waited.
     pub now_ms: u64,
+    /// How much may be copied into replies.
+    pub reply_bounds: ReplyBounds,
     /// How long it waits for a partition. After the first that is held for long it waits for no
     /// other one in its turn, so that many commands behind one script do not add their waits up.
     pub(super) lock_wait: LockWait,
@@ -91,6 +108,7 @@ impl Worker {
             settings_version: server.config.version(),
             settings: server.config.settings(),
             now_ms: server.env.clock.unix_ms(),
+            reply_bounds: ReplyBounds::default(),
             lock_wait: LockWait::Brief,
             stands_in: None,
             clock: Arc::clone(&server.env.clock),
@@ -107,6 +125,15 @@ impl Worker {
         };
         worker.listen_for_events();
         worker
+    }
+
+    /// Bytes that may be copied into what a client is owed.
+    pub fn copied_bytes_max(&self) -> usize {
+        let limit = self.settings.clients.output_limits.of(ClientClass::Normal);
+        match usize::try_from(limit.hard_bytes) {
+            Ok(bytes @ 1..) => bytes,
+            _ => self.reply_bounds.reply_bytes_max,
+        }
     }
 
     /// A worker for the other clients of a thread that is in the midst of a script. It waits for no

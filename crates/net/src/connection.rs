@@ -23,8 +23,9 @@ use std::time::Duration;
 
 /// Slices that one write takes.
 const SLICES_MAX: usize = 64;
-/// Bytes that a client may be owed before its further requests wait for it to read.
-pub(crate) const OWED_BYTES_PAUSE: usize = 64 << 20;
+/// Bytes that a client may be owed before its further requests wait for it to read. Several clients
+/// that do not read are each owed that much and one reply.
+pub(crate) const OWED_BYTES_PAUSE: usize = 16 << 20;
 
 /// How long a connection that ends waits for its client to take the last replies.
 const CLOSING_MAX: Duration = Duration::from_secs(10);

@@ -54,6 +54,8 @@ struct Clients<'a> {
     server: &'a Arc<Dispatcher>,
     /// Bytes owed to a client after which its requests wait for it to read.
     owed_bytes_max: usize,
+    /// Bytes that may be copied into what a client is owed.
+    copied_bytes_max: usize,
 }
 
 impl BatchClients for Clients<'_> {
@@ -64,7 +66,8 @@ impl BatchClients for Clients<'_> {
 
     #[inline(always)]
     fn running(&mut self, client: u32) -> Option<Running<'_>> {
-        running(self.reactor.connections[client as usize].as_mut()?, self.owed_bytes_max)
+        let connection = self.reactor.connections[client as usize].as_mut()?;
+        running(connection, self.owed_bytes_max, self.copied_bytes_max)
     }
 
     #[cold]
@@ -102,7 +105,8 @@ impl BatchClients for Clients<'_> {
         let mut connection = self.reactor.connections[index].take()?;
         let loan = Arc::clone(&self.reactor.loan);
         let mut beside = Beside::new(self.reactor, self.server, index, batch);
-        if let Some(running) = running(&mut connection, self.owed_bytes_max) {
+        if let Some(running) = running(&mut connection, self.owed_bytes_max, self.copied_bytes_max)
+        {
             loan.during(&mut beside, || run(running, &mut OnLoan(&loan)));
         }
         let stand_in = beside.end();
@@ -119,12 +123,17 @@ impl BatchClients for Clients<'_> {
 
 /// What running requests of a connection takes, if it is open.
 #[inline(always)]
-fn running(connection: &mut Connection, owed_bytes_max: usize) -> Option<Running<'_>> {
+fn running(
+    connection: &mut Connection,
+    owed_bytes_max: usize,
+    copied_bytes_max: usize,
+) -> Option<Running<'_>> {
     if connection.state != State::Open {
         return None;
     }
     let owed_bytes_max = owed_bytes_max.saturating_sub(connection.owed_earlier_bytes());
     let Connection { input, session, output, wire, .. } = connection;
+    output.set_copied_bytes_max(copied_bytes_max);
     let (bytes, consumed) = input.for_running();
     Some(Running { session, bytes, consumed, out: output, owed_bytes_max, form: wire.form() })
 }
@@ -334,7 +343,9 @@ impl Turn {
             Ok(limit @ 1..OWED_BYTES_PAUSE) => limit,
             _ => OWED_BYTES_PAUSE,
         };
-        let mut clients = Clients { reactor, server: &self.server, owed_bytes_max };
+        let copied_bytes_max = self.worker.copied_bytes_max();
+        let mut clients =
+            Clients { reactor, server: &self.server, owed_bytes_max, copied_bytes_max };
         self.batch.run(&self.server, &mut self.worker, &mut clients)
     }
 

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod arg;
+mod block;
 mod decode;
 mod double;
 mod encode;
@@ -33,6 +34,6 @@ pub use encode::encode_request;
 pub use error::ProtocolError;
 pub use front::{Front, Repeats, Taken};
 pub use limits::{RequestLimits, UNAUTHENTICATED_ARGS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX};
-pub use output::{Output, SHARED_BYTES_MIN};
+pub use output::{COPIED_BYTES_MAX, Output, SHARED_BYTES_MIN};
 pub use parser::{Parsed, Parser};
 pub use reply::{Deferred, Protocol, Reply, ReplyMark};

@@ -7,7 +7,12 @@
 //! flat    +OK\r\n $20000\r\n \r\n :1\r\n          sent as three slices of one writev
 //! shared                    ^ offset 14, 20,000 bytes
 //! ```
+//!
+//! A buffer that is full and large is put aside as a block, and another one begun, so that nothing
+//! is copied as an output grows, and no more memory is held than a block beyond what is owed. That
+//! is also where the bound is looked at: small replies do not pay for it.
 
+use crate::block::Block;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -15,6 +20,10 @@ use std::sync::Arc;
 /// A value of this many bytes or more is sent from where it lives instead of being copied. Below,
 /// the copy is cheaper than a slice of its own and the reference counting.
 pub const SHARED_BYTES_MIN: usize = 16 * 1024;
+
+/// Bytes that are copied into an output at most, unless [`Output::set_copied_bytes_max`] has said
+/// something else. Shared values do not count.
+pub const COPIED_BYTES_MAX: usize = 1 << 30;
 
 /// Capacity that an empty output may keep for ever.
 const CAPACITY_KEPT: usize = 16 * 1024;
@@ -24,24 +33,27 @@ const CAPACITY_NEVER_KEPT: usize = 1024 * 1024;
 /// An output between the two shrinks after having used less than a quarter of its capacity this
 /// many times running.
 const SMALL_USES_MAX: u8 = 64;
-/// Sent bytes are cut off the front of an output that is never empty, once there are this many.
-const CUT_BYTES_MIN: usize = 64 * 1024;
+/// A block that holds this many bytes does not grow: another one is begun.
+const BLOCK_BYTES_MIN: usize = 256 * 1024;
+/// Bytes of a block that is begun behind another.
+const BLOCK_BYTES: usize = 512 * 1024;
 
 /// Bytes to be sent, in order. Fill it through [`Reply`](crate::Reply), send what
 /// [`Output::io_slices`] shows, then
 /// [`Output::advance`] by what was sent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Output {
-    /// Everything but the shared values.
-    pub(crate) flat: Vec<u8>,
-    /// Bytes of `flat` that are sent.
-    flat_sent: usize,
-    /// The shared values that are not wholly sent.
-    shared: VecDeque<Shared>,
-    /// Bytes of the first shared value that are sent.
-    shared_sent: usize,
-    /// Bytes of all shared values that are not sent.
-    shared_bytes: usize,
+    /// What is written to.
+    pub(crate) last: Block,
+    /// What was written before, and is not wholly sent.
+    full: VecDeque<Block>,
+    /// Bytes of `full` that are not sent.
+    full_bytes: usize,
+    /// Bytes copied into `full`.
+    full_copied_bytes: usize,
+    copied_bytes_max: usize,
+    /// More was to be copied than may be, and is not there.
+    is_over: bool,
     /// How often running the output was emptied with most of its capacity unused.
     small_uses: u8,
 }
@@ -49,15 +61,24 @@ pub struct Output {
 /// An end of an output: see [`Output::cut`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
+    blocks: usize,
     flat: usize,
     shared: usize,
+    is_over: bool,
 }
 
-/// A value that belongs before `flat[offset]`.
-#[derive(Debug)]
-struct Shared {
-    offset: usize,
-    value: Arc<Vec<u8>>,
+impl Default for Output {
+    fn default() -> Self {
+        Output {
+            last: Block::default(),
+            full: VecDeque::new(),
+            full_bytes: 0,
+            full_copied_bytes: 0,
+            copied_bytes_max: COPIED_BYTES_MAX,
+            is_over: false,
+            small_uses: 0,
+        }
+    }
 }
 
 impl Output {
@@ -66,167 +87,246 @@ impl Output {
         Self::default()
     }
 
+    /// Sets how many bytes may be copied. The bound holds to a block: a little more may be copied
+    /// before [`Output::is_over`] says so.
+    #[inline]
+    pub fn set_copied_bytes_max(&mut self, bytes: usize) {
+        self.copied_bytes_max = bytes;
+    }
+
+    /// Whether more was to be copied than may be. Then what was written last is not whole, and must
+    /// not be sent: it is cut, or all is cleared.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Count of bytes that are not sent.
     #[inline]
     pub fn len(&self) -> usize {
-        self.flat.len() - self.flat_sent + self.shared_bytes
+        self.last.len() + self.full_bytes
     }
 
     /// Whether everything is sent.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.flat.len() == self.flat_sent && self.shared.is_empty()
+        self.last.is_empty() && self.full.is_empty()
+    }
+
+    /// Bytes that were copied here, and may be sent already as far as their block is not.
+    pub fn copied_bytes(&self) -> usize {
+        self.full_copied_bytes + self.last.flat.len()
     }
 
     /// Bytes of memory that this output holds, the shared values not counted.
     pub fn memory_bytes_used(&self) -> usize {
-        self.flat.capacity() + self.shared.capacity() * size_of::<Shared>()
+        let full = self.full.iter().map(Block::memory_bytes_used).sum::<usize>();
+        self.last.memory_bytes_used() + full + self.full.capacity() * size_of::<Block>()
     }
 
     /// Forgets everything and lets go of the shared values.
     pub fn clear(&mut self) {
-        self.shared.clear();
-        self.shared_sent = 0;
-        self.shared_bytes = 0;
+        self.forget_full();
+        self.last.clear_shared();
+        self.is_over = false;
         self.recycle();
     }
 
     /// Where the output ends now.
+    #[inline]
     pub(crate) fn end(&self) -> End {
-        End { flat: self.flat.len(), shared: self.shared.len() }
+        let Block { flat, shared, .. } = &self.last;
+        End {
+            blocks: self.full.len(),
+            flat: flat.len(),
+            shared: shared.len(),
+            is_over: self.is_over,
+        }
     }
 
     /// Forgets what was written since the output ended there; nothing has been sent since.
     pub(crate) fn cut(&mut self, end: End) {
-        self.flat.truncate(end.flat);
-        for Shared { value, .. } in self.shared.drain(end.shared..) {
-            self.shared_bytes -= value.len();
+        while self.full.len() > end.blocks
+            && let Some(block) = self.full.pop_back()
+        {
+            self.full_bytes -= block.len();
+            self.full_copied_bytes -= block.flat.len();
+            self.last = block;
         }
+        self.last.cut(end.flat, end.shared);
+        self.is_over = end.is_over;
     }
 
     /// Takes out what was written since the output ended there; nothing has been sent since.
     pub(crate) fn split_off(&mut self, end: End) -> Output {
-        let flat = self.flat.split_off(end.flat);
-        let moved = |shared: Shared| Shared { offset: shared.offset - end.flat, ..shared };
-        let shared: VecDeque<Shared> = self.shared.drain(end.shared..).map(moved).collect();
-        let shared_bytes = shared.iter().map(|shared| shared.value.len()).sum();
-        self.shared_bytes -= shared_bytes;
-        Output { flat, shared, shared_bytes, ..Output::default() }
+        let mut taken = Output { is_over: self.is_over && !end.is_over, ..Output::default() };
+        let mut full = self.full.split_off(end.blocks.min(self.full.len()));
+        if let Some(first) = full.pop_front() {
+            taken.last = std::mem::replace(&mut self.last, first);
+        }
+        let rest = self.last.split_off(end.flat, end.shared);
+        if taken.last.is_empty() && full.is_empty() {
+            taken.last = rest;
+        } else {
+            full.push_front(rest);
+        }
+        taken.full = full;
+        for output in [&mut *self, &mut taken] {
+            output.full_bytes = output.full.iter().map(Block::len).sum();
+            output.full_copied_bytes = output.full.iter().map(|block| block.flat.len()).sum();
+        }
+        self.is_over = end.is_over;
+        taken
     }
 
     /// Bytes of memory that are kept for this output alone, or may be: a shared value may have no
     /// other owner any more.
     pub fn memory_bytes_held(&self) -> usize {
-        self.memory_bytes_used()
-            + self.shared.iter().map(|shared| shared.value.len()).sum::<usize>()
+        let shared = self.full.iter().chain([&self.last]).map(Block::shared_bytes_held);
+        self.memory_bytes_used() + shared.sum::<usize>()
     }
 
     /// Fills `slices` with what is to be sent next and returns how many it filled. They hold all
     /// that is owed unless all of `slices` were filled.
     pub fn io_slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut count = 0;
-        let mut add = |bytes: &'a [u8]| {
-            if !bytes.is_empty() && count < slices.len() {
-                slices[count] = IoSlice::new(bytes);
-                count += 1;
-            }
-            count < slices.len()
-        };
-        let mut flat_done = self.flat_sent;
-        let mut value_done = self.shared_sent;
-        for Shared { offset, value } in &self.shared {
-            if !(add(&self.flat[flat_done..*offset]) && add(&value[value_done..])) {
-                return count;
-            }
-            flat_done = *offset;
-            value_done = 0;
+        for block in &self.full {
+            count += block.io_slices(&mut slices[count..]);
         }
-        add(&self.flat[flat_done..]);
-        count
+        count + self.last.io_slices(&mut slices[count..])
     }
 
     /// Takes note that `bytes` more are sent.
     ///
     /// # Panics
     /// If `bytes` is more than [`Output::len`].
-    pub fn advance(&mut self, bytes: usize) {
+    pub fn advance(&mut self, mut bytes: usize) {
         assert!(bytes <= self.len(), "more bytes were sent than were owed");
-        let mut left = bytes;
-        while let Some(first) = self.shared.front() {
-            let flat = left.min(first.offset - self.flat_sent);
-            self.flat_sent += flat;
-            left -= flat;
-            let value = left.min(first.value.len() - self.shared_sent);
-            self.shared_sent += value;
-            self.shared_bytes -= value;
-            left -= value;
-            if self.flat_sent < first.offset || self.shared_sent < first.value.len() {
+        while let Some(first) = self.full.front_mut() {
+            let taken = bytes.min(first.len());
+            first.advance(taken);
+            bytes -= taken;
+            self.full_bytes -= taken;
+            if !first.is_empty() {
                 return;
             }
-            self.shared.pop_front();
-            self.shared_sent = 0;
+            self.full_copied_bytes -= first.flat.len();
+            self.full.pop_front();
         }
-        self.flat_sent += left;
-        if self.flat_sent == self.flat.len() {
+        self.last.advance(bytes);
+        if self.last.is_empty() {
             self.recycle();
-        } else if self.flat_sent >= CUT_BYTES_MIN && self.flat_sent >= self.flat.len() / 2 {
-            self.cut_sent();
+        } else {
+            self.last.cut_sent();
         }
     }
 
     /// Puts what `other` owes behind what is there; nothing of it has been sent.
     pub(crate) fn append(&mut self, other: Output) {
-        debug_assert!(other.flat_sent == 0 && other.shared_sent == 0);
-        let offset = self.flat.len();
-        self.flat.extend_from_slice(&other.flat);
-        self.shared_bytes += other.shared_bytes;
-        let moved = |shared: Shared| Shared { offset: offset + shared.offset, ..shared };
-        self.shared.extend(other.shared.into_iter().map(moved));
+        for block in other.full {
+            self.append_block(block);
+        }
+        self.append_block(other.last);
+        self.is_over |= other.is_over;
+    }
+
+    fn append_block(&mut self, block: Block) {
+        if block.flat.len() < BLOCK_BYTES_MIN {
+            if self.has_room_for(block.flat.len()) {
+                self.last.append(block);
+            }
+        } else if self.is_within(block.flat.len()) {
+            self.put_aside();
+            self.last = block;
+        }
     }
 
     /// Puts `value` behind what is there, without copying it.
     pub(crate) fn push_shared(&mut self, value: Arc<Vec<u8>>) {
-        self.shared_bytes += value.len();
-        self.shared.push_back(Shared { offset: self.flat.len(), value });
+        self.last.push_shared(value);
     }
 
-    /// Puts `header` before `flat[offset]`, and thus before whatever was written since the flat
-    /// part had that length.
-    pub(crate) fn insert(&mut self, offset: usize, header: &[u8], shared_before: usize) {
-        self.flat.splice(offset..offset, header.iter().copied());
-        for shared in self.shared.iter_mut().skip(shared_before) {
-            shared.offset += header.len();
+    /// Puts `header` where the output ended then, and thus before whatever was written since.
+    pub(crate) fn insert(&mut self, end: End, header: &[u8]) {
+        let block = match self.full.get_mut(end.blocks) {
+            Some(block) => {
+                self.full_bytes += header.len();
+                self.full_copied_bytes += header.len();
+                block
+            }
+            None => &mut self.last,
+        };
+        // What goes beyond the bound is not there, and nothing of it is sent.
+        if end.flat <= block.flat.len() {
+            block.insert(end.flat, header, end.shared);
         }
     }
 
-    /// Count of shared values that are not wholly sent.
-    pub(crate) fn shared_count(&self) -> usize {
-        self.shared.len()
+    /// Sees to it that `bytes` can be written without more memory; false if they are too many.
+    #[inline]
+    pub(crate) fn has_room_for(&mut self, bytes: usize) -> bool {
+        let flat = &self.last.flat;
+        flat.capacity() - flat.len() >= bytes || self.make_room(bytes)
+    }
+
+    /// Makes room for `bytes`; false if they are too many. Where they are, what was written behind
+    /// the bound is forgotten, so that a command that goes on writing takes no more memory.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&mut self, bytes: usize) -> bool {
+        if !self.is_within(bytes) {
+            self.last.cut(0, 0);
+            return self.last.flat.capacity() >= bytes;
+        }
+        if self.last.flat.len() >= BLOCK_BYTES_MIN {
+            self.put_aside();
+            self.last.flat.reserve_exact(bytes.max(BLOCK_BYTES));
+        } else {
+            self.last.flat.reserve(bytes);
+        }
+        true
+    }
+
+    /// Whether `bytes` more may be copied. Where the bound is passed, what is there is put aside:
+    /// earlier replies may be among it.
+    fn is_within(&mut self, bytes: usize) -> bool {
+        let is_over = self.copied_bytes().saturating_add(bytes) > self.copied_bytes_max;
+        if is_over && !self.is_over {
+            self.is_over = true;
+            self.put_aside();
+            self.last.flat.reserve_exact(BLOCK_BYTES);
+        }
+        !self.is_over
+    }
+
+    fn put_aside(&mut self) {
+        let block = std::mem::take(&mut self.last);
+        self.full_bytes += block.len();
+        self.full_copied_bytes += block.flat.len();
+        self.full.push_back(block);
+    }
+
+    fn forget_full(&mut self) {
+        self.full = VecDeque::new();
+        self.full_bytes = 0;
+        self.full_copied_bytes = 0;
     }
 
     /// Starts again at the front of the buffer, and frees memory after a burst.
     fn recycle(&mut self) {
-        let (used, capacity) = (self.flat.len(), self.flat.capacity());
-        self.flat.clear();
-        self.flat_sent = 0;
+        let Block { flat, shared, flat_sent, .. } = &mut self.last;
+        let (used, capacity) = (flat.len(), flat.capacity());
+        flat.clear();
+        *flat_sent = 0;
         if capacity <= CAPACITY_KEPT {
             return;
         }
         self.small_uses = if used < capacity / 4 { self.small_uses + 1 } else { 0 };
         if self.small_uses >= SMALL_USES_MAX || capacity >= CAPACITY_NEVER_KEPT {
-            self.flat.shrink_to(CAPACITY_KEPT);
-            self.shared.shrink_to(0);
+            flat.shrink_to(CAPACITY_KEPT);
+            shared.shrink_to(0);
             self.small_uses = 0;
         }
-    }
-
-    /// Moves the rest to the front: at most as many bytes as were sent since the last time.
-    fn cut_sent(&mut self) {
-        self.flat.drain(..self.flat_sent);
-        for shared in &mut self.shared {
-            shared.offset -= self.flat_sent;
-        }
-        self.flat_sent = 0;
     }
 }
 
@@ -289,18 +389,30 @@ mod tests {
     #[test]
     fn what_is_split_off_has_its_shared_values_in_their_place() {
         let big = Arc::new(vec![b'x'; SHARED_BYTES_MIN]);
+        for more in [0, 300_000] {
+            split_off(&big, &vec![b'y'; more]);
+        }
+    }
+
+    /// Splits off what is in one block, or in several.
+    fn split_off(big: &Arc<Vec<u8>>, more: &[u8]) {
+        let more_is = [format!("${}\r\n", more.len()).as_bytes(), more, b"\r\n"].concat();
         let mut output = Output::new();
         let mut reply = Reply::new(&mut output, Protocol::Resp2);
-        reply.bulk_shared(Arc::clone(&big));
+        reply.bulk_shared(Arc::clone(big));
         reply.ok();
         let mark = reply.mark();
+        reply.bulk(more);
+        reply.bulk(more);
+        reply.bulk(more);
         reply.integer(7);
-        reply.bulk_shared(Arc::clone(&big));
+        reply.bulk_shared(Arc::clone(big));
         reply.integer(8);
         let mut taken = reply.split_off(mark);
         reply.integer(9);
         let value = [format!("${SHARED_BYTES_MIN}\r\n").as_bytes(), &big[..], b"\r\n"].concat();
-        assert!(drain(&mut taken, 1000, 3) == [b":7\r\n", &value[..], b":8\r\n"].concat());
+        let expected = [&more_is.repeat(3)[..], b":7\r\n", &value, b":8\r\n"].concat();
+        assert!(drain(&mut taken, 1000, 3) == expected);
         assert!(drain(&mut output, 1000, 3) == [&value[..], b"+OK\r\n:9\r\n"].concat());
     }
 
@@ -354,19 +466,73 @@ mod tests {
     }
 
     #[test]
+    fn a_large_output_holds_little_more_than_is_owed() {
+        let (mut output, mut written) = (Output::new(), Vec::new());
+        let mut reply = Reply::new(&mut output, Protocol::Resp2);
+        let outer = reply.array_deferred();
+        let value = vec![b'x'; 1000];
+        for number in 0..10_000i64 {
+            reply.bulk(&value);
+            reply.integer(number);
+            written.extend(
+                [b"$1000\r\n", &value[..], format!("\r\n:{number}\r\n").as_bytes()].concat(),
+            );
+        }
+        reply.array_end(outer, 20_000);
+        let used = output.memory_bytes_used();
+        assert!(used < output.len() * 21 / 20, "{used} bytes for {}", output.len());
+        written.splice(0..0, *b"*20000\r\n");
+        assert!(drain(&mut output, 100_000, 16) == written);
+        assert!(output.memory_bytes_used() < 600_000);
+    }
+
+    #[test]
+    fn what_is_beyond_the_bound_takes_no_memory_and_can_be_cut() {
+        let mut output = Output::new();
+        output.set_copied_bytes_max(1_000_000);
+        let mut reply = Reply::new(&mut output, Protocol::Resp2);
+        reply.ok();
+        let before = reply.mark();
+        let place = reply.array_deferred();
+        for round in 0..10_000 {
+            reply.bulk(&[b'x'; 1000]);
+            reply.bulk(b"short");
+            if round % 1000 == 0 {
+                reply.bulk_shared(Arc::new(vec![b'y'; SHARED_BYTES_MIN]));
+                let mut part = Output::new();
+                Reply::new(&mut part, Protocol::Resp2).bulk(&vec![b'x'; 300_000]);
+                reply.append(part);
+            }
+        }
+        let beyond = reply.mark();
+        reply.bulk(&vec![b'x'; 10_000_000]);
+        let inner = reply.array_deferred();
+        reply.array_end(inner, 0);
+        reply.cut(beyond);
+        assert!(reply.is_over(), "what is before the mark is not whole");
+        reply.array_end(place, 20_010);
+        assert!(output.memory_bytes_used() < 2_100_000, "{}", output.memory_bytes_used());
+        let mut reply = Reply::new(&mut output, Protocol::Resp2);
+        reply.cut(before);
+        assert!(!reply.is_over());
+        reply.integer(7);
+        assert_eq!(drain(&mut output, 3, 2), b"+OK\r\n:7\r\n");
+    }
+
+    #[test]
     fn memory_is_given_back_after_a_burst() {
         let mut output = Output::new();
-        output.flat.resize(2_000_000, b'x');
+        output.last.flat.resize(2_000_000, b'x');
         output.advance(2_000_000);
         assert!(output.memory_bytes_used() <= CAPACITY_KEPT);
 
-        output.flat.reserve_exact(200_000);
+        output.last.flat.reserve_exact(200_000);
         for _ in 1..SMALL_USES_MAX {
-            output.flat.push(b'x');
+            output.last.flat.push(b'x');
             output.advance(1);
         }
         assert!(output.memory_bytes_used() >= 200_000);
-        output.flat.push(b'x');
+        output.last.flat.push(b'x');
         output.clear();
         assert!(output.memory_bytes_used() <= CAPACITY_KEPT);
     }

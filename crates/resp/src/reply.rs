@@ -36,12 +36,7 @@ pub struct ReplyMark(End);
 /// The place of a header whose count is not known yet: see [`Reply::array_deferred`].
 #[derive(Debug)]
 #[must_use = "the reply is broken until the header is written"]
-pub struct Deferred {
-    /// Length of the flat part when the header was due.
-    offset: usize,
-    /// Count of shared values before it.
-    shared_before: usize,
-}
+pub struct Deferred(End);
 
 impl<'a> Reply<'a> {
     /// Writes to `out` in `protocol`.
@@ -64,7 +59,7 @@ impl<'a> Reply<'a> {
     /// `+OK`
     #[inline]
     pub fn ok(&mut self) {
-        self.out.flat.extend_from_slice(b"+OK\r\n");
+        self.out.last.flat.extend_from_slice(b"+OK\r\n");
     }
 
     /// A simple string. `\r` and `\n` become spaces.
@@ -95,15 +90,15 @@ impl<'a> Reply<'a> {
     #[inline]
     pub fn integer(&mut self, value: i64) {
         match u64::try_from(value) {
-            Ok(value) => put_header(&mut self.out.flat, b':', value),
-            Err(_) => put_negative(&mut self.out.flat, value),
+            Ok(value) => put_header(&mut self.out.last.flat, b':', value),
+            Err(_) => put_negative(&mut self.out.last.flat, value),
         }
     }
 
     /// A bulk string: any bytes.
     #[inline]
     pub fn bulk(&mut self, value: &[u8]) {
-        put_bulk(&mut self.out.flat, value);
+        put_bulk(self.out, value);
     }
 
     /// A bulk string that is not copied, if it has at least [`SHARED_BYTES_MIN`] bytes.
@@ -111,17 +106,17 @@ impl<'a> Reply<'a> {
         if value.len() < SHARED_BYTES_MIN {
             return self.bulk(&value);
         }
-        put_header(&mut self.out.flat, b'$', value.len() as u64);
+        put_header(&mut self.out.last.flat, b'$', value.len() as u64);
         self.out.push_shared(value);
-        self.out.flat.extend_from_slice(b"\r\n");
+        self.out.last.flat.extend_from_slice(b"\r\n");
     }
 
     /// No value: `$-1` in RESP2, `_` in RESP3.
     #[inline]
     pub fn null(&mut self) {
         match self.protocol {
-            Protocol::Resp2 => self.out.flat.extend_from_slice(b"$-1\r\n"),
-            Protocol::Resp3 => self.out.flat.extend_from_slice(b"_\r\n"),
+            Protocol::Resp2 => self.out.last.flat.extend_from_slice(b"$-1\r\n"),
+            Protocol::Resp3 => self.out.last.flat.extend_from_slice(b"_\r\n"),
         }
     }
 
@@ -129,29 +124,29 @@ impl<'a> Reply<'a> {
     #[inline]
     pub fn null_array(&mut self) {
         match self.protocol {
-            Protocol::Resp2 => self.out.flat.extend_from_slice(b"*-1\r\n"),
-            Protocol::Resp3 => self.out.flat.extend_from_slice(b"_\r\n"),
+            Protocol::Resp2 => self.out.last.flat.extend_from_slice(b"*-1\r\n"),
+            Protocol::Resp3 => self.out.last.flat.extend_from_slice(b"_\r\n"),
         }
     }
 
     /// The header of an array: `count` replies follow.
     #[inline]
     pub fn array(&mut self, count: usize) {
-        put_header(&mut self.out.flat, b'*', count as u64);
+        put_header(&mut self.out.last.flat, b'*', count as u64);
     }
 
     /// The header of a map: `count` pairs of replies follow. An array of twice as many in RESP2.
     #[inline]
     pub fn map(&mut self, count: usize) {
         let (kind, count) = self.map_header(count);
-        put_header(&mut self.out.flat, kind, count);
+        put_header(&mut self.out.last.flat, kind, count);
     }
 
     /// The header of a set: `count` replies follow. An array in RESP2.
     #[inline]
     pub fn set(&mut self, count: usize) {
         let kind = self.set_kind();
-        put_header(&mut self.out.flat, kind, count as u64);
+        put_header(&mut self.out.last.flat, kind, count as u64);
     }
 
     /// The header of a push, which is no reply to a request: `count` elements follow. An array in
@@ -162,7 +157,7 @@ impl<'a> Reply<'a> {
             Protocol::Resp2 => b'*',
             Protocol::Resp3 => b'>',
         };
-        put_header(&mut self.out.flat, kind, count as u64);
+        put_header(&mut self.out.last.flat, kind, count as u64);
     }
 
     /// A double, with the fewest digits that read back as the same. A bulk string in RESP2.
@@ -182,7 +177,7 @@ impl<'a> Reply<'a> {
             (Protocol::Resp3, false) => b"#f\r\n",
             (Protocol::Resp3, true) => b"#t\r\n",
         };
-        self.out.flat.extend_from_slice(text);
+        self.out.last.flat.extend_from_slice(text);
     }
 
     /// An integer of any size, in decimal. A bulk string in RESP2.
@@ -198,7 +193,7 @@ impl<'a> Reply<'a> {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
             Protocol::Resp3 => {
-                let flat = &mut self.out.flat;
+                let flat = &mut self.out.last.flat;
                 put_header(flat, b'=', text.len() as u64 + 4);
                 flat.extend_from_slice(&format);
                 flat.push(b':');
@@ -211,7 +206,9 @@ impl<'a> Reply<'a> {
     /// Bytes that are replies already.
     #[inline]
     pub fn raw(&mut self, replies: &[u8]) {
-        self.out.flat.extend_from_slice(replies);
+        if self.out.has_room_for(replies.len()) {
+            self.out.last.flat.extend_from_slice(replies);
+        }
     }
 
     /// Replies that were written aside; nothing of them has been sent.
@@ -224,7 +221,19 @@ impl<'a> Reply<'a> {
         self.out.len()
     }
 
+    /// Bytes that are copied to where this reply is written, those before it included.
+    pub fn bytes_copied(&self) -> usize {
+        self.out.copied_bytes()
+    }
+
+    /// Whether more was to be copied than may be ([`Output::is_over`]).
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.out.is_over()
+    }
+
     /// The end of what is written so far.
+    #[inline]
     pub fn mark(&self) -> ReplyMark {
         ReplyMark(self.out.end())
     }
@@ -244,7 +253,7 @@ impl<'a> Reply<'a> {
     /// [`Reply::set_end`], inner ones first, before anything is sent. The header moves everything
     /// behind it once: count first if counting is cheap.
     pub fn array_deferred(&mut self) -> Deferred {
-        Deferred { offset: self.out.flat.len(), shared_before: self.out.shared_count() }
+        Deferred(self.out.end())
     }
 
     /// Writes the header that was left out at `place`: an array of `count` elements.
@@ -268,7 +277,7 @@ impl<'a> Reply<'a> {
     fn insert_header(&mut self, place: Deferred, kind: u8, count: u64) {
         let mut header = Vec::with_capacity(HEADER_BYTES_MAX);
         put_header(&mut header, kind, count);
-        self.out.insert(place.offset, &header, place.shared_before);
+        self.out.insert(place.0, &header);
     }
 
     fn map_header(&self, count: usize) -> (u8, u64) {
@@ -286,7 +295,7 @@ impl<'a> Reply<'a> {
     }
 
     fn put_line(&mut self, kind: &[u8; 1], text: &[u8]) {
-        let flat = &mut self.out.flat;
+        let flat = &mut self.out.last.flat;
         flat.extend_from_slice(kind);
         let start = flat.len();
         flat.extend_from_slice(text);
@@ -369,35 +378,52 @@ fn put_negative(out: &mut Vec<u8>, value: i64) {
 /// Room for a bulk string that is written in blocks.
 const BLOCKS_BYTES_MAX: usize = 72;
 
+/// Longest bulk string that is written in blocks.
+const BLOCKS_VALUE_MAX: usize = 64;
+
 /// Writes a bulk string. What is written in blocks calls nothing that might come back, so that
 /// nothing has to be kept across a call.
-pub(crate) fn put_bulk(out: &mut Vec<u8>, value: &[u8]) {
-    if value.len() > 64 {
+fn put_bulk(out: &mut Output, value: &[u8]) {
+    if value.len() > BLOCKS_VALUE_MAX {
         return put_long_bulk(out, value);
     }
-    if out.capacity() - out.len() < BLOCKS_BYTES_MAX {
+    if out.last.flat.capacity() - out.last.flat.len() < BLOCKS_BYTES_MAX {
         return make_room_and_put_bulk(out, value);
     }
+    put_bulk_in_blocks(&mut out.last.flat, value);
+}
+
+#[cold]
+#[inline(never)]
+fn make_room_and_put_bulk(out: &mut Output, value: &[u8]) {
+    if out.make_room(BLOCKS_BYTES_MAX) {
+        put_bulk_in_blocks(&mut out.last.flat, value);
+    }
+}
+
+#[inline(never)]
+fn put_long_bulk(out: &mut Output, value: &[u8]) {
+    if out.has_room_for(value.len() + HEADER_BYTES_MAX + 2) {
+        put_plain_bulk(&mut out.last.flat, value);
+    }
+}
+
+/// Writes a bulk string of any length.
+pub(crate) fn put_plain_bulk(out: &mut Vec<u8>, value: &[u8]) {
+    put_header(out, b'$', value.len() as u64);
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes a bulk string of at most [`BLOCKS_VALUE_MAX`] bytes, for which there is room.
+#[inline]
+fn put_bulk_in_blocks(out: &mut Vec<u8>, value: &[u8]) {
     match value.len() {
         0..=9 => put_short_bulk(out, short_word(value), value.len()),
         10..=16 => put_blocks::<8, 24>(out, value),
         17..=32 => put_blocks::<16, 40>(out, value),
         _ => put_blocks::<32, BLOCKS_BYTES_MAX>(out, value),
     }
-}
-
-#[cold]
-fn make_room_and_put_bulk(out: &mut Vec<u8>, value: &[u8]) {
-    out.reserve(BLOCKS_BYTES_MAX);
-    put_bulk(out, value);
-}
-
-#[inline(never)]
-fn put_long_bulk(out: &mut Vec<u8>, value: &[u8]) {
-    out.reserve(value.len() + HEADER_BYTES_MAX + 2);
-    put_header(out, b'$', value.len() as u64);
-    out.extend_from_slice(value);
-    out.extend_from_slice(b"\r\n");
 }
 
 /// Writes a bulk string of one or two blocks, whose length has two digits. Two blocks that overlap
@@ -409,7 +435,7 @@ fn put_blocks<const BLOCK: usize, const ROOM: usize>(out: &mut Vec<u8>, value: &
     let len = value.len();
     let (Some(first), Some(last)) = (value.first_chunk::<BLOCK>(), value.last_chunk::<BLOCK>())
     else {
-        return put_long_bulk(out, value);
+        return put_plain_bulk(out, value);
     };
     const HEADER_BYTES: usize = 5;
     let (start, end) = (out.len(), HEADER_BYTES + len);

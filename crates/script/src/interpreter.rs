@@ -285,9 +285,10 @@ impl WayOut<'_> {
         }
         let protocol = self.current.protocol();
         let mut out = Output::new();
+        out.set_copied_bytes_max(self.current.memory_bytes_max());
         match self.host.call(&self.words, protocol, &mut out) {
             // A value that stands in memory once may be in the reply many times.
-            Ok(()) if out.len() > self.current.memory_bytes_max() => {
+            Ok(()) if out.is_over() || out.len() > self.current.memory_bytes_max() => {
                 let text = "ERR the reply to the call is larger than 'script-memory-max'";
                 self.refuse(text, Counted::NotYet)
             }

@@ -33,6 +33,15 @@ impl CommandError {
     pub const OUT_OF_MEMORY: CommandError =
         CommandError::fixed("OOM command not allowed when used memory > 'maxmemory'.");
 
+    /// The reply of a command that changes nothing takes more memory than a reply may.
+    pub const REPLY_TOO_LARGE: CommandError =
+        CommandError::fixed("ERR the reply is too large, ask for less at once");
+
+    /// The replies of a transaction take more memory already than further reads may add to.
+    pub const REPLIES_TOO_LARGE: CommandError = CommandError::fixed(
+        "ERR the replies of this transaction are too large, this command was not run",
+    );
+
     /// `CLIENT UNBLOCK … ERROR`.
     pub const UNBLOCKED: CommandError =
         CommandError::fixed("UNBLOCKED client unblocked via CLIENT UNBLOCK");

@@ -328,6 +328,7 @@ impl TestServer {
     /// Runs what a client has sent, in batches, and again what waits for something.
     pub fn serve(&mut self, mut input: Vec<u8>, batch_max: usize, out: &mut Output) {
         let mut consumed = 0;
+        out.set_copied_bytes_max(self.worker.copied_bytes_max());
         while consumed < input.len() {
             self.parse(&mut input, consumed, batch_max);
             let TestServer { server, worker, session, batch, .. } = self;

@@ -128,7 +128,7 @@ fn a_slow_reader_holds_nobody_up() {
     for _ in 0..replies {
         slow.send(&["GET", "big"]).expect("a request is sent");
     }
-    // 64 MiB are owed now and nobody reads them.
+    // 64 MiB are asked for now and nobody reads them.
     for _ in 0..20 {
         assert_alive(&server);
     }
