@@ -330,7 +330,9 @@ impl Batch {
             let incoming = request.incoming(bytes, &self.words);
             let mut admission = Admission::of(server, worker, session);
             let attended = (&mut admission, attendant);
+            worker.set_apart(true);
             let flow = execute_attended(server, worker, session, incoming, attended, out);
+            worker.set_apart(false);
             if worker.changes.has_called() {
                 serve_called(server, worker);
             }
@@ -341,6 +343,7 @@ impl Batch {
                     halt = Some(Halt::Closed);
                 }
                 Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
+                Flow::RunApart => halt = Some(Halt::Later),
             }
             if let Some(form) = &mut form {
                 let then = form.end(Ended::of(halt.as_ref()), out);
@@ -409,6 +412,9 @@ impl Batch {
                 Flow::Close => {
                     **consumed = request.end;
                     return Some(Stop::Halt(Halt::Closed));
+                }
+                Flow::RunApart => {
+                    return Some(Stop::Long(count - requests.len()));
                 }
                 Flow::Wait(wait) => {
                     let halt = Halt::Waits { wait, end: request.end };
@@ -553,7 +559,7 @@ fn run_parked(
         Flow::Done | Flow::Close => return Some(Served { reply, gate: session.gate.take() }),
         // It is parked again.
         Flow::Wait(Wait::Ready(_)) => {}
-        Flow::Wait(_) => {
+        Flow::Wait(_) | Flow::RunApart => {
             if let Some(waiting) = session.waiting.take() {
                 let words = (&request.bytes[..], &request.words[..]);
                 let command = ParkedCommand::new(&session, request.prepared, words, waiting);

@@ -2,6 +2,7 @@
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
 use super::admission::Admission;
+use super::copies;
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::exec;
@@ -153,6 +154,7 @@ fn run_and_reply(
         run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),
         Run::Write(run) => {
             let obstacle = write(&request, worker, session, run, &mut reply);
+            let obstacle = copies::go_on(&request, worker, session, run, obstacle, &mut reply);
             if worker.has_logged_much(server) {
                 *admission = Admission::of(server, worker, session);
             }
@@ -177,7 +179,9 @@ fn run_and_reply(
         let result = match *stop {
             Stop::Error(error) => Err(error),
             Stop::Wait(wait) => Ok(Flow::Wait(wait)),
+            Stop::RunApart => Ok(Flow::RunApart),
             Stop::Reach(_) => unreachable!("what has one fixed key asks for no other"),
+            Stop::Copy(_) => unreachable!("a command that writes has been run again"),
         };
         return finish(&request, worker, session, result, start, &mut reply);
     }
@@ -296,10 +300,14 @@ fn run_session(
     result
 }
 
-/// The command has not run: it waits for something that it needs, and will be back.
+/// The command has not run: it waits for something that it needs, or runs apart, and will be back.
 #[inline]
 fn runs_again(flow: &Flow) -> bool {
-    matches!(flow, Flow::Wait(wait) if wait.afterwards() == Afterwards::RunAgain)
+    match flow {
+        Flow::Wait(wait) => wait.afterwards() == Afterwards::RunAgain,
+        Flow::RunApart => true,
+        Flow::Done | Flow::Close => false,
+    }
 }
 
 /// Whether the command may run at all: arity, authentication, memory.

@@ -6,8 +6,8 @@ use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::{Run, WriteFn};
 use basalt_engine::{
-    CommandContext, Engine, Gate, Gating, Issuer, Key, Missing, Places, Refusal, Settled, Txn,
-    View, Waiter,
+    CommandContext, Copying, Engine, Gate, Gating, Issuer, Key, Missing, Places, Refusal, Settled,
+    Txn, View, Waiter,
 };
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
@@ -31,6 +31,10 @@ pub(super) enum Stop {
     Wait(Wait),
     /// It runs again at once, under the locks of these keys, too.
     Reach(Vec<Vec<u8>>),
+    /// It runs again at once, with a copy of a long string.
+    Copy(Copying),
+    /// It runs again at once, apart from its batch.
+    RunApart,
 }
 
 /// Runs a command that reads its keys.
@@ -205,6 +209,10 @@ fn settled(
         Settled::Reaches(names) => {
             session.waiting = waiting;
             Some(Box::new(Stop::Reach(names)))
+        }
+        Settled::Copies(copying) => {
+            session.waiting = waiting;
+            Some(Box::new(Stop::Copy(copying)))
         }
         Settled::Waits(patience) => {
             let now = request.server.env.clock.now();

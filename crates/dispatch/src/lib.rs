@@ -20,6 +20,7 @@ mod admission;
 mod batch;
 mod claims;
 mod collection_prefetch;
+mod copies;
 mod dispatcher;
 mod events;
 mod exec;

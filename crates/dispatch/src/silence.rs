@@ -32,7 +32,7 @@ pub(super) fn execute(
     if session.replies == Replies::On || session.insists {
         Reply::new(out, session.protocol).append(std::mem::take(&mut unwanted));
     }
-    if !matches!(flow, Flow::Wait(_)) {
+    if !matches!(flow, Flow::Wait(_) | Flow::RunApart) {
         end_skip(session);
     }
     unwanted.clear();

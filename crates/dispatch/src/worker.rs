@@ -61,6 +61,8 @@ pub struct Worker {
     /// It serves clients while their thread is busy with a long command: everything is looked at
     /// more closely.
     stands_in: Option<Reason>,
+    /// What runs now may take long: its thread lends its event loop meanwhile.
+    runs_apart: bool,
     pub(super) changes: ChangeSet,
     pub(super) outbox: Outbox,
     /// Connections that have gone and whose subscriptions have not all been ended.
@@ -111,6 +113,7 @@ impl Worker {
             reply_bounds: ReplyBounds::default(),
             lock_wait: LockWait::Brief,
             stands_in: None,
+            runs_apart: false,
             clock: Arc::clone(&server.env.clock),
             counters,
             changes: ChangeSet::default(),
@@ -141,6 +144,15 @@ impl Worker {
     pub fn standing_in(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
         let stands_in = Some(Reason::raise());
         Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
+    }
+
+    /// Whether what runs next runs apart from its batch, so that it may take long.
+    pub(super) fn set_apart(&mut self, runs_apart: bool) {
+        self.runs_apart = runs_apart;
+    }
+
+    pub(super) fn runs_apart(&self) -> bool {
+        self.runs_apart
     }
 
     pub(super) fn stands_in(&self) -> bool {

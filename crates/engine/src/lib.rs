@@ -49,6 +49,7 @@ pub use store::census::{Census, DatabaseTotals, MemoryTotals};
 pub use store::changes::{ChangeSet, TooLarge};
 pub use store::collections::{Absent, WrongType};
 pub use store::context::{Attempt, CommandContext, Issuer, Touch};
+pub use store::copying::{Copying, StringCopy};
 pub use store::events::{EventClass, EventClasses, EventSink, KeyEvent};
 pub use store::held::Held;
 pub use store::key::Key;

@@ -12,6 +12,7 @@ pub(crate) mod changes;
 pub(crate) mod collections;
 mod commit;
 pub(crate) mod context;
+pub(crate) mod copying;
 pub(crate) mod events;
 pub(crate) mod flush;
 pub(crate) mod held;

@@ -111,6 +111,7 @@ impl Txn<'_> {
         match self.changes.ask.take() {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
+            Some(Ask::Copy(copying)) => Settled::Copies(copying),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
                 self.append(gate);
@@ -187,6 +188,7 @@ impl View<'_> {
         match self.ask.take() {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
+            Some(Ask::Copy(copying)) => Settled::Copies(copying),
             Some(Ask::Ready(patience)) => {
                 join(&mut self.locked, client, &patience);
                 Settled::Waits(patience)

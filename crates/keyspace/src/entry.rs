@@ -160,6 +160,20 @@ impl<'a> SharedValue<'a> {
         unsafe { &*self.ptr }
     }
 
+    /// Whether it has other owners than its entry. One may go at any time; another comes only while
+    /// the entry can be read.
+    pub fn is_held_elsewhere(self) -> bool {
+        // SAFETY: `ptr` came from `Arc::into_raw` and its count is at least one; the reference
+        // that is made of it is not counted and not dropped.
+        let shared = unsafe { ManuallyDrop::new(Arc::from_raw(self.ptr)) };
+        Arc::strong_count(&shared) > 1
+    }
+
+    /// Whether it is this value, and not only an equal one.
+    pub fn is(self, value: &Arc<Vec<u8>>) -> bool {
+        std::ptr::eq(self.ptr, Arc::as_ptr(value))
+    }
+
     /// Another owner of the value.
     pub fn to_arc(self) -> Arc<Vec<u8>> {
         // SAFETY: `ptr` came from `Arc::into_raw` and its count is at least one.
@@ -435,6 +449,20 @@ impl SharedMut<'_> {
             drop(taken);
             let kind = self.entry.entry().kind();
             self.entry.0.as_ptr().write(kind | EDITED);
+        }
+    }
+}
+
+impl SharedMut<'_> {
+    /// Puts another value in its place; returns the one that was there.
+    pub fn swap(&mut self, new: Arc<Vec<u8>>) -> Arc<Vec<u8>> {
+        let slot = self.ptr.cast::<*const Vec<u8>>(); // Aligned: it is the entry's word.
+        // SAFETY: the field holds a pointer from `Arc::into_raw`, whose count goes to the caller,
+        // and gets another one.
+        unsafe {
+            let old = Arc::from_raw(slot.read());
+            slot.write(Arc::into_raw(new));
+            old
         }
     }
 }

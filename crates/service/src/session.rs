@@ -99,6 +99,9 @@ pub enum Flow {
     Close,
     /// Parks the connection.
     Wait(crate::wait::Wait),
+    /// Runs the command again at once, apart from its batch: it takes long, and has changed
+    /// nothing.
+    RunApart,
 }
 
 /// What a session command gives.

@@ -89,7 +89,11 @@ fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     let key = args.key(0);
     let len = bytes_or_none(txn.get(key))?.len();
     let mut is_changed = false;
-    match operations.iter().filter_map(Operation::bytes_written_to).max() {
+    let written_to = operations.iter().filter_map(Operation::bytes_written_to).max();
+    if written_to.is_some_and(|end| txn.must_copy_first(key, end - 1..end)) {
+        return Ok(());
+    }
+    match written_to {
         // Even if none of them fits: Redis makes room first.
         Some(written_to) if written_to > len => {
             txn.splice(key, written_to - 1, &[0]);

@@ -72,6 +72,9 @@ fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     if old == Some(new) {
         make_raw(txn, key);
     } else {
+        if txn.must_copy_first(key, index..index + 1) {
+            return Ok(());
+        }
         txn.splice(key, index, &[new]);
         txn.notify(EventClass::String, "setbit", key);
     }

@@ -66,6 +66,9 @@ fn append(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         Some(object) => {
             let len = bytes(object)?.len();
             check_length(len, value.len(), txn.value_bytes_max())?;
+            if txn.must_copy_first(key, len..len + value.len()) {
+                return Ok(());
+            }
             txn.splice(key, len, value)
         }
     };
@@ -87,6 +90,9 @@ fn setrange(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         len
     } else {
         check_length(offset, value.len(), txn.value_bytes_max())?;
+        if txn.must_copy_first(key, offset..offset + value.len()) {
+            return Ok(());
+        }
         let len = txn.splice(key, offset, value);
         txn.notify(EventClass::String, "setrange", key);
         len

@@ -313,7 +313,7 @@ impl<'a, 't> Caller<'a, 't> {
         }
         match result {
             Ok(Flow::Done) => Ok(()),
-            Ok(Flow::Close | Flow::Wait(_)) => Err(NOT_ALLOWED),
+            Ok(Flow::Close | Flow::Wait(_) | Flow::RunApart) => Err(NOT_ALLOWED),
             Err(error) => {
                 fail(self.worker, id, &error, &mut reply);
                 Ok(())

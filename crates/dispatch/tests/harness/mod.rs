@@ -22,6 +22,7 @@ use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::Address;
 use basalt_resp::{Output, Parsed, Parser, RequestLimits, Value, decode, encode_request};
 use basalt_service::clients::{NewClient, Unblocking, Wake};
+use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::server::Server;
 use basalt_service::session::Session;
 use basalt_service::wait::{Afterwards, Wait};
@@ -57,6 +58,8 @@ pub struct TestServer {
     pub owed_bytes_max: usize,
     /// Bytes of replies that a batch has made, the most so far.
     pub batch_reply_bytes_max: usize,
+    /// Requests that ran apart, so that other clients could be served meanwhile.
+    pub ran_apart: usize,
 }
 
 /// How much of the log a request may take.
@@ -89,6 +92,7 @@ struct TestClient<'a> {
     out: &'a mut Output,
     owed_bytes_max: usize,
     halt: Option<Halt>,
+    ran_apart: &'a mut usize,
 }
 
 impl BatchClients for TestClient<'_> {
@@ -103,6 +107,17 @@ impl BatchClients for TestClient<'_> {
 
     fn halt(&mut self, _: u32, halt: Halt) {
         self.halt = Some(halt);
+    }
+
+    fn run_apart(
+        &mut self,
+        client: u32,
+        _: &mut (dyn Iterator<Item = u32> + Send),
+        run: &mut dyn FnMut(Running<'_>, &mut dyn Attendant),
+    ) -> Option<Worker> {
+        *self.ran_apart += 1;
+        run(self.running(client)?, &mut Nobody);
+        None
     }
 }
 
@@ -192,6 +207,7 @@ impl TestServer {
             closed: false,
             owed_bytes_max: usize::MAX,
             batch_reply_bytes_max: 0,
+            ran_apart: 0,
             bounds,
         }
     }
@@ -218,6 +234,7 @@ impl TestServer {
             closed: false,
             owed_bytes_max: usize::MAX,
             batch_reply_bytes_max: 0,
+            ran_apart: 0,
             bounds: self.bounds,
         }
     }
@@ -283,7 +300,7 @@ impl TestServer {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
         self.parse(&mut input, 0, 1);
-        let TestServer { server, worker, session, batch, .. } = self;
+        let TestServer { server, worker, session, batch, ran_apart, .. } = self;
         let (consumed, out) = (0, &mut out);
         let mut client = TestClient {
             session,
@@ -292,6 +309,7 @@ impl TestServer {
             out,
             halt: None,
             owed_bytes_max: usize::MAX,
+            ran_apart,
         };
         batch.run(server, worker, &mut client);
         let halt = client.halt;
@@ -331,12 +349,12 @@ impl TestServer {
         out.set_copied_bytes_max(self.worker.copied_bytes_max());
         while consumed < input.len() {
             self.parse(&mut input, consumed, batch_max);
-            let TestServer { server, worker, session, batch, .. } = self;
+            let TestServer { server, worker, session, batch, ran_apart, .. } = self;
             let (owed, input) = (out.len(), &input);
             // It has read what came before.
             let owed_bytes_max = self.owed_bytes_max.saturating_add(owed);
             let mut client =
-                TestClient { session, input, consumed, out, owed_bytes_max, halt: None };
+                TestClient { session, input, consumed, out, owed_bytes_max, halt: None, ran_apart };
             batch.run(server, worker, &mut client);
             consumed = client.consumed;
             let halt = client.halt;

@@ -1,5 +1,6 @@
 //! The string family.
 
+mod copies;
 mod differential;
 pub mod random_commands;
 mod replay;

@@ -1,6 +1,7 @@
 //! What keeps a command from running.
 
 use crate::residency::queue::Missing;
+use crate::store::copying::Copying;
 use crate::waiting::request::WaitRequest;
 
 /// What a command has to wait for before it runs again.
@@ -10,6 +11,8 @@ pub enum Ask {
     Fetch(Missing),
     /// Something under a key.
     Ready(WaitRequest),
+    /// A copy of a long string.
+    Copy(Copying),
     /// Nothing, but to run again under the locks of these keys, too.
     Reach(Vec<Vec<u8>>),
 }
@@ -19,7 +22,7 @@ impl Ask {
     pub(super) fn names(self) -> Option<Vec<Vec<u8>>> {
         match self {
             Ask::Reach(names) => Some(names),
-            Ask::Fetch(_) | Ask::Ready(_) => None,
+            Ask::Fetch(_) | Ask::Ready(_) | Ask::Copy(_) => None,
         }
     }
 }

@@ -5,6 +5,7 @@
 use crate::log::Ticket;
 use crate::residency::queue::Missing;
 use crate::store::ask::Ask;
+use crate::store::copying::StringCopy;
 use crate::store::events::{EventClasses, KeyEvent};
 use crate::store::key::Key;
 use basalt_change::op::{self, EditStart, Origin, Put};
@@ -32,6 +33,8 @@ pub struct ChangeSet {
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
+    /// A copy that the command has asked for; when it has been looked at, what is to be dropped.
+    pub(crate) copy: Option<StringCopy>,
     /// Clients to be woken when the locks are gone.
     pub(crate) called: Called,
     /// The events that somebody wants, and those that there were.
@@ -272,8 +275,18 @@ impl ChangeSet {
     pub fn take_missing(&mut self) -> Option<Missing> {
         match self.ask.take()? {
             Ask::Fetch(missing) => Some(missing),
-            Ask::Ready(_) | Ask::Reach(_) => None,
+            Ask::Ready(_) | Ask::Reach(_) | Ask::Copy(_) => None,
         }
+    }
+
+    /// The command that has asked for this copy runs again next.
+    pub fn offer(&mut self, copy: StringCopy) {
+        self.copy = Some(copy);
+    }
+
+    /// The command has run that a copy was offered to; no partition is held.
+    pub fn drop_copy(&mut self) {
+        self.copy = None;
     }
 
     /// From now on events of these classes are noted.

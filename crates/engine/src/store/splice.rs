@@ -5,11 +5,15 @@
 //! How the bytes change in memory is in `basalt_keyspace::database`. Only the bytes that the client
 //! sent are logged, or those that give way to others, unless the whole is short anyway.
 
+use crate::store::ask::Ask;
+use crate::store::context::RunMode;
+use crate::store::copying::{Copying, StringCopy};
 use crate::store::key::Key;
 use crate::store::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
 use crate::store::view::access_at;
 use basalt_change::op::{Op, Replace, StringForm};
 use basalt_keyspace::database::inside;
+use basalt_keyspace::entry::StringValue;
 use basalt_keyspace::table::Found;
 use std::ops::Range;
 
@@ -41,6 +45,10 @@ impl Txn<'_> {
 
     /// Splices a string of more than [`WHOLE_BYTES_MAX`], which is found.
     fn splice_found(&mut self, key: &Key<'_>, found: Found, offset: usize, bytes: &[u8]) {
+        debug_assert!(
+            !self.may_ask() || self.copying(key, offset..offset + bytes.len()).is_none(),
+            "a long string is copied before its partition is locked"
+        );
         let access = access_at(self.now_ms());
         self.database(key).splice(key.bytes, found, offset, bytes, access);
         let db = self.db();
@@ -71,6 +79,45 @@ impl Txn<'_> {
         self.database(key).replace_range(key.bytes, found, range, bytes, access);
         let db = self.db();
         self.log(key, Op::Replace(Replace { db, key: key.bytes, offset, removed, bytes }));
+    }
+
+    /// Whether the command has to wait for a copy of a long string before it writes `range` of it.
+    /// If so, it returns at once, without a reply and having changed nothing: it runs again when
+    /// the copy has been made, with no partition locked. To be asked before the first
+    /// [`Txn::splice`] of a command; a transaction never waits.
+    pub fn must_copy_first(&mut self, key: &Key<'_>, range: Range<usize>) -> bool {
+        if !self.may_ask() {
+            return false;
+        }
+        if self.changes.copy.is_some() {
+            self.take_copy(key);
+        }
+        self.changes.ask = self.copying(key, range).map(Ask::Copy);
+        self.changes.ask.is_some()
+    }
+
+    /// Has the copy that the command has asked for take the place of what was copied, if that is
+    /// still there. Nothing is freed here.
+    #[cold]
+    fn take_copy(&mut self, key: &Key<'_>) {
+        let found = self.find_live(self.db(), key).map(|(found, _)| found);
+        if let (Some(StringCopy { old, new }), Some(found)) = (self.changes.copy.take(), found) {
+            let new = self.database(key).take_copy(found, &old, new);
+            self.changes.copy = Some(StringCopy { old, new });
+        }
+    }
+
+    /// Whether the command may ask to be run again: it has changed nothing, and runs alone.
+    fn may_ask(&self) -> bool {
+        self.run_mode == RunMode::Alone && self.changes.is_empty()
+    }
+
+    /// What has to be copied for `range` of a string to be written in place, if that is much: the
+    /// whole, because somebody else holds it or it has no room, or a gap of zeros.
+    fn copying(&self, key: &Key<'_>, range: Range<usize>) -> Option<Copying> {
+        let (_, object) = self.find_live(self.db(), key)?;
+        let StringValue::Shared(shared) = object.string()? else { return None };
+        Copying::of(shared, range)
     }
 
     #[inline]

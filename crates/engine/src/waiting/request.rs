@@ -1,6 +1,7 @@
 //! What a command waits for, and what becomes of it.
 
 use crate::residency::queue::Missing;
+use crate::store::copying::Copying;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::KeyId;
 use basalt_keyspace::waiters::Service;
@@ -55,6 +56,8 @@ pub enum Settled {
     Waits(WaitRequest),
     /// It waits for nothing, but runs again under the locks of these keys, too.
     Reaches(Vec<Vec<u8>>),
+    /// It waits for nothing, but runs again with a copy of a long string.
+    Copies(Copying),
     /// It is over, and its client has left all queues.
     Over,
 }

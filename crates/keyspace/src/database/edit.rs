@@ -77,6 +77,23 @@ impl Database {
         applied.unwrap_or(Ok(()))
     }
 
+    /// Has a copy of the long string found take its place, if this is still the value that was
+    /// copied. Returns what is not needed any more, to be dropped when no partition is locked. The
+    /// copy may have more zeros at its end, for the edit that follows.
+    pub fn take_copy(
+        &mut self,
+        found: Found,
+        original: &Arc<Vec<u8>>,
+        copy: Arc<Vec<u8>>,
+    ) -> Arc<Vec<u8>> {
+        match self.table.entry(found).string() {
+            Some(StringValue::Shared(shared)) if shared.is(original) => {
+                self.table.swap_shared(found, copy)
+            }
+            _ => copy,
+        }
+    }
+
     /// Overwrites or extends the string found from `offset` on, filling a gap with zeros.
     pub fn splice(
         &mut self,

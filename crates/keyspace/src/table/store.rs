@@ -439,6 +439,17 @@ impl Table {
         self.mark(found, DIRTY);
     }
 
+    /// Puts a copy in the place of a shared value; returns the original.
+    pub fn swap_shared(&mut self, found: Found, copy: Arc<Vec<u8>>) -> Arc<Vec<u8>> {
+        self.version.check(found.version);
+        self.counts.apart_bytes -= self.entry(found).apart_bytes();
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries; the caller found
+        // the value to be shared.
+        let original = unsafe { found.slot.entry().shared_mut().swap(copy) };
+        self.counts.apart_bytes += self.entry(found).apart_bytes();
+        original
+    }
+
     /// Changes a collection in place; `None` if the entry is none. The caller marks a changed
     /// entry dirty: `change` may find that there is nothing to do.
     #[inline]
