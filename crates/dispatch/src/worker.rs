@@ -74,7 +74,7 @@ pub struct Worker {
     /// Whether replies wait for the log, asked once a batch.
     pub(super) gating: Gating,
     /// Shards of which the log has said in this batch that it takes changes. A batch is little
-    /// against what it buffers, so it is not asked before every command.
+    /// against what it buffers, so it is asked once.
     log_admits: ShardSet,
     tally: Tally,
     /// When the latest call that went the long way ended, or the batch began.
@@ -275,11 +275,13 @@ impl Worker {
         server: &Dispatcher,
         shard: ShardId,
     ) -> Result<(), Refusal> {
-        if !self.log_admits.contains(shard) {
-            server.engine.log().admit(shard)?;
-            self.log_admits.insert(shard);
-        }
-        Ok(())
+        if self.log_admits.contains(shard) { Ok(()) } else { self.ask_log(server, shard) }
+    }
+
+    #[inline(never)]
+    fn ask_log(&mut self, server: &Dispatcher, shard: ShardId) -> Result<(), Refusal> {
+        self.log_admits = server.engine.log().admitting();
+        if self.log_admits.contains(shard) { Ok(()) } else { server.engine.log().admit(shard) }
     }
 
     /// Counts keys that a command found and did not find.

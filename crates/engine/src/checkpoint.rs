@@ -36,6 +36,7 @@ use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::place::{PartitionId, ShardId, ShardSet};
 use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
+use basalt_env::Instant;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::lock_rank::RankedGuard;
 use floors::Floors;
@@ -85,6 +86,14 @@ impl LeftOut {
         self.partitions += 1;
         self.first_error.get_or_insert(error);
     }
+}
+
+/// When the next checkpoint may run by itself.
+#[derive(Default)]
+pub(crate) struct CheckpointPace {
+    /// After one that failed.
+    not_before: Instant,
+    look_at_partitions: Instant,
 }
 
 /// The partitions that were looked at since the last ingest, and where the log was before.
@@ -364,33 +373,45 @@ impl Engine {
         }
     }
 
-    /// The checkpoint thread: runs one when the log is long, a partition is full of changes, or
-    /// somebody asks. Returns when the engine stops.
+    /// The checkpoint thread. Returns when the engine stops.
     pub(crate) fn run_checkpoint_thread(&self) {
-        let mut not_before = self.env.clock.now();
-        let mut looked = self.env.clock.now();
-        loop {
+        let mut pace = CheckpointPace::default();
+        while !self.is_stopping() {
             let requests = self.wait_for_requests();
             if self.is_stopping() {
                 return;
             }
-            let held_back = self.checkpointing.held_back_bytes.load(Ordering::Relaxed);
-            let new_bytes = self.log().bytes_to_replay().saturating_sub(held_back);
-            let mut due = new_bytes > self.options.checkpoint_log_bytes;
-            if self.env.clock.since(looked) > LOOK_AT_PARTITIONS_EVERY {
-                looked = self.env.clock.now();
-                due |= self.any_partition_is_full();
-            }
-            if requests.is_empty() && (!due || self.env.clock.now() < not_before) {
-                continue;
-            }
-            let result = self.checkpoint();
-            if let Err(error) = &result {
-                tracing::warn!(%error, "a checkpoint failed and will be tried again");
-                not_before = self.env.clock.now() + RETRY_AFTER;
-            }
-            requests.into_iter().for_each(|done| done(result.clone()));
+            self.checkpoint_if_due(&mut pace, requests);
         }
+    }
+
+    /// Runs a checkpoint if somebody asks, the log is long, or a partition is full of changes;
+    /// returns true if it did.
+    fn checkpoint_if_due(&self, pace: &mut CheckpointPace, requests: Vec<Done>) -> bool {
+        let held_back = self.checkpointing.held_back_bytes.load(Ordering::Relaxed);
+        let new_bytes = self.log().bytes_to_replay().saturating_sub(held_back);
+        let mut due = new_bytes > self.options.checkpoint_log_bytes;
+        let now = self.env.clock.now();
+        if now > pace.look_at_partitions {
+            pace.look_at_partitions = now + LOOK_AT_PARTITIONS_EVERY;
+            due |= self.any_partition_is_full();
+        }
+        if requests.is_empty() && (!due || now < pace.not_before) {
+            return false;
+        }
+        let result = self.checkpoint();
+        if let Err(error) = &result {
+            tracing::warn!(%error, "a checkpoint failed and will be tried again");
+            pace.not_before = self.env.clock.now() + RETRY_AFTER;
+        }
+        requests.into_iter().for_each(|done| done(result.clone()));
+        true
+    }
+
+    /// As [`Engine::checkpoint_if_due`], for those who have asked so far.
+    pub(crate) fn checkpoint_now_if_due(&self, pace: &mut CheckpointPace) -> bool {
+        let requests = std::mem::take(&mut *self.checkpointing.requests.lock());
+        self.checkpoint_if_due(pace, requests)
     }
 
     fn wait_for_requests(&self) -> Vec<Done> {

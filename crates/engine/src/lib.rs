@@ -11,10 +11,12 @@
 #![forbid(unsafe_code)]
 
 mod checkpoint;
+mod chores;
 mod database_set;
 mod engine;
 mod error;
 mod expiry;
+mod housekeeping;
 mod limits;
 mod log;
 mod recovery;
@@ -34,6 +36,7 @@ pub use basalt_keyspace::table::EntryHint;
 pub use basalt_keyspace::waiters::{Service, Waiter};
 pub use basalt_stdx::short_lock::LockWait;
 pub use checkpoint::state::{CheckpointError, CheckpointStats};
+pub use chores::Chores;
 pub use engine::{Engine, Options};
 pub use error::EngineError;
 pub use log::{CommitLog, Fate, Gate, Gating, LogError, Refusal, Ticket};

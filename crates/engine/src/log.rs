@@ -174,6 +174,11 @@ pub trait CommitLog: Send + Sync {
     /// Why not now.
     fn admit(&self, shard: ShardId) -> Result<(), Refusal>;
 
+    /// The shards of which changes may be appended now.
+    fn admitting(&self) -> ShardSet {
+        ShardId::all().filter(|&shard| self.admit(shard).is_ok()).collect()
+    }
+
     /// Whether changes of all these shards may be appended now.
     ///
     /// # Errors

@@ -2,24 +2,12 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::expiry::ExpiryCycle;
-use crate::expiry::fields::FieldExpiryCycle;
-use basalt_change::place::{PARTITIONS, PartitionId};
+use crate::housekeeping::{HOUSEKEEPING_EVERY, Housekeeping};
+use basalt_change::place::PartitionId;
 use basalt_env::priority;
 use basalt_env::thread::JoinHandle;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-/// How often expiry and the freeing of flushed databases and big values run.
-const HOUSEKEEPING_EVERY: Duration = Duration::from_millis(100);
-/// How much of that time expiry may use …
-const EXPIRY_BUDGET: Duration = Duration::from_millis(25);
-/// … and that of fields, if the keys have left nothing of it.
-const FIELD_EXPIRY_BUDGET_MIN: Duration = Duration::from_millis(5);
-
-/// Partitions of which each round forgets what reads did not find: all of them in six seconds.
-const SWEPT_A_ROUND: usize = 16;
 
 /// Whether keys are brought back into memory after a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,22 +78,10 @@ impl Background {
 
 impl Engine {
     fn run_housekeeping_thread(&self) {
-        let mut expiry = ExpiryCycle::default();
-        let mut field_expiry = FieldExpiryCycle::default();
-        let mut swept = 0..0;
+        let mut housekeeping = Housekeeping::default();
         while !self.is_stopping() {
             let start = self.env.clock.now();
-            expiry.run(self, EXPIRY_BUDGET);
-            let left = EXPIRY_BUDGET.saturating_sub(self.env.clock.since(start));
-            field_expiry.run(self, left.max(FIELD_EXPIRY_BUDGET_MIN));
-            self.clear_leftovers();
-            self.free_flushed();
-            self.retired.free();
-            if swept.is_empty() {
-                swept = 0..PARTITIONS as u16;
-            }
-            let partitions = swept.by_ref().take(SWEPT_A_ROUND).filter_map(PartitionId::new);
-            partitions.for_each(|id| self.forget_absences(id));
+            housekeeping.round(self);
             std::thread::park_timeout(
                 HOUSEKEEPING_EVERY.saturating_sub(self.env.clock.since(start)),
             );

@@ -7,8 +7,8 @@
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// See the head of this file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// See the head of this file. The default is the clock's start.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Instant(u64);
 
 impl Instant {

@@ -62,6 +62,16 @@ impl JournalLog {
     }
 }
 
+impl JournalLog {
+    /// Makes the journal's steps that are due, if the caller drives it: [`Journal::step`].
+    ///
+    /// # Errors
+    /// The journal has failed.
+    pub fn step(&self) -> Result<bool, LogError> {
+        self.journal.step().map_err(|error| LogError(error.to_string()))
+    }
+}
+
 impl CommitLog for JournalLog {
     #[inline]
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket) {
@@ -114,6 +124,11 @@ impl CommitLog for JournalLog {
     #[inline]
     fn admit(&self, _: ShardId) -> Result<(), Refusal> {
         if self.journal.accepting() { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    #[inline]
+    fn admitting(&self) -> ShardSet {
+        if self.journal.accepting() { ShardSet::ALL } else { ShardSet::EMPTY }
     }
 
     fn admit_all(&self, _: ShardSet) -> Result<(), Refusal> {

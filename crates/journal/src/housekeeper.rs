@@ -11,7 +11,7 @@ use basalt_env::is_disk_full;
 use crate::error::JournalError;
 use crate::gate::Closed;
 use crate::segment_file::{create, path_of};
-use crate::segments::PreparedFile;
+use crate::segments::{Inner, PreparedFile};
 use crate::shared::Shared;
 
 /// How long to wait before a full disk is tried again.
@@ -22,55 +22,97 @@ enum Task {
     Trim { through: Box<[u64]>, ticket: u64 },
 }
 
-/// The housekeeper thread.
-pub(crate) fn run_housekeeper(shared: &Shared) {
-    let mut retry_at_once = true;
-    while let Some(task) = next_task(shared, retry_at_once) {
+/// Whether a full disk may be tried again now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    Now,
+    Later,
+}
+
+/// The work of the thread.
+pub(crate) struct Housekeeper {
+    retry: Retry,
+}
+
+impl Housekeeper {
+    pub(crate) fn new() -> Self {
+        Self { retry: Retry::Now }
+    }
+
+    /// The thread: works until the journal ends.
+    pub(crate) fn run(&mut self, shared: &Shared) {
+        while let Some(task) = self.wait_for_task(shared) {
+            self.work(shared, task);
+        }
+    }
+
+    /// Does all that there is to do now; returns false if there was nothing, or the disk is full.
+    pub(crate) fn step(&mut self, shared: &Shared) -> bool {
+        let mut has_worked = false;
+        loop {
+            let task = next_task(shared, &shared.segments.inner.lock(), self.retry);
+            let Some(task) = task else { break };
+            has_worked |= self.work(shared, task);
+        }
+        // The caller decides when the next step is.
+        self.retry = Retry::Now;
+        has_worked
+    }
+
+    /// Waits for something to do; `None` when the journal ends.
+    fn wait_for_task(&mut self, shared: &Shared) -> Option<Task> {
+        let segments = &shared.segments;
+        let mut inner = segments.inner.lock();
+        loop {
+            if shared.is_stopping() || shared.failure().is_some() {
+                return None;
+            }
+            if let Some(task) = next_task(shared, &inner, self.retry) {
+                return Some(task);
+            }
+            if inner.prepared.is_empty() {
+                let waited = segments.changed.wait_for(&mut inner, FULL_DISK_RETRY);
+                self.retry = if waited.timed_out() { Retry::Now } else { self.retry };
+            } else {
+                segments.changed.wait(&mut inner);
+            }
+        }
+    }
+
+    /// Returns true if it did the task.
+    fn work(&mut self, shared: &Shared, task: Task) -> bool {
         match task {
             Task::Prepare => {
-                prepare(shared);
-                retry_at_once = false;
+                self.retry = Retry::Later;
+                prepare(shared)
             }
             Task::Trim { through, ticket } => {
                 let error = trim(shared, &through).err();
                 // It may have freed space without leaving a file to recycle.
-                retry_at_once = true;
+                self.retry = Retry::Now;
                 let mut inner = shared.segments.inner.lock();
                 inner.trim.done = ticket;
                 inner.trim.error = error;
                 drop(inner);
                 shared.segments.changed.notify_all();
+                true
             }
         }
     }
 }
 
-/// Waits for something to do; `None` when the journal ends.
-fn next_task(shared: &Shared, retry_at_once: bool) -> Option<Task> {
-    let segments = &shared.segments;
-    let mut inner = segments.inner.lock();
-    let mut waited = retry_at_once;
-    loop {
-        if shared.is_stopping() || shared.failure().is_some() {
-            return None;
-        }
-        if inner.trim.asked > inner.trim.done {
-            let (through, ticket) = (inner.trim.through.clone(), inner.trim.asked);
-            return Some(Task::Trim { through, ticket });
-        }
-        let disk_was_full = shared.front.gate.has(Closed::NoNextSegment);
-        if inner.prepared.is_empty() && (!disk_was_full || waited) {
-            return Some(Task::Prepare);
-        }
-        if disk_was_full && inner.prepared.is_empty() {
-            waited = segments.changed.wait_for(&mut inner, FULL_DISK_RETRY).timed_out();
-        } else {
-            segments.changed.wait(&mut inner);
-        }
+fn next_task(shared: &Shared, inner: &Inner, retry: Retry) -> Option<Task> {
+    if inner.trim.asked > inner.trim.done {
+        let (through, ticket) = (inner.trim.through.clone(), inner.trim.asked);
+        return Some(Task::Trim { through, ticket });
     }
+    let disk_was_full = shared.front.gate.has(Closed::NoNextSegment);
+    let may_prepare = !disk_was_full || retry == Retry::Now;
+    (inner.prepared.is_empty() && may_prepare).then_some(Task::Prepare)
 }
 
-fn prepare(shared: &Shared) {
+/// Makes the next file; returns true if there is one now.
+fn prepare(shared: &Shared) -> bool {
     let segments = &shared.segments;
     let bytes = shared.options.segment_bytes;
     let id = segments.inner.lock().next_id;
@@ -79,10 +121,12 @@ fn prepare(shared: &Shared) {
             segments.inner.lock().next_id += 1;
             segments.add_prepared(PreparedFile { id, file, bytes });
             shared.open_gate(Closed::NoNextSegment);
+            return true;
         }
         Err(error) if is_disk_full(&error) => shared.close_gate(Closed::NoNextSegment),
         Err(error) => shared.fail(format!("cannot prepare segment {id:016x}: {error}")),
     }
+    false
 }
 
 /// Frees the segments that no stream needs, oldest first.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 
+use basalt_env::thread::JoinHandle;
 use basalt_env::{DirectoryLock, Disk, Env};
 use parking_lot::Mutex;
 
@@ -13,14 +13,15 @@ use crate::cache_padded::CachePadded;
 use crate::error::{JournalError, OpenError};
 use crate::frames::ReplaySink;
 use crate::gate::Closed;
-use crate::housekeeper::run_housekeeper;
-use crate::options::{FsyncPolicy, HARD_STATE_BYTES_MAX, Options};
+use crate::housekeeper::Housekeeper;
+use crate::options::{Driver, FsyncPolicy, HARD_STATE_BYTES_MAX, Options};
 use crate::recovery::recover;
 use crate::segments::{Inner, Segments, TrimRequest};
-use crate::shared::{Shared, StreamLock};
+use crate::shared::{Marks, Shared, StreamLock};
 use crate::stats::Stats;
+use crate::steps::Steps;
 use crate::stream::StreamBuffer;
-use crate::sync::{SyncScope, run_syncer, sync_files};
+use crate::sync::{SyncScope, Syncer, sync_files};
 use crate::types::{Group, Health, JournalId, Seq, StreamId, Wake};
 use crate::writer::Writer;
 
@@ -32,6 +33,8 @@ pub struct Journal {
     shared: Arc<Shared>,
     writer: Option<JoinHandle<Result<(), JournalError>>>,
     others: Vec<JoinHandle<Result<(), JournalError>>>,
+    /// Under [`Driver::Caller`], in place of the threads.
+    steps: Option<Mutex<Steps>>,
     accepted_loss: Option<OpenError>,
     _lock: DirectoryLock,
 }
@@ -80,27 +83,61 @@ impl Journal {
         };
         let shared = Arc::new(Shared::new(env.clone(), options, streams, segments, group));
         let (active, ledger) = (recovered.active, recovered.ledger);
-        let mut writer =
-            Writer::new(Arc::clone(&shared), active, ledger, group, recovered.checksum);
-        let others = Vec::new();
-        let mut journal = Self { shared, writer: None, others, accepted_loss, _lock: lock };
-        let thread = journal.start("journal-writer", move |_| writer.run());
-        let thread = thread.map_err(OpenError::io("start a thread for", dir))?;
-        journal.shared.front.sleeper.adopt(thread.thread());
-        journal.writer = Some(thread);
-        for (name, run) in [
-            ("journal-syncer", run_syncer as fn(&Shared)),
-            ("journal-files", run_housekeeper as fn(&Shared)),
-        ] {
-            let run = move |shared: &Shared| {
-                run(shared);
-                Ok(())
-            };
-            let thread =
-                journal.start(name, run).map_err(OpenError::io("start a thread for", dir))?;
-            journal.others.push(thread);
+        let writer = Writer::new(Arc::clone(&shared), active, ledger, group, recovered.checksum);
+        let steps = Steps { writer, syncer: Syncer::default(), housekeeper: Housekeeper::new() };
+        let (writer, others) = (None, Vec::new());
+        let mut journal = Self { shared, writer, others, steps: None, accepted_loss, _lock: lock };
+        match journal.shared.options.driver {
+            Driver::Caller => journal.steps = Some(Mutex::new(steps)),
+            Driver::Threads => {
+                journal.start_all(steps).map_err(OpenError::io("start a thread for", dir))?;
+            }
         }
         Ok(journal)
+    }
+
+    fn start_all(&mut self, steps: Steps) -> std::io::Result<()> {
+        let Steps { mut writer, mut syncer, mut housekeeper } = steps;
+        let thread = self.start("journal-writer", move |_| writer.run())?;
+        self.shared.front.sleeper.adopt(thread.thread());
+        self.writer = Some(thread);
+        let sync = move |shared: &Shared| {
+            syncer.run(shared);
+            Ok(())
+        };
+        self.others.push(self.start("journal-syncer", sync)?);
+        let keep_house = move |shared: &Shared| {
+            housekeeper.run(shared);
+            Ok(())
+        };
+        self.others.push(self.start("journal-files", keep_house)?);
+        Ok(())
+    }
+
+    /// Under [`Driver::Caller`]: writes, syncs and tidies up what there is to do now. Returns false
+    /// if there was nothing to do, or the disk is too full for it; under [`Driver::Threads`]
+    /// always.
+    ///
+    /// # Errors
+    /// The journal has failed.
+    pub fn step(&self) -> Result<bool, JournalError> {
+        match &self.steps {
+            Some(steps) => steps.lock().make(&self.shared),
+            None => Ok(false),
+        }
+    }
+
+    /// Waits until `reached` says so, or makes the steps to it.
+    fn wait_until(&self, reached: impl Fn(&Marks) -> bool) -> Result<(), JournalError> {
+        if self.steps.is_none() {
+            return self.shared.wait_until(reached);
+        }
+        while !reached(&self.shared.marks) {
+            if !self.step()? && !reached(&self.shared.marks) {
+                return Err(JournalError::DiskFull);
+            }
+        }
+        Ok(())
     }
 
     /// The journal's name.
@@ -206,7 +243,7 @@ impl Journal {
     /// space; they stay in memory and are written when there is some.
     pub fn sync(&self) -> Result<Group, JournalError> {
         let ticket = self.ask_flush();
-        self.shared.wait_until(|marks| marks.flush_done.load(Ordering::Acquire) >= ticket)?;
+        self.wait_until(|marks| marks.flush_done.load(Ordering::Acquire) >= ticket)?;
         sync_files(&self.shared, SyncScope::All)?;
         Ok(self.durable())
     }
@@ -217,7 +254,7 @@ impl Journal {
             if self.shared.policy() == FsyncPolicy::Always {
                 self.kick();
                 let shared = &self.shared;
-                shared.wait_until(|marks| {
+                self.wait_until(|marks| {
                     marks.durable.load(Ordering::Acquire) >= group.0
                         || shared.policy() != FsyncPolicy::Always
                 })?;
@@ -262,7 +299,13 @@ impl Journal {
             if let Some(failure) = self.shared.failure() {
                 return Err(failure);
             }
-            segments.changed.wait(&mut inner);
+            if self.steps.is_some() {
+                drop(inner);
+                self.step()?;
+                inner = segments.inner.lock();
+            } else {
+                segments.changed.wait(&mut inner);
+            }
         }
         inner.trim.error.clone().map_or(Ok(()), Err)
     }
@@ -402,6 +445,11 @@ impl Journal {
     }
 
     fn shut_down(&mut self) -> Result<(), JournalError> {
+        if let Some(steps) = self.steps.take() {
+            self.shared.marks.closing.store(true, Ordering::Release);
+            // Its last step seals the log.
+            return steps.into_inner().make(&self.shared).map(|_| ());
+        }
         let Some(writer) = self.writer.take() else { return Ok(()) };
         self.shared.marks.closing.store(true, Ordering::Release);
         self.shared.front.sleeper.wake();

@@ -28,6 +28,7 @@ mod segments;
 mod shared;
 mod sleeper;
 mod stats;
+mod steps;
 mod stream;
 mod sync;
 mod types;
@@ -37,7 +38,7 @@ pub use error::{JournalError, OpenError, ReplayError};
 pub use frames::{Beginning, ReplaySink};
 pub use journal::Journal;
 pub use options::{
-    Acknowledge, FsyncPolicy, HARD_STATE_BYTES_MAX, Options, RECORD_BYTES_MAX, STREAMS_MAX,
+    Acknowledge, Driver, FsyncPolicy, HARD_STATE_BYTES_MAX, Options, RECORD_BYTES_MAX, STREAMS_MAX,
 };
 pub use stats::{LATENCY_BUCKETS, Stats};
 pub use types::{Group, Health, JournalId, Seq, StreamId, Wake};

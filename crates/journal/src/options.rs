@@ -35,6 +35,17 @@ pub enum Acknowledge {
     BeforeSyncForCrashTest,
 }
 
+/// What makes the steps that the work of a journal consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Driver {
+    /// Threads of the journal's own.
+    Threads,
+    /// The caller, by [`Journal::step`](crate::Journal::step) and every call that waits for the
+    /// journal: for tests and simulators that run in one thread. Whatever is a pause of a thread,
+    /// such as slowing writers down while the log is long, does not happen then.
+    Caller,
+}
+
 /// How a journal is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -66,6 +77,8 @@ pub struct Options {
     pub accept_loss: bool,
     /// Leave at `AfterSync`.
     pub acknowledge: Acknowledge,
+    /// Leave at `Threads`.
+    pub driver: Driver,
 }
 
 impl Default for Options {
@@ -82,6 +95,7 @@ impl Default for Options {
             adopt: None,
             accept_loss: false,
             acknowledge: Acknowledge::AfterSync,
+            driver: Driver::Threads,
         }
     }
 }

@@ -158,41 +158,78 @@ fn sync_each(shared: &Shared, files: &[UnsyncedFile]) -> Result<(), String> {
     Ok(())
 }
 
-/// The syncer thread.
-pub(crate) fn run_syncer(shared: &Shared) {
-    // Of a sync, the kernel's share is milliseconds of CPU.
-    priority::step_back();
-    let mut last_sync_ns = 0;
-    loop {
-        let due = {
-            let mut request = shared.sync.request.lock();
-            loop {
-                if shared.is_stopping() || shared.failure().is_some() {
-                    return;
-                }
-                let since = Duration::from_nanos(shared.env.clock.monotonic_ns() - last_sync_ns);
-                let wait = shared.options.sync_interval.saturating_sub(since);
-                if std::mem::take(&mut request.segment_complete) {
-                    break SyncScope::CompleteSegments;
-                }
-                if request.written && wait.is_zero() {
-                    request.written = false;
-                    break SyncScope::All;
-                }
-                if request.written {
-                    shared.sync.requested.wait_for(&mut request, wait);
-                } else {
-                    shared.sync.requested.wait(&mut request);
-                }
+/// What a syncer has to do.
+enum Due {
+    Sync(SyncScope),
+    /// Not before this time has passed, unless something changes.
+    In(Duration),
+    Nothing,
+}
+
+/// The work of the syncer thread.
+#[derive(Default)]
+pub(crate) struct Syncer {
+    last_sync_ns: u64,
+}
+
+impl Syncer {
+    /// The thread: syncs until the journal ends.
+    pub(crate) fn run(&mut self, shared: &Shared) {
+        // Of a sync, the kernel's share is milliseconds of CPU.
+        priority::step_back();
+        while let Some(scope) = self.wait(shared) {
+            if self.sync(shared, scope).is_err() {
+                return;
             }
-        };
-        if due == SyncScope::All {
-            last_sync_ns = shared.env.clock.monotonic_ns();
+        }
+    }
+
+    /// Syncs what is due now; returns false if nothing is.
+    pub(crate) fn step(&mut self, shared: &Shared) -> Result<bool, JournalError> {
+        let due = self.next(shared, &mut shared.sync.request.lock());
+        let Due::Sync(scope) = due else { return Ok(false) };
+        self.sync(shared, scope).map(|()| true)
+    }
+
+    /// Waits until something is due; `None` when the journal ends.
+    fn wait(&self, shared: &Shared) -> Option<SyncScope> {
+        let mut request = shared.sync.request.lock();
+        loop {
+            if shared.is_stopping() || shared.failure().is_some() {
+                return None;
+            }
+            match self.next(shared, &mut request) {
+                Due::Sync(scope) => return Some(scope),
+                Due::In(time) => {
+                    shared.sync.requested.wait_for(&mut request, time);
+                }
+                Due::Nothing => shared.sync.requested.wait(&mut request),
+            }
+        }
+    }
+
+    fn next(&self, shared: &Shared, request: &mut Request) -> Due {
+        if std::mem::take(&mut request.segment_complete) {
+            return Due::Sync(SyncScope::CompleteSegments);
+        }
+        if !request.written {
+            return Due::Nothing;
+        }
+        let since = Duration::from_nanos(shared.env.clock.monotonic_ns() - self.last_sync_ns);
+        let wait = shared.options.sync_interval.saturating_sub(since);
+        if !wait.is_zero() {
+            return Due::In(wait);
+        }
+        request.written = false;
+        Due::Sync(SyncScope::All)
+    }
+
+    fn sync(&mut self, shared: &Shared, scope: SyncScope) -> Result<(), JournalError> {
+        if scope == SyncScope::All {
+            self.last_sync_ns = shared.env.clock.monotonic_ns();
             // Before the sync: what is written from here on asks for the next one.
             shared.sync.dirty.store(false, Ordering::Relaxed);
         }
-        if sync_files(shared, due).is_err() {
-            return;
-        }
+        sync_files(shared, scope)
     }
 }

@@ -75,6 +75,17 @@ pub(crate) struct Writer {
     records_cut_before: u64,
 }
 
+/// What a step has come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// A group was written.
+    Worked,
+    /// There was none.
+    Idle,
+    /// The log is sealed: there is no step after this.
+    Sealed,
+}
+
 impl ActiveSegment {
     /// A segment of which nothing is written yet, not even its header.
     pub(crate) fn begin(prepared: PreparedFile, header: &SegmentHeader) -> Self {
@@ -124,23 +135,36 @@ impl Writer {
     /// Works until the journal is closed or fails.
     pub(crate) fn run(&mut self) -> Result<(), JournalError> {
         loop {
-            if let Some(failure) = self.shared.failure() {
-                return Err(failure);
+            let flush = self.shared.marks.flush_asked.load(Ordering::SeqCst);
+            let step = self.step()?;
+            if step == Step::Sealed {
+                return Ok(());
             }
-            let marks = &self.shared.marks;
-            let flush = marks.flush_asked.load(Ordering::SeqCst);
-            let closing = self.shared.is_closing();
-            let found = self.cut();
-            if found {
-                self.commit()?;
+            if step == Step::Worked {
                 self.pace();
             }
-            self.serve_flush(flush)?;
-            if closing {
-                return self.seal();
-            }
-            self.rest(found, flush)?;
+            self.rest(step == Step::Worked, flush)?;
         }
+    }
+
+    /// Makes one group of what has gathered, and answers those who asked for that before; seals the
+    /// log if the journal is being closed.
+    pub(crate) fn step(&mut self) -> Result<Step, JournalError> {
+        if let Some(failure) = self.shared.failure() {
+            return Err(failure);
+        }
+        let flush = self.shared.marks.flush_asked.load(Ordering::SeqCst);
+        let closing = self.shared.is_closing();
+        let found = self.cut();
+        if found {
+            self.commit()?;
+        }
+        self.serve_flush(flush)?;
+        if closing {
+            self.seal()?;
+            return Ok(Step::Sealed);
+        }
+        Ok(if found { Step::Worked } else { Step::Idle })
     }
 
     /// Moves everything that has gathered into a new group; false if there is nothing.

@@ -162,6 +162,13 @@ impl CommitLog for MemoryLog {
         }
     }
 
+    fn admitting(&self) -> ShardSet {
+        match &*self.refusal.lock() {
+            Some((_, shards)) => ShardId::all().filter(|&shard| !shards.contains(shard)).collect(),
+            None => ShardSet::ALL,
+        }
+    }
+
     fn admit_removal(&self, shard: ShardId) -> Result<(), Refusal> {
         match self.admit(shard) {
             Err(Refusal::DiskFull) => Ok(()),

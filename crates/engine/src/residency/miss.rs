@@ -111,23 +111,35 @@ impl Engine {
                 self.misses.added.wait(&mut jobs);
             };
             drop(jobs);
-            let (result, done) = match job {
-                Job::Keys(missing, done) => (self.read(missing), done),
-                Job::Partitions(partitions, done) => {
-                    (partitions.into_iter().try_for_each(|id| self.load_partition(id)), done)
-                }
-            };
-            if let Err(error) = &result
-                && !matches!(error, EngineError::Stopping)
-            {
-                // Every command that needs a damaged file comes here.
-                let times = self.misses.failures.lock().admit(self.env.clock.now());
-                if let Some(times) = times {
-                    tracing::error!(%error, times, "keys could not be read from the cold tier");
-                }
-            }
-            done(result);
+            self.answer(job);
         }
+    }
+
+    /// Reads what the command that has waited longest needs; returns false if none waits.
+    pub(crate) fn answer_next_miss(&self) -> bool {
+        let job = self.misses.jobs.lock().pop_front();
+        let is_there = job.is_some();
+        job.into_iter().for_each(|job| self.answer(job));
+        is_there
+    }
+
+    fn answer(&self, job: Job) {
+        let (result, done) = match job {
+            Job::Keys(missing, done) => (self.read(missing), done),
+            Job::Partitions(partitions, done) => {
+                (partitions.into_iter().try_for_each(|id| self.load_partition(id)), done)
+            }
+        };
+        if let Err(error) = &result
+            && !matches!(error, EngineError::Stopping)
+        {
+            // Every command that needs a damaged file comes here.
+            let times = self.misses.failures.lock().admit(self.env.clock.now());
+            if let Some(times) = times {
+                tracing::error!(%error, times, "keys could not be read from the cold tier");
+            }
+        }
+        done(result);
     }
 
     pub(crate) fn wake_miss_threads(&self) {
