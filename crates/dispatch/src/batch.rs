@@ -15,7 +15,7 @@ use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
 use super::execute::{RequestSize, execute, execute_attended, may_take_long};
-use super::form::{Ended, ReplyForm, Then};
+use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
@@ -294,7 +294,7 @@ impl Batch {
             None => self.run_requests(server, worker, &mut running, requests),
             Some(form) => self.run_in_form(server, worker, &mut running, form, requests),
         };
-        *bytes_left = bytes_left.saturating_sub(running.out.len() - owed);
+        *bytes_left = bytes_left.saturating_sub(running.out.len().saturating_sub(owed));
         match stop {
             None => next,
             Some(Stop::Halt(halt)) => {
@@ -322,11 +322,9 @@ impl Batch {
         worker.hand_over_messages(server);
         let mut halt = None;
         let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
-            let Running { session, bytes, consumed, out, mut form, .. } = running;
+            let Running { session, bytes, consumed, out, form, .. } = running;
             let owed = out.len();
-            if let Some(form) = &mut form {
-                form.begin(out);
-            }
+            let begun = form.map(|form| Begun::new(form, out));
             let incoming = request.incoming(bytes, &self.words);
             let mut admission = Admission::of(server, worker, session);
             let attended = (&mut admission, attendant);
@@ -345,13 +343,10 @@ impl Batch {
                 Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
                 Flow::RunApart => halt = Some(Halt::Later),
             }
-            if let Some(form) = &mut form {
-                let then = form.end(Ended::of(halt.as_ref()), out);
-                if then == Then::Closes && halt.is_none() {
-                    halt = Some(Halt::Closed);
-                }
+            if let Some(begun) = begun {
+                halt = begun.end(halt.take(), out);
             }
-            *bytes_left = bytes_left.saturating_sub(out.len() - owed);
+            *bytes_left = bytes_left.saturating_sub(out.len().saturating_sub(owed));
         };
         let mut batch = self.requests.iter().map(|request| request.client);
         let stand_in = clients.run_apart(request.client, &mut batch, &mut run);
@@ -445,20 +440,20 @@ impl Batch {
             if ran > 0 && running.out.len() > running.owed_bytes_max {
                 return Some(Stop::Halt(Halt::Later));
             }
-            form.begin(running.out);
+            let begun = Begun::new(form, running.out);
             let stop = self.run_requests(server, worker, running, std::slice::from_ref(request));
-            let ended = match &stop {
+            let (halt, is_long) = match stop {
+                None => (None, false),
+                Some(Stop::Halt(halt)) => (Some(halt), false),
                 // It begins again, apart.
-                Some(Stop::Long(_)) => Ended::RunsAgain,
-                Some(Stop::Halt(halt)) => Ended::of(Some(halt)),
-                None => Ended::Answered,
+                Some(Stop::Long(_)) => (Some(Halt::Later), true),
             };
-            let then = form.end(ended, running.out);
-            match stop {
-                None if then == Then::GoesOn => {}
-                None => return Some(Stop::Halt(Halt::Closed)),
-                Some(Stop::Long(_)) => return Some(Stop::Long(ran)),
-                Some(halt) => return Some(halt),
+            let halt = begun.end(halt, running.out);
+            if is_long {
+                return Some(Stop::Long(ran));
+            }
+            if let Some(halt) = halt {
+                return Some(Stop::Halt(halt));
             }
         }
         None

@@ -4,7 +4,7 @@
 //! [`ReplyForm`], which is told where each reply begins and ends, and rewrites it there.
 
 use super::halt::Halt;
-use basalt_resp::Output;
+use basalt_resp::{Output, Protocol, Reply, ReplyMark};
 use basalt_service::wait::Afterwards;
 use std::fmt::Debug;
 
@@ -15,7 +15,9 @@ pub trait ReplyForm: Debug + Send {
     fn begin(&mut self, out: &mut Output);
 
     /// What has been written since [`ReplyForm::begin`], of which nothing has been sent, is all
-    /// that the request writes for now. Returns what becomes of the client.
+    /// that the request writes for now. Returns what becomes of the client. Not called if the
+    /// connection closes without a reply, as it does when a reply would take too much memory; what
+    /// [`ReplyForm::begin`] has written is taken back then.
     fn end(&mut self, ended: Ended, out: &mut Output) -> Then;
 }
 
@@ -41,9 +43,43 @@ pub enum Then {
     Closes,
 }
 
+/// A reply in a form that has begun.
+pub(super) struct Begun<'a> {
+    form: &'a mut dyn ReplyForm,
+    /// The end of the output before the form had begun, and its length.
+    before: (ReplyMark, usize),
+    /// Its length since.
+    begun: usize,
+}
+
+impl<'a> Begun<'a> {
+    pub(super) fn new(form: &'a mut dyn ReplyForm, out: &mut Output) -> Begun<'a> {
+        let before = (Reply::new(out, Protocol::default()).mark(), out.len());
+        form.begin(out);
+        Begun { form, before, begun: out.len() }
+    }
+
+    /// The request has ended, and has halted its client if there is a halt. Returns how its client
+    /// is halted.
+    pub(super) fn end(self, halt: Option<Halt>, out: &mut Output) -> Option<Halt> {
+        if matches!(halt, Some(Halt::Closed)) && out.len() <= self.begun {
+            // If all has been dropped, there is nothing to be taken back.
+            let (mark, len) = self.before;
+            if out.len() >= len {
+                Reply::new(out, Protocol::default()).cut(mark);
+            }
+            return halt;
+        }
+        match self.form.end(Ended::of(halt.as_ref()), out) {
+            Then::Closes if halt.is_none() => Some(Halt::Closed),
+            _ => halt,
+        }
+    }
+}
+
 impl Ended {
     /// How the request ended that has halted its client, or none has.
-    pub(super) fn of(halt: Option<&Halt>) -> Ended {
+    fn of(halt: Option<&Halt>) -> Ended {
         match halt {
             Some(Halt::Waits { wait, .. }) if wait.afterwards() == Afterwards::Reply => {
                 Ended::AnsweredLater

@@ -192,3 +192,21 @@ fn a_client_of_another_front_that_may_not_come_in_is_told_so_in_its_form() {
     assert_eq!(line(&mut lines), "! ERR max number of clients reached");
     assert!(is_at_end(&mut lines));
 }
+
+#[test]
+fn a_client_of_another_front_whose_reply_is_too_large_gets_no_part_of_it() {
+    let server = TestServer::start(1);
+    let mut first = server.connect();
+    assert_eq!(first.line("SET k 1"), ok());
+    first.send_words(&["CONFIG", "SET", "client-output-buffer-limit", "normal 1000000 0 0"]);
+    assert_eq!(first.receive(), ok());
+    let mut lines = server.connect_in_lines();
+    ask(&mut lines, &[(&format!("1 SET k {}", "x".repeat(10_000))[..], "1 +OK")]);
+    // The second is long enough to run apart.
+    for count in [1_000, 5_000] {
+        let mut lines = server.connect_in_lines();
+        send(&mut lines, &format!("2 MGET{}\n3 GET k\n", " k".repeat(count)));
+        assert!(is_at_end(&mut lines), "{count}");
+    }
+    assert_eq!(first.line("PING"), basalt_resp::Value::Simple(b"PONG".to_vec()));
+}
