@@ -24,11 +24,7 @@
 use basalt_cold::{CheckpointWriter, ColdError, PreparedCheckpoint, RowCheck};
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
 
-use crate::{error::cold_error, staging::StagedFile, tier::RocksTier};
-
-/// Size at which the next file begins. The same as that of compacted files, so that a file of a
-/// first load moves down the levels without being rewritten.
-pub(crate) const FILE_BYTES_TARGET: u64 = 64 << 20;
+use crate::{error::cold_error, options::FILE_BYTES_TARGET, staging::StagedFile, tier::RocksTier};
 
 /// Bytes put between two looks at the size of the file, which is a call across the language border.
 const SIZE_CHECK_BYTES: u64 = 256 << 10;

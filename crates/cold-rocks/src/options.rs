@@ -6,11 +6,13 @@
 
 use rocksdb::{BlockBasedOptions, Cache, ChecksumType, DBCompressionType, Env, LogLevel, Options};
 
-use crate::checkpoint::FILE_BYTES_TARGET;
-
 /// Values from this size on live in blob files, apart from their keys: compaction then moves some
 /// thirty bytes instead of the value.
 pub(crate) const BLOB_BYTES_MIN: u64 = 1024;
+
+/// Size at which the next file of a checkpoint begins, and that of compacted files: a file of a
+/// first load moves down the levels without being rewritten because the two are equal.
+pub(crate) const FILE_BYTES_TARGET: u64 = 64 << 20;
 
 /// Bounds of the block cache. RocksDB's cache aborts the process when it cannot reserve address
 /// space, and zero bytes count as that.

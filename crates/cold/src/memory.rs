@@ -20,8 +20,9 @@ use std::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    CheckpointWriter, ColdError, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe,
-    RowCheck, Visit,
+    error::ColdError,
+    order::RowCheck,
+    tier::{CheckpointWriter, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe, Visit},
 };
 
 type Rows = BTreeMap<Vec<u8>, Arc<[u8]>>;

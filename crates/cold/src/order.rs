@@ -1,6 +1,6 @@
 //! The check that every checkpoint writer makes on every row.
 
-use crate::{ColdError, ROW_BYTES_MAX};
+use crate::{error::ColdError, tier::ROW_BYTES_MAX};
 
 /// Refuses rows that are too big or do not come in strictly ascending key order.
 ///

@@ -16,7 +16,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use crate::ColdError;
+use crate::error::ColdError;
 
 /// Largest key and value together, in bytes: a 512 MiB value, its header and a 512 MiB key.
 pub const ROW_BYTES_MAX: usize = (1 << 30) + (1 << 20);

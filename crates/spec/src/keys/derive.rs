@@ -4,7 +4,7 @@
 //! it takes the same number of words in every call the place is exact, and a key there is found by
 //! its index; behind that only what follows a literal can be found, by searching for the literal.
 
-use super::{BeginSearch, FindKeys, Found, KeySpec, KeyUse};
+use super::key_spec::{BeginSearch, FindKeys, Found, KeySpec, KeyUse};
 use crate::argument::{Argument, Kind, required_words_min};
 
 /// Why the keys of a synopsis cannot be described. Always a mistake in our own source.

@@ -1,7 +1,7 @@
 //! Finds the keys of one call by its key specifications: for COMMAND GETKEYS, and for the few
 //! commands whose keys the three integers do not tell. Does not allocate.
 
-use super::{BeginSearch, FindKeys, KeyFlags, KeySpec};
+use super::key_spec::{BeginSearch, FindKeys, KeyFlags, KeySpec};
 use crate::argument::{Argument, Kind};
 
 /// The words of a call; word 0 is the name of the command.

@@ -1,6 +1,6 @@
 //! HOT PATH. The three integers that locate the keys of most commands.
 
-use super::{BeginSearch, FindKeys, KeyFlag, KeySpec};
+use super::key_spec::{BeginSearch, FindKeys, KeyFlag, KeySpec};
 
 /// `first`, `last` and `step` of COMMAND INFO: plain numbers, made once when the table is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
