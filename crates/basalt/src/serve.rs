@@ -290,8 +290,8 @@ fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::O
         accept_loss: persistence.accept_data_loss,
         ..basalt_journal::Options::default()
     };
-    if persistence.acknowledge_before_fsync {
-        tracing::warn!("debug-acknowledge-before-fsync is set: acknowledged changes will be lost");
+    if cfg!(feature = "careless") {
+        tracing::warn!("this build acknowledges before it syncs: changes will be lost");
         options.acknowledge = Acknowledge::BeforeSyncForCrashTest;
     }
     options

@@ -46,6 +46,8 @@ pub enum Placement {
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// The program.
+    pub kind: Kind,
     /// How many kills.
     pub rounds: u64,
     /// How many connections write at once.
@@ -122,13 +124,13 @@ fn launch(plan: &Plan, dir: &Path) -> Server {
 }
 
 fn launching(plan: &Plan, dir: &Path) -> Launch {
-    let mut launch = Launch::new(Kind::Basalt).dir(dir);
+    let mut launch = Launch::new(plan.kind).dir(dir);
     for (name, value) in &plan.options {
         launch = launch.option(name, value);
     }
     // A kill in the middle of a write leaves a torn tail, which recovery cuts and reports; and a
     // server told to acknowledge too early should say so.
-    launch.allow_log("torn tail").allow_log("debug-acknowledge-before-fsync")
+    launch.allow_log("torn tail").allow_log("acknowledges before it syncs")
 }
 
 /// Lets the writers write until `moment` acknowledgements have come in, and kills the server.

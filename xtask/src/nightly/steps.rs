@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::ci::steps::{Kind, Step, release_binary};
+use crate::ci::steps::{Kind, Step, careless_binary, release_binary};
 
 /// How a step uses its share of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,8 @@ pub struct Line {
     pub kind: Kind,
     pub needs: &'static [Need],
     /// Words; those with `=` at its beginning are added to the environment. `{seed}`, `{seconds}`,
-    /// `{program}` (the release build of the server) and `{target}` are replaced; a line with
+    /// `{program}` (the release build of the server), `{careless}` (the one that acknowledges too
+    /// early) and `{target}` are replaced; a line with
     /// `{target}` is one step for each target.
     pub command: &'static str,
 }
@@ -65,6 +66,7 @@ const FUZZ_ARGUMENTS: &[(&str, &str)] = &[("commands", "-max_len=400 -detect_lea
 #[rustfmt::skip]
 const TABLE: &[Line] = &[
     line("build", 0, Once, Check, &[], "cargo build --release -p basalt"),
+    line("careless", 0, Once, Check, &[], "cargo build -p basalt --no-default-features --features careless"),
     line("deny", 0, Once, Check, &[Program("cargo-deny")], "cargo deny check licenses bans sources"),
     line("instructions", 0, Once, Check, &[Program("valgrind")], "cargo xtask instructions"),
     line("packages", 0, Once, Check, &[File("packaging/try.sh")], "packaging/try.sh"),
@@ -73,7 +75,7 @@ const TABLE: &[Line] = &[
     line("miri-keyspace", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --lib"),
     line("miri-model", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --test model"),
     line("miri-value", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-value --lib -- members:: set::tests hash:: list:: sorted_set::e sorted_set::tests::behaves_as_a_map spread:: stream::tests::does_as_plain_vectors_do --skip _packed"),
-    line("crash", 20, Repeated, Tests, &[], "BASALT_SEED={seed} BASALT_BIN={program} BASALT_CRASH_ROUNDS=50 cargo test -p basalt-tests --test it --no-fail-fast -- crash:: disk:: --nocapture"),
+    line("crash", 20, Repeated, Tests, &[], "BASALT_SEED={seed} BASALT_BIN={program} BASALT_CARELESS_BIN={careless} BASALT_CRASH_ROUNDS=50 cargo test -p basalt-tests --test it --no-fail-fast -- crash:: disk:: --nocapture"),
     line("fuzz", 25, Told, Check, &[Nightly("fuzz")], "cargo +nightly fuzz run {target} -- -max_total_time={seconds} -seed={seed}"),
     line("model", 15, Told, Tests, &[], "BASALT_MODEL_FIRST_SEED={seed} BASALT_MODEL_SECONDS={seconds} cargo test --release -p basalt-model -- walk:: --nocapture"),
     line("model-threads", 5, Told, Tests, &[], "BASALT_STRESS_SECONDS={seconds} cargo test --release -p basalt-model -- stress:: --nocapture"),
@@ -131,6 +133,7 @@ pub fn all(root: &Path) -> Result<Vec<Plan>, String> {
         .map_err(|error| format!("fuzz/Cargo.toml: {error}"))?;
     let targets = fuzz_targets(&manifest)?;
     let program = release_binary(root).display().to_string();
+    let careless = careless_binary(root).display().to_string();
     let mut plans = Vec::new();
     for line in TABLE {
         let missing = line.needs.iter().find_map(|need| missing(root, *need));
@@ -140,7 +143,7 @@ pub fn all(root: &Path) -> Result<Vec<Plan>, String> {
             pace: line.pace,
             missing: missing.clone(),
             kind: line.kind,
-            command: command.replace("{program}", &program),
+            command: command.replace("{program}", &program).replace("{careless}", &careless),
         };
         if !line.command.contains("{target}") {
             plans.push(plan(line.name.to_owned(), f64::from(line.weight), line.command.to_owned()));

@@ -40,15 +40,6 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .immutable()
     .own(),
     option(
-        "debug-acknowledge-before-fsync",
-        Kind::Bool,
-        "no",
-        "For the crash test's canary only: acknowledge changes before they are synced, and write \
-         them late, so that the test can show that it notices.",
-    )
-    .immutable()
-    .own(),
-    option(
         "checkpoint-log-size",
         Kind::Memory { min: MIB, max: 1024 * GIB },
         "256mb",
@@ -141,8 +132,6 @@ pub struct PersistenceSettings {
     pub fsync: Fsync,
     /// `accept-data-loss`.
     pub accept_data_loss: bool,
-    /// `debug-acknowledge-before-fsync`.
-    pub acknowledge_before_fsync: bool,
     /// `checkpoint-log-size`.
     pub checkpoint_log_bytes: u64,
     /// `journal-segment-size`.
@@ -170,7 +159,6 @@ impl PersistenceSettings {
                 _ => Fsync::EverySecond,
             },
             accept_data_loss: values.bool("accept-data-loss"),
-            acknowledge_before_fsync: values.bool("debug-acknowledge-before-fsync"),
             checkpoint_log_bytes: values.number("checkpoint-log-size"),
             journal_segment_bytes: values.number("journal-segment-size"),
             cold_tier: match values.word("cold-tier") {

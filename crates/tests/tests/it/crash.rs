@@ -22,6 +22,7 @@ pub(crate) fn plan(placement: Placement, options: &[(&str, &str)]) -> Plan {
     let rounds = std::env::var("BASALT_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     Plan {
+        kind: Kind::Basalt,
         rounds: rounds.unwrap_or(ROUNDS_IN_CI),
         writers: 6,
         acknowledged_max: 4_000,
@@ -193,18 +194,19 @@ fn always_keeps_transactions_and_scripts_of_all_types() {
 /// nothing.
 #[test]
 fn a_server_that_acknowledges_too_early_is_caught() {
-    let outcome = run(&plan(Placement::Spread, careless()));
+    let plan = careless_plan();
+    let outcome = run(&plan);
     assert!(!outcome.losses.is_empty(), "the crash test did not notice lost writes");
-    let outcome = run_collections(&plan(Placement::Spread, careless()));
+    let outcome = run_collections(&plan);
     assert!(!outcome.violations.is_empty(), "the crash test did not notice lost elements");
-    let outcome = run_mixed(&plan(Placement::Spread, careless()));
+    let outcome = run_mixed(&plan);
     assert!(!outcome.violations.is_empty(), "the crash test did not notice lost steps");
 }
 
-fn careless() -> &'static [(&'static str, &'static str)] {
-    // Redis has no such option; without a log at all it is as careless.
-    match is_redis(Kind::Basalt) {
-        true => &[("appendonly", "no")],
-        false => &[("appendfsync", "always"), ("debug-acknowledge-before-fsync", "yes")],
+fn careless_plan() -> Plan {
+    if is_redis(Kind::Basalt) {
+        // Without a log at all it is as careless.
+        return plan(Placement::Spread, &[("appendonly", "no")]);
     }
+    Plan { kind: Kind::Careless, ..plan(Placement::Spread, &[("appendfsync", "always")]) }
 }
