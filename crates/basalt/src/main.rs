@@ -6,9 +6,11 @@
 //! everything that it uses and stopped before it, so that nothing acknowledged is lost on the way
 //! out. Read `serve.rs` next.
 
+mod allocator;
 mod banner;
 mod host;
 mod logging;
+mod processor;
 mod reserve;
 mod serve;
 
@@ -17,9 +19,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// RocksDB is built against it, too: one allocator for the process, whose figures INFO shows.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// Options of the allocator, which reads this symbol when it starts.
 ///
@@ -39,6 +40,9 @@ pub static MALLOC_CONF: &u8 = &b"dirty_decay_ms:1000,background_thread:true\0"[0
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
+    if !processor::is_new_enough() {
+        return complain(processor::TOO_OLD);
+    }
     let args: Vec<OsString> = std::env::args_os().collect();
     match args.get(1).and_then(|arg| arg.to_str()) {
         Some(tool @ ("bench" | "compare")) => run_tool(tool, &args),
@@ -76,8 +80,9 @@ fn version_text() -> String {
         true => concat!("rocksdb ", env!("BASALT_ROCKSDB")),
         false => "none",
     };
+    let careless = if cfg!(feature = "careless") { ", careless" } else { "" };
     format!(
-        "basalt {VERSION} (commit {}, redis_version {}, features: {features})\n",
+        "basalt {VERSION} (commit {}, redis_version {}, features: {features}{careless})\n",
         env!("BASALT_COMMIT"),
         basalt_service::server::REDIS_VERSION,
     )
@@ -98,7 +103,11 @@ fn print(text: &str) -> ExitCode {
 }
 
 fn fail(error: &dyn std::error::Error) -> ExitCode {
+    complain(&format!("basalt: {error}\n"))
+}
+
+fn complain(text: &str) -> ExitCode {
     // Nowhere is left to report it if standard error is closed.
-    let _ = writeln!(std::io::stderr(), "basalt: {error}");
+    let _ = std::io::stderr().write_all(text.as_bytes());
     ExitCode::FAILURE
 }

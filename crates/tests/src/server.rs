@@ -26,6 +26,8 @@ pub enum Kind {
     Basalt,
     /// The machine's `redis-server`, to compare with.
     Redis,
+    /// What `BASALT_CARELESS_BIN` names, a build that acknowledges changes before they are synced.
+    Careless,
 }
 
 /// How to start a server.
@@ -38,6 +40,7 @@ pub struct Launch {
     door: Door,
     host: Ipv4Addr,
     file: Option<PathBuf>,
+    address_space_max: Option<u64>,
 }
 
 /// How tests come in.
@@ -58,6 +61,7 @@ impl Launch {
             door: Door::Tcp,
             host: Ipv4Addr::LOCALHOST,
             file: None,
+            address_space_max: None,
         }
     }
 
@@ -82,6 +86,12 @@ impl Launch {
     /// Has it read a configuration file.
     pub fn file(mut self, path: &Path) -> Launch {
         self.file = Some(path.to_owned());
+        self
+    }
+
+    /// Lets it have this many bytes of address space.
+    pub fn address_space_max(mut self, bytes: u64) -> Launch {
+        self.address_space_max = Some(bytes);
         self
     }
 
@@ -151,7 +161,16 @@ impl Launch {
             Door::Tcp => vec![],
             Door::Unix => vec![OsStr::new("--unixsocket"), socket.as_os_str()],
         };
-        let child = Command::new(program(self.kind))
+        let mut command = match self.address_space_max {
+            None => Command::new(program(self.kind)),
+            Some(bytes) => {
+                let mut shell = Command::new("sh");
+                let limited = format!("ulimit -v {} && exec \"$0\" \"$@\"", bytes / 1024);
+                shell.args(["-c", &limited]).arg(program(self.kind));
+                shell
+            }
+        };
+        let child = command
             .args(&self.file)
             .args(["--bind", &self.host.to_string(), "--port", &port.to_string(), "--dir"])
             .arg(&dir)
@@ -377,6 +396,9 @@ pub fn own_args(kind: Kind) -> Vec<String> {
     if is_redis(kind) {
         return vec!["--save".to_owned(), String::new()];
     }
+    if kind == Kind::Careless {
+        return vec!["--cold-tier".to_owned(), "memory".to_owned()];
+    }
     let args = std::env::var("BASALT_ARGS").unwrap_or_default();
     args.split_whitespace().map(str::to_owned).collect()
 }
@@ -385,6 +407,13 @@ pub fn own_args(kind: Kind) -> Vec<String> {
 pub fn program(kind: Kind) -> PathBuf {
     if kind == Kind::Redis {
         return PathBuf::from("redis-server");
+    }
+    if kind == Kind::Careless {
+        let binary = std::env::var_os("BASALT_CARELESS_BIN").map(PathBuf::from);
+        return binary.expect(
+            "BASALT_CARELESS_BIN is a build that acknowledges too early: \
+             cargo build -p basalt --no-default-features --features careless",
+        );
     }
     if let Some(binary) = std::env::var_os("BASALT_BIN") {
         return PathBuf::from(binary);

@@ -11,6 +11,17 @@ pub(super) struct Region {
     pub(super) base: NonNull<u8>,
     /// What was mapped to find an aligned place in it.
     mapped: NonNull<u8>,
+    source: Source,
+}
+
+/// Where a region is from.
+#[derive(Debug)]
+enum Source {
+    /// A mapping of its own.
+    System,
+    /// The allocator, where the system gives no mapping: the allocator may still have memory, or
+    /// says what can be done. And under Miri, which knows no mappings.
+    Allocator,
 }
 
 // SAFETY: the pointers are plain addresses of memory that has no thread affinity.
@@ -23,18 +34,26 @@ impl Region {
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let mapped = if cfg!(miri) {
-            // SAFETY: the layout's size is not zero.
-            unsafe { alloc(miri_layout()) }
+            None
         } else {
             // SAFETY: a new mapping, at an address that the system chooses, touches no other
             // memory.
-            unsafe { mmap_anonymous(ptr::null_mut(), MAPPED_BYTES, protection, flags) }
-                .map_or(ptr::null_mut(), |mapped| mapped.cast())
+            let mapped =
+                unsafe { mmap_anonymous(ptr::null_mut(), MAPPED_BYTES, protection, flags) };
+            mapped.ok().and_then(|mapped| NonNull::new(mapped.cast()))
         };
-        let Some(mapped) = NonNull::new(mapped) else { handle_alloc_error(miri_layout()) };
+        let (mapped, source) = match mapped {
+            Some(mapped) => (mapped, Source::System),
+            None => {
+                // SAFETY: the layout's size is not zero.
+                let allocated = NonNull::new(unsafe { alloc(layout()) });
+                let allocated = allocated.unwrap_or_else(|| handle_alloc_error(layout()));
+                (allocated, Source::Allocator)
+            }
+        };
         // SAFETY: one chunk more than the region was mapped, so that there is room to align it.
         let base = unsafe { mapped.add(mapped.align_offset(CHUNK_BYTES)) };
-        Region { base, mapped }
+        Region { base, mapped, source }
     }
 
     /// From now on memory comes a huge page at a time where the system has one; what has come
@@ -54,19 +73,20 @@ impl Region {
     /// Nobody uses any of it any more.
     pub(super) unsafe fn unmap(self) {
         let mapped = self.mapped.as_ptr();
-        if cfg!(miri) {
+        match self.source {
             // SAFETY: allocated in `map` with this layout.
-            unsafe { dealloc(mapped, miri_layout()) };
-        } else {
-            // SAFETY: mapped in `map` with this length. It fails only for a range that is not one.
-            let unmapped = unsafe { munmap(mapped.cast(), MAPPED_BYTES) };
-            debug_assert!(unmapped.is_ok(), "a mapping of ours could not be undone");
+            Source::Allocator => unsafe { dealloc(mapped, layout()) },
+            Source::System => {
+                // SAFETY: mapped in `map` with this length. It fails only for a range that is not
+                // one.
+                let unmapped = unsafe { munmap(mapped.cast(), MAPPED_BYTES) };
+                debug_assert!(unmapped.is_ok(), "a mapping of ours could not be undone");
+            }
         }
     }
 }
 
-/// Miri knows no mappings; there, and in the report of an allocation that failed, this stands for
-/// one.
-fn miri_layout() -> Layout {
+/// Of a region from the allocator.
+fn layout() -> Layout {
     Layout::from_size_align(MAPPED_BYTES, 4096).expect("a constant layout")
 }

@@ -110,3 +110,24 @@ fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+#[test]
+fn without_memory_it_says_what_can_be_done() {
+    const ADDRESS_SPACE_BYTES: u64 = 3 << 30;
+    let launch = Launch::new(Kind::Basalt).address_space_max(ADDRESS_SPACE_BYTES);
+    let mut server = launch.option("maxmemory", "0").option("io-threads", "1").start();
+    if server.is_redis() {
+        return; // It says something else.
+    }
+    let mut connection = server.connect();
+    let offset = (256 << 20).to_string();
+    let taken = (0..20).take_while(|number| {
+        connection.call(&["SETRANGE", &format!("k{number}"), &offset, "x"]).is_ok()
+    });
+    assert!(taken.count() < 20, "more than the limit");
+    assert!(server.wait(PATIENCE).is_some_and(|status| !status.success()));
+    let log = server.log();
+    for words in ["no more memory", "ulimit -v", "maxmemory", "vm.overcommit_memory"] {
+        assert!(log.contains(words), "{log}");
+    }
+}
