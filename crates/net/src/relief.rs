@@ -1,6 +1,7 @@
 //! The thread that serves the clients of network threads whose command takes long.
 //!
-//! It looks at the threads' loans ([`Loan`]) now and then. A loan that it sees twice, and that
+//! It sleeps while commands take no time, and the first loan ([`Loan`]) wakes it. Then it looks at
+//! all loans now and then, until there was none for a while. One that it sees twice, and that
 //! nobody has used meanwhile as a script does, is a command that has taken ten milliseconds or
 //! more; from then on it serves the thread's other clients each millisecond (`beside.rs`) until the
 //! command has ended.
@@ -10,15 +11,13 @@ use basalt_service::draws;
 use basalt_stdx::loan::Loan;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 /// Between two looks while commands run that may take long …
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// … while the clients of one are served …
+/// … and while the clients of one are served.
 const ATTEND_EVERY: Duration = Duration::from_millis(1);
-/// … and while there are none.
-const IDLE_EVERY: Duration = Duration::from_millis(50);
 
 /// The thread.
 pub(crate) struct Relief {
@@ -43,6 +42,7 @@ impl Relief {
     /// Ends it, when the network threads have ended.
     pub(crate) fn stop(self) {
         drop(self.stop);
+        self.thread.thread().unpark();
         if self.thread.join().is_err() {
             tracing::error!("the relief thread had panicked");
         }
@@ -51,28 +51,37 @@ impl Relief {
 
 fn run(loans: &[Arc<Loan>], stopped: &Receiver<()>) {
     let mut seen = vec![0; loans.len()];
-    let mut pause = IDLE_EVERY;
-    while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-        pause = IDLE_EVERY;
-        for (loan, seen) in loans.iter().zip(&mut seen) {
-            pause = pause.min(look(loan, seen));
+    loop {
+        let pauses = loans.iter().zip(&mut seen).filter_map(|(loan, seen)| look(loan, seen));
+        let has_stopped = match pauses.min() {
+            // What wakes it too early does not end the pause: two looks are that far apart.
+            Some(pause) => stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout),
+            None => {
+                let thread = std::thread::current();
+                if loans.iter().zip(&seen).all(|(loan, &seen)| loan.wakes(&thread, seen)) {
+                    std::thread::park();
+                }
+                stopped.try_recv() == Err(TryRecvError::Disconnected)
+            }
+        };
+        if has_stopped {
+            return;
         }
     }
 }
 
-/// Looks at a thread's loan; returns when to look again.
-fn look(loan: &Loan, seen: &mut u64) -> Duration {
+/// Looks at a thread's loan; returns when to look again, if nothing else is a reason to.
+fn look(loan: &Loan, seen: &mut u64) -> Option<Duration> {
     let count = loan.count();
     let before = std::mem::replace(seen, count);
     let is_lent = count % 2 == 1;
     match (is_lent, before == count) {
         (true, true) if loan.step() => {
             *seen = loan.count();
-            ATTEND_EVERY
+            Some(ATTEND_EVERY)
         }
-        (true, _) => LOOK_EVERY,
         // Short ones come and go.
-        (false, false) => LOOK_EVERY,
-        (false, true) => IDLE_EVERY,
+        (true, _) | (false, false) => Some(LOOK_EVERY),
+        (false, true) => None,
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A thread that begins long work lends what it does not need meanwhile ([`Loan::during`]); another
 //! one may use it ([`Loan::step`]) as long as the work goes on. The end of the work waits for a use
-//! that is under way, so a use must be short.
+//! that is under way, so a use must be short. Where nothing is lent for long, the other thread
+//! sleeps until the beginning of a loan wakes it ([`Loan::wakes`]).
 //!
 //! JUSTIFICATION for `unsafe`: what is borrowed for the time of a call is reached by a thread that
 //! was there before, which no scope of threads can express. Moving the event loop of a network
@@ -11,6 +12,7 @@
 use parking_lot::Mutex;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::Thread;
 
 /// What is lent: something that another thread may have do a piece of its work.
 pub trait Step: Send {
@@ -21,10 +23,17 @@ pub trait Step: Send {
 /// Where a thread lends a [`Step`].
 #[derive(Debug, Default)]
 pub struct Loan {
-    lent: Mutex<Option<Lent>>,
+    state: Mutex<State>,
     /// Counts beginnings and ends, and each step twice: odd while something is lent. Written under
     /// the lock.
     count: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lent: Option<Lent>,
+    /// Sleeps until something is lent.
+    sleeper: Option<Thread>,
 }
 
 /// Address of what is lent.
@@ -40,8 +49,8 @@ struct End<'a>(&'a Loan);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        let mut lent = self.0.lent.lock();
-        *lent = None;
+        let mut state = self.0.state.lock();
+        state.lent = None;
         self.0.count_up(1);
     }
 }
@@ -58,21 +67,36 @@ impl Loan {
         // returns or unwinds, so nobody follows it after `value`'s borrow has ended; until then
         // nothing but `step` uses it, under the lock, since `value` stays borrowed here.
         let address: NonNull<dyn Step> = unsafe { std::mem::transmute(address) };
-        {
-            let mut lent = self.lent.lock();
-            assert!(lent.is_none(), "one value is lent at a time");
-            *lent = Some(Lent(address));
+        let sleeper = {
+            let mut state = self.state.lock();
+            assert!(state.lent.is_none(), "one value is lent at a time");
+            state.lent = Some(Lent(address));
             self.count_up(1);
-        }
+            state.sleeper.take()
+        };
         let _end = End(self);
+        if let Some(sleeper) = sleeper {
+            sleeper.unpark();
+        }
         work()
+    }
+
+    /// Has the beginning of the next loan unpark this thread; false if a loan has begun or ended
+    /// since [`Loan::count`] was this.
+    pub fn wakes(&self, sleeper: &Thread, count: u64) -> bool {
+        let mut state = self.state.lock();
+        let is_unchanged = self.count() == count;
+        if is_unchanged {
+            state.sleeper = Some(sleeper.clone());
+        }
+        is_unchanged
     }
 
     /// Has what is lent do a piece of its work; false if nothing is lent.
     #[allow(unsafe_code)]
     pub fn step(&self) -> bool {
-        let mut lent = self.lent.lock();
-        let Some(Lent(address)) = &mut *lent else { return false };
+        let mut state = self.state.lock();
+        let Some(Lent(address)) = &mut state.lent else { return false };
         // SAFETY: while the lock is held and the address is there, the value is borrowed by
         // `during` and used by nobody else.
         unsafe { address.as_mut().step() };
@@ -123,6 +147,37 @@ mod tests {
         });
         assert!(!loan.step());
         assert_eq!((steps, loan.count()), (1, 4));
+    }
+
+    #[test]
+    fn a_loan_wakes_the_thread_that_sleeps_until_there_is_one() {
+        let loan = Loan::default();
+        let (mut steps, mut others) = (0, 0);
+        thread::scope(|scope| {
+            let (asleep, is_asleep) = std::sync::mpsc::channel();
+            let loan = &loan;
+            let sleeper = scope.spawn(move || {
+                for count in [0, 2] {
+                    assert!(loan.wakes(&thread::current(), count));
+                    asleep.send(()).unwrap();
+                    // Waking without a reason is allowed to `park`.
+                    while loan.count() == count {
+                        thread::park();
+                    }
+                    // It has begun, and may have ended.
+                    assert!(!loan.wakes(&thread::current(), count));
+                    while loan.count() < count + 2 {
+                        thread::yield_now();
+                    }
+                }
+            });
+            for lent in [&mut steps, &mut others] {
+                is_asleep.recv().unwrap();
+                loan.during(&mut Steps(lent), || ());
+            }
+            sleeper.join().unwrap();
+        });
+        assert_eq!((steps, others, loan.count()), (0, 0, 4));
     }
 
     #[test]
