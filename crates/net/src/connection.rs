@@ -72,6 +72,9 @@ pub(crate) enum State {
     Parked(Afterwards),
     /// A command waits, for keys or for the end of a pause, and runs again whenever it is woken.
     Waiting,
+    /// A command that waited for keys has been answered, but could not leave their queues, because
+    /// somebody holds them for long. It does not run again; nothing else runs before it has left.
+    Leaving,
     /// Nothing is read any more; it closes when everything owed is sent.
     Closing,
     /// It is to be closed now.
@@ -219,7 +222,14 @@ impl Connection {
         self.end_if_abandoned();
     }
 
-    /// It does so no longer: returns the timer that is to be cancelled.
+    /// A command has been answered, and tries again to leave the queues when the time has passed.
+    pub(crate) fn begin_leaving(&mut self, timer: Option<Instant>) {
+        self.state = State::Leaving;
+        self.timer = timer;
+        self.end_if_abandoned();
+    }
+
+    /// Its wait is over: returns the timer that is to be cancelled.
     pub(crate) fn end_waiting(&mut self) -> Option<Instant> {
         self.state = State::Open;
         self.session.client.parked.store(false, Ordering::Relaxed);
@@ -229,7 +239,7 @@ impl Connection {
     /// Nobody waits for the answer any more: closes when what came before has been sent.
     #[cold]
     pub(crate) fn end_if_abandoned(&mut self) {
-        if self.state == State::Waiting && self.peer_closed {
+        if matches!(self.state, State::Waiting | State::Leaving) && self.peer_closed {
             self.state = State::Closing;
         }
     }

@@ -421,18 +421,36 @@ impl Reactor {
     /// has ended it. If it does not wait any more, the news is old.
     fn run_again(&mut self, turn: &mut Turn, id: ConnectionId) {
         let Some(connection) = self.connection(id) else { return };
-        if connection.state != State::Waiting || !connection.session.take_command_back() {
-            return;
+        match connection.state {
+            State::Waiting if connection.session.take_command_back() => {}
+            State::Leaving => return self.leave_queues(turn, id),
+            _ => return,
         }
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
         if connection.session.client.unblocking() == Some(Unblocking::WithError) {
-            let (worker, server) = (&turn.worker, &turn.server);
-            if connection.session.stop_waiting(&server.engine, worker.lock_wait()).is_err() {
-                let timer = self.timers.add(HELD_PAUSE, id);
-                return connection.begin_waiting(timer);
-            }
             self.finish_wait(turn, id, (Afterwards::RunAgain, Err(CommandError::UNBLOCKED)));
+            return self.leave_queues(turn, id);
+        }
+        self.schedule(id.index);
+    }
+
+    /// A client that was told that it waits no more leaves the queues of its keys, if nobody holds
+    /// them for long; else it tries again. Before it has, it runs nothing: it could wait for one of
+    /// them again, and would leave that queue, too.
+    #[cold]
+    fn leave_queues(&mut self, turn: &Turn, id: ConnectionId) {
+        let Some(connection) = self.connection(id) else { return };
+        if connection.state != State::Closing {
+            let (session, wait) = (&mut connection.session, turn.worker.lock_wait());
+            let is_held = session.stop_waiting(&turn.server.engine, wait).is_err();
+            self.end_waiting(id);
+            if is_held {
+                let timer = self.timers.add(HELD_PAUSE, id);
+                if let Some(connection) = self.connection(id) {
+                    connection.begin_leaving(timer);
+                }
+            }
         }
         self.schedule(id.index);
     }

@@ -1,7 +1,7 @@
 //! A thread's other clients are served while a command of one of them takes long.
 
 use crate::commands::end_long;
-use crate::harness::TestServer;
+use crate::harness::{TestServer, taken};
 use basalt_resp::Value;
 
 fn text(text: &str) -> Value {
@@ -49,4 +49,35 @@ fn a_client_goes_while_its_command_takes_long() {
         assert_eq!(other.line("PING"), text("PONG"));
     }
     server.until(|server| server.server.clients.all().len() == 1);
+}
+
+/// What holds the keys that it waits for is no reason to tell it late that it waits no more.
+#[test]
+fn a_client_is_unblocked_with_an_error_while_its_key_is_held() {
+    for threads in [1, 2] {
+        let server = TestServer::start(threads);
+        let (mut waits, mut long, mut other) =
+            (server.connect(), server.connect(), server.connect());
+        let key = format!("held{threads}");
+        waits.send(&format!("TEST.TAKE {key} 0"));
+        server.until_waiting(1);
+        waits.send(&format!("TEST.TAKE {key} 0"));
+        long.send(&format!("TEST.LONG {key}"));
+        // It is under way when what needs its key has to wait.
+        let mut held = server.connect();
+        held.send(&format!("GET {key}"));
+        server.until_waiting(2);
+        assert_eq!(other.line(&format!("CLIENT UNBLOCK {} ERROR", waits.id)), Value::Integer(1));
+        let Value::Error(told) = waits.receive() else { panic!("an error") };
+        assert!(told.starts_with(b"UNBLOCKED "));
+        // Its next command waits for the same key, in its turn.
+        end_long(&key);
+        assert_eq!(long.receive(), text("OK"));
+        assert_eq!(held.receive(), Value::Null);
+        server.until_waiting(1);
+        assert_eq!(server.keys_waited_for(), 1);
+        assert_eq!(other.line(&format!("SET {key} v")), text("OK"));
+        assert_eq!(waits.receive(), taken(&key, "v"));
+        assert_eq!(server.keys_waited_for(), 0);
+    }
 }
