@@ -6,7 +6,7 @@ use std::io::IoSlice;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use basalt_env::{Disk, SimDisk};
+use basalt_env::{Disk, Env, SimDisk};
 use basalt_journal::{FsyncPolicy, Group, Journal, Options, ReplaySink, ReplayError, Seq, StreamId};
 use libfuzzer_sys::fuzz_target;
 

@@ -129,6 +129,11 @@ fn quick() -> Vec<Step> {
         ),
         Step::cargo("doc", Kind::Check, &format!("doc {LIGHT} --no-deps --document-private-items"))
             .with_env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"),
+        // A workspace of its own, which no other step sees. It runs on nightly, but its types are
+        // checked by any toolchain; naming a library spares compiling libFuzzer, which only
+        // linking needs.
+        Step::cargo("fuzz-check", Kind::Check, "check --manifest-path fuzz/Cargo.toml --bins")
+            .with_env("CUSTOM_LIBFUZZER_PATH", "/unlinked/libfuzzer.a"),
         Step::cargo(
             "test",
             Kind::Tests,
@@ -190,7 +195,7 @@ mod tests {
             let selects_neither = line.contains(LIGHT)
                 || line.contains(WITHOUT_ROCKSDB)
                 || line.contains("-p basalt-tests")
-                || ["fmt", "tidy", "deny"].contains(&step.name.as_str());
+                || ["fmt", "tidy", "deny", "fuzz-check"].contains(&step.name.as_str());
             assert!(if release { selects_both } else { selects_neither }, "{line}");
         }
     }
