@@ -1,9 +1,9 @@
 //! Using an engine as commands do: keys under their locks, misses fetched first, replies held back
 //! until their gate opens.
 
-use crate::Violation;
 use crate::content::Content;
 use crate::state::Value;
+use crate::violation::Violation;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{

@@ -1,6 +1,6 @@
 //! What a command does to one of its keys, and what that ought to come to.
 
-use crate::choice::{bytes, expiry, length};
+use crate::choice::{KINDS, bytes, expiry, length};
 use crate::content::Content;
 use crate::edit::{self, Edit};
 use crate::state::{Change, State, Value};
@@ -12,10 +12,6 @@ use basalt_value::hash::Terms;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The kinds of collections.
-pub(crate) const KINDS: [Kind; 5] =
-    [Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream];
 
 /// A change that a command wants to make to one of its keys.
 #[derive(Clone, Debug)]

@@ -1,11 +1,13 @@
 //! What the random walk chooses from: few keys, so that they meet, on partitions and shards that
 //! are shared and that are not; values on both sides of every limit in the engine.
 
-use crate::action::KINDS;
 use basalt_change::place::{PartitionId, Slot};
 use basalt_env::random::Random;
 use basalt_value::Kind;
 
+/// The kinds of collections.
+pub(crate) const KINDS: [Kind; 5] =
+    [Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream];
 /// Keys of one hash tag.
 const KEYS_A_TAG: u64 = 8;
 /// Elements that make a collection a large one: about 64 KiB.

@@ -9,7 +9,6 @@ use crate::edit::stream::PlainStream;
 use crate::edit::{hash, list, set, sorted_set, stream};
 use basalt_change::op::StringForm;
 use basalt_engine::Object;
-use basalt_value::item::{Item, NUMBER_CHARS_MAX};
 use basalt_value::{Kind, ValueRef};
 
 /// Elements that are shown of a collection.
@@ -143,9 +142,4 @@ impl std::fmt::Debug for Content {
 
 fn start<T>(elements: impl Iterator<Item = T>) -> Vec<T> {
     elements.take(SHOWN_MAX).collect()
-}
-
-/// An element as bytes.
-pub(crate) fn spelled(item: Item<'_>) -> Vec<u8> {
-    item.spell(&mut [0; NUMBER_CHARS_MAX]).to_vec()
 }

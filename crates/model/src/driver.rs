@@ -5,11 +5,11 @@
 //! depends on how far the journal's own threads have come, so a seed reproduces a violation nearly
 //! always, not always.
 
-use crate::Violation;
 use crate::access::Fetching;
 use crate::choice::Keys;
 use crate::stage::{Point, RowsOf, TierFaults};
 use crate::state::State;
+use crate::violation::Violation;
 use crate::world::{Acknowledging, OpenCold, Setting, World};
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;

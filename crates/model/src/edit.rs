@@ -8,6 +8,7 @@ pub(crate) mod hash;
 pub(crate) mod list;
 pub(crate) mod set;
 pub(crate) mod sorted_set;
+mod spelled;
 pub(crate) mod stream;
 
 use crate::content::Content;

@@ -24,23 +24,8 @@ pub mod stage;
 pub mod state;
 mod steps;
 mod verify;
+mod violation;
 pub mod world;
 
 pub use driver::{Canary, Plan, Report, run};
-
-/// What the engine did wrong, in words.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation(pub String);
-
-impl std::fmt::Display for Violation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Violation {
-    /// From anything that can be shown.
-    pub fn new(what: impl Into<String>) -> Violation {
-        Violation(what.into())
-    }
-}
+pub use violation::Violation;

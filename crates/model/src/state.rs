@@ -5,8 +5,8 @@
 //! until it is overwritten: whether the engine has already removed it is the engine's affair, but
 //! it must never be seen again.
 
-use crate::Violation;
 use crate::content::Content;
+use crate::violation::Violation;
 use basalt_change::place::{SHARDS, ShardId, Slot};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! What can be done, to the engine and to the model alike.
 
-use crate::Violation;
 use crate::access::wait_for;
 use crate::action::{Action, Draft, act};
 use crate::choice::Keys;
 use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
+use crate::violation::Violation;
 use basalt_change::op::StringForm;
 use basalt_change::place::ShardSet;
 use basalt_engine::{Destination, Gate, Held, LockWait, Refusal};

@@ -1,8 +1,8 @@
 //! Comparing the engine with the model.
 
-use crate::Violation;
 use crate::access::wait_for;
 use crate::driver::Driver;
+use crate::violation::Violation;
 use basalt_engine::LockWait;
 
 /// Keys that a short comparison looks at.

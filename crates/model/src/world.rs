@@ -1,9 +1,9 @@
 //! What the engine lives in: a journal on a disk that loses power, a cold tier on the stage, a
 //! clock that is moved by hand. Opening, crashing and opening again.
 
-use crate::Violation;
 use crate::lie::{Lie, LyingLog};
 use crate::stage::{Point, Stage, StagedTier, TierFaults};
+use crate::violation::Violation;
 use basalt_cold::ColdTier;
 use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
 use basalt_env::{Clock, Env, ManualClock, SimDisk};

@@ -4,8 +4,8 @@
 //! has removed it is the engine's affair, but it must never be seen again.
 
 use super::set::stays;
+use super::spelled::spelled;
 use crate::choice::{EXPIRY_SPAN_MS, name, names, word};
-use crate::content::spelled;
 use basalt_env::random::Random;
 use basalt_value::hash::{Field, OldExpiry, Terms};
 use basalt_value::item::Item;

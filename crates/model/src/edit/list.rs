@@ -1,7 +1,7 @@
 //! Lists: vectors.
 
+use super::spelled::spelled;
 use crate::choice::{ends, word, words};
-use crate::content::spelled;
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
 use basalt_value::list::Side;

@@ -1,7 +1,7 @@
 //! Sets: ordered sets.
 
+use super::spelled::spelled;
 use crate::choice::{name, names};
-use crate::content::spelled;
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
 use basalt_value::{Collection, Edits, Set};

@@ -1,7 +1,7 @@
 //! Sorted sets: vectors of members and scores, sorted again after each change.
 
+use super::spelled::spelled;
 use crate::choice::{ends, name, names};
-use crate::content::spelled;
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
 use basalt_value::sorted_set::Direction;

@@ -3,8 +3,8 @@
 //! Not imitated: how many entries a group has read, and trimming by whole nodes. The tests of the
 //! type itself have both.
 
+use super::spelled::spelled;
 use crate::choice::{ends, word};
-use crate::content::spelled;
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
 use basalt_value::stream::{
