@@ -17,6 +17,7 @@ use basalt_value::item::Item;
 use basalt_value::list::Side;
 use basalt_value::{
     Collection, DecodeError, Edits, FormLimits, Hash, List, Set, SortedSet, Value, ValueRef,
+    Variant,
 };
 
 /// A value that came out of a payload.

@@ -1,20 +1,9 @@
 //! What every type has in common.
 
-use crate::{Edits, FormLimits, Kind, Value, ValueMut, ValueRef};
-
-/// Bytes that are no encoded value or no edits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum DecodeError {
-    /// The bytes end too early.
-    #[error("the value ends too early")]
-    Truncated,
-    /// The bytes contradict themselves.
-    #[error("the value is inconsistent: {0}")]
-    Corrupt(&'static str),
-    /// An edit that this version does not know.
-    #[error("unknown edit {0}: written by a newer version?")]
-    UnknownEdit(u8),
-}
+use crate::edits::Edits;
+use crate::error::DecodeError;
+use crate::kind::Kind;
+use crate::limits::FormLimits;
 
 /// A collection: one word, see [`crate::form`].
 ///
@@ -77,16 +66,4 @@ pub trait Collection: Sized {
         self.encode(&mut bytes);
         Self::decode(&bytes, limits).expect("what was just encoded can be decoded")
     }
-
-    /// It, if the value is of this kind.
-    fn of(value: ValueRef<'_>) -> Option<&Self>;
-
-    /// It, as a value of its kind.
-    fn as_value_ref(&self) -> ValueRef<'_>;
-
-    /// It, to be changed, if the value is of this kind.
-    fn of_mut(value: ValueMut<'_>) -> Option<&mut Self>;
-
-    /// It as a value.
-    fn into_value(self) -> Value;
 }

@@ -12,67 +12,22 @@
 //! further before it is. So all addresses of a step are found first, and then fetched in a loop of
 //! nothing else.
 
+pub(crate) mod lines;
+pub(crate) mod step;
+
+pub use lines::prefetch_small;
+pub use step::{Step, Way};
+
 use crate::form::{Form, FormRef};
+use crate::kind::Kind;
 use crate::packed::Packed;
+use crate::seed;
 use crate::set::member::hash_item;
-use crate::sorted_set::Direction;
-use crate::{Kind, ValueRef, seed};
+use crate::value::ValueRef;
 use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
 
 /// Lines of a packed collection that are fetched: a walk through more is noticed by the processor.
 const PACKED_LINES_MAX: usize = 6;
-
-/// How an operation finds its element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// By this [`element_hash`].
-    Hash(u64),
-    /// By this random number, as [`crate::Set::random`] and [`crate::Set::pop`] take it.
-    Random(u64),
-    /// How many elements it is behind the first of a sorted set, seen in this direction.
-    End(Direction, usize),
-}
-
-/// A step on the way to an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// The element, if it is found by its place in an order; the other steps follow, so that it can
-    /// go.
-    Order,
-    /// Where its segment is noted.
-    Directory,
-    /// The segment.
-    Segment,
-    /// The tags of its segment.
-    Tags,
-    /// Its word.
-    Word,
-    /// The element.
-    Element,
-}
-
-impl Step {
-    /// All steps in their order.
-    pub const ALL: [Step; 6] =
-        [Step::Order, Step::Directory, Step::Segment, Step::Tags, Step::Word, Step::Element];
-}
-
-/// Brings something small in that may begin anywhere in a cache line.
-#[inline]
-pub fn prefetch_small(address: *const u8) {
-    const HALF: usize = LINE_BYTES / 2;
-    prefetch(address);
-    prefetch(address.wrapping_add(HALF));
-}
-
-/// Brings all of a value in.
-#[inline]
-pub(crate) fn prefetch_all<T>(value: &T) {
-    let first = std::ptr::from_ref(value).cast::<u8>();
-    for offset in (0..size_of::<T>()).step_by(LINE_BYTES) {
-        prefetch(first.wrapping_add(offset));
-    }
-}
 
 /// Brings the front of a packed collection in; nothing of it is read.
 #[inline]

@@ -21,6 +21,7 @@
 mod edit;
 mod encoded;
 mod expiries;
+mod field;
 mod packed;
 mod spread;
 mod stored;
@@ -28,10 +29,16 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use field::Field;
+
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
+use crate::kind::Kind;
+use crate::limits::FormLimits;
 use crate::packed::PACKED_BYTES_MAX;
-use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use packed::Row;
 use table::{Outcome, Table};
 
@@ -45,25 +52,6 @@ const DRAWS_MAX: usize = 64;
 #[repr(transparent)]
 #[derive(Default)]
 pub struct Hash(pub(crate) Form<Table>);
-
-/// A field of a hash.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Field<'a> {
-    /// Its name.
-    pub name: Item<'a>,
-    /// Its value.
-    pub value: Item<'a>,
-    /// Unix time in milliseconds when it expires, 0 for never.
-    pub expire_ms: u64,
-}
-
-impl Field<'_> {
-    /// It has not expired.
-    #[inline]
-    pub fn is_live(&self, now_ms: u64) -> bool {
-        self.expire_ms == 0 || self.expire_ms > now_ms
-    }
-}
 
 /// What setting a field does to its expiry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -462,6 +450,4 @@ impl Collection for Hash {
     fn apply(&mut self, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
         edit::apply(self, edits, limits)
     }
-
-    crate::value::conversions!(Hash);
 }

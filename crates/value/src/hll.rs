@@ -44,6 +44,7 @@ mod dense;
 mod edit;
 mod element;
 mod estimate;
+mod layout;
 mod patch;
 mod sparse;
 mod view;
@@ -52,24 +53,6 @@ pub use dense::DENSE_BYTES;
 pub use edit::{Change, HllBuf};
 pub use element::Element;
 pub use estimate::Registers;
+pub use layout::{Corrupted, NotHll, REGISTERS};
 pub use patch::Patch;
 pub use view::{COUNT_FIELD, Encoding, Hll};
-
-/// Number of registers.
-pub const REGISTERS: usize = 1 << INDEX_BITS;
-/// Bits of a hash that choose a register.
-const INDEX_BITS: u32 = 14;
-/// The other bits of a hash.
-const COUNT_BITS: u32 = 64 - INDEX_BITS;
-/// Bytes in front of the registers.
-const HEADER_BYTES: usize = 16;
-
-/// The string is no HyperLogLog: its header or its length says so.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not a HyperLogLog")]
-pub struct NotHll;
-
-/// The string has the header of a HyperLogLog, but its runs do not make up all registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the runs of a sparse HyperLogLog do not make up its registers")]
-pub struct Corrupted;

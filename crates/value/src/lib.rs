@@ -47,7 +47,8 @@
 //! - [`fetch`] is for speed alone: nothing depends on a step having been taken.
 //!
 //! A new operation on a type touches the type's own file and its `edit.rs` (a set's edits are in
-//! `set.rs`); a new type also `kind.rs`, `value.rs` and, to be spread, `<type>/spread.rs`.
+//! `set.rs`); a new type also `kind.rs`, `value.rs`, `value/variant.rs` and, to be spread,
+//! `<type>/spread.rs`.
 
 // JUSTIFICATION for `unsafe` in this crate: a collection is one word with its form in the lowest
 // bit, and its packed bytes have their length in front of them. As a safe enum of a vector and a
@@ -57,6 +58,7 @@
 pub mod bits;
 pub mod collection;
 pub mod edits;
+pub mod error;
 pub mod fetch;
 pub mod form;
 pub mod hash;
@@ -75,8 +77,9 @@ pub mod stream;
 pub mod touched;
 pub mod value;
 
-pub use collection::{Collection, DecodeError};
+pub use collection::Collection;
 pub use edits::{Breaks, Edits};
+pub use error::DecodeError;
 pub use hash::Hash;
 pub use kind::Kind;
 pub use limits::FormLimits;
@@ -86,4 +89,4 @@ pub use sorted_set::SortedSet;
 pub use spread::Spread;
 pub use stream::Stream;
 pub use touched::DirtyElements;
-pub use value::{Value, ValueMut, ValueRef};
+pub use value::{Value, ValueMut, ValueRef, Variant};

@@ -17,14 +17,21 @@ mod edit;
 mod element;
 mod places;
 mod run;
+mod side;
 mod spread;
 #[cfg(test)]
 mod tests;
 
+pub use side::Side;
+
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
+use crate::kind::Kind;
+use crate::limits::FormLimits;
 use crate::packed::Packed;
-use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use chunks::Chunks;
 use edit::Edit;
 use element::Element;
@@ -40,15 +47,6 @@ const PACKED_COUNT_MAX: usize = u16::MAX as usize;
 #[repr(transparent)]
 #[derive(Default)]
 pub struct List(pub(crate) Form<Chunks>);
-
-/// An end of a list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// The head.
-    Left,
-    /// The tail.
-    Right,
-}
 
 /// Whether a packed list may have this number of bytes and elements.
 #[inline]
@@ -452,6 +450,4 @@ impl Collection for List {
         }
         Ok(())
     }
-
-    crate::value::conversions!(List);
 }

@@ -16,7 +16,7 @@
 //!
 //! `T` is what is stored per member, usually a word. The caller knows how to hash it.
 
-use crate::fetch::Step;
+use crate::fetch::step::Step;
 use basalt_stdx::prefetch::LINE_BYTES;
 use hashbrown::HashTable;
 

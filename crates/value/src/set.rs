@@ -18,12 +18,16 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-use crate::fetch::Step;
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
+use crate::fetch::step::Step;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::{Item, Items};
+use crate::kind::Kind;
+use crate::limits::FormLimits;
 use crate::members::Members;
 use crate::packed::PACKED_BYTES_MAX;
-use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
 use member::{Member, hash_item};
 use packed::Content;
 
@@ -384,6 +388,4 @@ impl Collection for Set {
         }
         Ok(())
     }
-
-    crate::value::conversions!(Set);
 }

@@ -19,9 +19,11 @@
 
 mod build;
 mod edit;
+pub(crate) mod element;
 mod elements;
 mod iter;
 mod native;
+pub(crate) mod order_row;
 mod range;
 mod row;
 mod score;
@@ -31,14 +33,17 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use iter::{Direction, Element, Iter};
+pub use element::{Direction, Element};
+pub use iter::Iter;
+pub use native::Change;
 pub use range::{Bounds, LexBound, ScoreBound};
-pub(crate) use spread::{put_order_content, put_order_name};
 
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
 use crate::form::{Form, FormMut, FormRef};
-use crate::limits::PackedLimits;
-use crate::packed::PACKED_BYTES_MAX;
-use crate::{Collection, DecodeError, Edits, FormLimits};
+use crate::kind::Kind;
+use crate::limits::FormLimits;
 use native::Native;
 use std::ops::Range;
 
@@ -46,17 +51,6 @@ use std::ops::Range;
 #[repr(transparent)]
 #[derive(Default)]
 pub struct SortedSet(pub(crate) Form<Native>);
-
-/// What setting a score has done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
-    /// Nothing.
-    None,
-    /// The member is new.
-    Added,
-    /// The member has another score.
-    Updated,
-}
 
 impl SortedSet {
     /// The score of a member.
@@ -259,7 +253,7 @@ impl SortedSet {
 }
 
 impl Collection for SortedSet {
-    const KIND: crate::Kind = crate::Kind::SortedSet;
+    const KIND: Kind = Kind::SortedSet;
 
     fn new() -> SortedSet {
         SortedSet::default()
@@ -338,13 +332,4 @@ impl Collection for SortedSet {
             }
         }
     }
-
-    crate::value::conversions!(SortedSet);
-}
-
-/// How many elements a packed sorted set may have, and how long a member may be.
-fn stays_packed(count: usize, member_bytes: usize, limits: &PackedLimits) -> bool {
-    count <= (limits.entries_max as usize).min(row::COUNT_MAX)
-        && member_bytes <= limits.value_bytes_max as usize
-        && count.saturating_mul(member_bytes) <= PACKED_BYTES_MAX
 }

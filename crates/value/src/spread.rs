@@ -17,99 +17,13 @@
 //!
 //! What is drawn here by name is drawn by the byte in `docs/formats/collections.md`.
 
+pub(crate) mod elements;
 mod gathering;
+mod order;
 
 #[cfg(test)]
 mod tests;
 
+pub use elements::{Spread, Visit, WalkPlace};
 pub use gathering::{Gathering, Row, RowSink};
-
-use crate::touched::Keeping;
-use crate::{Collection, DecodeError, FormLimits, Kind};
-
-/// Receives names and contents.
-pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) + 'a;
-
-/// Where a walk over elements goes on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum WalkPlace {
-    /// With the first one.
-    Start,
-    /// With those of this hash and above.
-    Hash(u64),
-    /// With the first one of a greater name.
-    After(Vec<u8>),
-    /// Nowhere: all have been seen.
-    End,
-}
-
-impl WalkPlace {
-    /// The place that a cursor stands for, of which 0 is the end.
-    pub(crate) fn at_cursor(cursor: u64) -> WalkPlace {
-        if cursor == 0 { WalkPlace::End } else { WalkPlace::Hash(cursor) }
-    }
-
-    /// The cursor, for those who have made the place of one.
-    pub(crate) fn cursor(&self) -> u64 {
-        match self {
-            WalkPlace::Hash(cursor) => *cursor,
-            _ => 0,
-        }
-    }
-}
-
-/// What a collection does to be written and read element by element.
-pub trait Spread: Collection {
-    /// What has to be kept of elements that change: contents, if an element has rows that only its
-    /// old content leads to.
-    const KEEPING: Keeping = Keeping::Names;
-
-    /// It has elements that can be told apart, in the form that it has now.
-    fn can_spread(&self) -> bool {
-        true
-    }
-
-    /// Appends what is in none of its elements.
-    fn put_head(&self, out: &mut Vec<u8>);
-
-    /// Visits at least `count` elements from a place on, and returns the place to go on from.
-    /// Elements that are there throughout are visited, some perhaps more than once.
-    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace;
-
-    /// Appends the content of the element with this name; false if there is none.
-    fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool;
-
-    /// A collection with this head and nothing else yet.
-    ///
-    /// # Errors
-    /// The head makes no sense.
-    fn from_head(head: &[u8]) -> Result<Self, DecodeError>;
-
-    /// Takes an element in. They come in the order of their names; a sorted set's by their second
-    /// rows.
-    ///
-    /// # Errors
-    /// The element makes no sense, or not at this place.
-    fn adopt(
-        &mut self,
-        name: &[u8],
-        content: &[u8],
-        limits: &FormLimits,
-    ) -> Result<(), DecodeError>;
-}
-
-/// Appends the name of the second row that an element of this name and content has; false for kinds
-/// without.
-pub fn order_name(kind: Kind, name: &[u8], content: &[u8], out: &mut Vec<u8>) -> bool {
-    kind == Kind::SortedSet && crate::sorted_set::put_order_name(name, content, out)
-}
-
-/// Appends the content of that row.
-pub fn put_order_content(content: &[u8], out: &mut Vec<u8>) {
-    crate::sorted_set::put_order_content(content, out);
-}
-
-/// Elements of this kind have second rows, by which they are read.
-pub fn is_ordered(kind: Kind) -> bool {
-    kind == Kind::SortedSet
-}
+pub use order::{is_ordered, order_name, put_order_content};

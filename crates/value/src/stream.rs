@@ -17,6 +17,7 @@
 //! Costs that grow with what is removed: deleting a consumer or a group walks what is pending in
 //! it, trimming walks the nodes that it removes.
 
+mod bytes;
 mod change;
 mod codec;
 mod edit;
@@ -24,83 +25,38 @@ mod group;
 mod groups;
 mod id;
 mod listpack;
+mod marks;
+mod native;
 mod node;
 mod parts;
 mod progress;
 mod range;
+mod reader;
 mod spread;
 mod trim;
 
 #[cfg(test)]
 mod tests;
 
-pub use change::{ENTRY_BYTES_MAX, Marks, TooLarge};
-pub use group::{Consumer, Delivery, Group, Pending};
-pub use groups::{Acknowledgement, Attempt, GroupPlace, Reader};
+pub use change::TooLarge;
+pub use group::{Consumer, Delivery, Group, GroupPlace, Pending};
 pub use id::{EntryId, ID_CHARS_MAX};
-pub use node::Entry;
+pub use marks::Marks;
+pub use native::{Native, Stream};
+pub use node::{ENTRY_BYTES_MAX, Entry};
 pub use parts::{Builder, ConsumerPart};
 pub use range::{Entries, EntriesBack};
+pub use reader::{Acknowledgement, Attempt, Reader};
 pub use trim::{Exactness, Trim, TrimTo};
 
-use crate::form::{Form, FormMut, FormRef};
-use crate::value::conversions;
-use crate::{Collection, DecodeError, Edits, FormLimits, Kind};
-use node::Node;
-use std::collections::BTreeMap;
-
-/// A stream.
-#[repr(transparent)]
-#[derive(Default)]
-pub struct Stream(pub(crate) Form<Native>);
-
-/// What a stream consists of.
-#[derive(Default)]
-pub struct Native {
-    nodes: BTreeMap<EntryId, Node>,
-    len: u64,
-    last_id: EntryId,
-    max_deleted_id: EntryId,
-    entries_added: u64,
-    groups: BTreeMap<Box<[u8]>, Group>,
-    /// Bytes of memory of the nodes' entries.
-    node_bytes: usize,
-    /// Bytes of memory of the groups.
-    group_bytes: usize,
-}
-
-/// A stream without anything.
-static UNTOUCHED: Native = Native {
-    nodes: BTreeMap::new(),
-    len: 0,
-    last_id: EntryId::MIN,
-    max_deleted_id: EntryId::MIN,
-    entries_added: 0,
-    groups: BTreeMap::new(),
-    node_bytes: 0,
-    group_bytes: 0,
-};
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
+use crate::form::{Form, FormRef};
+use crate::kind::Kind;
+use crate::limits::FormLimits;
 
 impl Stream {
-    #[inline]
-    fn native(&self) -> &Native {
-        match self.0.read() {
-            FormRef::Native(native) => native,
-            FormRef::Packed(_) => &UNTOUCHED,
-        }
-    }
-
-    #[inline]
-    fn native_mut(&mut self) -> &mut Native {
-        if let FormRef::Packed(_) = self.0.read() {
-            self.0 = Form::native(Box::default());
-        }
-        match self.0.change() {
-            FormMut::Native(native) => native,
-            FormMut::Packed(_) => unreachable!("it was just made native"),
-        }
-    }
-
     /// The last identity given, not below that of any entry.
     #[inline]
     pub fn last_id(&self) -> EntryId {
@@ -163,28 +119,6 @@ impl Stream {
     }
 }
 
-impl Native {
-    fn first_id(&self) -> EntryId {
-        let Some((&key, node)) = self.nodes.first_key_value() else { return EntryId::MIN };
-        node.walk(key).next().map_or(EntryId::MIN, |entry| entry.id)
-    }
-
-    fn last_entry_id(&self) -> EntryId {
-        match self.nodes.last_key_value() {
-            // What a node's last entry was is known; the last that is left is found by walking.
-            Some((_, node)) if node.deleted() == 0 => node.last(),
-            Some((&key, node)) => node.walk(key).last().map_or(EntryId::MIN, |entry| entry.id),
-            None => EntryId::MIN,
-        }
-    }
-
-    fn heap_bytes(&self) -> usize {
-        // Of the B-tree: keys are added at its end, which leaves nodes a little over half full.
-        const NODE_BYTES: usize = (size_of::<EntryId>() + size_of::<Node>()) * 11 / 6;
-        size_of::<Native>() + self.node_bytes + self.nodes.len() * NODE_BYTES + self.group_bytes
-    }
-}
-
 impl Collection for Stream {
     const KIND: Kind = Kind::Stream;
     const STAYS_WHEN_EMPTY: bool = true;
@@ -230,6 +164,4 @@ impl Collection for Stream {
     fn apply(&mut self, edits: &[u8], _: &FormLimits) -> Result<(), DecodeError> {
         edit::apply(self.native_mut(), edits)
     }
-
-    conversions!(Stream);
 }

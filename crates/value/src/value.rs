@@ -1,12 +1,24 @@
 //! HOT PATH
 //! A collection of any kind, and its word.
 
-use crate::spread::{Visit, WalkPlace};
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
+use crate::hash::Hash;
+use crate::kind::Kind;
+use crate::limits::FormLimits;
+use crate::list::List;
+use crate::set::Set;
+use crate::sorted_set::SortedSet;
+use crate::spread::elements::Spread;
+use crate::spread::elements::{Visit, WalkPlace};
+use crate::stream::Stream;
 use crate::touched::Keeping;
-use crate::{
-    Collection, DecodeError, Edits, FormLimits, Hash, Kind, List, Set, SortedSet, Spread, Stream,
-};
 use std::ptr::NonNull;
+
+mod variant;
+
+pub use variant::Variant;
 
 /// A collection of any kind.
 pub enum Value {
@@ -327,35 +339,3 @@ impl<'a> ValueMut<'a> {
         each!(ValueMut, self, it => it.apply(edits, limits))
     }
 }
-
-/// Implements the conversions of [`Collection`] for one type.
-macro_rules! conversions {
-    ($type:ident) => {
-        #[inline]
-        fn of(value: $crate::ValueRef<'_>) -> Option<&Self> {
-            match value {
-                $crate::ValueRef::$type(it) => Some(it),
-                _ => None,
-            }
-        }
-
-        #[inline]
-        fn as_value_ref(&self) -> $crate::ValueRef<'_> {
-            $crate::ValueRef::$type(self)
-        }
-
-        #[inline]
-        fn of_mut(value: $crate::ValueMut<'_>) -> Option<&mut Self> {
-            match value {
-                $crate::ValueMut::$type(it) => Some(it),
-                _ => None,
-            }
-        }
-
-        #[inline]
-        fn into_value(self) -> $crate::Value {
-            $crate::Value::$type(self)
-        }
-    };
-}
-pub(crate) use conversions;

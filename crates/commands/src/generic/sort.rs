@@ -26,7 +26,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group, KeyUse, around, at};
 use basalt_value::list::Side;
-use basalt_value::{Collection, Edits, List};
+use basalt_value::{Collection, Edits, List, Variant};
 use elements::Elements;
 use keys::Keys;
 use pattern::{Pattern, Source};

@@ -17,7 +17,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_value::item::NUMBER_CHARS_MAX;
 use basalt_value::sorted_set::{Direction, Element};
-use basalt_value::{Collection, Edits, FormLimits, SortedSet};
+use basalt_value::{Collection, Edits, FormLimits, SortedSet, Variant};
 use options::{Call, Order, Request, Stored};
 
 /// A place that was found.

@@ -9,7 +9,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::item::Item;
-use basalt_value::{Collection, FormLimits, Set};
+use basalt_value::{Collection, FormLimits, Set, Variant};
 
 const READS: Flags = Flags::of(&[Flag::Readonly]);
 const STORES: Flags = Flags::of(&[Flag::Write, Flag::Denyoom]);

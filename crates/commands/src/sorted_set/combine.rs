@@ -13,7 +13,7 @@ use basalt_service::args::Args;
 use basalt_service::error::CommandResult;
 use basalt_value::item::Item;
 use basalt_value::sorted_set::Element;
-use basalt_value::{Collection, SortedSet};
+use basalt_value::{Collection, SortedSet, Variant};
 use options::{Call, Request};
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -15,7 +15,7 @@ use basalt_service::error::CommandResult;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Kind, around, at};
 use basalt_value::item::NUMBER_CHARS_MAX;
 use basalt_value::sorted_set::Direction;
-use basalt_value::{Collection, Edits, SortedSet};
+use basalt_value::{Collection, Edits, SortedSet, Variant};
 use query::{Query, Rules};
 
 pub(super) const ZRANGE: Entry = Entry {

@@ -15,7 +15,7 @@ use crate::store::txn::Txn;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;
-use basalt_value::{Collection, Hash};
+use basalt_value::{Collection, Hash, Variant};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

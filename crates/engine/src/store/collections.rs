@@ -16,7 +16,7 @@ use basalt_keyspace::database::Edited;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::Found;
-use basalt_value::{Collection, Edits, FormLimits, Value, ValueRef};
+use basalt_value::{Edits, FormLimits, Value, ValueRef, Variant};
 
 /// The key holds a value of another kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -57,7 +57,7 @@ impl<'a> Object<'a> {
     /// # Errors
     /// It is something else.
     #[inline]
-    pub fn as_collection<C: Collection + 'a>(self) -> Result<&'a C, WrongType> {
+    pub fn as_collection<C: Variant + 'a>(self) -> Result<&'a C, WrongType> {
         self.collection().and_then(C::of).ok_or(WrongType)
     }
 }
@@ -68,7 +68,7 @@ impl View<'_> {
     /// # Errors
     /// Something else is under the key.
     #[inline]
-    pub fn collection<C: Collection>(&self, key: &Key<'_>) -> Result<Option<&C>, WrongType> {
+    pub fn collection<C: Variant>(&self, key: &Key<'_>) -> Result<Option<&C>, WrongType> {
         self.get(key).map(Object::as_collection).transpose()
     }
 
@@ -84,7 +84,7 @@ impl Txn<'_> {
     /// # Errors
     /// Something else is under the key.
     #[inline]
-    pub fn collection<C: Collection>(&self, key: &Key<'_>) -> Result<Option<&C>, WrongType> {
+    pub fn collection<C: Variant>(&self, key: &Key<'_>) -> Result<Option<&C>, WrongType> {
         self.get(key).map(Object::as_collection).transpose()
     }
 
@@ -101,7 +101,7 @@ impl Txn<'_> {
     /// # Errors
     /// Something else is under the key; `change` has not been called.
     #[inline]
-    pub fn edit<C: Collection, R>(
+    pub fn edit<C: Variant, R>(
         &mut self,
         key: &Key<'_>,
         absent: Absent,
@@ -116,7 +116,7 @@ impl Txn<'_> {
     /// # Errors
     /// Something else is under the key; `change` has not been called.
     #[inline]
-    pub fn edit_aside<C: Collection, R>(
+    pub fn edit_aside<C: Variant, R>(
         &mut self,
         key: &Key<'_>,
         absent: Absent,
@@ -126,7 +126,7 @@ impl Txn<'_> {
     }
 
     #[inline]
-    fn edit_telling<C: Collection, R>(
+    fn edit_telling<C: Variant, R>(
         &mut self,
         key: &Key<'_>,
         absent: Absent,
@@ -141,7 +141,7 @@ impl Txn<'_> {
         }
     }
 
-    fn edit_existing<C: Collection, R>(
+    fn edit_existing<C: Variant, R>(
         &mut self,
         key: &Key<'_>,
         found: Found,
@@ -194,7 +194,7 @@ impl Txn<'_> {
         Some(result)
     }
 
-    fn create<C: Collection, R>(
+    fn create<C: Variant, R>(
         &mut self,
         key: &Key<'_>,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,

@@ -13,7 +13,7 @@ use crate::store::context::CommandContext;
 use crate::store::key::Key;
 use crate::store::view::{Object, View, used};
 use basalt_keyspace::table::EntryHint;
-use basalt_value::Collection;
+use basalt_value::Variant;
 
 /// What a command that reads one key sees of it.
 pub struct Point<'a> {
@@ -33,7 +33,7 @@ impl<'a> Point<'a> {
     /// # Errors
     /// Something else is under the key.
     #[inline]
-    pub fn collection<C: Collection + 'a>(&self) -> Result<Option<&'a C>, WrongType> {
+    pub fn collection<C: Variant + 'a>(&self) -> Result<Option<&'a C>, WrongType> {
         self.object.map(Object::as_collection).transpose()
     }
 

@@ -6,7 +6,7 @@ use crate::retire::{Big, FreeAtOnce};
 use basalt_change::op::StringForm;
 use basalt_value::hash::Field;
 use basalt_value::item::Item;
-use basalt_value::{Collection, Edits, FormLimits, Hash, Set};
+use basalt_value::{Collection, Edits, FormLimits, Hash, Set, Variant};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 

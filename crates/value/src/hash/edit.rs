@@ -10,8 +10,10 @@
 //! A field that has expired is removed by a REMOVE: a reader that applies edits needs no clock.
 
 use super::{Field, Hash};
+use crate::edits::Edits;
+use crate::error::DecodeError;
 use crate::item::Item;
-use crate::{DecodeError, Edits, FormLimits};
+use crate::limits::FormLimits;
 
 pub(super) const SET: u8 = 1;
 pub(super) const REMOVE: u8 = 2;

@@ -6,11 +6,13 @@
 use super::Hash;
 use super::packed::{self, Fields};
 use super::table::Table;
+use crate::collection::Collection;
+use crate::error::DecodeError;
 use crate::form::{Form, FormRef};
 use crate::item::Item;
+use crate::limits::FormLimits;
 use crate::packed::PACKED_BYTES_MAX;
 use crate::set::member::hash_item;
-use crate::{Collection, DecodeError, FormLimits};
 
 const PLAIN: u8 = 0;
 const EXPIRING: u8 = 1;

@@ -10,7 +10,7 @@
 //! ```
 //! Walked from the front. An empty hash may have no bytes at all.
 
-use super::Field;
+use super::field::Field;
 use crate::item::Item;
 use crate::packed::Packed;
 use std::ops::Range;

@@ -5,10 +5,11 @@
 //! ```
 
 use super::{Field, Hash};
+use crate::error::DecodeError;
 use crate::form::FormRef;
 use crate::item::{Digits, Item};
-use crate::spread::{Spread, Visit, WalkPlace};
-use crate::{DecodeError, FormLimits};
+use crate::limits::FormLimits;
+use crate::spread::elements::{Spread, Visit, WalkPlace};
 
 /// Appends the content of a field.
 fn put_content(field: &Field<'_>, out: &mut Vec<u8>) {

@@ -7,7 +7,7 @@
 //! What a lookup compares and what it then replies with stand side by side. A value of the same
 //! size is written over the old one.
 
-use super::Field;
+use super::field::Field;
 use crate::item::Item;
 use crate::packed::Packed;
 use crate::set::member::hash_item;

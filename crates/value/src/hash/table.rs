@@ -1,10 +1,10 @@
 //! HOT PATH
 //! The native form of a hash: a table of fields that grows without a pause.
 
-use super::Field;
 use super::expiries::{Due, Expiries};
+use super::field::Field;
 use super::stored::Stored;
-use crate::fetch::Step;
+use crate::fetch::step::Step;
 use crate::item::Item;
 use crate::members::Members;
 use crate::set::member::hash_item;

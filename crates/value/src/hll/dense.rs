@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Registers of six bits, side by side.
 
+use super::layout::{HEADER_BYTES, REGISTERS};
 use super::patch::Patch;
-use super::{HEADER_BYTES, REGISTERS};
 
 /// Bytes of a dense HyperLogLog.
 pub const DENSE_BYTES: usize = HEADER_BYTES + REGISTERS * REGISTER_BITS / 8;

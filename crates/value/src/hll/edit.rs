@@ -3,10 +3,10 @@
 use super::dense::{self, DENSE_BYTES};
 use super::element::Element;
 use super::estimate::Registers;
+use super::layout::{Corrupted, HEADER_BYTES};
 use super::patch::Patch;
 use super::sparse;
 use super::view::{COUNT_FIELD, DENSE, ENCODING_AT, Encoding, Hll, MAGIC, OUT_OF_DATE, SPARSE};
-use super::{Corrupted, HEADER_BYTES};
 
 /// What adding an element takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

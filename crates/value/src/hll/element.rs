@@ -1,7 +1,7 @@
 //! HOT PATH
 //! From an element to its register and its count.
 
-use super::{COUNT_BITS, INDEX_BITS, REGISTERS};
+use super::layout::{COUNT_BITS, INDEX_BITS, REGISTERS};
 
 /// Redis' seed.
 const SEED: u64 = 0xADC8_3B19;

@@ -11,7 +11,7 @@
 //! operations is part of the format: another one rounds differently, and counts would differ from
 //! Redis'.
 
-use super::{COUNT_BITS, REGISTERS};
+use super::layout::{COUNT_BITS, REGISTERS};
 
 /// Registers of several HyperLogLogs merged, one byte each.
 pub struct Registers(pub(super) Box<[u8; REGISTERS]>);

@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Runs of equal registers: reading them, and changing one register.
 
+use super::layout::{Corrupted, HEADER_BYTES, REGISTERS};
 use super::patch::{PATCH_BYTES_MAX, Patch};
-use super::{Corrupted, HEADER_BYTES, REGISTERS};
 use std::ops::Range;
 
 /// The largest count that a run can hold.

@@ -4,7 +4,8 @@ use super::dense::{self, DENSE_BYTES};
 use super::edit::Change;
 use super::element::Element;
 use super::estimate::{Histogram, Registers};
-use super::{Corrupted, HEADER_BYTES, NotHll, REGISTERS, sparse};
+use super::layout::{Corrupted, HEADER_BYTES, NotHll, REGISTERS};
+use super::sparse;
 use std::fmt::Write;
 use std::ops::Range;
 

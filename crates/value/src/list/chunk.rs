@@ -6,9 +6,9 @@
 //! ```
 //! Pops at the head leave a gap, pushes at the head fill it.
 
-use super::Side;
 use super::element::{self, Element};
-use crate::Edits;
+use super::side::Side;
+use crate::edits::Edits;
 use crate::item::Item;
 use crate::packed::Packed;
 use std::ops::Range;

@@ -12,8 +12,9 @@
 
 use super::chunk::{CHUNK_BYTES, Chunk};
 use super::element::Element;
-use super::{Side, element, places};
-use crate::Edits;
+use super::side::Side;
+use super::{element, places};
+use crate::edits::Edits;
 use crate::item::Item;
 use std::collections::VecDeque;
 

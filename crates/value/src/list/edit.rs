@@ -1,9 +1,9 @@
 //! HOT PATH
 //! Edits of a list, as the head of `list.rs` draws them.
 
-use super::Side;
 use super::element::Element;
-use crate::DecodeError;
+use super::side::Side;
+use crate::error::DecodeError;
 use crate::item::Item;
 use basalt_stdx::varint;
 

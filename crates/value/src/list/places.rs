@@ -4,9 +4,9 @@
 //! place in the middle to the next one. Where no number is left, chunks around get new places,
 //! evenly far from each other: of as many chunks as it takes to find [`ROOM`] numbers for each.
 
-use super::Side;
 use super::chunk::Chunk;
-use crate::Edits;
+use super::side::Side;
+use crate::edits::Edits;
 use std::collections::VecDeque;
 
 const MIDDLE: u64 = 1 << 63;

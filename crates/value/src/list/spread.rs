@@ -5,10 +5,11 @@
 //! ```
 
 use super::{Chunks, List, element};
+use crate::error::DecodeError;
 use crate::form::{Form, FormMut, FormRef};
 use crate::item::Item;
-use crate::spread::{Spread, Visit, WalkPlace};
-use crate::{DecodeError, FormLimits};
+use crate::limits::FormLimits;
+use crate::spread::elements::{Spread, Visit, WalkPlace};
 
 const BAD: DecodeError = DecodeError::Corrupt("a chunk of a list");
 

@@ -1,9 +1,10 @@
 //! A set member by member.
 
 use super::Set;
+use crate::error::DecodeError;
 use crate::item::{Digits, Item};
-use crate::spread::{Spread, Visit, WalkPlace};
-use crate::{DecodeError, FormLimits};
+use crate::limits::FormLimits;
+use crate::spread::elements::{Spread, Visit, WalkPlace};
 
 impl Spread for Set {
     fn put_head(&self, _: &mut Vec<u8>) {}

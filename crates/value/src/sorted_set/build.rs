@@ -1,11 +1,13 @@
 //! Sorted sets made as a whole: from their encoding, and from elements in order.
 
 use super::native::Native;
-use super::{Element, SortedSet, row, stays_packed};
+use super::row::{self, stays_packed};
+use super::{Element, SortedSet};
+use crate::error::DecodeError;
 use crate::form::Form;
 use crate::item::{Item, NUMBER_CHARS_MAX};
+use crate::limits::FormLimits;
 use crate::packed::Packed;
-use crate::{DecodeError, FormLimits};
 use std::cmp::Ordering;
 
 impl SortedSet {

@@ -12,10 +12,13 @@
 //! and packed ones cannot have a score of -0.
 
 use super::SortedSet;
-use super::iter::Element;
+use super::element::Element;
 use super::score;
+use crate::collection::Collection;
+use crate::edits::Edits;
+use crate::error::DecodeError;
 use crate::item::{Item, NUMBER_CHARS_MAX};
-use crate::{Collection, DecodeError, Edits, FormLimits};
+use crate::limits::FormLimits;
 use basalt_stdx::varint;
 
 pub(super) const SET: u8 = 1;

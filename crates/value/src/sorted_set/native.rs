@@ -1,17 +1,29 @@
 //! HOT PATH
 //! The native form: elements, the tree that orders them and the index that finds them.
 
+use super::element::{Direction, Element};
 use super::elements::{ElementId, Elements};
-use super::iter::{Chunk, Direction, Element};
+use super::iter::Chunk;
 use super::range::Bounds;
+use super::tree;
 use super::tree::Tree;
-use super::{Change, tree};
-use crate::fetch::{Step, Way};
+use crate::fetch::step::{Step, Way};
 use crate::item::Item;
 use crate::members::Members;
 use crate::seed::hash_member;
 use std::cmp::Ordering;
 use std::ops::Range;
+
+/// What setting a score has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// The member is new.
+    Added,
+    /// The member has another score.
+    Updated,
+}
 
 /// See the head of `sorted_set.rs`.
 #[derive(Debug, Default)]

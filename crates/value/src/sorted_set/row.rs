@@ -10,11 +10,10 @@
 //! Everything is one walk from the front: with the default limits at most 128 elements of some ten
 //! bytes.
 
-use super::iter::Element;
+use super::element::Element;
 use super::range::Bounds;
-use super::stays_packed;
-use crate::FormLimits;
 use crate::item::Item;
+use crate::limits::{FormLimits, PackedLimits};
 use crate::packed::{PACKED_BYTES_MAX, Packed};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,6 +21,13 @@ use std::ops::Range;
 const COUNT_BYTES: usize = 2;
 /// Most elements that a row can count.
 pub(super) const COUNT_MAX: usize = u16::MAX as usize;
+
+/// How many elements a packed sorted set may have, and how long a member may be.
+pub(super) fn stays_packed(count: usize, member_bytes: usize, limits: &PackedLimits) -> bool {
+    count <= (limits.entries_max as usize).min(COUNT_MAX)
+        && member_bytes <= limits.value_bytes_max as usize
+        && count.saturating_mul(member_bytes) <= PACKED_BYTES_MAX
+}
 
 /// An element in a row.
 pub(super) struct Found {

@@ -7,7 +7,7 @@
 //! ```
 //! Most scores are whole: counts, times. They take 1 to 8 bytes here, where a double takes 8.
 
-use crate::DecodeError;
+use crate::error::DecodeError;
 use crate::item::Item;
 
 /// Whole numbers up to here are exact.

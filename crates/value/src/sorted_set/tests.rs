@@ -4,6 +4,7 @@ use super::*;
 use crate::ValueRef;
 use crate::fetch::{Step as FetchStep, Way};
 use crate::item::NUMBER_CHARS_MAX;
+use crate::limits::PackedLimits;
 use crate::seed::hash_member;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

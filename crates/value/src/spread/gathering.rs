@@ -9,9 +9,11 @@
 //! Between the steps the collection may change in any way, but it must remain: a caller that takes
 //! it away has the gathering given up.
 
-use super::{WalkPlace, order_name, put_order_content};
+use super::elements::WalkPlace;
+use super::order::{order_name, put_order_content};
+use crate::kind::Kind;
 use crate::touched::{DirtyElements, Element, Keeping, Was};
-use crate::{Kind, ValueRef};
+use crate::value::ValueRef;
 
 /// A row of an element.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -6,7 +6,10 @@ use crate::sorted_set::Direction;
 use crate::stream::{
     Acknowledgement, Attempt, EntryId, Exactness, GroupPlace, Reader, Trim, TrimTo,
 };
-use crate::{Breaks, DirtyElements, Edits, Hash, List, Set, SortedSet, Stream, Value};
+use crate::{
+    Breaks, Collection, DirtyElements, Edits, FormLimits, Hash, Kind, List, Set, SortedSet, Stream,
+    Value, Variant,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -21,7 +24,7 @@ struct Disk {
 }
 
 /// A collection of any kind, changed by steps.
-trait Changed: Spread {
+trait Changed: Spread + Variant {
     fn change(&mut self, step: Step, limits: &FormLimits, edits: &mut Edits<'_>);
 }
 

@@ -4,40 +4,19 @@
 use super::edit;
 use super::id::EntryId;
 use super::listpack::Sizes;
-use super::node::{Node, Row};
-use super::{Native, Stream, spread};
+use super::marks::Marks;
+use super::native::{Native, Stream};
+use super::node::{ENTRY_BYTES_MAX, EntryPlace, Node, Row};
+use super::spread;
+use crate::edits::Edits;
 use crate::item::Item;
-use crate::{Edits, FormLimits};
+use crate::limits::FormLimits;
 use basalt_stdx::varint;
-
-/// Most bytes that the names and values of an entry may have together, and that a node has: Redis'
-/// limit.
-pub const ENTRY_BYTES_MAX: usize = 1 << 30;
 
 /// An entry's names and values have more than [`ENTRY_BYTES_MAX`] together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the entry is too large, split it")]
 pub struct TooLarge;
-
-/// Where an entry is put.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum EntryPlace {
-    /// Into the last node.
-    LastNode,
-    /// Into a node of its own, to be followed by others.
-    NewNode,
-}
-
-/// What a stream knows about its history.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Marks {
-    /// The last identity given.
-    pub last_id: EntryId,
-    /// The greatest identity of a deleted entry.
-    pub max_deleted_id: EntryId,
-    /// How many entries were ever added.
-    pub entries_added: u64,
-}
 
 impl Stream {
     /// Adds an entry behind the last identity given. `words` are names and values in turn.
@@ -119,34 +98,7 @@ impl Stream {
     }
 }
 
-impl Marks {
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
-        self.last_id.put(out);
-        self.max_deleted_id.put(out);
-        varint::put(out, self.entries_added);
-    }
-
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<Marks> {
-        Some(Marks {
-            last_id: EntryId::take(bytes)?,
-            max_deleted_id: EntryId::take(bytes)?,
-            entries_added: varint::take(bytes)?,
-        })
-    }
-}
-
 impl Native {
-    pub(super) fn marks(&self) -> Marks {
-        let Native { last_id, max_deleted_id, entries_added, .. } = *self;
-        Marks { last_id, max_deleted_id, entries_added }
-    }
-
-    pub(super) fn set_marks(&mut self, marks: Marks) {
-        self.last_id = marks.last_id;
-        self.max_deleted_id = marks.max_deleted_id;
-        self.entries_added = marks.entries_added;
-    }
-
     /// Whether an entry goes into the last node: as Redis decides.
     pub(super) fn place_for(&self, row: &Row<'_>, limits: &FormLimits) -> EntryPlace {
         let Some((_, node)) = self.nodes.last_key_value() else { return EntryPlace::NewNode };

@@ -13,14 +13,13 @@
 //! consumers of a group, ascend by name; a pending entry names its consumer by its place among
 //! these. Nodes are kept as they are, so that trimming with `~` does the same after a restart.
 
-use super::Native;
-use super::change::Marks;
-use super::edit::{put_optional, take_name, take_optional};
-use super::group::{Delivery, Group};
-use super::groups::GroupPlace;
+use super::bytes::{put_optional, take_name, take_optional};
+use super::group::{Delivery, Group, GroupPlace};
 use super::id::EntryId;
+use super::marks::Marks;
+use super::native::Native;
 use super::node::Node;
-use crate::DecodeError;
+use crate::error::DecodeError;
 use crate::item::{Item, NUMBER_CHARS_MAX};
 use basalt_stdx::varint;
 

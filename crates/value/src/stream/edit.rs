@@ -26,14 +26,15 @@
 //! Whether an entry begins a node is written down, so that recovery gives the same nodes under
 //! other limits.
 
-use super::Native;
-use super::change::{EntryPlace, Marks};
-use super::group::{Delivery, Group};
-use super::groups::{Attempt, GroupPlace, Reader};
+use super::bytes::{put_optional, take_bytes, take_name, take_optional};
+use super::group::{Delivery, Group, GroupPlace};
 use super::id::EntryId;
-use super::node::Row;
-use crate::DecodeError;
-use crate::item::{Digits, Item, NUMBER_CHARS_MAX};
+use super::marks::Marks;
+use super::native::Native;
+use super::node::{EntryPlace, Row};
+use super::reader::{Attempt, Reader};
+use crate::error::DecodeError;
+use crate::item::{Item, NUMBER_CHARS_MAX};
 use basalt_stdx::varint;
 
 pub(super) const ADD: u8 = 1;
@@ -191,23 +192,8 @@ pub(super) fn put_adopt(name: &[u8], content: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let len = usize::try_from(varint::take(rest)?).ok()?;
-    let (bytes, after) = rest.split_at_checked(len)?;
-    *rest = after;
-    Some(bytes)
-}
-
 fn take<T>(taken: Option<T>) -> Result<T, DecodeError> {
     taken.ok_or(DecodeError::Truncated)
-}
-
-/// Takes a name off the front.
-pub(super) fn take_name<'a, 'b: 'a>(
-    rest: &mut &'b [u8],
-    digits: &'a mut Digits,
-) -> Result<&'a [u8], DecodeError> {
-    Ok(take(Item::take(rest))?.spell(digits))
 }
 
 fn each_id(
@@ -220,27 +206,6 @@ fn each_id(
         act(before)?;
     }
     Ok(())
-}
-
-/// Appends identities.
-pub(super) fn put_ids(ids: &[EntryId], out: &mut Vec<u8>) {
-    varint::put(out, ids.len() as u64);
-    let mut before = EntryId::MIN;
-    for &id in ids {
-        id.put_after(before, out);
-        before = id;
-    }
-}
-
-/// Appends a number that may be missing. The greatest one, which nothing reaches, counts as
-/// missing.
-pub(super) fn put_optional(number: Option<u64>, out: &mut Vec<u8>) {
-    varint::put(out, number.map_or(0, |number| number.wrapping_add(1)));
-}
-
-/// Takes a number off the front that [`put_optional`] wrote.
-pub(super) fn take_optional(bytes: &mut &[u8]) -> Option<Option<u64>> {
-    Some(varint::take(bytes)?.checked_sub(1))
 }
 
 /// That a consumer was here.

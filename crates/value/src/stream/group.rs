@@ -4,6 +4,7 @@
 //! once more, by identity alone, with its consumer. A consumer has a number in its group that means
 //! nothing outside of it: edits and encodings name consumers by their names.
 
+use super::bytes::{put_optional, take_optional};
 use super::id::EntryId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -22,6 +23,15 @@ pub struct Group {
     pending: BTreeMap<EntryId, Pending>,
     /// Bytes of all names.
     name_bytes: usize,
+}
+
+/// How far a group is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupPlace {
+    /// The last identity delivered.
+    pub last_id: EntryId,
+    /// How many entries it has read, if that is known.
+    pub entries_read: Option<u64>,
 }
 
 /// A consumer of a group.
@@ -214,5 +224,29 @@ impl Consumer {
     pub fn pending(&self, range: RangeInclusive<EntryId>) -> impl Iterator<Item = EntryId> {
         let range = (range.start() <= range.end()).then_some(range);
         range.into_iter().flat_map(|range| self.pending.range(range)).copied()
+    }
+}
+
+impl GroupPlace {
+    pub(super) fn put(self, out: &mut Vec<u8>) {
+        self.last_id.put(out);
+        put_optional(self.entries_read, out);
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<GroupPlace> {
+        let last_id = EntryId::take(bytes)?;
+        Some(GroupPlace { last_id, entries_read: take_optional(bytes)? })
+    }
+}
+
+impl Group {
+    /// How far it is.
+    pub fn place(&self) -> GroupPlace {
+        GroupPlace { last_id: self.last_id, entries_read: self.entries_read }
+    }
+
+    pub(super) fn set_place(&mut self, at: GroupPlace) {
+        self.last_id = at.last_id;
+        self.entries_read = at.entries_read;
     }
 }

@@ -1,51 +1,16 @@
 //! Changing groups: making and removing them and their consumers, delivering, claiming,
 //! acknowledging.
 
+use super::bytes::put_ids;
 use super::edit::{self, Visit};
-use super::group::{Delivery, Group};
+use super::group::{Delivery, Group, GroupPlace};
 use super::id::EntryId;
-use super::{Native, Stream, spread};
-use crate::Edits;
+use super::native::{Native, Stream};
+use super::reader::{Acknowledgement, Attempt, Reader};
+use super::spread;
+use crate::edits::Edits;
 use crate::item::Item;
 use basalt_stdx::varint;
-
-/// How far a group is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GroupPlace {
-    /// The last identity delivered.
-    pub last_id: EntryId,
-    /// How many entries it has read, if that is known.
-    pub entries_read: Option<u64>,
-}
-
-/// The consumer that reads, and when.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reader<'a> {
-    /// Name of the group, which is there.
-    pub group: &'a [u8],
-    /// Name of the consumer, which is made if it is not there.
-    pub consumer: &'a [u8],
-    /// Now, as a unix time in milliseconds.
-    pub now_ms: u64,
-}
-
-/// Whether delivered entries have to be acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Acknowledgement {
-    /// They are pending until then.
-    Expected,
-    /// They are not.
-    Waived,
-}
-
-/// Whether an attempt to get something succeeded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Attempt {
-    /// The consumer is seen and active.
-    Fruitful,
-    /// The consumer is seen.
-    Fruitless,
-}
 
 impl Stream {
     /// Makes a group; returns true if there was none of this name.
@@ -160,7 +125,7 @@ impl Stream {
             edits.write(|out| {
                 visit.put(edit::DELIVER, out);
                 at.put(out);
-                edit::put_ids(pending, out);
+                put_ids(pending, out);
             });
         }
     }
@@ -215,7 +180,7 @@ impl Stream {
             edits.write(|out| {
                 out.push(edit::ACKNOWLEDGE);
                 Item::of(group).put(out);
-                edit::put_ids(ids, out);
+                put_ids(ids, out);
             });
         }
     }
@@ -280,28 +245,4 @@ fn group_bytes(name: &[u8], group: &Group) -> usize {
     // Of a B-tree with few elements, which are the common case.
     const GROUP_BYTES: usize = 11 * (size_of::<Group>() + 16) / 4;
     GROUP_BYTES + name.len() + group.heap_bytes()
-}
-
-impl GroupPlace {
-    pub(super) fn put(self, out: &mut Vec<u8>) {
-        self.last_id.put(out);
-        edit::put_optional(self.entries_read, out);
-    }
-
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<GroupPlace> {
-        let last_id = EntryId::take(bytes)?;
-        Some(GroupPlace { last_id, entries_read: edit::take_optional(bytes)? })
-    }
-}
-
-impl Group {
-    /// How far it is.
-    pub fn place(&self) -> GroupPlace {
-        GroupPlace { last_id: self.last_id, entries_read: self.entries_read }
-    }
-
-    pub(super) fn set_place(&mut self, at: GroupPlace) {
-        self.last_id = at.last_id;
-        self.entries_read = at.entries_read;
-    }
 }

@@ -23,11 +23,24 @@ use crate::packed::Packed;
 use basalt_stdx::varint;
 use std::ops::Range;
 
+/// Most bytes that the names and values of an entry may have together, and that a node has: Redis'
+/// limit.
+pub const ENTRY_BYTES_MAX: usize = 1 << 30;
+
 const OWN_FIELDS: u8 = 0x01;
 const SEQUENCE: u8 = 0x02;
 const MS_SHIFT: u32 = 2;
 const MS_LOW_BITS: u32 = 5;
 const MS_MORE: u8 = 0x80;
+
+/// Where an entry is put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EntryPlace {
+    /// Into the last node.
+    LastNode,
+    /// Into a node of its own, to be followed by others.
+    NewNode,
+}
 
 /// Some entries.
 pub(crate) struct Node {

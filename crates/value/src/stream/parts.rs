@@ -1,14 +1,14 @@
 //! A stream made of its parts, as another format has them.
 
-use super::change::{ENTRY_BYTES_MAX, Marks};
-use super::group::Delivery;
-use super::groups::GroupPlace;
+use super::group::{Delivery, GroupPlace};
 use super::id::EntryId;
-use super::node::Row;
-use super::{Native, Stream};
+use super::marks::Marks;
+use super::native::{Native, Stream};
+use super::node::{ENTRY_BYTES_MAX, Row};
+use crate::error::DecodeError;
 use crate::form::Form;
 use crate::item::Item;
-use crate::{DecodeError, FormLimits};
+use crate::limits::FormLimits;
 
 /// Takes the parts of a stream and checks that they fit together: its entries, then its groups, the
 /// consumers of each and what is pending for them.

@@ -6,7 +6,9 @@
 //! at places whose number is plain: the last identity given, and the first entry while nothing
 //! behind it was deleted.
 
-use super::{EntryId, Group, Native, Stream};
+use super::group::Group;
+use super::id::EntryId;
+use super::native::{Native, Stream};
 
 impl Stream {
     /// How many entries a group has not read; `None` if that cannot be told.

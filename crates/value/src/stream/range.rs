@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Entries within a range, in either direction.
 
-use super::Native;
 use super::id::EntryId;
+use super::native::Native;
 use super::node::{Entry, Node, Walk};
 use std::collections::btree_map::Range;
 

@@ -9,17 +9,18 @@
 //! ```
 //! In the order of names a group comes before what is pending in it.
 
-use super::change::Marks;
 use super::codec::{put_consumers, put_node, take_consumers, take_node};
 use super::edit;
-use super::group::{Delivery, Group, Pending};
-use super::groups::GroupPlace;
+use super::group::{Delivery, Group, GroupPlace, Pending};
 use super::id::EntryId;
-use super::{Native, Stream};
+use super::marks::Marks;
+use super::native::{Native, Stream};
+use crate::edits::Edits;
+use crate::error::DecodeError;
 use crate::form::{Form, FormRef};
 use crate::item::{Digits, Item};
-use crate::spread::{Spread, Visit, WalkPlace};
-use crate::{DecodeError, Edits, FormLimits};
+use crate::limits::FormLimits;
+use crate::spread::elements::{Spread, Visit, WalkPlace};
 use basalt_stdx::varint;
 use std::ops::{Bound, RangeInclusive};
 

@@ -1,6 +1,7 @@
 //! Random operations against plain vectors and maps; after each the edits make an equal stream of a
 //! copy, and the encoding reads back as the same.
 
+use super::node::Node;
 use super::*;
 use crate::Edits;
 use proptest::prelude::*;

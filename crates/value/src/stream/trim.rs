@@ -2,9 +2,9 @@
 
 use super::edit;
 use super::id::EntryId;
+use super::native::{Native, Stream};
 use super::node::Node;
-use super::{Native, Stream};
-use crate::Edits;
+use crate::edits::Edits;
 
 /// How much is taken away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

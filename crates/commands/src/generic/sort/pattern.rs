@@ -4,7 +4,7 @@
 use super::keys::Keys;
 use basalt_engine::Object;
 use basalt_value::item::{Item, NUMBER_CHARS_MAX};
-use basalt_value::{Collection, Hash, List, Set, SortedSet};
+use basalt_value::{Collection, Hash, List, Set, SortedSet, Variant};
 use std::borrow::Cow;
 
 /// What is sorted.

@@ -3,7 +3,7 @@
 
 use super::leaf::place;
 use super::{ElementId, Entry, Node};
-use crate::fetch::prefetch_all;
+use crate::fetch::lines::prefetch_all;
 use std::cmp::Ordering;
 use std::ops::Range;
 

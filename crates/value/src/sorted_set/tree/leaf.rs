@@ -2,7 +2,7 @@
 //! Leaves: elements in order.
 
 use super::{ElementId, Entry};
-use crate::fetch::prefetch_all;
+use crate::fetch::lines::prefetch_all;
 use std::cmp::Ordering;
 use std::ops::Range;
 
