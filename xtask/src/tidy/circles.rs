@@ -4,17 +4,12 @@
 //! path leads to the deepest module that is a file, so what is imported by way of the crate's root
 //! makes the root, and all that it re-exports, part of a circle. Tests inside a file are left out.
 //! A pair of parent and child is common and harmless, so circles of up to three files are allowed.
-//! [`LARGER`] lists the crates that still have larger ones: its figures only go down.
 
 use super::{Finding, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The size up to which a circle of files is allowed in every crate.
+/// The size up to which a circle of files is allowed.
 const FILES_MAX: usize = 3;
-
-/// Crate → files of its largest circle. A crate that is not here has none of more than
-/// [`FILES_MAX`].
-const LARGER: &[(&str, usize)] = &[("value", 35)];
 
 /// Modules by their path in the crate; the crate's root is the empty path.
 type Modules<'a> = BTreeMap<Vec<&'a str>, &'a Source>;
@@ -30,26 +25,16 @@ fn find_in_crate<'a>(sources: &'a [Source], name: &str) -> Vec<(&'a Source, Find
         .iter()
         .filter_map(|source| Some((module_path(&source.path, name)?, source)))
         .collect();
-    let larger = LARGER.iter().find(|(larger, _)| *larger == name);
-    let allowed = larger.map_or(FILES_MAX, |(_, files)| *files);
     let circles = circles(&edges(&modules));
-    let largest = circles.iter().map(Vec::len).max().unwrap_or(1);
     let mut findings = Vec::new();
-    for circle in circles.iter().filter(|circle| circle.len() > allowed) {
+    for circle in circles.iter().filter(|circle| circle.len() > FILES_MAX) {
         let listed: Vec<String> = circle.iter().map(|module| shown(module)).collect();
         let text = format!(
-            "{} files import each other in a circle (at most {allowed}): {}",
+            "{} files import each other in a circle (at most {FILES_MAX}): {}",
             circle.len(),
             listed.join(", ")
         );
         findings.push((modules[&circle[0]], Finding::failure(1, text)));
-    }
-    if let (Some(source), true) = (modules.values().next(), largest < allowed && larger.is_some()) {
-        let text = format!(
-            "the largest circle of {name} has {largest} files: lower its figure in circles.rs, or \
-             remove it"
-        );
-        findings.push((source, Finding::warning(1, text)));
     }
     findings
 }
@@ -101,7 +86,9 @@ fn paths(code: &str) -> Vec<String> {
     }
     for root in ["crate::", "super::"] {
         for (at, _) in code.match_indices(root) {
-            if !is_word_end(&code[..at]) && !code[..at].ends_with("::") {
+            let before = &code[..at];
+            let names = !before.ends_with("::") && !before.ends_with("pub(in ");
+            if names && !is_word_end(before) {
                 let is_path = |char: char| char.is_alphanumeric() || char == '_' || char == ':';
                 let end = code[at..].find(|char| !is_path(char)).unwrap_or(code.len() - at);
                 let path = &code[at..at + end];
@@ -267,10 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn asks_for_a_figure_that_is_too_high_to_be_lowered() {
-        let sources = [Source::new("crates/model/src/lib.rs", "mod a;\n")];
-        let found = find(&sources);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].1.severity, Severity::Warning);
+    fn to_be_visible_in_a_module_is_not_to_name_it() {
+        let files = [
+            ("a", "mod b;\nuse b::X;\n"),
+            ("a/b", "mod c;\nuse c::X;\n"),
+            ("a/b/c", "mod d;\nuse d::X;\n"),
+            ("a/b/c/d", "pub(in crate::a) struct X;\npub(in super::super) struct Y;\n"),
+        ];
+        assert!(check(&files).is_empty());
     }
 }
