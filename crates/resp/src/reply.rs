@@ -390,14 +390,20 @@ fn put_bulk(out: &mut Output, value: &[u8]) {
     if out.last.flat.capacity() - out.last.flat.len() < BLOCKS_BYTES_MAX {
         return make_room_and_put_bulk(out, value);
     }
-    put_bulk_in_blocks(&mut out.last.flat, value);
+    let out = &mut out.last.flat;
+    match value.len() {
+        0..=9 => put_short_bulk(out, short_word(value), value.len()),
+        10..=16 => put_blocks::<8, 24>(out, value),
+        17..=32 => put_blocks::<16, 40>(out, value),
+        _ => put_blocks::<32, BLOCKS_BYTES_MAX>(out, value),
+    }
 }
 
 #[cold]
 #[inline(never)]
 fn make_room_and_put_bulk(out: &mut Output, value: &[u8]) {
     if out.make_room(BLOCKS_BYTES_MAX) {
-        put_bulk_in_blocks(&mut out.last.flat, value);
+        put_bulk(out, value);
     }
 }
 
@@ -409,21 +415,11 @@ fn put_long_bulk(out: &mut Output, value: &[u8]) {
 }
 
 /// Writes a bulk string of any length.
+#[inline(never)]
 pub(crate) fn put_plain_bulk(out: &mut Vec<u8>, value: &[u8]) {
     put_header(out, b'$', value.len() as u64);
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
-}
-
-/// Writes a bulk string of at most [`BLOCKS_VALUE_MAX`] bytes, for which there is room.
-#[inline]
-fn put_bulk_in_blocks(out: &mut Vec<u8>, value: &[u8]) {
-    match value.len() {
-        0..=9 => put_short_bulk(out, short_word(value), value.len()),
-        10..=16 => put_blocks::<8, 24>(out, value),
-        17..=32 => put_blocks::<16, 40>(out, value),
-        _ => put_blocks::<32, BLOCKS_BYTES_MAX>(out, value),
-    }
 }
 
 /// Writes a bulk string of one or two blocks, whose length has two digits. Two blocks that overlap
