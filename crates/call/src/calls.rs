@@ -1,7 +1,7 @@
 //! The table of commands as the dispatch sees it: names and specs, and per command what each call
 //! of it asks for, worked out once.
 
-use crate::entry::{Entry, Run, Shortcut, Taken, Traits};
+use crate::entry::{Entry, RepliedFn, Run, Shortcut, Taken, Traits};
 use basalt_service::collection_target::CollectionTarget;
 use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
 use basalt_value::sorted_set::Direction;
@@ -40,6 +40,8 @@ pub struct Call {
     pub shares_time: bool,
     /// It may take long: other clients are served meanwhile.
     pub takes_long: bool,
+    /// How much of its collection it replies, if it may be much.
+    pub replied: Option<RepliedFn>,
     /// What of a collection is prefetched.
     pub target: CollectionTarget,
 }
@@ -65,6 +67,7 @@ impl Call {
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
             takes_long: takes_long(entry),
+            replied: entry.traits.replied,
             target: collection_target(entry, first_key),
         }
     }

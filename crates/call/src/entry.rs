@@ -72,6 +72,9 @@ pub enum Shortcut {
 /// Words of a [`Shortcut::Overwrite`]: name, key and value.
 pub const OVERWRITE_WORDS: usize = 3;
 
+/// How many elements a call replies, of a collection that has this many.
+pub type RepliedFn = fn(&Args<'_>, usize) -> usize;
+
 /// Facts about a command that the dispatch decides by and that its spec has no word for.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
@@ -99,6 +102,8 @@ pub struct Traits {
     /// Its work is bounded neither by its words nor by its reply: on large values it takes long,
     /// and its thread's other clients are served meanwhile.
     pub takes_long: bool,
+    /// How much of its collection it replies. Where that is much, it takes long.
+    pub replied: Option<RepliedFn>,
     /// Which of its words the slow log does not show.
     pub secrets: Secrets,
 }
@@ -115,11 +120,15 @@ impl Traits {
         publishes: None,
         takes: None,
         takes_long: false,
+        replied: None,
         secrets: Secrets::None,
     };
 
     /// It may take long.
     pub const LONG: Traits = Traits { takes_long: true, ..Traits::NONE };
+
+    /// It replies all of its collection.
+    pub const WHOLE: Traits = Traits { replied: Some(|_, len| len), ..Traits::NONE };
 }
 
 /// Which element of a collection a command takes that names none.

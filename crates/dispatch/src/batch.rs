@@ -14,9 +14,10 @@
 use super::admission::Admission;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
-use super::execute::{RequestSize, execute, execute_attended, may_take_long};
+use super::execute::{execute, execute_attended};
 use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
+use super::long::may_take_long;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
@@ -137,12 +138,6 @@ impl Request {
     fn incoming<'a>(&'a self, bytes: &'a [u8], words: &'a [Arg]) -> Incoming<'a> {
         let words = &words[self.first_word as usize..][..self.words as usize];
         Incoming { prepared: &self.prepared, buffer: bytes, words }
-    }
-
-    /// How large it is, if it begins at this place in its client's bytes.
-    #[inline(always)]
-    fn size(&self, start: usize) -> RequestSize {
-        RequestSize { words: self.words as usize, bytes: self.end.saturating_sub(start) }
     }
 
     /// Where its words end among the batch's.
@@ -391,7 +386,8 @@ impl Batch {
                     continue;
                 }
             }
-            if may_take_long(server, &request.prepared, request.size(**consumed)) {
+            let request_bytes = request.end.saturating_sub(**consumed);
+            if may_take_long(server, request.incoming(bytes, words), request_bytes) {
                 if out.len() > *owed_bytes_max {
                     return Some(Stop::Halt(Halt::Later));
                 }

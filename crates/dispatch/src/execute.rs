@@ -22,7 +22,6 @@ use basalt_env::Instant;
 use basalt_resp::{Output, Reply};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
-use basalt_service::prepared::Prepared;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::{Flow, Session, SessionResult};
 use basalt_service::unusual;
@@ -37,10 +36,6 @@ use std::time::Duration;
 /// asked, and for the batch's next call it is later. Shorter than any duration for which the slow
 /// log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
-
-/// Requests of more words, or of more bytes, may take long whatever their command.
-const WORDS_LONG: usize = 4096;
-const BYTES_LONG: usize = 1 << 20;
 
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
 /// renewed after what may change that.
@@ -82,21 +77,6 @@ pub(super) fn execute_attended(
         return outcome::take_back(server, worker, (command, flow), before, reply);
     }
     flow
-}
-
-/// Whether a request may take so long that its thread's other clients are to be served meanwhile: a
-/// script, a transaction, a command on values that may be large, a request of many words or bytes.
-#[inline]
-pub(super) fn may_take_long(server: &Dispatcher, prepared: &Prepared, size: RequestSize) -> bool {
-    let call = prepared.command.map(|id| server.commands.call(id));
-    call.is_some_and(|call| call.takes_long) || size.words > WORDS_LONG || size.bytes > BYTES_LONG
-}
-
-/// How large a request is.
-#[derive(Clone, Copy)]
-pub(super) struct RequestSize {
-    pub(super) words: usize,
-    pub(super) bytes: usize,
 }
 
 fn run_and_reply(

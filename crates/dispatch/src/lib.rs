@@ -28,6 +28,7 @@ mod execute;
 mod form;
 mod halt;
 mod keys;
+mod long;
 mod outcome;
 mod prepare;
 mod queue;

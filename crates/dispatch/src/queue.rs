@@ -2,6 +2,8 @@
 
 use super::dispatcher::Dispatcher;
 use super::keys::{add_keys, several_keys};
+use super::long::may_take_long;
+use super::prepare::Incoming;
 use super::request::Request;
 use super::script;
 use super::worker::Worker;
@@ -118,7 +120,11 @@ pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) ->
 /// such a worker does not wait, and it does not take long itself.
 fn runs_beside(request: &Request<'_>, command: &Command) -> bool {
     match request.call.run {
-        Run::Read(_) | Run::Point(_) | Run::Write(_) => !request.call.takes_long,
+        Run::Read(_) | Run::Point(_) | Run::Write(_) => {
+            let Request { server, prepared, buffer, words, .. } = *request;
+            let incoming = Incoming { prepared, buffer, words };
+            !may_take_long(server, incoming, 0)
+        }
         Run::Session(_) => {
             command.flags.has(Flag::AllowBusy) || command.spec.group == Group::Connection
         }

@@ -2,7 +2,7 @@
 //! HGET, HMGET, HGETALL, HKEYS and HVALS.
 
 use super::{reply_item, reply_value};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -63,6 +63,7 @@ pub(super) const HGETALL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hgetall),
+    traits: Traits::WHOLE,
     ..Entry::DEFAULT
 };
 
@@ -81,6 +82,7 @@ pub(super) const HKEYS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hkeys),
+    traits: Traits::WHOLE,
     ..Entry::DEFAULT
 };
 
@@ -99,6 +101,7 @@ pub(super) const HVALS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hvals),
+    traits: Traits::WHOLE,
     ..Entry::DEFAULT
 };
 

@@ -71,6 +71,7 @@ pub(super) const LRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lrange),
+    traits: Traits { replied: Some(range_len), ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -114,6 +115,11 @@ fn lindex(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
         None => reply.null(),
     }
     Ok(())
+}
+
+/// How many elements of a list are in a range.
+fn range_len(args: &Args<'_>, len: usize) -> usize {
+    Range::parse(args).map_or(0, |range| range.within(len).1)
 }
 
 fn lrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {

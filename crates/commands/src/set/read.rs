@@ -2,7 +2,7 @@
 //! SCARD, SISMEMBER, SMISMEMBER and SMEMBERS.
 
 use super::reply_item;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Point, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -89,6 +89,7 @@ pub(super) const SMEMBERS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(smembers),
+    traits: Traits::WHOLE,
     ..Entry::DEFAULT
 };
 

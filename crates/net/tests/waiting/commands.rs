@@ -10,7 +10,7 @@ use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use std::sync::{Condvar, Mutex};
 
 /// All of them.
-pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD, LONG];
+pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD, LONG, WHOLE];
 
 /// Keys whose TEST.LONG may end.
 static ENDING: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -79,6 +79,11 @@ const LONG: Entry = Entry {
     traits: Traits::LONG,
     ..Entry::DEFAULT
 };
+
+/// Holds its key's partition until [`end_long`], as a command does that replies all of a large
+/// collection.
+const WHOLE: Entry =
+    Entry { spec: CommandSpec { name: "test.whole", ..LONG.spec }, traits: Traits::WHOLE, ..LONG };
 
 fn long(_: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let ending = ENDING.lock().unwrap();

@@ -35,6 +35,28 @@ fn others_are_served_while_a_command_takes_long() {
 }
 
 #[test]
+fn others_are_served_while_a_large_collection_is_replied() {
+    let server = TestServer::start(1);
+    let (mut long, mut other) = (server.connect(), server.connect());
+    // Many elements, or many bytes.
+    let elements = " e".repeat(5_000);
+    assert_eq!(long.line(&format!("RPUSH many{elements}")), Value::Integer(5_000));
+    let element = "x".repeat(500_000);
+    assert_eq!(long.line(&format!("RPUSH wide {element} {element} {element}")), Value::Integer(3));
+    for key in ["many", "wide"] {
+        long.send(&format!("TEST.WHOLE {key}"));
+        assert_eq!(other.line("PING"), text("PONG"));
+        // So does another one, beside it, and waits.
+        other.send(&format!("TEST.WHOLE {key}"));
+        let mut third = server.connect();
+        assert_eq!(third.line("PING"), text("PONG"));
+        end_long(key);
+        assert_eq!(long.receive(), text("OK"));
+        assert_eq!(other.receive(), text("OK"));
+    }
+}
+
+#[test]
 fn a_client_goes_while_its_command_takes_long() {
     let server = TestServer::start(1);
     let mut other = server.connect();

@@ -30,6 +30,7 @@ pub(in super::super) const ZREVRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrange),
+    traits: super::BY_RANK,
     ..Entry::DEFAULT
 };
 

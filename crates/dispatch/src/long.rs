@@ -1,0 +1,48 @@
+//! HOT PATH
+//! Which requests may take long.
+
+use super::dispatcher::Dispatcher;
+use super::prepare::Incoming;
+use basalt_call::entry::RepliedFn;
+use basalt_engine::Key;
+use basalt_service::args::Args;
+
+/// Requests of more words, or of more bytes, may take long whatever their command; so may those for
+/// more elements of a collection, or for more of its bytes.
+const WORDS_LONG: usize = 4096;
+const BYTES_LONG: usize = 1 << 20;
+
+/// Whether a request may take so long that its thread's other clients are to be served meanwhile: a
+/// script, a transaction, a command on values that may be large, a request of many words or bytes,
+/// one for much of a collection.
+#[inline]
+pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: usize) -> bool {
+    if request.words.len() > WORDS_LONG || bytes > BYTES_LONG {
+        return true;
+    }
+    let Some(id) = request.prepared.command else { return false };
+    let call = server.commands.call(id);
+    call.takes_long || call.replied.is_some_and(|replied| asks_for_much(server, request, replied))
+}
+
+/// Whether a request asks for many elements of its collection, or for many bytes. If the collection
+/// is not in memory or its partition is not free, nothing is known of it, and the command waits for
+/// it anyway.
+#[inline(never)]
+fn asks_for_much(
+    server: &Dispatcher,
+    Incoming { prepared, buffer, words }: Incoming<'_>,
+    replied: RepliedFn,
+) -> bool {
+    let Some(partition) = prepared.partition else { return false };
+    let key = Key { bytes: prepared.key.of(buffer), hash: prepared.hash, partition };
+    let much = server.engine.try_look_at(prepared.db, &key, |collection| {
+        let (len, bytes) = (collection.len(), collection.heap_bytes());
+        if len <= WORDS_LONG && bytes <= BYTES_LONG {
+            return false;
+        }
+        let count = replied(&Args::new(buffer, words), len);
+        count > WORDS_LONG || count.saturating_mul(bytes / len.max(1)) > BYTES_LONG
+    });
+    much == Some(true)
+}
