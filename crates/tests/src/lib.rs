@@ -19,4 +19,5 @@ pub mod hostile;
 pub mod missing;
 pub mod random;
 pub mod server;
+mod stall;
 pub mod transcript;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::client::Connection;
+use crate::stall::Watchdog;
 use basalt_resp::Value;
 
 /// How long a server may take from its start to its first `PONG`.
@@ -41,6 +42,7 @@ pub struct Launch {
     host: Ipv4Addr,
     file: Option<PathBuf>,
     address_space_max: Option<u64>,
+    is_watched: bool,
 }
 
 /// How tests come in.
@@ -62,6 +64,7 @@ impl Launch {
             host: Ipv4Addr::LOCALHOST,
             file: None,
             address_space_max: None,
+            is_watched: true,
         }
     }
 
@@ -107,6 +110,13 @@ impl Launch {
         self
     }
 
+    /// Nobody watches that it answers everybody in time ([`crate::stall`]): for tests that stop it,
+    /// pause its clients, or count connections and commands.
+    pub fn unwatched(mut self) -> Launch {
+        self.is_watched = false;
+        self
+    }
+
     /// Starts the server and waits until it answers.
     pub fn start(self) -> Server {
         let mut failures = String::new();
@@ -138,6 +148,9 @@ impl Launch {
     pub fn try_start(&self) -> io::Result<Server> {
         let mut server = self.spawn()?;
         server.wait_ready()?;
+        if self.is_watched && !server.is_redis {
+            server.watchdog = Some(Watchdog::start(Connection::open(server.address)?)?);
+        }
         Ok(server)
     }
 
@@ -194,6 +207,7 @@ impl Launch {
             log_start,
             allowed,
             is_redis,
+            watchdog: None,
             _own_dir: own_dir,
         })
     }
@@ -220,6 +234,7 @@ pub struct Server {
     log_start: u64,
     allowed: Vec<String>,
     is_redis: bool,
+    watchdog: Option<Watchdog>,
     _own_dir: Option<tempfile::TempDir>,
 }
 
@@ -317,6 +332,13 @@ impl Server {
         let _ = self.child.wait();
     }
 
+    /// Panics if the server has left its clients without an answer for too long. It is not watched
+    /// any more.
+    pub fn check_for_stalls(&mut self) {
+        let stall = self.watchdog.take().and_then(Watchdog::end);
+        assert!(stall.is_none(), "a PING has taken {stall:?}; log:\n{}", self.log());
+    }
+
     /// Panics if the log has a warning or an error that was not expected.
     pub fn check_log(&self) {
         if !self.is_redis {
@@ -346,6 +368,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let stall = self.watchdog.take().and_then(Watchdog::end);
         self.kill();
         if std::thread::panicking() {
             let log = self.log();
@@ -357,6 +380,7 @@ impl Drop for Server {
                 eprintln!("end of the server's log:\n{}", tail.join("\n"));
             }
         } else {
+            assert!(stall.is_none(), "a PING has taken {stall:?}; log:\n{}", self.log());
             self.check_log();
         }
     }

@@ -47,7 +47,8 @@ fn assert_counted(server: &Server, connection: &mut Connection, field: &str) {
 fn a_client_over_its_output_limit_is_let_go() {
     const LIMIT_BYTES: usize = 4 << 20;
     let limits = format!("normal {LIMIT_BYTES} 0 0");
-    let server = Launch::new(Kind::Basalt).option("client-output-buffer-limit", &limits).start();
+    let server =
+        Launch::new(Kind::Basalt).unwatched().option("client-output-buffer-limit", &limits).start();
     let mut other = server.connect();
     other.call(&["SET", "k", &"v".repeat(1 << 20)]).expect("a reply");
     let mut greedy = known_client(&server);
@@ -68,7 +69,8 @@ fn a_client_over_its_output_limit_is_let_go() {
 
 #[test]
 fn a_client_over_its_query_limit_is_let_go() {
-    let server = Launch::new(Kind::Basalt).option("client-query-buffer-limit", "1mb").start();
+    let server =
+        Launch::new(Kind::Basalt).unwatched().option("client-query-buffer-limit", "1mb").start();
     let mut other = server.connect();
     let mut greedy = known_client(&server);
     greedy.send_raw(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4000000\r\n").expect("sent");

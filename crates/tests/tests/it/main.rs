@@ -23,6 +23,7 @@ mod rdb;
 mod robustness;
 mod scripts;
 mod space;
+mod stall;
 mod stress;
 mod transcripts;
 mod upgrade;

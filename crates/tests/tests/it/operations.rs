@@ -169,7 +169,7 @@ fn lines(text: &[u8]) -> usize {
 
 #[test]
 fn too_many_clients_are_told_so() {
-    let server = Launch::new(Kind::Basalt).option("maxclients", "3").start();
+    let server = Launch::new(Kind::Basalt).unwatched().option("maxclients", "3").start();
     let mut clients = vec![server.connect()];
     // The one that looked whether the server is there has gone, but perhaps not from its list.
     while !matches!(clients[0].run("CLIENT LIST"), Ok(Value::Bulk(list)) if lines(&list) == 1) {

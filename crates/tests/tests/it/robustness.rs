@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use basalt_resp::{Value, encode_request};
 use basalt_tests::random::Random;
-use basalt_tests::server::{Kind, Server};
+use basalt_tests::server::{Kind, Launch, Server};
 
 /// How long another client's PING may take while one client misbehaves: on a busy machine, too.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
@@ -171,7 +171,7 @@ fn many_connections_at_once() {
 /// Without output limits nothing else ends a connection whose last replies nobody reads.
 #[test]
 fn a_client_that_ends_without_reading_is_let_go() {
-    let server = Server::start(Kind::Basalt);
+    let server = Launch::new(Kind::Basalt).unwatched().start();
     let mut admin = server.connect();
     let clients = |admin: &mut basalt_tests::client::Connection| {
         let Ok(Value::Bulk(list)) = admin.run("CLIENT LIST") else { panic!("a list") };
