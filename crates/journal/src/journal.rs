@@ -172,7 +172,7 @@ impl Journal {
             self.shared.take_report(&mut buffer);
         }
         drop(buffer);
-        self.shared.front.sleeper.after_append();
+        self.shared.front.sleeper.after_work();
         (Seq(seq), Group(group))
     }
 
@@ -201,7 +201,7 @@ impl Journal {
             }
         }
         drop(buffers);
-        self.shared.front.sleeper.after_append();
+        self.shared.front.sleeper.after_work();
         group
     }
 
@@ -416,7 +416,7 @@ impl Journal {
             self.shared.take_report(&mut buffer);
         }
         drop(buffer);
-        self.shared.front.sleeper.after_append();
+        self.shared.front.sleeper.after_work();
         group
     }
 

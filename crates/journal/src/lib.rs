@@ -26,7 +26,6 @@ mod recovery;
 mod segment_file;
 mod segments;
 mod shared;
-mod sleeper;
 mod stats;
 mod steps;
 mod stream;

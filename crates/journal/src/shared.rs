@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use basalt_env::Env;
 use basalt_stdx::lock_rank::RankedMutex;
+use basalt_stdx::sleeper::Sleeper;
 use parking_lot::{Condvar, Mutex};
 
 use crate::cache_padded::CachePadded;
@@ -18,7 +19,6 @@ use crate::error::JournalError;
 use crate::gate::{Closed, Gate};
 use crate::options::{FsyncPolicy, Options};
 use crate::segments::Segments;
-use crate::sleeper::Sleeper;
 use crate::stats::Counters;
 use crate::stream::StreamBuffer;
 use crate::sync::SyncState;

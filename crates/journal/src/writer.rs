@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use basalt_env::{DiskFile, is_disk_full};
+use basalt_stdx::sleeper::WakeOn;
 
 use crate::clean_end::CleanEnd;
 use crate::error::JournalError;
@@ -34,7 +35,6 @@ use crate::options::FsyncPolicy;
 use crate::pace::refused_for;
 use crate::segments::{PreparedFile, Segments};
 use crate::shared::Shared;
-use crate::sleeper::WakeOn;
 use crate::stream::StreamCut;
 use crate::sync::{SyncScope, acknowledge_too_early, note_written, sync_files};
 
@@ -256,7 +256,7 @@ impl Writer {
             }
             return Ok(());
         }
-        shared.front.sleeper.announce(if always { WakeOn::Kick } else { WakeOn::Append });
+        shared.front.sleeper.announce(if always { WakeOn::Kick } else { WakeOn::Work });
         // The second look of the sleeper's protocol, and under `Always` a first one.
         if always && self.records_gathered() > 0 {
             shared.front.sleeper.stay_awake();

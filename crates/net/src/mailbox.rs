@@ -8,9 +8,10 @@ use basalt_service::error::CommandError;
 use basalt_service::hand_over::Served;
 use basalt_service::push::{Delivery, Push};
 use basalt_stdx::lock_rank::RankedMutex;
+use basalt_stdx::watch_flag::{Watch, WatchFlag};
 use mio::Waker;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Publishers wait while more than this waits for a thread: some 10 ms of its time.
 const UNDELIVERED_BYTES_MAX: usize = 16 << 20;
@@ -55,20 +56,13 @@ pub(crate) struct NewConnection {
     pub(crate) local_address: String,
 }
 
-/// Whether a thread has just begun to wait for the log.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Watch {
-    Begins,
-    GoesOn,
-}
-
 /// A network thread's mailbox.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     messages: RankedMutex<Vec<Message>>,
     waker: Waker,
     /// The thread waits for the log: somebody's reply is held back, or a change found no room.
-    waits_for_log: AtomicBool,
+    waits_for_log: WatchFlag,
     /// Bytes of messages of pub/sub that wait here, counted once for each subscriber.
     undelivered_bytes: AtomicUsize,
     /// Connections that the thread has, for balancing.
@@ -80,7 +74,7 @@ impl Mailbox {
         Mailbox {
             messages: RankedMutex::default(),
             waker,
-            waits_for_log: AtomicBool::new(false),
+            waits_for_log: WatchFlag::default(),
             undelivered_bytes: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         }
@@ -103,26 +97,14 @@ impl Mailbox {
     }
 
     /// From now on, wake me when the log moves. If that is news, look once more at what you wait
-    /// for. If not, the log has not moved since it became so, or its message is on the way.
+    /// for.
     pub(crate) fn wait_for_log(&self) -> Watch {
-        // This thread alone sets the flag: what it finds set has been so since then.
-        if self.waits_for_log.load(Ordering::Relaxed) {
-            return Watch::GoesOn;
-        }
-        self.waits_for_log.store(true, Ordering::Relaxed);
-        // A fence on both sides, here between the flag and the look at the log's marks, in
-        // `log_moved` between the marks and the flag: either the log's thread sees the flag, or the
-        // look sees what the log's thread published.
-        fence(Ordering::SeqCst);
-        Watch::Begins
+        self.waits_for_log.watch()
     }
 
     /// The log has moved: called from its thread.
     pub(crate) fn log_moved(&self) {
-        fence(Ordering::SeqCst);
-        if self.waits_for_log.load(Ordering::Relaxed)
-            && self.waits_for_log.swap(false, Ordering::Relaxed)
-        {
+        if self.waits_for_log.has_to_tell() {
             self.send(Message::LogMoved);
         }
     }
@@ -178,7 +160,8 @@ impl Wake for ConnectionHandle {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mailbox, Message, Watch};
+    use super::{Mailbox, Message};
+    use basalt_stdx::watch_flag::Watch;
     use mio::{Poll, Token, Waker};
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::buffers::BufferPool;
 use crate::connection::{Connection, State};
 use crate::gather;
-use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnection, Watch};
+use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnection};
 use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
@@ -21,6 +21,7 @@ use basalt_service::server::Server;
 use basalt_service::session::Session;
 use basalt_service::wait::{Afterwards, Wait};
 use basalt_stdx::loan::Loan;
+use basalt_stdx::watch_flag::Watch;
 use mio::{Events, Poll, Token};
 use std::io;
 use std::sync::Arc;

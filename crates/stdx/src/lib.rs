@@ -2,8 +2,9 @@
 //!
 //! What the standard library lacks and more than one crate needs, and nothing else. It owns glob
 //! patterns ([`glob`]), numbers of variable length ([`varint`]), a lock for what is held for
-//! nanoseconds ([`short_lock`]), the order of locks ([`lock_rank`]), a value that a busy thread
-//! lends to another one ([`loan`]), prefetching ([`mod@prefetch`]) and multiplication without
+//! nanoseconds ([`short_lock`]), the order of locks ([`lock_rank`]), how a thread is woken once for
+//! many events ([`sleeper`], [`watch_flag`]), a value that a busy thread lends to another one
+//! ([`loan`]), prefetching ([`mod@prefetch`]) and multiplication without
 //! carries ([`carryless`]). It must never know anything of databases: what is here would be as much
 //! at home in any other program. Its one invariant: no input makes it panic or take more than time
 //! in proportion to the input's length. Read `glob.rs` next.
@@ -16,4 +17,7 @@ pub mod loan;
 pub mod lock_rank;
 pub mod prefetch;
 pub mod short_lock;
+pub mod sleeper;
+mod sync;
 pub mod varint;
+pub mod watch_flag;

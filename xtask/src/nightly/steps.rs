@@ -72,6 +72,7 @@ const TABLE: &[Line] = &[
     line("packages", 0, Once, Check, &[File("packaging/try.sh")], "packaging/try.sh"),
     line("added-command", 0, Once, Tests, &[], "BASALT_ADDED_COMMAND=full cargo test -p xtask --test added_command"),
     line("hostile", 0, Once, Tests, &[], "BASALT_BIN={program} BASALT_HOSTILE=full cargo test -p basalt-tests --test it -- hostile::"),
+    line("loom", 0, Once, Tests, &[], "RUSTFLAGS=--cfg=loom cargo test --release -p basalt-stdx --test loom"),
     line("miri-keyspace", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --lib"),
     line("miri-model", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --test model"),
     line("miri-value", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-value --lib -- members:: set::tests hash:: list:: sorted_set::e sorted_set::tests::behaves_as_a_map spread:: stream::tests::does_as_plain_vectors_do --skip _packed"),
