@@ -4,7 +4,7 @@
 //! have changed one.
 //!
 //! Beside it stand only what depends on the command (its arity, whether it takes memory) and
-//! [`basalt_service::unusual::any`], which another thread may change at any moment.
+//! [`basalt_service::unusual::Unusual::any`], which another thread may change at any moment.
 
 use super::dispatcher::Dispatcher;
 use super::worker::Worker;

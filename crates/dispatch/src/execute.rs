@@ -24,7 +24,6 @@ use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::{Flow, Session, SessionResult};
-use basalt_service::unusual;
 use basalt_service::wait::{Afterwards, Wait};
 use basalt_service::web_guard::is_http;
 use basalt_spec::CommandId;
@@ -105,7 +104,7 @@ fn run_and_reply(
         *admission = Admission::of(server, worker, session);
         return flow;
     }
-    if unusual::any()
+    if server.unusual.any()
         && let Some(held) = queue::hold(&request, worker, session)
     {
         return match held {

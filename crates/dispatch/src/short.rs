@@ -21,7 +21,6 @@ use basalt_resp::{Output, Reply};
 use basalt_service::args::Args;
 use basalt_service::error::CommandResult;
 use basalt_service::session::Session;
-use basalt_service::unusual;
 use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
 
@@ -45,7 +44,7 @@ pub(super) fn run_shortly<'a>(
     let Some(Incoming { prepared, words, .. }) = requests.clone().next() else { return 0 };
     let Some(id) = prepared.command else { return 0 };
     let (call, words) = (server.commands.call(id), words.len());
-    if !call.accepts_words(words) || words > WORDS_MAX || unusual::any() {
+    if !call.accepts_words(words) || words > WORDS_MAX || server.unusual.any() {
         return 0;
     }
     let mut short = Short { server, worker, session, id, words, out };

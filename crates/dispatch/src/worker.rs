@@ -142,7 +142,7 @@ impl Worker {
     /// A worker for the other clients of a thread that is in the midst of a script. It waits for no
     /// partition: the script may hold it.
     pub fn standing_in(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
-        let stands_in = Some(Reason::raise());
+        let stands_in = Some(server.unusual.raise());
         Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
     }
 

@@ -7,7 +7,7 @@
 
 use crate::clients::ClientHandle;
 use crate::transaction::Writes;
-use crate::unusual::Reason;
+use crate::unusual::{Reason, Unusual};
 use basalt_engine::Waiter;
 use basalt_env::{Clock, Instant};
 use basalt_stdx::lock_rank::RankedMutex;
@@ -30,6 +30,7 @@ pub enum Paused {
 /// The pause of all clients, if there is one.
 pub struct Pauses {
     clock: Arc<dyn Clock>,
+    unusual: Arc<Unusual>,
     state: RankedMutex<State>,
 }
 
@@ -50,9 +51,9 @@ impl State {
 }
 
 impl Pauses {
-    /// There is none.
-    pub fn new(clock: Arc<dyn Clock>) -> Pauses {
-        Pauses { clock, state: RankedMutex::default() }
+    /// There is none; one is unusual.
+    pub fn new(clock: Arc<dyn Clock>, unusual: Arc<Unusual>) -> Pauses {
+        Pauses { clock, unusual, state: RankedMutex::default() }
     }
 
     /// Begins a pause. Of two, the larger scope and the later end count. Returns how long it lasts.
@@ -68,7 +69,7 @@ impl Pauses {
             }
         };
         state.pause = Some((scope, until));
-        state.reason.get_or_insert_with(Reason::raise);
+        state.reason.get_or_insert_with(|| self.unusual.raise());
         until - now
     }
 

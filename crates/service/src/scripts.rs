@@ -7,7 +7,7 @@
 //! `script-time-max` it is ended.
 
 use crate::error::CommandError;
-use crate::unusual::Reason;
+use crate::unusual::{Reason, Unusual};
 use basalt_change::place::PartitionId;
 use basalt_engine::PartitionSet;
 use basalt_env::{Clock, Env, Instant};
@@ -34,8 +34,9 @@ pub struct ScriptService {
 }
 
 /// Scripts that have taken long and still run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Busy {
+    unusual: Arc<Unusual>,
     running: RankedMutex<Vec<Arc<BusyScript>>>,
     /// The server ends.
     shutting_down: AtomicBool,
@@ -88,9 +89,14 @@ pub struct ScriptTimes {
 }
 
 impl ScriptService {
-    /// It knows no script.
-    pub fn new(env: Env) -> ScriptService {
-        ScriptService { known: Scripts::default(), env, busy: Arc::default() }
+    /// It knows no script; that one takes long is unusual.
+    pub fn new(env: Env, unusual: Arc<Unusual>) -> ScriptService {
+        let busy = Busy {
+            unusual,
+            running: RankedMutex::default(),
+            shutting_down: AtomicBool::new(false),
+        };
+        ScriptService { known: Scripts::default(), env, busy: Arc::new(busy) }
     }
 
     /// A script begins that holds these partitions.
@@ -169,7 +175,7 @@ impl Running {
     fn enter(&self) {
         self.entered.get_or_init(|| {
             self.busy.running.lock().push(Arc::clone(&self.run));
-            Reason::raise()
+            self.busy.unusual.raise()
         });
     }
 }
@@ -227,7 +233,7 @@ mod tests {
 
     #[test]
     fn only_what_takes_long_is_known_and_only_what_has_changed_nothing_is_killed() {
-        let service = ScriptService::new(Env::system());
+        let service = ScriptService::new(Env::system(), Arc::default());
         let not_busy = CommandError::fixed("NOTBUSY No scripts in execution right now.");
         let (one, other) = (begin(&service, 1), begin(&service, 2));
         assert_eq!(service.kill(), Err(not_busy.clone()));
@@ -249,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_script_that_has_had_its_time_is_ended() {
-        let service = ScriptService::new(Env::system());
+        let service = ScriptService::new(Env::system(), Arc::default());
         let patience = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
         let running = service.begin(PartitionSet::ALL, patience);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));

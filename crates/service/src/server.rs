@@ -6,6 +6,7 @@ use crate::pauses::Pauses;
 use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
+use crate::unusual::Unusual;
 use crate::web_guard::WebGuard;
 use basalt_config::{Config, Settings};
 use basalt_engine::{Engine, LockWait};
@@ -37,6 +38,8 @@ pub struct Server {
     pub table: Arc<CommandTable>,
     /// The connected clients.
     pub clients: Clients,
+    /// Whether commands have to be looked at more closely.
+    pub unusual: Arc<Unusual>,
     /// Whether clients are paused.
     pub pauses: Pauses,
     /// All subscriptions.
@@ -178,15 +181,17 @@ impl Server {
         let count = table.all().len();
         let stand_in_counters =
             counters.iter().map(|_| Arc::new(ThreadCounters::new(count))).collect();
+        let unusual = Arc::<Unusual>::default();
         Server {
             engine,
             env: env.clone(),
             config,
             table,
             clients: Clients::default(),
-            pauses: Pauses::new(Arc::clone(&env.clock)),
+            pauses: Pauses::new(Arc::clone(&env.clock), Arc::clone(&unusual)),
             pubsub,
-            scripts: ScriptService::new(env.clone()),
+            scripts: ScriptService::new(env.clone(), Arc::clone(&unusual)),
+            unusual,
             web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),
             counters,
