@@ -214,13 +214,13 @@ fn settled(
             session.waiting = waiting;
             Some(Box::new(Stop::Copy(copying)))
         }
-        Settled::Waits(patience) => {
+        Settled::Waits(wanted) => {
             let now = request.server.env.clock.now();
             let waiting = waiting.unwrap_or_else(|| {
                 session.client.begin_waiting();
-                let deadline = patience.time.and_then(|time| now.checked_add(time));
-                let behind = patience.behind;
-                Box::new(KeyWait { places: patience.places, deadline, behind })
+                let deadline = wanted.time.and_then(|time| now.checked_add(time));
+                let behind = wanted.behind;
+                Box::new(KeyWait { places: wanted.places, deadline, behind })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
             // Still under the locks: the next command that changes one of the keys finds it.

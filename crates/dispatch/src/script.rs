@@ -210,11 +210,11 @@ fn run(
     let settings = &caller.worker.settings.server;
     let limits = ScriptLimits { memory_bytes_max: settings.script_memory_bytes_max };
     let time_max = settings.script_time_ms_max;
-    let patience = ScriptTimes {
+    let times = ScriptTimes {
         busy_after: Duration::from_millis(settings.script_busy_after_ms),
         ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
     };
-    let running = caller.server.scripts.begin(held(claims), patience);
+    let running = caller.server.scripts.begin(held(claims), times);
     caller.runs_as(Arc::clone(&running));
     let input = Input {
         keys: invocation.keys().collect(),

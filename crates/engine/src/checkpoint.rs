@@ -424,7 +424,7 @@ impl Engine {
 
     fn any_partition_is_full(&self) -> bool {
         PartitionId::all().any(|id| {
-            let dirty = |partition: &Partition| partition.dirty() + partition.touched();
+            let dirty = |partition: &Partition| partition.dirty() + partition.dirty_elements();
             let dirty = self.keyspace.try_look(id, dirty);
             dirty.is_some_and(|dirty| dirty > PARTITION_DIRTY_MAX)
         })

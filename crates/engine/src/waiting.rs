@@ -112,10 +112,10 @@ impl Txn<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
-            Some(Ask::Ready(patience)) => {
-                join(&mut self.locked, client, &patience);
+            Some(Ask::Ready(request)) => {
+                join(&mut self.locked, client, &request);
                 self.append(gate);
-                Settled::Waits(patience)
+                Settled::Waits(request)
             }
             None => {
                 let now_ms = self.session.now_ms;
@@ -150,9 +150,9 @@ impl View<'_> {
     ) -> WaitAnswer {
         let answer = self.wait(keys, Service::EveryChange, time);
         match self.ask.take() {
-            Some(Ask::Ready(patience)) => {
+            Some(Ask::Ready(request)) => {
                 let behind = Some(behind.into());
-                self.ask.set(Some(Ask::Ready(WaitRequest { behind, ..patience })));
+                self.ask.set(Some(Ask::Ready(WaitRequest { behind, ..request })));
             }
             other => self.ask.set(other),
         }
@@ -189,9 +189,9 @@ impl View<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
-            Some(Ask::Ready(patience)) => {
-                join(&mut self.locked, client, &patience);
-                Settled::Waits(patience)
+            Some(Ask::Ready(request)) => {
+                join(&mut self.locked, client, &request);
+                Settled::Waits(request)
             }
             None => {
                 let mut called = Called::new();
@@ -270,10 +270,10 @@ fn places(db: u8, keys: &[Key<'_>]) -> Places {
     keys.iter().map(place).collect()
 }
 
-fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, patience: &WaitRequest) {
-    for WaitPlace { partition, place, .. } in &patience.places {
+fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, request: &WaitRequest) {
+    for WaitPlace { partition, place, .. } in &request.places {
         let interest = &mut locked.partition_mut(*partition).interest;
-        interest.get_or_insert_default().wait(*place, client, patience.service);
+        interest.get_or_insert_default().wait(*place, client, request.service);
     }
 }
 

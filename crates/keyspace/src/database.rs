@@ -322,9 +322,9 @@ impl Database {
         if let NewValue::Collection(value) = &value
             && let Some(id) = spread_id
         {
-            let touched = DirtyElements::new(value.as_ref().keeping());
+            let dirty = DirtyElements::new(value.as_ref().keeping());
             self.spread.take_from_cold();
-            self.spread.insert(SpreadKey { hash, key: key.into(), id, touched, in_flight: false });
+            self.spread.insert(SpreadKey { hash, key: key.into(), id, dirty, in_flight: false });
         }
         let flags = match state {
             RowState::AsOnDisk => COLD,

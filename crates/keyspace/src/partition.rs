@@ -319,8 +319,8 @@ impl Partition {
 
     /// Elements of spread collections that the next checkpoint has to write, and perhaps some that
     /// have not changed in the end.
-    pub fn touched(&self) -> usize {
-        self.databases.iter().map(|database| database.spread().touched()).sum()
+    pub fn dirty_elements(&self) -> usize {
+        self.databases.iter().map(|database| database.spread().dirty_elements()).sum()
     }
 }
 

@@ -33,7 +33,7 @@ pub struct SpreadKey {
     /// By which its rows are found.
     pub id: u64,
     /// Which elements have changed since their rows were written.
-    pub touched: DirtyElements,
+    pub dirty: DirtyElements,
     /// A checkpoint under way writes its rows.
     pub in_flight: bool,
 }
@@ -63,19 +63,15 @@ impl SpreadKeys {
     }
 
     /// Elements that the next checkpoint has to write.
-    pub fn touched(&self) -> usize {
+    pub fn dirty_elements(&self) -> usize {
         let keys = self.0.iter().flat_map(|keys| &keys.resident);
-        keys.map(|key| key.touched.len()).sum()
+        keys.map(|key| key.dirty.len()).sum()
     }
 
     /// Where a resident key notes which elements change, if it is spread.
     #[inline]
-    pub fn touched_of(&mut self, hash: u64, key: &[u8]) -> Option<&mut DirtyElements> {
-        if self.is_empty() {
-            None
-        } else {
-            self.resident_mut(hash, key).map(|key| &mut key.touched)
-        }
+    pub fn dirty_elements_of(&mut self, hash: u64, key: &[u8]) -> Option<&mut DirtyElements> {
+        if self.is_empty() { None } else { self.resident_mut(hash, key).map(|key| &mut key.dirty) }
     }
 
     /// A resident key, if it is spread.
@@ -180,13 +176,7 @@ mod tests {
 
     fn key(number: u64, in_flight: bool) -> SpreadKey {
         let key = Box::from(number.to_le_bytes());
-        SpreadKey {
-            hash: number % 2,
-            key,
-            id: number,
-            touched: DirtyElements::default(),
-            in_flight,
-        }
+        SpreadKey { hash: number % 2, key, id: number, dirty: DirtyElements::default(), in_flight }
     }
 
     #[test]
@@ -210,11 +200,11 @@ mod tests {
     #[test]
     fn what_is_touched_is_counted() {
         let mut keys = SpreadKeys::default();
-        assert!(keys.touched_of(0, b"").is_none());
+        assert!(keys.dirty_elements_of(0, b"").is_none());
         keys.insert(key(4, false));
-        let touched = keys.touched_of(0, &4u64.to_le_bytes()).expect("it is spread");
+        let touched = keys.dirty_elements_of(0, &4u64.to_le_bytes()).expect("it is spread");
         touched.note(b"element", |_| false);
-        assert_eq!(keys.touched(), 1);
-        assert!(keys.touched_of(0, &6u64.to_le_bytes()).is_none());
+        assert_eq!(keys.dirty_elements(), 1);
+        assert!(keys.dirty_elements_of(0, &6u64.to_le_bytes()).is_none());
     }
 }

@@ -100,7 +100,7 @@ impl ScriptService {
     }
 
     /// A script begins that holds these partitions.
-    pub fn begin(&self, partitions: PartitionSet, patience: ScriptTimes) -> Arc<Running> {
+    pub fn begin(&self, partitions: PartitionSet, times: ScriptTimes) -> Arc<Running> {
         let run = BusyScript {
             partitions,
             has_effects: AtomicBool::new(false),
@@ -112,8 +112,8 @@ impl ScriptService {
             started: self.env.clock.now(),
             clock: Arc::clone(&self.env.clock),
             attended_ns: AtomicU64::new(0),
-            busy_after: patience.busy_after,
-            ended_after: patience.ended_after,
+            busy_after: times.busy_after,
+            ended_after: times.ended_after,
             entered: OnceLock::new(),
         })
     }
@@ -227,8 +227,8 @@ mod tests {
     fn begin(service: &ScriptService, partition: u16) -> Arc<Running> {
         let mut partitions = PartitionSet::EMPTY;
         partitions.insert(PartitionId::new(partition).unwrap());
-        let patience = ScriptTimes { busy_after: Duration::ZERO, ended_after: None };
-        service.begin(partitions, patience)
+        let times = ScriptTimes { busy_after: Duration::ZERO, ended_after: None };
+        service.begin(partitions, times)
     }
 
     #[test]
@@ -256,8 +256,8 @@ mod tests {
     #[test]
     fn a_script_that_has_had_its_time_is_ended() {
         let service = ScriptService::new(Env::system(), Arc::default());
-        let patience = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
-        let running = service.begin(PartitionSet::ALL, patience);
+        let times = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
+        let running = service.begin(PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));
     }
 }

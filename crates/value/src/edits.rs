@@ -5,8 +5,8 @@
 //! put under a key. [`Breaks`] therefore notes where one edit ends and the next begins, about every
 //! that many bytes, so that the edits can be cut there.
 
+use crate::dirty::DirtyElements;
 use crate::item::Item;
-use crate::touched::DirtyElements;
 
 /// Takes the edits of operations on one value. What it holds is what [`Collection::apply`] reads.
 ///
@@ -14,7 +14,7 @@ use crate::touched::DirtyElements;
 #[derive(Debug)]
 pub struct Edits<'a> {
     out: Option<&'a mut Vec<u8>>,
-    touched: Option<&'a mut DirtyElements>,
+    dirty: Option<&'a mut DirtyElements>,
     breaks: Option<&'a mut Breaks>,
     /// The length of `out` at which the next edit is worth a break.
     break_at: usize,
@@ -45,19 +45,19 @@ impl<'a> Edits<'a> {
     /// Appends edits to `out`.
     #[inline]
     pub fn to(out: &'a mut Vec<u8>) -> Edits<'a> {
-        Edits { out: Some(out), touched: None, breaks: None, break_at: usize::MAX, count: 0 }
+        Edits { out: Some(out), dirty: None, breaks: None, break_at: usize::MAX, count: 0 }
     }
 
     /// Forgets edits: for a value that is put into the log as a whole.
     #[inline]
     pub fn none() -> Edits<'a> {
-        Edits { out: None, touched: None, breaks: None, break_at: usize::MAX, count: 0 }
+        Edits { out: None, dirty: None, breaks: None, break_at: usize::MAX, count: 0 }
     }
 
     /// Notes which elements change, too, if anybody wants to know.
     #[inline]
-    pub fn noting(self, touched: Option<&'a mut DirtyElements>) -> Edits<'a> {
-        Edits { touched, ..self }
+    pub fn noting(self, dirty: Option<&'a mut DirtyElements>) -> Edits<'a> {
+        Edits { dirty, ..self }
     }
 
     /// Notes where the edits can be cut, too. They begin at the end of the buffer.
@@ -114,22 +114,22 @@ impl<'a> Edits<'a> {
     /// Somebody wants to know which elements change.
     #[inline]
     pub(crate) fn notes_elements(&self) -> bool {
-        self.touched.is_some()
+        self.dirty.is_some()
     }
 
     /// The element of this name is about to change, or has just done so: [`DirtyElements::note`].
     #[inline]
     pub(crate) fn touch(&mut self, name: &[u8], was: impl FnOnce(&mut Vec<u8>) -> bool) {
-        if let Some(touched) = &mut self.touched {
-            touched.note(name, was);
+        if let Some(dirty) = &mut self.dirty {
+            dirty.note(name, was);
         }
     }
 
     /// The element that has this item for its name is about to change, or has just done so.
     #[inline]
     pub(crate) fn touch_item(&mut self, name: Item<'_>, was: impl FnOnce(&mut Vec<u8>) -> bool) {
-        if let Some(touched) = &mut self.touched {
-            touched.note(name.spell(&mut Default::default()), was);
+        if let Some(dirty) = &mut self.dirty {
+            dirty.note(name.spell(&mut Default::default()), was);
         }
     }
 }

@@ -25,7 +25,7 @@
 //!
 //!   an operation ─┬─▶ changes the value
 //!                 ├─▶ Edits: bytes for the log                        edits.rs, */edit.rs
-//!                 └─▶ DirtyElements: what a checkpoint has to write          touched.rs
+//!                 └─▶ DirtyElements: what a checkpoint has to write          dirty.rs
 //!                       only if their rows are apart, that is, if it is spread
 //!   a checkpoint ───▶ Gathering: rows of what was touched, in slices  spread.rs, spread/*
 //!   before it all ──▶ Step: what will be read, brought into the cache fetch.rs
@@ -57,6 +57,7 @@
 
 pub mod bits;
 pub mod collection;
+pub mod dirty;
 pub mod edits;
 pub mod error;
 pub mod fetch;
@@ -74,10 +75,10 @@ pub mod set;
 pub mod sorted_set;
 pub mod spread;
 pub mod stream;
-pub mod touched;
 pub mod value;
 
 pub use collection::Collection;
+pub use dirty::DirtyElements;
 pub use edits::{Breaks, Edits};
 pub use error::DecodeError;
 pub use hash::Hash;
@@ -88,5 +89,4 @@ pub use set::Set;
 pub use sorted_set::SortedSet;
 pub use spread::Spread;
 pub use stream::Stream;
-pub use touched::DirtyElements;
 pub use value::{Value, ValueMut, ValueRef, Variant};

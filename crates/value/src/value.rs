@@ -2,6 +2,7 @@
 //! A collection of any kind, and its word.
 
 use crate::collection::Collection;
+use crate::dirty::Keeping;
 use crate::edits::Edits;
 use crate::error::DecodeError;
 use crate::hash::Hash;
@@ -13,7 +14,6 @@ use crate::sorted_set::SortedSet;
 use crate::spread::elements::Spread;
 use crate::spread::elements::{Visit, WalkPlace};
 use crate::stream::Stream;
-use crate::touched::Keeping;
 use std::ptr::NonNull;
 
 mod variant;

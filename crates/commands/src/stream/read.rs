@@ -54,7 +54,7 @@ fn xread(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
         begin_stream(key.bytes, reply);
         reply_entries(stream.entries(first, EntryId::MAX), read.count_max, reply);
     }
-    match (place, read.patience) {
+    match (place, read.block) {
         (Some(place), _) => end_streams(place, streams, reply),
         (None, BlockOption::None) => reply.null_array(),
         (None, BlockOption::Some(time)) => {

@@ -15,7 +15,7 @@ pub(super) struct ReadArgs<'a> {
     /// Most entries of each stream.
     pub(super) count_max: Option<u64>,
     /// Whether it waits if there is nothing.
-    pub(super) patience: BlockOption,
+    pub(super) block: BlockOption,
     /// Whether what is read counts as acknowledged.
     pub(super) is_acknowledged: bool,
     /// How many streams.
@@ -65,7 +65,7 @@ impl<'a> ReadArgs<'a> {
         let mut read = ReadArgs {
             group: None,
             count_max: None,
-            patience: BlockOption::None,
+            block: BlockOption::None,
             is_acknowledged: false,
             streams: 0,
             first_id: 0,
@@ -94,7 +94,7 @@ impl<'a> ReadArgs<'a> {
     ) -> Result<usize, CommandError> {
         let more = args.len().saturating_sub(index + 1);
         if args.is(index, "block") && more > 0 {
-            self.patience = BlockOption::Some(timeout::milliseconds(args.word(index + 1))?);
+            self.block = BlockOption::Some(timeout::milliseconds(args.word(index + 1))?);
             return Ok(index + 2);
         }
         if args.is(index, "count") && more > 0 {

@@ -89,7 +89,7 @@ fn xreadgroup(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
         })?;
         streams += usize::from(has_some.unwrap_or(false));
     }
-    match (place, read.patience) {
+    match (place, read.block) {
         (Some(place), _) => end_streams(place, streams, reply),
         (None, BlockOption::None) => reply.null_array(),
         (None, BlockOption::Some(time)) => {

@@ -21,8 +21,8 @@ use basalt_cold::ColdError;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::spread::{SpreadKey, SpreadKeys};
 use basalt_value::ValueRef;
+use basalt_value::dirty::DirtyElements;
 use basalt_value::spread::Gathering;
-use basalt_value::touched::DirtyElements;
 use std::time::Duration;
 
 /// Elements that are gathered under one lock: less than 1 ms.
@@ -80,8 +80,8 @@ pub(super) fn spread_form(
     if let Some(existing) = spread.resident_mut(hash, key) {
         if value.can_spread() && bytes > max / 2 {
             existing.in_flight = true;
-            let elements = existing.touched.len();
-            let gathering = Gathering::changed(value.kind(), &mut existing.touched);
+            let elements = existing.dirty.len();
+            let gathering = Gathering::changed(value.kind(), &mut existing.dirty);
             return Some(Spreading::new(of(existing.id), place, gathering, elements));
         }
         spread.forget(hash, key);
@@ -92,9 +92,9 @@ pub(super) fn spread_form(
     }
     let id = *next_id;
     *next_id += 1;
-    let mut touched = DirtyElements::default();
-    let gathering = Gathering::all(value.kind(), &mut touched);
-    spread.insert(SpreadKey { hash, key: key.into(), id, touched, in_flight: true });
+    let mut dirty = DirtyElements::default();
+    let gathering = Gathering::all(value.kind(), &mut dirty);
+    spread.insert(SpreadKey { hash, key: key.into(), id, dirty, in_flight: true });
     Some(Spreading { is_new: true, ..Spreading::new(of(id), place, gathering, value.len()) })
 }
 
@@ -128,7 +128,7 @@ impl Spreading {
         if spread.id != self.of.id || !spread.in_flight || !value.can_spread() {
             return Err(Gone);
         }
-        Ok(self.gathering.step(value, &mut spread.touched, count, &mut |row, name, content| {
+        Ok(self.gathering.step(value, &mut spread.dirty, count, &mut |row, name, content| {
             rows.push(self.of, row, name, content);
         }))
     }

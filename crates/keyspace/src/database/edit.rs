@@ -39,9 +39,9 @@ impl Database {
         access: Access,
         change: impl FnOnce(ValueMut<'_>, Option<&mut DirtyElements>) -> Option<(R, Edited)>,
     ) -> Option<R> {
-        let touched = self.spread.touched_of(hash, key);
+        let dirty = self.spread.dirty_elements_of(hash, key);
         let (result, edited) =
-            self.table.edit_collection(found, |value| change(value, touched))??;
+            self.table.edit_collection(found, |value| change(value, dirty))??;
         if let Edited::Changed { earlier_field_ms } = edited {
             self.table.mark(found, DIRTY);
             self.table.touch(found, access);

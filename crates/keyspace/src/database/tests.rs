@@ -233,8 +233,8 @@ impl World {
                 let member = [number as u8];
                 let is_new = members.insert(member[0]);
                 let added =
-                    self.database.edit_collection(hash, key, found, access, |value, touched| {
-                        let mut edits = Edits::none().noting(touched);
+                    self.database.edit_collection(hash, key, found, access, |value, dirty| {
+                        let mut edits = Edits::none().noting(dirty);
                         let set = Set::of_mut(value)?;
                         let added = set.add(&member, &FormLimits::default(), &mut edits);
                         let changed = Edited::Changed { earlier_field_ms: u64::MAX };
@@ -275,9 +275,9 @@ impl World {
                 spread_id = Some(existing.id);
             } else if is_large {
                 spread_id = Some(self.next_id);
-                let touched = DirtyElements::default();
+                let dirty = DirtyElements::default();
                 let (key, id) = (key.clone().into(), self.next_id);
-                spread.insert(SpreadKey { hash, key, id, touched, in_flight: true });
+                spread.insert(SpreadKey { hash, key, id, dirty, in_flight: true });
                 self.next_id += 1;
             } else {
                 spread.forget(hash, &key);
@@ -428,8 +428,8 @@ fn a_broken_rule_is_noticed() {
         ("that nothing knows", |world| drop(std::mem::take(&mut world.database.spread))),
         ("spread and no collection", |world| {
             let (hash, key) = (world.hasher.hash(b"gone"), Box::from(*b"gone"));
-            let touched = DirtyElements::default();
-            world.database.spread.insert(SpreadKey { hash, key, id: 0, touched, in_flight: false });
+            let dirty = DirtyElements::default();
+            world.database.spread.insert(SpreadKey { hash, key, id: 0, dirty, in_flight: false });
         }),
     ];
     for (rule, break_it) in breaks {

@@ -8,11 +8,11 @@
 use super::native::Native;
 use super::order_row::{MINUS_ZERO, score_of};
 use super::{SortedSet, score};
+use crate::dirty::Keeping;
 use crate::error::DecodeError;
 use crate::form::{Form, FormMut};
 use crate::limits::FormLimits;
 use crate::spread::elements::{Spread, Visit, WalkPlace};
-use crate::touched::Keeping;
 
 /// Appends the content of a member.
 fn put_content(score: f64, out: &mut Vec<u8>) {

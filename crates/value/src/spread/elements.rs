@@ -1,9 +1,9 @@
 //! What a collection does to be written and read element by element.
 
 use crate::collection::Collection;
+use crate::dirty::Keeping;
 use crate::error::DecodeError;
 use crate::limits::FormLimits;
-use crate::touched::Keeping;
 
 /// Receives names and contents.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) + 'a;

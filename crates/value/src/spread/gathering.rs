@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! moment ─▶ what was touched before is taken; from now on contents are kept
-//!    step ─▶ some elements: from the collection, or, touched since, what they were
+//!    step ─▶ some elements: from the collection, or, if changed since, what they were
 //!    step …
 //!    end  ─▶ all of the moment's rows have been given
 //! ```
@@ -11,8 +11,8 @@
 
 use super::elements::WalkPlace;
 use super::order::{order_name, put_order_content};
+use crate::dirty::{DirtyElements, Element, Keeping, Was};
 use crate::kind::Kind;
-use crate::touched::{DirtyElements, Element, Keeping, Was};
 use crate::value::ValueRef;
 
 /// A row of an element.
@@ -46,15 +46,15 @@ enum Work {
 
 impl Gathering {
     /// Of all elements, from nothing. `touched` is the collection's from here on.
-    pub fn all(kind: Kind, touched: &mut DirtyElements) -> Gathering {
-        *touched = DirtyElements::new(Keeping::Contents);
-        touched.begin_listing();
+    pub fn all(kind: Kind, dirty: &mut DirtyElements) -> Gathering {
+        *dirty = DirtyElements::new(Keeping::Contents);
+        dirty.begin_listing();
         Gathering { kind, work: Work::All(WalkPlace::Start) }
     }
 
-    /// Of what has been touched.
-    pub fn changed(kind: Kind, touched: &mut DirtyElements) -> Gathering {
-        let changed = touched.take(Keeping::Contents);
+    /// Of what is dirty.
+    pub fn changed(kind: Kind, dirty: &mut DirtyElements) -> Gathering {
+        let changed = dirty.take(Keeping::Contents);
         Gathering { kind, work: Work::Changed(changed.into_iter()) }
     }
 
