@@ -38,7 +38,7 @@
 //! - [`edits`] are what an operation writes for the log, and what [`Collection::apply`] reads. An
 //!   operation that writes nothing has changed nothing. Where a record may be cut between two edits
 //!   is noted there as well.
-//! - [`touched`] is kept beside the value by its owner, and handed to an operation with its
+//! - [`dirty`] is kept beside the value by its owner, and handed to an operation with its
 //!   `Edits`. Only collections with a row for each element have one ([`spread`]); those of one row
 //!   are written whole.
 //! - [`spread`] says which rows a collection has then: their names, contents and order, and how a

@@ -8,9 +8,11 @@
 //!
 //! With sixteen databases that are 16,384 tables, of which nearly all are empty after a flush. So
 //! databases that nobody uses are passed over ([`Engine::note_used`]), and so is a partition whose
-//! database is as a new one ([`Database::is_untouched`]). A shard has a record only if one of its
+//! database is as a new one ([`is_untouched`]). A shard has a record only if one of its
 //! partitions is concerned. Replay comes to the same keys: where a flush found nothing, there is
 //! nothing for it to remove.
+//!
+//! [`is_untouched`]: basalt_keyspace::database::Database::is_untouched
 
 use crate::engine::Engine;
 use crate::log::Gate;
