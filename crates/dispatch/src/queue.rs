@@ -41,8 +41,7 @@ pub(super) fn push(
         return Err(CommandError::OUT_OF_MEMORY);
     }
     if command.flags.has(Flag::Write)
-        && let Err(refusal) = server.engine.log().admit_all(shards_of(server, command, *args))
-        && refusal != Refusal::Busy
+        && let Some(refusal) = refusal(server, command, *args)
     {
         return Err(CommandError::log_refused(&refusal));
     }
@@ -54,6 +53,17 @@ pub(super) fn push(
         return Ok(Flow::Close);
     }
     Ok(Flow::Done)
+}
+
+/// Why the log takes no changes of a command for longer than a moment. Its keys are looked at only
+/// if some shard takes none: they have been hashed once, and will be again when it runs.
+fn refusal(server: &Dispatcher, command: &Command, args: Args<'_>) -> Option<Refusal> {
+    let log = server.engine.log();
+    if log.admitting() == ShardSet::ALL {
+        return None;
+    }
+    let refusal = log.admit_all(shards_of(server, command, args)).err();
+    refusal.filter(|refusal| *refusal != Refusal::Busy)
 }
 
 /// The shards of its keys; all, if it names none.
