@@ -5,7 +5,7 @@
 //! itself, and a PING counts only as far as it is later than that. `BASALT_STALL_MS` sets another
 //! bound.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -77,12 +77,19 @@ fn watch(mut connection: Connection, stopped: &AtomicBool) -> Option<Duration> {
             pulse.take();
             let start = Instant::now();
             // What it answers does not matter: a password may be wanted.
-            if connection.call(&["PING"]).is_err() {
+            let answer = connection.call(&["PING"]);
+            let is_silent = answer.as_ref().is_err_and(|error| {
+                matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+            });
+            if answer.is_err() && !is_silent {
                 break; // The server has gone.
             }
             let stalled = start.elapsed().saturating_sub(pulse.take());
             if stalled > bound {
                 longest = longest.max(Some(stalled));
+            }
+            if is_silent {
+                break; // It has not answered within the client's own limit.
             }
             std::thread::sleep(PING_EVERY);
         }

@@ -132,8 +132,12 @@ fn quick() -> Vec<Step> {
         // A workspace of its own, which no other step sees. It runs on nightly, but its types are
         // checked by any toolchain; naming a library spares compiling libFuzzer, which only
         // linking needs.
-        Step::cargo("fuzz-check", Kind::Check, "check --manifest-path fuzz/Cargo.toml --bins")
-            .with_env("CUSTOM_LIBFUZZER_PATH", "/unlinked/libfuzzer.a"),
+        Step::cargo(
+            "fuzz-check",
+            Kind::Check,
+            "check --locked --manifest-path fuzz/Cargo.toml --bins",
+        )
+        .with_env("CUSTOM_LIBFUZZER_PATH", "/unlinked/libfuzzer.a"),
         Step::cargo(
             "test",
             Kind::Tests,
