@@ -21,13 +21,13 @@ pub(crate) enum Lie {
 
 /// See the head of this file.
 pub(crate) struct LyingLog {
-    log: JournalLog,
+    log: Arc<JournalLog>,
     lie: Lie,
     edits: AtomicU64,
 }
 
 impl LyingLog {
-    pub(crate) fn new(log: JournalLog, lie: Lie) -> LyingLog {
+    pub(crate) fn new(log: Arc<JournalLog>, lie: Lie) -> LyingLog {
         LyingLog { log, lie, edits: AtomicU64::new(0) }
     }
 

@@ -11,7 +11,7 @@ use basalt_journal::FsyncPolicy;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_value::FormLimits;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// When a world begins: 2024-01-01.
@@ -89,6 +89,7 @@ pub struct World<'a> {
 /// One life of an engine.
 struct Life {
     engine: Arc<Engine>,
+    journal: Weak<JournalLog>,
     background: Background,
 }
 
@@ -118,6 +119,12 @@ impl<'a> World<'a> {
         &self.life.as_ref().expect("the world has an engine").engine
     }
 
+    /// Files that the journal has ready to go on in.
+    pub fn prepared_files(&self) -> u64 {
+        let journal = self.life.as_ref().and_then(|life| life.journal.upgrade());
+        journal.map_or(0, |journal| journal.stats().prepared_files)
+    }
+
     /// Now.
     pub fn now_ms(&self) -> u64 {
         self.clock.unix_ms()
@@ -144,14 +151,17 @@ impl<'a> World<'a> {
         let journal = basalt_journal::Options { accept_loss, ..journal_options(setting.policy) };
         let disk = Arc::new(self.disk.clone());
         let env = Env::manual(&self.clock, setting.hash_seed);
+        let mut opened = Weak::new();
         let engine = Engine::open(options, cold, env, |floor, replay| {
             let dir = Path::new(JOURNAL_DIR);
             let trimming = Trimming::AfterCheckpoint;
             // Its threads sync by the time that passes for them.
             let outside = Env::system();
             let log = JournalLog::open(&outside, disk, dir, journal, trimming, floor, replay)?;
+            let log = Arc::new(log);
+            opened = Arc::downgrade(&log);
             Ok::<Arc<dyn CommitLog>, RecoveryError>(match setting.acknowledging {
-                Acknowledging::Honestly => Arc::new(log),
+                Acknowledging::Honestly => log,
                 Acknowledging::AtOnce => Arc::new(LyingLog::new(log, Lie::Early)),
                 Acknowledging::Forgetfully => Arc::new(LyingLog::new(log, Lie::Forgetful)),
             })
@@ -162,7 +172,7 @@ impl<'a> World<'a> {
         let engine = Arc::new(engine);
         let background = Background::start(&engine, WarmUp::No)
             .map_err(|error| Violation(format!("no threads: {error}")))?;
-        self.life = Some(Life { engine, background });
+        self.life = Some(Life { engine, journal: opened, background });
         Ok(())
     }
 
@@ -176,7 +186,7 @@ impl<'a> World<'a> {
         for point in [Point::Read, Point::Scan, Point::Prepare, Point::Commit, Point::Committed] {
             self.stage.release(point);
         }
-        if let Some(Life { engine, background }) = self.life.take() {
+        if let Some(Life { engine, background, .. }) = self.life.take() {
             background.stop();
             drop(engine);
         }
