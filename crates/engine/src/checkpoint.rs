@@ -32,6 +32,7 @@ pub(crate) mod state;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::log::Refusal;
 use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::place::{PartitionId, ShardId, ShardSet};
 use basalt_change::row;
@@ -198,8 +199,14 @@ impl Engine {
             }
             Err(error) => {
                 stats.last_error = Some(error.to_string());
-                stats.is_out_of_space =
-                    matches!(error, CheckpointError::Cold(ColdError::NoSpace { .. }));
+                stats.is_out_of_space = match error {
+                    CheckpointError::Cold(error) => matches!(error, ColdError::NoSpace { .. }),
+                    // What the log holds back for want of space keeps it from being synced.
+                    CheckpointError::Log(_) => {
+                        self.log().admit_all(ShardSet::ALL) == Err(Refusal::DiskFull)
+                    }
+                    CheckpointError::Read(_) => false,
+                };
             }
         }
         result.map(|_| ())

@@ -24,6 +24,7 @@ pub struct MemoryLog {
     gates_replies: AtomicBool,
     /// Why changes are refused, and of which shards.
     refusal: Mutex<Option<(Refusal, ShardSet)>>,
+    fails_syncs: AtomicBool,
 }
 
 struct State {
@@ -43,6 +44,7 @@ impl MemoryLog {
             acknowledged: AtomicU64::new(0),
             gates_replies: AtomicBool::new(false),
             refusal: Mutex::new(None),
+            fails_syncs: AtomicBool::new(false),
         }
     }
 
@@ -97,6 +99,12 @@ impl MemoryLog {
     #[allow(dead_code, reason = "not every user of this file holds replies back")]
     pub fn acknowledge(&self) {
         self.acknowledged.fetch_max(self.tickets.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// From here on cannot be synced, or can again.
+    #[allow(dead_code, reason = "not every user of this file takes checkpoints")]
+    pub fn fail_syncs(&self, fails: bool) {
+        self.fails_syncs.store(fails, Ordering::Relaxed);
     }
 
     /// From here on refuses changes, or takes them again.
@@ -181,6 +189,9 @@ impl CommitLog for MemoryLog {
     fn subscribe(&self, _: Arc<dyn Fn() + Send + Sync>) {}
 
     fn sync(&self, _: &[(ShardId, u64)]) -> Result<(), LogError> {
+        if self.fails_syncs.load(Ordering::Relaxed) {
+            return Err(LogError("it cannot be synced".to_owned()));
+        }
         Ok(())
     }
 
