@@ -12,6 +12,7 @@
 //! listpack an item saves the byte of backward length: packed collections are short and are walked
 //! from the front.
 
+use crate::error::DecodeError;
 use crate::set::member::Member;
 use basalt_number::parse_i64;
 use basalt_stdx::varint;
@@ -183,6 +184,36 @@ impl<'a> Item<'a> {
         };
         *bytes = rest;
         Some(item)
+    }
+
+    /// Takes one off the front that is written as [`Item::put`] writes its string. What is found by
+    /// comparing items must be: in another spelling nobody would find it, or it would be there
+    /// twice.
+    ///
+    /// # Errors
+    /// If there is none whole, or one that is longer than it need be.
+    pub(crate) fn take_shortest(bytes: &mut &'a [u8]) -> Result<Item<'a>, DecodeError> {
+        let before = bytes.len();
+        let item = Item::take(bytes).ok_or(DecodeError::Truncated)?;
+        if before - bytes.len() != item.shortest_bytes() {
+            return Err(DecodeError::Corrupt("an item that is longer than it need be"));
+        }
+        Ok(item)
+    }
+
+    /// Bytes that its string takes as [`Item::put`] writes it.
+    pub(crate) fn shortest_bytes(self) -> usize {
+        let item = self.respelled();
+        item.head().bytes().len() + item.body().len()
+    }
+
+    /// The item that its string is: a number also if it stands there as a string.
+    #[inline]
+    pub(crate) fn respelled(self) -> Item<'a> {
+        match self {
+            Item::Bytes(bytes) => Item::of(bytes),
+            number => number,
+        }
     }
 }
 

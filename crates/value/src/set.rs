@@ -364,7 +364,7 @@ impl Collection for Set {
         let mut set = Set::new();
         let mut rest = bytes;
         while !rest.is_empty() {
-            let item = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+            let item = Item::take_shortest(&mut rest)?;
             if !set.add_item(item, limits) {
                 return Err(DecodeError::Corrupt("a set with a member twice"));
             }
@@ -376,7 +376,7 @@ impl Collection for Set {
         let mut rest = edits;
         while let Some((&code, after)) = rest.split_first() {
             rest = after;
-            let item = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+            let item = Item::take_shortest(&mut rest)?;
             let changed = match code {
                 ADD => self.add_item(item, limits),
                 REMOVE => self.remove_item(item, &mut Edits::none()),

@@ -55,10 +55,10 @@ pub(super) fn apply(hash: &mut Hash, edits: &[u8], limits: &FormLimits) -> Resul
     let mut rest = edits;
     while let Some((&code, after)) = rest.split_first() {
         rest = after;
-        let name = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+        let name = Item::take_shortest(&mut rest)?;
         match code {
             SET | CHANGE => {
-                let value = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+                let value = Item::take_shortest(&mut rest)?;
                 let before = hash.stored(name).map(|field| field.expire_ms);
                 let expire_ms = match code {
                     SET => 0,

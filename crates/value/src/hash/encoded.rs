@@ -39,11 +39,6 @@ pub(super) fn encode(hash: &Hash, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of an item as [`Item::put`] writes it. A packed hash relies on them.
-fn item_bytes(item: Item<'_>) -> usize {
-    item.head().bytes().len() + item.body().len()
-}
-
 /// Reads what [`encode`] wrote.
 pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeError> {
     let (&head, bytes) = bytes.split_first().ok_or(DecodeError::Truncated)?;
@@ -61,8 +56,9 @@ pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeEr
         let before = rest.bytes.len();
         let field = rest.next().ok_or(DecodeError::Truncated)?;
         let expiry = Item::Number(field.expire_ms as i64);
-        let expiry_bytes = if is_expiring { item_bytes(expiry) } else { 0 };
-        let shortest = item_bytes(field.name) + item_bytes(field.value) + expiry_bytes;
+        let expiry_bytes = if is_expiring { expiry.shortest_bytes() } else { 0 };
+        let shortest = field.name.shortest_bytes() + field.value.shortest_bytes() + expiry_bytes;
+        // A packed hash finds its way by these lengths, and a name by its only spelling.
         if before - rest.bytes.len() != shortest {
             return Err(DecodeError::Corrupt("a hash with an item that is longer than it need be"));
         }

@@ -62,7 +62,7 @@ impl Spread for Hash {
         limits: &FormLimits,
     ) -> Result<(), DecodeError> {
         let mut rest = content;
-        let value = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+        let value = Item::take_shortest(&mut rest)?;
         let expire_ms = match rest.try_into() {
             Ok(bytes) => u64::from_le_bytes(bytes),
             Err(_) if rest.is_empty() => 0,

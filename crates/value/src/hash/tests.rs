@@ -1,6 +1,7 @@
 use super::*;
 use crate::item::NUMBER_CHARS_MAX;
 use crate::limits::PackedLimits;
+use crate::spread::elements::Spread;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -244,5 +245,30 @@ fn a_field_twice_is_refused_in_both_forms() {
         let limits = FormLimits { hash, ..FormLimits::default() };
         assert!(matches!(Hash::decode(&twice, &limits), Err(DecodeError::Corrupt(_))));
         assert!(Hash::decode(&twice[..5], &limits).is_ok());
+    }
+}
+
+#[test]
+fn a_name_in_two_spellings_is_refused_in_both_forms() {
+    let (number, wide, text) = (&[0xDC][..], &[0xC1, 12][..], &[2, b'1', b'2'][..]);
+    for entries_max in [0, 512] {
+        let hash = PackedLimits { entries_max, value_bytes_max: 64 };
+        let limits = FormLimits { hash, ..FormLimits::default() };
+        let value = number;
+        for fields in [vec![number, value, text, value], vec![text, value], vec![number, text]] {
+            let whole = [&[0], &fields.concat()[..]].concat();
+            let is_refused = matches!(Hash::decode(&whole, &limits), Err(DecodeError::Corrupt(_)));
+            assert!(is_refused, "{whole:x?}");
+        }
+        let hash = || Hash::decode(&[0, 0xDC, 0xDC], &limits).unwrap();
+        for (name, value) in [(text, number), (wide, number), (number, text), (number, wide)] {
+            for code in [edit::SET, edit::CHANGE] {
+                let edit = [&[code], name, value].concat();
+                let applied = hash().apply(&edit, &limits);
+                assert!(matches!(applied, Err(DecodeError::Corrupt(_))), "{edit:x?}");
+            }
+        }
+        assert!(hash().adopt(b"12", text, &limits).is_err(), "a value, too, has one spelling");
+        assert!(hash().adopt(b"12", number, &limits).is_ok());
     }
 }

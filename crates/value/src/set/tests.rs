@@ -93,3 +93,27 @@ fn forms_change_where_redis_changes_them() {
     set.add(&[b'x'; 65], &limits, &mut Edits::none());
     assert_eq!(set.encoding(), "hashtable");
 }
+
+#[test]
+fn a_member_in_two_spellings_is_refused_in_all_forms() {
+    let (number, wide, text) = (&[0xDC][..], &[0xC1, 12][..], &[2, b'1', b'2'][..]);
+    let (word, long) = (&[1, b'a'][..], &[0xC0, 1, b'a'][..]);
+    for (intset_entries_max, entries_max) in [(512, 128), (0, 128), (0, 0)] {
+        let mut limits = FormLimits { intset_entries_max, ..FormLimits::default() };
+        limits.set.entries_max = entries_max;
+        for whole in [vec![number, text], vec![text, number], vec![text], vec![wide], vec![long]] {
+            let whole = whole.concat();
+            let is_refused = matches!(Set::decode(&whole, &limits), Err(DecodeError::Corrupt(_)));
+            assert!(is_refused, "{whole:x?}");
+        }
+        let set = || Set::decode(&[number, word].concat(), &limits).unwrap();
+        assert_eq!(set().len(), 2);
+        for member in [wide, text, long] {
+            for code in [ADD, REMOVE] {
+                let edit = [&[code], member].concat();
+                let applied = set().apply(&edit, &limits);
+                assert!(matches!(applied, Err(DecodeError::Corrupt(_))), "{edit:x?}");
+            }
+        }
+    }
+}

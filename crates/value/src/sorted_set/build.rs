@@ -63,7 +63,8 @@ fn decode_packed(bytes: &[u8], count: usize) -> Result<SortedSet, DecodeError> {
     out.reserve_exact(bytes.len());
     // Put again rather than copied: a number has one spelling in memory.
     elements(bytes).for_each(|element| row::put(element, &mut out));
-    let mut members: Vec<Item<'_>> = elements(bytes).map(|element| element.member).collect();
+    let mut members: Vec<Item<'_>> =
+        elements(bytes).map(|element| element.member.respelled()).collect();
     members.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
     if members.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(TWICE);

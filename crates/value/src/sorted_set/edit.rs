@@ -42,14 +42,9 @@ pub(super) fn put_remove(member: &[u8], out: &mut Vec<u8>) {
 /// Writes a REMOVE of an element's member, as it stands in memory.
 #[inline]
 pub(super) fn put_remove_item(member: Item<'_>, out: &mut Vec<u8>) {
-    match member {
-        // In the native form a number is spelled.
-        Item::Bytes(bytes) => put_remove(bytes, out),
-        number => {
-            out.push(REMOVE);
-            number.put(out);
-        }
-    }
+    out.push(REMOVE);
+    // In the native form a number is spelled.
+    member.respelled().put(out);
 }
 
 pub(super) fn put_remove_range(ends: [Element<'_>; 2], count: usize, out: &mut Vec<u8>) {

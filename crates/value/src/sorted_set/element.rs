@@ -41,11 +41,8 @@ impl<'a> Element<'a> {
     /// Appends it as it is encoded.
     #[inline]
     pub(super) fn put(&self, out: &mut Vec<u8>) {
-        match self.member {
-            // In the native form a number is spelled.
-            Item::Bytes(bytes) => Item::of(bytes).put(out),
-            number => number.put(out),
-        }
+        // In the native form a number is spelled.
+        self.member.respelled().put(out);
         score::put(self.score, out);
     }
 

@@ -375,6 +375,21 @@ fn members_that_stand_there_twice_are_refused() {
     }
 }
 
+/// Found by the fuzz target `sorted_set`.
+#[test]
+fn a_member_in_two_spellings_is_refused_in_both_forms() {
+    let (number, text) = (&[0xDC, 0xD1][..], &[2, b'1', b'2', 0xD2][..]);
+    for entries_max in [0, 100] {
+        let decode = |parts: &[&[u8]]| SortedSet::decode(&parts.concat(), &limits(entries_max));
+        assert!(matches!(decode(&[number, text]), Err(DecodeError::Corrupt(_))), "{entries_max}");
+        let alone = decode(&[text]).unwrap();
+        assert_eq!(alone.rank(b"12"), Some((0, 2.0)), "it is the member that it spells");
+        let mut whole = Vec::new();
+        alone.encode(&mut whole);
+        assert_eq!(whole, [0xDC, 0xD2]);
+    }
+}
+
 #[test]
 fn minus_zero_is_zero_in_the_packed_form_only() {
     for (entries_max, text) in [(0, "-0"), (100, "0")] {
