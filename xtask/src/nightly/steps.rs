@@ -82,7 +82,7 @@ const TABLE: &[Line] = &[
     line("model-threads", 5, Told, Tests, &[], "BASALT_STRESS_SECONDS={seconds} cargo test --release -p basalt-model -- stress:: --nocapture"),
     line("model-rocks", 5, Told, Tests, &[], "BASALT_MODEL_FIRST_SEED={seed} BASALT_MODEL_SECONDS={seconds} cargo test --release -p basalt -p basalt-cold-rocks --test model_rocks"),
     line("journal", 5, Repeated, Tests, &[], "BASALT_SEED={seed} BASALT_JOURNAL_HISTORIES=5000 cargo test --release -p basalt-journal -- crashes::"),
-    line("properties", 5, Repeated, Tests, &[], "PROPTEST_RNG_SEED={seed} PROPTEST_CASES=1000 cargo test --release --no-fail-fast -p basalt-change -p basalt-rdb -p basalt-resp -p basalt-config -p basalt-stdx -p basalt-value -p basalt-keyspace"),
+    line("properties", 5, Repeated, Tests, &[], "PROPTEST_RNG_SEED={seed} PROPTEST_CASES=1000 cargo test --release --no-fail-fast -p basalt-change -p basalt-http1 -p basalt-rdb -p basalt-resp -p basalt-config -p basalt-stdx -p basalt-value -p basalt-keyspace"),
     line("redis", 10, Repeated, Tests, &[Program("redis-server")], "BASALT_SEED={seed} cargo test --release -p basalt-dispatch --test main --no-fail-fast -- differential::"),
     line("batches", 5, Repeated, Tests, &[], "BASALT_SEED={seed} BASALT_BATCHES=100000 cargo test --release -p basalt-dispatch --test main -- short_ways::"),
     line("pipelines", 5, Repeated, Tests, &[Program("redis-server")], "BASALT_SEED={seed} BASALT_BIN={program} BASALT_PIPELINES=20000 cargo test -p basalt-tests --test it -- pipelines:: --nocapture"),

@@ -12,6 +12,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("number", 0),
     ("stdx", 0),
     ("config", 1),
+    ("http1", 1),
     ("observe", 1),
     ("rdb", 1),
     ("resp", 1),
@@ -37,9 +38,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("call", 7),
     ("commands", 8),
     ("dispatch", 9),
-    ("http", 10),
     ("net", 10),
     ("bench", 11),
+    ("http", 11),
     ("sim", 11),
     ("tests", 11),
     // The program contains the load generator as a subcommand.
@@ -48,6 +49,7 @@ const LAYERS: &[(&str, u8)] = &[
 
 /// Dependency → the only crates that may name it.
 const RESERVED: &[(&str, &[&str])] = &[
+    ("httparse", &["http1"]),
     ("rocksdb", &["cold-rocks"]),
     ("basalt-cold-rocks", &["basalt"]),
     ("mlua", &["script"]),

@@ -1,0 +1,95 @@
+//! Why a request is refused before anybody knows what it is about.
+
+use crate::status::Status;
+use thiserror::Error;
+
+/// What is wrong with a request. `Display` gives a sentence for the person who wrote the client.
+///
+/// A request whose end is not known for certain is the last of its connection: what follows could
+/// be a part of it that a proxy has taken for another request (RFC 9112, sections 9.6 and 11.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Refusal {
+    /// A line ends without a carriage return (RFC 9112, section 2.2 allows to take it).
+    #[error("a line of the head ends with a line feed alone")]
+    BareLineFeed,
+    /// No request line, no field lines (RFC 9112, sections 3 and 5): a folded line, a space before
+    /// a colon, a carriage return or another control character, for example.
+    #[error("the head is malformed")]
+    HeadMalformed,
+    /// A field that may occur once occurs twice (RFC 9110, section 5.3).
+    #[error("a field occurs twice that may occur once")]
+    FieldRepeated,
+    /// `Content-Length` is not a number (RFC 9110, section 8.6).
+    #[error("Content-Length is not a number")]
+    LengthMalformed,
+    /// Two ways to find the end of the body (RFC 9112, section 6.3).
+    #[error("Transfer-Encoding and Content-Length exclude each other")]
+    LengthAndCoding,
+    /// A transfer coding that is not `chunked` alone (RFC 9112, section 6.1).
+    #[error("the only transfer coding is chunked")]
+    CodingUnknown,
+    /// `Transfer-Encoding` in HTTP/1.0, which does not know it (RFC 9112, section 6.1).
+    #[error("HTTP/1.0 has no Transfer-Encoding")]
+    CodingInOldVersion,
+    /// No `Host` in HTTP/1.1 (RFC 9112, section 3.2).
+    #[error("Host is missing")]
+    HostMissing,
+    /// `Host` is no host with or without a port (RFC 9110, section 7.2).
+    #[error("Host is malformed")]
+    HostMalformed,
+    /// The target is neither a path nor a URL of this server (RFC 9112, section 3.2).
+    #[error("the target must be a path, or a URL of the host that Host names")]
+    TargetMalformed,
+    /// CONNECT or TRACE.
+    #[error("CONNECT and TRACE are refused")]
+    MethodRefused,
+    /// No method of [`Method`](crate::Method).
+    #[error("the method is not known")]
+    MethodUnknown,
+    /// Not HTTP/1.0 or HTTP/1.1; the preface of HTTP/2 (RFC 9113, section 3.4) is one case.
+    #[error("only HTTP/1.1 and HTTP/1.0 are spoken here")]
+    VersionUnknown,
+    /// Something other than `100-continue` is expected (RFC 9110, section 10.1.1).
+    #[error("the only expectation is 100-continue")]
+    ExpectationUnknown,
+    /// Beyond [`HeadLimits::target_bytes_max`](crate::HeadLimits::target_bytes_max).
+    #[error("the target is too long")]
+    TargetTooLong,
+    /// Beyond [`HeadLimits::head_bytes_max`](crate::HeadLimits::head_bytes_max), or
+    /// [`HEADERS_MAX`](crate::HEADERS_MAX).
+    #[error("the head is too large")]
+    HeadTooLarge,
+    /// A percent sign without two hexadecimal digits behind it (RFC 3986, section 2.1).
+    #[error("a percent sign must be followed by two hexadecimal digits")]
+    PercentMalformed,
+}
+
+impl Refusal {
+    /// The status of the response.
+    pub fn status(self) -> Status {
+        match self {
+            Refusal::BareLineFeed
+            | Refusal::HeadMalformed
+            | Refusal::FieldRepeated
+            | Refusal::LengthMalformed
+            | Refusal::LengthAndCoding
+            | Refusal::CodingUnknown
+            | Refusal::CodingInOldVersion
+            | Refusal::HostMissing
+            | Refusal::HostMalformed
+            | Refusal::TargetMalformed
+            | Refusal::PercentMalformed => Status::BadRequest,
+            Refusal::MethodRefused => Status::MethodNotAllowed,
+            Refusal::MethodUnknown => Status::NotImplemented,
+            Refusal::VersionUnknown => Status::HttpVersionNotSupported,
+            Refusal::ExpectationUnknown => Status::ExpectationFailed,
+            Refusal::TargetTooLong => Status::UriTooLong,
+            Refusal::HeadTooLarge => Status::RequestHeaderFieldsTooLarge,
+        }
+    }
+
+    /// Whether the connection closes behind the response.
+    pub fn closes(self) -> bool {
+        !matches!(self, Refusal::PercentMalformed)
+    }
+}

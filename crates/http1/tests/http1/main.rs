@@ -1,0 +1,6 @@
+//! The crate's tests through its public face: tables of bytes, and properties.
+
+mod authority;
+mod head;
+mod percent;
+mod target;
