@@ -59,6 +59,18 @@ pub enum Refusal {
     /// [`HEADERS_MAX`](crate::HEADERS_MAX).
     #[error("the head is too large")]
     HeadTooLarge,
+    /// The body is larger than it may be, as the size of a chunk says.
+    #[error("the body is too large")]
+    BodyTooLarge,
+    /// No chunk (RFC 9112, section 7.1).
+    #[error("a chunk is malformed")]
+    ChunkMalformed,
+    /// More than 256 bytes behind a chunk's size.
+    #[error("an extension of a chunk is too long")]
+    ExtensionTooLong,
+    /// More than 4 KiB behind the last chunk.
+    #[error("the trailer section is too long")]
+    TrailerTooLong,
     /// A percent sign without two hexadecimal digits behind it (RFC 3986, section 2.1).
     #[error("a percent sign must be followed by two hexadecimal digits")]
     PercentMalformed,
@@ -78,11 +90,15 @@ impl Refusal {
             | Refusal::HostMissing
             | Refusal::HostMalformed
             | Refusal::TargetMalformed
+            | Refusal::ChunkMalformed
+            | Refusal::ExtensionTooLong
+            | Refusal::TrailerTooLong
             | Refusal::PercentMalformed => Status::BadRequest,
             Refusal::MethodRefused => Status::MethodNotAllowed,
             Refusal::MethodUnknown => Status::NotImplemented,
             Refusal::VersionUnknown => Status::HttpVersionNotSupported,
             Refusal::ExpectationUnknown => Status::ExpectationFailed,
+            Refusal::BodyTooLarge => Status::ContentTooLarge,
             Refusal::TargetTooLong => Status::UriTooLong,
             Refusal::HeadTooLarge => Status::RequestHeaderFieldsTooLarge,
         }
