@@ -1,8 +1,6 @@
 //! HOT PATH
 //! The fields of a request's head that mean something here, found by their names.
 
-use crate::refusal::Refusal;
-
 /// A field whose value a [`Head`](crate::Head) keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Field {
@@ -115,13 +113,13 @@ pub(crate) fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A number as RFC 9110, section 8.6 has it: digits only. What 64 bits do not hold is the largest
 /// that they do, beyond any limit.
-pub(crate) fn number(digits: &[u8]) -> Result<u64, Refusal> {
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Refusal::LengthMalformed);
-    }
-    Ok(digits.iter().fold(0u64, |value, digit| {
-        value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
-    }))
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| {
+        digits.iter().fold(0u64, |value, digit| {
+            value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+        })
+    })
 }
 
 #[cfg(test)]
@@ -173,10 +171,10 @@ mod tests {
 
     #[test]
     fn numbers_are_digits() {
-        assert_eq!(number(b"007"), Ok(7));
-        assert_eq!(number(b"18446744073709551616"), Ok(u64::MAX));
+        assert_eq!(number(b"007"), Some(7));
+        assert_eq!(number(b"18446744073709551616"), Some(u64::MAX));
         for text in ["", "+1", "-1", "1 ", "0x1", "1,1", "1.0"] {
-            assert_eq!(number(text.as_bytes()), Err(Refusal::LengthMalformed), "{text}");
+            assert_eq!(number(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -41,7 +41,8 @@ impl Framing {
         match purpose {
             Purpose::Kept(_) => {}
             Purpose::ContentLength => {
-                if self.length.replace(number(value)?).is_some() {
+                let length = number(value).ok_or(Refusal::LengthMalformed)?;
+                if self.length.replace(length).is_some() {
                     return Err(Refusal::FieldRepeated);
                 }
             }

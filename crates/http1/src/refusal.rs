@@ -74,6 +74,21 @@ pub enum Refusal {
     /// A percent sign without two hexadecimal digits behind it (RFC 3986, section 2.1).
     #[error("a percent sign must be followed by two hexadecimal digits")]
     PercentMalformed,
+    /// No Base64 (RFC 4648), or not as it is written here.
+    #[error("Base64 is malformed")]
+    Base64Malformed,
+    /// No list of entity tags (RFC 9110, section 8.8.3).
+    #[error("an entity tag is malformed")]
+    ETagMalformed,
+    /// No range of bytes (RFC 9110, section 14.1.1), or one that ends before it begins.
+    #[error("Range is malformed")]
+    RangeMalformed,
+    /// Credentials that are none of their scheme's.
+    #[error("the credentials are malformed")]
+    CredentialsMalformed,
+    /// A scheme other than Basic and Bearer.
+    #[error("the schemes of authentication are Basic and Bearer")]
+    CredentialsUnknown,
 }
 
 impl Refusal {
@@ -93,7 +108,11 @@ impl Refusal {
             | Refusal::ChunkMalformed
             | Refusal::ExtensionTooLong
             | Refusal::TrailerTooLong
-            | Refusal::PercentMalformed => Status::BadRequest,
+            | Refusal::PercentMalformed
+            | Refusal::Base64Malformed
+            | Refusal::ETagMalformed
+            | Refusal::RangeMalformed => Status::BadRequest,
+            Refusal::CredentialsMalformed | Refusal::CredentialsUnknown => Status::Unauthorized,
             Refusal::MethodRefused => Status::MethodNotAllowed,
             Refusal::MethodUnknown => Status::NotImplemented,
             Refusal::VersionUnknown => Status::HttpVersionNotSupported,
@@ -106,6 +125,14 @@ impl Refusal {
 
     /// Whether the connection closes behind the response.
     pub fn closes(self) -> bool {
-        !matches!(self, Refusal::PercentMalformed)
+        !matches!(
+            self,
+            Refusal::PercentMalformed
+                | Refusal::Base64Malformed
+                | Refusal::ETagMalformed
+                | Refusal::RangeMalformed
+                | Refusal::CredentialsMalformed
+                | Refusal::CredentialsUnknown
+        )
     }
 }

@@ -4,8 +4,6 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub enum Status {
-    /// The body may come: the answer to `Expect: 100-continue`.
-    Continue = 100,
     /// The connection goes on as a WebSocket.
     SwitchingProtocols = 101,
     /// Done, and here it is.
@@ -77,7 +75,6 @@ impl Status {
     /// The status line (RFC 9112, section 4) with its line end.
     pub(crate) fn line(self) -> &'static str {
         match self {
-            Status::Continue => "HTTP/1.1 100 Continue\r\n",
             Status::SwitchingProtocols => "HTTP/1.1 101 Switching Protocols\r\n",
             Status::Ok => "HTTP/1.1 200 OK\r\n",
             Status::Created => "HTTP/1.1 201 Created\r\n",
@@ -117,7 +114,7 @@ mod tests {
     #[test]
     fn a_line_has_its_code_and_its_reason() {
         let all = [
-            (Status::Continue, "Continue"),
+            (Status::SwitchingProtocols, "Switching Protocols"),
             (Status::Ok, "OK"),
             (Status::ContentTooLarge, "Content Too Large"),
             (Status::RequestHeaderFieldsTooLarge, "Request Header Fields Too Large"),
