@@ -60,6 +60,10 @@ pub enum Scope {
     Shard,
 }
 
+/// Longest string that a change may make, in bytes: what `proto-max-bulk-len` allows at most, and a
+/// field of 64 bits that BITFIELD may begin in its last byte.
+pub const STRING_BYTES_MAX: u64 = (512 << 20) + 8;
+
 /// One change to one key, or to one database of a partition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op<'a> {

@@ -6,7 +6,8 @@ use crate::recovery::RecoveryError;
 use crate::store::changes::ChangeSet;
 use crate::store::context::CommandContext;
 use crate::store::txn::{PutOptions, Txn};
-use basalt_change::place::{ShardId, ShardSet};
+use basalt_change::op::{self, Op};
+use basalt_change::place::{ShardId, ShardSet, Slot};
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_env::{Env, ManualClock};
 use std::path::Path;
@@ -15,13 +16,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An empty engine with two databases whose replies wait for the log, and its clock.
 pub(crate) fn engine() -> (Engine, Arc<ManualClock>) {
+    let clock = Arc::new(ManualClock::at_unix_ms(1));
+    (replayed(&clock, &[]).expect("an empty engine opens"), clock)
+}
+
+/// An engine as [`engine`] returns it, that has found these changes of one key in its log.
+pub(crate) fn replayed(clock: &Arc<ManualClock>, ops: &[Op<'_>]) -> Result<Engine, RecoveryError> {
     let tier = MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
     let options = Options { databases: 2, checkpoint_log_bytes: u64::MAX, ..Default::default() };
-    let clock = Arc::new(ManualClock::at_unix_ms(1));
-    let engine = Engine::open(options, Arc::new(tier), Env::manual(&clock, 1), |_, _| {
+    Engine::open(options, Arc::new(tier), Env::manual(clock, 1), |_, replay| {
+        if let Some(key) = ops.first().map(Op::key) {
+            let partition = Slot::of(key).partition();
+            let mut record = Vec::new();
+            op::begin(&mut record, partition);
+            ops.iter().for_each(|op| op.encode(&mut record));
+            replay.record(partition.shard(), 1, &record)?;
+        }
         Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(CountingLog::default()))
-    });
-    (engine.expect("an empty engine opens"), clock)
+    })
 }
 
 /// Puts a string under a key of database 0, with this expiry.

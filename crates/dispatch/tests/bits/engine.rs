@@ -1,7 +1,7 @@
 //! What the family costs the log.
 
 use crate::harness::TestServer;
-use basalt_change::op::{self, Op};
+use basalt_change::op::{self, Op, STRING_BYTES_MAX};
 use basalt_resp::Value;
 
 /// Bytes of the records that a command makes.
@@ -40,4 +40,16 @@ fn a_far_bit_of_a_new_string_is_logged_without_the_gap() {
     assert_eq!(after.line("BITCOUNT k"), Value::Integer(1));
     assert_eq!(after.line("STRLEN k"), Value::Integer(10_000_001));
     assert_eq!(after.line("OBJECT ENCODING k"), Value::Bulk(b"raw".to_vec()));
+}
+
+/// A start refuses a change of a longer one.
+#[test]
+fn the_longest_string_survives_a_restart() {
+    let mut server = TestServer::new();
+    let one = Value::Array(vec![Value::Integer(0)]);
+    assert_eq!(server.line("BITFIELD k SET i64 4294967295 -1"), one);
+    assert_eq!(server.line("STRLEN k"), Value::Integer(STRING_BYTES_MAX as i64));
+    assert_eq!(server.reopen().line("BITCOUNT k"), Value::Integer(64));
+    let refused = server.line("CONFIG SET proto-max-bulk-len 536870913");
+    assert!(matches!(refused, Value::Error(_)), "no option makes room for more: {refused:?}");
 }

@@ -12,7 +12,7 @@
 
 use crate::residency::rows::{self, BadRow, LoadedRow};
 use crate::store::key::Key;
-use basalt_change::op::{Edit, Op, Origin, Put, PutValue, Replace};
+use basalt_change::op::{Edit, Op, Origin, Put, PutValue, Replace, STRING_BYTES_MAX};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::{ColdError, ColdTier};
@@ -49,6 +49,16 @@ pub enum ApplyError {
         partition: u16,
         /// What is wrong.
         error: basalt_value::DecodeError,
+    },
+    /// A change of a string of the log ends behind the longest string: nothing has written that.
+    #[error(
+        "a change of a string in partition {partition} ends at byte {end}, where no string can be; the log is damaged"
+    )]
+    FarEnd {
+        /// Where.
+        partition: u16,
+        /// The byte behind its last.
+        end: u64,
     },
     /// The data was written with more databases than are configured.
     #[error(
@@ -94,6 +104,7 @@ impl<R: Retire> Apply<'_, R> {
         op: Op<'_>,
     ) -> Result<Option<Database>, ApplyError> {
         check_databases(partition, op)?;
+        check_end(id, op)?;
         let key = |bytes| Key { bytes, hash: self.hasher().hash(bytes), partition: id };
         match op {
             Op::Put(put) => self.put(partition.database_mut(put.db), &key(put.key), &put)?,
@@ -260,6 +271,17 @@ fn check_databases(partition: &Partition, op: Op<'_>) -> Result<(), ApplyError> 
     if found > configured { Err(ApplyError::Databases { found, configured }) } else { Ok(()) }
 }
 
+/// A change leaves no string longer than there can be. Its bytes are there, but the gap before them
+/// is as long as its offset says.
+fn check_end(partition: PartitionId, op: Op<'_>) -> Result<(), ApplyError> {
+    let Op::Splice { offset, bytes, .. } = op else { return Ok(()) };
+    let end = offset.saturating_add(bytes.len() as u64);
+    if end <= STRING_BYTES_MAX {
+        return Ok(());
+    }
+    Err(ApplyError::FarEnd { partition: partition.number(), end })
+}
+
 fn replace_range(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>) {
     if let Some(found) = database.table().find(key.hash, key.bytes) {
         let start = usize::try_from(replace.offset).unwrap_or(usize::MAX);
@@ -273,4 +295,54 @@ fn object_key(database: &Database, key: &Key<'_>) -> Vec<u8> {
     let mut row_key = Vec::new();
     row::object_key(key.partition, database.generation(), key.bytes, &mut row_key);
     row_key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recovery::RecoveryError;
+    use crate::store::context::CommandContext;
+    use crate::store::view::View;
+    use crate::testing::replayed;
+    use basalt_change::op::StringForm;
+    use basalt_env::ManualClock;
+    use std::sync::Arc;
+
+    const KEY: &[u8] = b"k";
+
+    /// The length of the string that an engine has which finds a PUT of `value` and then a SPLICE
+    /// of `bytes` in its log.
+    fn spliced(value: &[u8], offset: u64, bytes: &[u8]) -> Result<usize, RecoveryError> {
+        let (origin, form) = (Origin::New, StringForm::Whole);
+        let put = Put { db: 0, key: KEY, value, expire_ms: 0, origin, form };
+        let splice = Op::Splice { db: 0, key: KEY, offset, bytes };
+        let engine = replayed(&Arc::new(ManualClock::at_unix_ms(1)), &[Op::Put(put), splice])?;
+        let key = engine.key(KEY);
+        let locked = engine.lock(&[key]);
+        let view = View::new(&engine, locked, CommandContext::background(0, 1));
+        let string = view.get(&key).and_then(|object| object.string());
+        Ok(string.expect("it was put").bytes().len())
+    }
+
+    /// Found by a fuzzer: a byte at 2^40 had the start ask for a terabyte, which ends the process.
+    #[test]
+    fn a_change_beyond_the_longest_string_is_refused_and_not_tried() {
+        // One that stands in its entry, and one that stands by itself.
+        for value in [&[b'v'; 10][..], &[b'v'; 100_000]] {
+            for (offset, bytes) in [
+                (1 << 40, &b"x"[..]),
+                (u64::MAX, b"x"),
+                (STRING_BYTES_MAX, b"x"),
+                (STRING_BYTES_MAX - 1, b"xy"),
+            ] {
+                let error = spliced(value, offset, bytes).map(drop);
+                assert!(
+                    matches!(error, Err(RecoveryError::Apply(ApplyError::FarEnd { .. }))),
+                    "{offset}: {error:?}"
+                );
+            }
+        }
+        let longest = spliced(b"v", STRING_BYTES_MAX - 2, b"xy").expect("as long as may be");
+        assert_eq!(longest as u64, STRING_BYTES_MAX);
+    }
 }
