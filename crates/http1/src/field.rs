@@ -38,6 +38,12 @@ pub enum Field {
     AccessControlRequestMethod,
     /// Fetch, section 3.3.2.
     AccessControlRequestHeaders,
+    /// RFC 9110, section 7.8.
+    Upgrade,
+    /// RFC 6455, section 11.3.1.
+    SecWebSocketKey,
+    /// RFC 6455, section 11.3.5.
+    SecWebSocketVersion,
     /// Our own: a page that can set it has passed a preflight.
     XBasalt,
 }
@@ -77,7 +83,7 @@ pub(crate) fn purpose(name: &[u8]) -> Option<Purpose> {
             ("cookie", Kept(Field::Cookie)),
             ("expect", Purpose::Expect),
         ],
-        7 => &[("referer", Kept(Field::Referer))],
+        7 => &[("referer", Kept(Field::Referer)), ("upgrade", Kept(Field::Upgrade))],
         8 => &[
             ("if-match", Kept(Field::IfMatch)),
             ("if-range", Kept(Field::IfRange)),
@@ -95,7 +101,11 @@ pub(crate) fn purpose(name: &[u8]) -> Option<Purpose> {
             ("sec-fetch-mode", Kept(Field::SecFetchMode)),
             ("sec-fetch-dest", Kept(Field::SecFetchDest)),
         ],
-        17 => &[("transfer-encoding", Purpose::TransferEncoding)],
+        17 => &[
+            ("transfer-encoding", Purpose::TransferEncoding),
+            ("sec-websocket-key", Kept(Field::SecWebSocketKey)),
+        ],
+        21 => &[("sec-websocket-version", Kept(Field::SecWebSocketVersion))],
         29 => &[("access-control-request-method", Kept(Field::AccessControlRequestMethod))],
         30 => &[("access-control-request-headers", Kept(Field::AccessControlRequestHeaders))],
         _ => &[],
@@ -155,6 +165,9 @@ mod tests {
             "Sec-Fetch-Dest",
             "Access-Control-Request-Method",
             "Access-Control-Request-Headers",
+            "Upgrade",
+            "Sec-WebSocket-Key",
+            "Sec-WebSocket-Version",
             "X-Basalt",
         ];
         for (index, name) in names.into_iter().enumerate() {

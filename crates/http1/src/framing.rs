@@ -31,6 +31,7 @@ pub(crate) struct Framing {
     is_chunked: bool,
     closes: bool,
     keeps_alive: bool,
+    upgrades: bool,
     expects_continue: bool,
 }
 
@@ -58,6 +59,7 @@ impl Framing {
                 for option in elements(value) {
                     self.closes |= option.eq_ignore_ascii_case(b"close");
                     self.keeps_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                    self.upgrades |= option.eq_ignore_ascii_case(b"upgrade");
                 }
             }
             Purpose::Expect => {
@@ -82,6 +84,12 @@ impl Framing {
     /// Whether the connection is to be kept (RFC 9112, section 9.3).
     pub(crate) fn keeps_alive(&self, version: Version) -> bool {
         !self.closes && (self.keeps_alive || version == Version::Http11)
+    }
+
+    /// Whether another protocol may be agreed upon, which HTTP/1.0 does not know (RFC 9110, section
+    /// 7.8).
+    pub(crate) fn upgrades(&self, version: Version) -> bool {
+        self.upgrades && version == Version::Http11
     }
 
     /// Whether the client waits to be told to go on. In HTTP/1.0 nobody does (RFC 9110, section

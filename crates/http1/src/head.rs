@@ -126,6 +126,9 @@ pub struct Head {
     pub is_old: bool,
     /// Whether the client sends the body only if it is told to go on (RFC 9110, section 10.1.1).
     pub expects_continue: bool,
+    /// Whether the client wants to go on in the protocol that `Upgrade` names (RFC 9110, section
+    /// 7.8).
+    pub upgrades: bool,
     /// Bytes of the head: the body is behind them.
     pub bytes: usize,
     path: Span,
@@ -219,6 +222,7 @@ impl Head {
             keeps_alive: framing.keeps_alive(version),
             is_old: version == Version::Http10,
             expects_continue: framing.expects_continue(version),
+            upgrades: framing.upgrades(version),
             bytes: bytes.len(),
             path: Span::of(path, bytes),
             query: Span::of(query, bytes),

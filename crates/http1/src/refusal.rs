@@ -89,6 +89,13 @@ pub enum Refusal {
     /// A scheme other than Basic and Bearer.
     #[error("the schemes of authentication are Basic and Bearer")]
     CredentialsUnknown,
+    /// No opening handshake of a WebSocket (RFC 6455, section 4.2.1).
+    #[error("a WebSocket is asked for by GET, with Upgrade and Sec-WebSocket-Key")]
+    UpgradeMalformed,
+    /// Another version of WebSocket: the response has `Sec-WebSocket-Version: 13` (RFC 6455,
+    /// section 4.4).
+    #[error("the version of WebSocket is 13")]
+    WebSocketVersionUnknown,
 }
 
 impl Refusal {
@@ -111,7 +118,9 @@ impl Refusal {
             | Refusal::PercentMalformed
             | Refusal::Base64Malformed
             | Refusal::ETagMalformed
-            | Refusal::RangeMalformed => Status::BadRequest,
+            | Refusal::RangeMalformed
+            | Refusal::UpgradeMalformed => Status::BadRequest,
+            Refusal::WebSocketVersionUnknown => Status::UpgradeRequired,
             Refusal::CredentialsMalformed | Refusal::CredentialsUnknown => Status::Unauthorized,
             Refusal::MethodRefused => Status::MethodNotAllowed,
             Refusal::MethodUnknown => Status::NotImplemented,
@@ -133,6 +142,8 @@ impl Refusal {
                 | Refusal::RangeMalformed
                 | Refusal::CredentialsMalformed
                 | Refusal::CredentialsUnknown
+                | Refusal::UpgradeMalformed
+                | Refusal::WebSocketVersionUnknown
         )
     }
 }
