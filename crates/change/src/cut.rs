@@ -8,20 +8,10 @@
 use crate::op::{Op, Put, Replace};
 
 impl<'a> Op<'a> {
-    /// How many bytes of its own a change of a string carries. What other changes carry cannot be
-    /// cut.
-    fn payload_bytes(&self) -> usize {
-        match self {
-            Op::Put(put) => put.value.len(),
-            Op::Splice { bytes, .. } => bytes.len(),
-            Op::Replace(replace) => replace.bytes.len(),
-            _ => 0,
-        }
-    }
-
-    /// Whether it carries more than `bytes_max` bytes and can be cut.
+    /// Whether it carries more than `bytes_max` bytes and can be cut, as a change of a string can.
     pub fn can_be_cut(&self, bytes_max: usize) -> bool {
-        self.payload_bytes() > bytes_max
+        let is_of_a_string = matches!(self, Op::Put(_) | Op::Splice { .. } | Op::Replace(_));
+        is_of_a_string && self.payload().len() > bytes_max
     }
 
     /// Cuts it into changes of at most `bytes_max` bytes each that together do the same, and calls
@@ -97,7 +87,7 @@ mod tests {
                 apply(op, &mut whole);
                 let mut count = 0;
                 op.cut(bytes_max, |piece| {
-                    assert!(piece.payload_bytes() <= bytes_max && piece.key() == key);
+                    assert!(piece.payload().len() <= bytes_max && piece.key() == key);
                     apply(piece, &mut pieces);
                     count += 1;
                 });

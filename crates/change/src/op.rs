@@ -233,6 +233,12 @@ impl Put<'_> {
     #[inline(always)]
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.reserve(self.key.len() + self.value.len() + 32);
+        self.encode_without_value(out);
+        out.extend_from_slice(self.value);
+    }
+
+    #[inline(always)]
+    fn encode_without_value(&self, out: &mut Vec<u8>) {
         let mut head = PUT;
         if self.origin == Origin::New {
             head |= NEW;
@@ -247,7 +253,7 @@ impl Put<'_> {
             out.extend_from_slice(&[head, self.db]);
         }
         put_bytes(out, self.key);
-        put_bytes(out, self.value);
+        varint::put(out, self.value.len() as u64);
     }
 }
 
@@ -268,8 +274,29 @@ impl<'a> Op<'a> {
 
     /// Appends this op to the record in `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
+        if let Op::Put(put) = self {
+            return put.encode(out);
+        }
+        self.encode_without_payload(out);
+        out.extend_from_slice(self.payload());
+    }
+
+    /// The bytes at its end, if there may be many of them: the value, the spliced bytes, the edits.
+    pub fn payload(&self) -> &'a [u8] {
         match *self {
-            Op::Put(put) => put.encode(out),
+            Op::Put(put) => put.value,
+            Op::Splice { bytes, .. } => bytes,
+            Op::Replace(replace) => replace.bytes,
+            Op::PutValue(put) => put.value,
+            Op::Edit(edit) => edit.edits,
+            Op::Delete { .. } | Op::Expire { .. } | Op::FlushDb { .. } | Op::SwapDb { .. } => &[],
+        }
+    }
+
+    /// Appends this op but for its [payload](Op::payload), which has to follow.
+    pub fn encode_without_payload(&self, out: &mut Vec<u8>) {
+        match *self {
+            Op::Put(put) => put.encode_without_value(out),
             Op::Delete { db, key } => {
                 out.extend_from_slice(&[DELETE, db]);
                 put_bytes(out, key);
@@ -283,19 +310,18 @@ impl<'a> Op<'a> {
                 out.extend_from_slice(&[SPLICE, db]);
                 varint::put(out, offset);
                 put_bytes(out, key);
-                put_bytes(out, bytes);
+                varint::put(out, bytes.len() as u64);
             }
             Op::Replace(Replace { db, key, offset, removed, bytes }) => {
                 out.extend_from_slice(&[REPLACE, db]);
                 varint::put(out, offset);
                 varint::put(out, removed);
                 put_bytes(out, key);
-                put_bytes(out, bytes);
+                varint::put(out, bytes.len() as u64);
             }
             Op::Edit(Edit { db, key, kind, origin, edits }) => {
                 let at = begin_edit(out, db, key, kind, origin);
-                out.extend_from_slice(edits);
-                end_edit(out, at);
+                set_edit_length(out, at, edits.len());
             }
             Op::PutValue(PutValue { db, key, kind, expire_ms, origin, value }) => {
                 let expiry = if expire_ms != 0 { EXPIRY } else { 0 };
@@ -305,7 +331,7 @@ impl<'a> Op<'a> {
                 }
                 out.push(kind);
                 put_bytes(out, key);
-                put_bytes(out, value);
+                varint::put(out, value.len() as u64);
             }
             Op::FlushDb { db, generation } => {
                 out.extend_from_slice(&[FLUSH_DB, db]);
@@ -346,7 +372,12 @@ pub fn begin_edit(out: &mut Vec<u8>, db: u8, key: &[u8], kind: u8, origin: Origi
 /// (`basalt_value::Breaks`), and one edit alone is part of one request.
 #[inline]
 pub fn end_edit(out: &mut [u8], start: EditStart) {
-    let bytes = u32::try_from(out.len() - start.0).expect("long edits have been cut");
+    set_edit_length(out, start, out.len() - start.0);
+}
+
+#[inline]
+fn set_edit_length(out: &mut [u8], start: EditStart, bytes: usize) {
+    let bytes = u32::try_from(bytes).expect("long edits have been cut");
     out[start.0 - EDIT_LENGTH_BYTES..start.0].copy_from_slice(&bytes.to_le_bytes());
 }
 

@@ -28,9 +28,12 @@ use std::sync::{Arc, OnceLock};
 
 /// A record of the log: as much as the journal's buffers hold before they refuse more.
 const RECORD_BYTES_MAX: usize = 64 << 20;
+/// What is lent has to be copied if it is edited before the log has written it. Copying this much
+/// takes some 5 µs.
+const LENT_BYTES_MIN: usize = 64 << 10;
 
-/// What is changed at once stands in memory twice until it is written: in the buffer of the
-/// command, and in that of the log.
+/// What is changed at once stands in memory twice until it is written, in the buffer of the command
+/// and in that of the log, but for strings that are lent.
 const CHANGE_SET_BYTES_MAX: usize = 4 << 30;
 
 /// What does not change while the engine runs.
@@ -52,6 +55,8 @@ pub struct Options {
     /// Bytes of a record of the log from which a command's changes go on in another record of the
     /// same append.
     pub record_bytes_max: usize,
+    /// Strings of this size and more are lent to the log, shorter ones are copied.
+    pub lent_bytes_min: usize,
     /// Bytes of changes above which a transaction, a script, or a command that puts whole values
     /// under keys is told that it changes too much at once.
     pub change_set_bytes_max: usize,
@@ -73,6 +78,7 @@ impl Default for Options {
             limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
             record_bytes_max: RECORD_BYTES_MAX,
+            lent_bytes_min: LENT_BYTES_MIN,
             change_set_bytes_max: CHANGE_SET_BYTES_MAX,
             ingest_bytes: 64 << 20,
             accept_data_loss: false,

@@ -6,6 +6,7 @@
 //! asynchronously and may never come; see `docs/commit-log.md`.
 
 use basalt_change::place::{ShardId, ShardSet};
+use basalt_stdx::lent::Parts;
 use std::sync::Arc;
 
 /// What a reply waits for: an acknowledgement by the log. Tickets of one stream are ordered, and an
@@ -144,9 +145,10 @@ pub trait CommitLog: Send + Sync {
     fn prefetch(&self, _: ShardId) {}
 
     /// Appends records that must survive together or not at all, as far as they are of one shard;
-    /// in a log that acknowledges all shards as one, whatever their shards. What
+    /// in a log that acknowledges all shards as one, whatever their shards. The end of a record may
+    /// be lent: the log keeps a share of it in place of a copy, for as long as it needs it. What
     /// [`CommitLog::append`] returns for each goes to `appended`, in the order of `records`.
-    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>);
+    fn append_all(&self, records: &[(ShardId, Parts<'_>)], appended: &mut Vec<(u64, Ticket)>);
 
     /// Whether replies and dirty reads wait for tickets at all. Constant while the log is open,
     /// except that an operator may switch it; a change takes effect with the next command.
@@ -229,6 +231,7 @@ pub trait CommitLog: Send + Sync {
 mod tests {
     use super::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
     use basalt_change::place::{ShardId, ShardSet};
+    use basalt_stdx::lent::Parts;
     use std::sync::Arc;
 
     /// Positions of which other things are known.
@@ -242,7 +245,7 @@ mod tests {
         fn append(&self, _: ShardId, _: &[u8]) -> (u64, Ticket) {
             unreachable!("a gate appends nothing")
         }
-        fn append_all(&self, _: &[(ShardId, &[u8])], _: &mut Vec<(u64, Ticket)>) {
+        fn append_all(&self, _: &[(ShardId, Parts<'_>)], _: &mut Vec<(u64, Ticket)>) {
             unreachable!("a gate appends nothing")
         }
         fn gates_replies(&self) -> bool {

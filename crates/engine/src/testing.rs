@@ -10,6 +10,7 @@ use basalt_change::op::{self, Op};
 use basalt_change::place::{ShardId, ShardSet, Slot};
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_env::{Env, ManualClock};
+use basalt_stdx::lent::Parts;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,7 +76,7 @@ impl CommitLog for CountingLog {
         (self.next_position(shard), self.ticket())
     }
 
-    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
+    fn append_all(&self, records: &[(ShardId, Parts<'_>)], appended: &mut Vec<(u64, Ticket)>) {
         let ticket = self.ticket();
         appended.extend(records.iter().map(|&(shard, _)| (self.next_position(shard), ticket)));
     }

@@ -7,6 +7,7 @@
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
+use basalt_stdx::lent::Parts;
 use basalt_stdx::prefetch::prefetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -84,8 +85,8 @@ impl CommitLog for JournalLog {
         prefetch(self.journal.address(StreamId(shard.number())));
     }
 
-    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
-        let records: Vec<(StreamId, &[u8])> =
+    fn append_all(&self, records: &[(ShardId, Parts<'_>)], appended: &mut Vec<(u64, Ticket)>) {
+        let records: Vec<(StreamId, Parts<'_>)> =
             records.iter().map(|&(shard, record)| (StreamId(shard.number()), record)).collect();
         let mut seqs = Vec::with_capacity(records.len());
         let group = self.journal.append_atomically(&records, &mut seqs);

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use basalt_env::thread::JoinHandle;
 use basalt_env::{DirectoryLock, Disk, Env};
+use basalt_stdx::lent::Parts;
 use parking_lot::Mutex;
 
 use crate::cache_padded::CachePadded;
@@ -178,9 +179,14 @@ impl Journal {
 
     /// Appends records to several streams so that recovery yields all of them or none.
     ///
-    /// Clears `seqs` and fills it with the position of each record. Without records nothing is
-    /// appended, and the group is one that is durable already.
-    pub fn append_atomically(&self, records: &[(StreamId, &[u8])], seqs: &mut Vec<Seq>) -> Group {
+    /// The end of a record may be lent: it is not copied, and given back when it is written. Clears
+    /// `seqs` and fills it with the position of each record. Without records nothing is appended,
+    /// and the group is one that is durable already.
+    pub fn append_atomically(
+        &self,
+        records: &[(StreamId, Parts<'_>)],
+        seqs: &mut Vec<Seq>,
+    ) -> Group {
         seqs.clear();
         let streams: BTreeSet<StreamId> = records.iter().map(|(stream, _)| *stream).collect();
         let mut buffers: Vec<_> = streams
@@ -192,7 +198,7 @@ impl Journal {
         };
         for (stream, record) in records {
             if let Ok(index) = buffers.binary_search_by_key(stream, |(stream, _)| *stream) {
-                seqs.push(Seq(buffers[index].1.push(&[record])));
+                seqs.push(Seq(buffers[index].1.push_parts(*record)));
             }
         }
         for (_, buffer) in &mut buffers {

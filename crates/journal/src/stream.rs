@@ -1,11 +1,13 @@
 //! HOT PATH
 //!
 //! The buffer of one stream: records gather here, already in the form in which they go to disk,
-//! until the writer's next cut takes the whole buffer and leaves an empty one.
+//! until the writer's next cut takes the whole buffer and leaves an empty one. Long bytes that the
+//! caller lends are not copied here: the buffer notes where they stand between its own.
 
 use crate::format::FRAME_HEADER_BYTES;
 use crate::frames::{FrameHeader, FrameKind, push_varint};
 use crate::options::RECORD_BYTES_MAX;
+use basalt_stdx::lent::{LentBytes, Parts};
 use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
 
 /// A buffer that a burst made larger than this is given back after the burst.
@@ -36,6 +38,17 @@ pub(crate) struct StreamBuffer {
     stream: u16,
     hard_state: Vec<u8>,
     changes: StreamChanges,
+    lent: Lent,
+    /// How many bytes were lent before the open frame.
+    lent_before_frame: usize,
+}
+
+/// Bytes that stand in a stream's part of a group and are not in its buffer.
+#[derive(Debug, Default)]
+struct Lent {
+    /// Each with the length that the buffer had when they came.
+    pieces: Vec<(usize, LentBytes)>,
+    bytes: usize,
 }
 
 /// No frame takes records.
@@ -62,7 +75,8 @@ pub(crate) struct StreamChanges {
 /// One stream's part of a group, in the hands of the writer.
 #[derive(Debug, Default)]
 pub(crate) struct StreamCut {
-    pub(crate) bytes: Vec<u8>,
+    bytes: Vec<u8>,
+    lent: Lent,
     pub(crate) reported: usize,
     pub(crate) changes: StreamChanges,
 }
@@ -89,6 +103,8 @@ impl StreamBuffer {
             stream,
             hard_state,
             changes: StreamChanges::default(),
+            lent: Lent::default(),
+            lent_before_frame: 0,
         }
     }
 
@@ -106,6 +122,24 @@ impl StreamBuffer {
             self.bytes.extend_from_slice(part);
         }
         self.fetch_ahead();
+        self.last += 1;
+        self.last
+    }
+
+    /// Appends one record whose end may be lent; returns its sequence number.
+    pub(crate) fn push_parts(&mut self, parts: Parts<'_>) -> u64 {
+        let Some(lent) = parts.lent else { return self.push(&[parts.copied]) };
+        let record_bytes = parts.len();
+        assert!(record_bytes <= RECORD_BYTES_MAX, "a record is at most {RECORD_BYTES_MAX} bytes");
+        if self.open_frame == CLOSED {
+            self.begin_frame();
+        }
+        push_varint(&mut self.bytes, record_bytes);
+        self.bytes.extend_from_slice(parts.copied);
+        self.lent.pieces.push((self.bytes.len(), lent.clone()));
+        self.lent.bytes += lent.len();
+        // The next report comes earlier by as much as the buffer would be longer.
+        self.report_at = self.report_at.saturating_sub(lent.len());
         self.last += 1;
         self.last
     }
@@ -140,10 +174,11 @@ impl StreamBuffer {
         self.bytes.len() >= self.report_at
     }
 
-    /// By how much the buffer has grown since the last report.
+    /// By how much the buffer, and what it was lent, has grown since the last report.
     pub(crate) fn report(&mut self, step: usize) -> usize {
-        let grown = self.bytes.len() - self.reported;
-        self.reported = self.bytes.len();
+        let bytes = self.bytes.len() + self.lent.bytes;
+        let grown = bytes - self.reported;
+        self.reported = bytes;
         self.report_at = self.bytes.len() + step;
         grown
     }
@@ -186,7 +221,7 @@ impl StreamBuffer {
 
     /// Hands everything to the writer in exchange for its empty buffer, and opens the next group.
     pub(crate) fn cut(&mut self, cut: &mut StreamCut, group: u64, step: usize) {
-        debug_assert!(cut.bytes.is_empty(), "the writer has done with its last group");
+        debug_assert!(cut.is_empty(), "the writer has done with its last group");
         self.group = group;
         if self.bytes.is_empty() {
             return;
@@ -194,6 +229,7 @@ impl StreamBuffer {
         self.end_frame();
         self.changes.last = self.last;
         std::mem::swap(&mut self.bytes, &mut cut.bytes);
+        std::mem::swap(&mut self.lent, &mut cut.lent);
         cut.changes = std::mem::take(&mut self.changes);
         cut.reported = std::mem::take(&mut self.reported);
         self.report_at = step;
@@ -202,6 +238,7 @@ impl StreamBuffer {
     /// Drops what can never be written any more: the journal has failed and memory must not grow.
     pub(crate) fn discard(&mut self) {
         self.bytes = Vec::new();
+        self.lent = Lent::default();
         self.open_frame = CLOSED;
         self.reported = 0;
     }
@@ -210,6 +247,7 @@ impl StreamBuffer {
     fn begin_frame(&mut self) {
         self.open_frame = self.bytes.len();
         self.first = self.last + 1;
+        self.lent_before_frame = self.lent.bytes;
         self.push_frame(FrameKind::Records, self.first, &[]);
     }
 
@@ -219,7 +257,8 @@ impl StreamBuffer {
         if at == CLOSED {
             return;
         }
-        let payload_bytes = (self.bytes.len() - at - FRAME_HEADER_BYTES) as u64;
+        let lent_bytes = self.lent.bytes - self.lent_before_frame;
+        let payload_bytes = (self.bytes.len() - at - FRAME_HEADER_BYTES + lent_bytes) as u64;
         let header = FrameHeader {
             kind: FrameKind::Records,
             stream: self.stream,
@@ -241,10 +280,31 @@ impl StreamBuffer {
 }
 
 impl StreamCut {
-    /// Makes the buffer ready for the next cut.
+    /// There is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// How many bytes it is in the group.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len() + self.lent.bytes
+    }
+
+    /// All of it, in pieces that follow one another.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let lent = &self.lent.pieces[..];
+        let starts = std::iter::once(0).chain(lent.iter().map(|(at, _)| *at));
+        let ends = lent.iter().map(|(at, _)| *at).chain([self.bytes.len()]);
+        let own = starts.zip(ends).map(|(start, end)| &self.bytes[start..end]);
+        let lent = lent.iter().map(|(_, bytes)| bytes.bytes()).chain([&[][..]]);
+        own.zip(lent).flat_map(|(own, lent)| [own, lent]).filter(|piece| !piece.is_empty())
+    }
+
+    /// Makes the buffer ready for the next cut, and drops its shares in what was lent.
     pub(crate) fn recycle(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(BUFFER_KEEP_BYTES);
+        self.lent = Lent::default();
         self.reported = 0;
         self.changes = StreamChanges::default();
     }
@@ -254,6 +314,7 @@ impl StreamCut {
 mod tests {
     use super::*;
     use crate::frames::{FrameVisitor, visit_frames};
+    use std::sync::Arc;
 
     #[derive(Default)]
     struct Log(Vec<String>);
@@ -273,6 +334,67 @@ mod tests {
         }
     }
 
+    fn cut(buffer: &mut StreamBuffer) -> StreamCut {
+        let mut cut = StreamCut::default();
+        buffer.cut(&mut cut, 2, 1_000);
+        cut
+    }
+
+    #[test]
+    fn what_is_lent_stands_in_a_cut_as_if_it_were_copied() {
+        let owner = Arc::new(b"0123456789".to_vec());
+        let lent = |range| LentBytes::new(Arc::clone(&owner), range);
+        let records = [
+            (&b"a"[..], Some(lent(0..10))),
+            (b"b", None),
+            (b"", Some(lent(3..5))),
+            (b"c", Some(lent(9..10))),
+            (b"d", Some(lent(4..4))),
+        ];
+        let mut copying = StreamBuffer::new(3, 10, vec![], 1, 1_000);
+        let mut lending = StreamBuffer::new(3, 10, vec![], 1, 1_000);
+        for round in 0..2 {
+            for (copied, lent) in &records {
+                let parts = Parts { copied, lent: lent.as_ref() };
+                assert_eq!(lending.push_parts(parts), copying.push(&[&parts.to_vec()]));
+            }
+            if round == 0 {
+                lending.truncate_suffix(14);
+                copying.truncate_suffix(14);
+            }
+        }
+        assert_eq!(lending.report(7), copying.report(7));
+        let (mut lending, copying) = (cut(&mut lending), cut(&mut copying));
+        let written: Vec<u8> = lending.pieces().flatten().copied().collect();
+        assert_eq!((written.len(), &written), (lending.len(), &copying.bytes));
+        assert_eq!((lending.reported, &lending.changes), (copying.reported, &copying.changes));
+        assert!(Arc::strong_count(&owner) > records.len());
+        lending.recycle();
+        drop(records);
+        assert_eq!(Arc::strong_count(&owner), 1, "what was lent is given back");
+    }
+
+    #[test]
+    fn what_is_lent_is_reported_as_if_it_were_copied() {
+        let lent = LentBytes::whole(Arc::new(vec![0; 600]));
+        let mut buffer = StreamBuffer::new(0, 0, vec![], 1, 1_000);
+        buffer.push_parts(Parts { copied: &[0; 100], lent: Some(&lent) });
+        assert!(!buffer.owes_report());
+        buffer.push_parts(Parts { copied: &[0; 100], lent: Some(&lent) });
+        assert!(buffer.owes_report());
+        assert!((1_400..1_450).contains(&buffer.report(1_000)));
+        assert!(!buffer.owes_report());
+        buffer.push(&[&[0; 900]]);
+        buffer.push_parts(Parts { copied: &[0; 100], lent: Some(&lent) });
+        assert!(buffer.owes_report());
+        assert!((1_600..1_650).contains(&buffer.report(1_000)));
+        let mut cut = cut(&mut buffer);
+        assert!((3_000..3_100).contains(&cut.reported) && cut.reported <= cut.len());
+        cut.recycle();
+        buffer.push(&[&[0; 900]]);
+        assert!(!buffer.owes_report());
+    }
+
     #[test]
     fn a_cut_holds_frames_in_the_order_of_calls() {
         let mut buffer = StreamBuffer::new(3, 10, vec![], 1, 1_000);
@@ -285,8 +407,7 @@ mod tests {
         buffer.raise(20);
         buffer.raise(5);
         assert_eq!(buffer.push(&[]), 21);
-        let mut cut = StreamCut::default();
-        buffer.cut(&mut cut, 2, 1_000);
+        let cut = cut(&mut buffer);
         let mut log = Log::default();
         assert_eq!(visit_frames(&cut.bytes, &mut log).expect("own bytes"), 6);
         let expected = [

@@ -327,7 +327,7 @@ impl Writer {
     }
 
     fn write_group(&mut self) -> Result<(), JournalError> {
-        let body_bytes = self.cuts.iter().map(|cut| cut.bytes.len() as u64).sum();
+        let body_bytes = self.cuts.iter().map(|cut| cut.len() as u64).sum();
         let total = group_bytes(body_bytes).unwrap_or(u64::MAX);
         if !self.active.has_room_for(total) {
             self.next_segment(total)?;
@@ -343,7 +343,7 @@ impl Writer {
         let header = header.encode();
         let mut hasher = salted_hasher(self.active.salt);
         hasher.update(&header);
-        self.cuts.iter().for_each(|cut| hasher.update(&cut.bytes));
+        self.cuts.iter().flat_map(StreamCut::pieces).for_each(|piece| hasher.update(piece));
         let checksum = hasher.finalize();
 
         let end = self.active.end() + total;
@@ -351,10 +351,9 @@ impl Writer {
         let mut tail = checksum.to_le_bytes().to_vec();
         let padding = total - framing - body_bytes + (end.next_multiple_of(PAGE_BYTES) - end);
         tail.resize(CHECKSUM_BYTES + padding as usize, 0);
-        let bodies = self.cuts.iter().map(|cut| &cut.bytes[..]).filter(|bytes| !bytes.is_empty());
         let parts: Vec<&[u8]> = [&self.active.prefix[..], &header]
             .into_iter()
-            .chain(bodies)
+            .chain(self.cuts.iter().flat_map(StreamCut::pieces))
             .chain([&tail[..]])
             .collect();
 
@@ -380,9 +379,7 @@ impl Writer {
         self.shared.counters.group_written(bytes);
         let mut inner = self.shared.segments.inner.lock();
         inner.active_used_bytes = self.active.end();
-        for (index, cut) in
-            self.cuts.iter_mut().enumerate().filter(|(_, cut)| !cut.bytes.is_empty())
-        {
+        for (index, cut) in self.cuts.iter_mut().enumerate().filter(|(_, cut)| !cut.is_empty()) {
             if let Some(from) = cut.changes.truncated_from {
                 inner.history.truncated(index, from);
             }

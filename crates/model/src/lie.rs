@@ -4,6 +4,7 @@ use basalt_change::op::{self, Op, Origin, Scope};
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_journal_log::JournalLog;
+use basalt_stdx::lent::Parts;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -57,10 +58,10 @@ impl CommitLog for LyingLog {
         self.log.append(shard, &self.kept(record))
     }
 
-    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
+    fn append_all(&self, records: &[(ShardId, Parts<'_>)], appended: &mut Vec<(u64, Ticket)>) {
         let kept: Vec<_> =
-            records.iter().map(|&(shard, record)| (shard, self.kept(record))).collect();
-        let kept: Vec<_> = kept.iter().map(|(shard, record)| (*shard, &record[..])).collect();
+            records.iter().map(|&(shard, record)| (shard, self.kept(&record.to_vec()))).collect();
+        let kept: Vec<_> = kept.iter().map(|(shard, record)| (*shard, record[..].into())).collect();
         self.log.append_all(&kept, appended);
     }
 

@@ -145,6 +145,8 @@ impl<'a> World<'a> {
             ingest_bytes: setting.ingest_bytes,
             limits: setting.limits,
             accept_data_loss: setting.accept_data_loss,
+            // In half of the worlds the log is lent strings.
+            lent_bytes_min: if setting.hash_seed.is_multiple_of(2) { 200 } else { usize::MAX },
             ..Options::default()
         };
         let accept_loss = setting.accept_data_loss;

@@ -176,7 +176,7 @@ fn restore(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Command
     } else {
         match basalt_payload::restore(payload, &txn.limits()).map_err(|_| BODY)? {
             Restored::String(string) => {
-                txn.put(key, &string, PutOptions { expire_ms, form: RESTORED_FORM });
+                txn.put_vec(key, string, PutOptions { expire_ms, form: RESTORED_FORM });
             }
             Restored::Collection(value) => txn.put_value(key, value, expire_ms)?,
         }

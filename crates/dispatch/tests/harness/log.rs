@@ -2,6 +2,7 @@
 
 use basalt_change::place::{SHARDS, ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
+use basalt_stdx::lent::{LentBytes, Parts};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,13 +32,25 @@ struct State {
     positions: Vec<u64>,
     records: Vec<Record>,
     keeps_records: bool,
+    /// How many bytes [`CommitLog::append_all`] was given, and lent.
+    copied_bytes: usize,
+    lent_bytes: usize,
+    /// What it was lent and has not given back, if it is slow to do so.
+    unreturned: Option<Vec<LentBytes>>,
 }
 
 impl MemoryLog {
     /// A log whose streams go on after these positions.
     pub fn new(floor: &[u64]) -> MemoryLog {
         assert_eq!(floor.len(), SHARDS);
-        let state = State { positions: floor.to_vec(), records: Vec::new(), keeps_records: true };
+        let state = State {
+            positions: floor.to_vec(),
+            records: Vec::new(),
+            keeps_records: true,
+            copied_bytes: 0,
+            lent_bytes: 0,
+            unreturned: None,
+        };
         MemoryLog {
             state: Mutex::new(state),
             tickets: AtomicU64::new(0),
@@ -75,6 +88,20 @@ impl MemoryLog {
         let mut state = self.state.lock();
         state.keeps_records = false;
         state.records = Vec::new();
+    }
+
+    /// How many bytes were copied into it, and lent to it, since the last call, by appends of
+    /// several records or of lent strings.
+    #[allow(dead_code, reason = "not every user of this file has long strings")]
+    pub fn take_bytes(&self) -> (usize, usize) {
+        let mut state = self.state.lock();
+        (std::mem::take(&mut state.copied_bytes), std::mem::take(&mut state.lent_bytes))
+    }
+
+    /// From here on keeps what it is lent, as if it could not be written yet.
+    #[allow(dead_code, reason = "not every user of this file has long strings")]
+    pub fn keep_what_is_lent(&self) {
+        self.state.lock().unreturned = Some(Vec::new());
     }
 
     /// How many appends there were, those of several records counted once.
@@ -133,6 +160,20 @@ impl State {
         }
         position
     }
+
+    /// Appends one of several records, or one that is lent something.
+    fn append_parts(&mut self, shard: ShardId, record: Parts<'_>) -> u64 {
+        self.copied_bytes += record.copied.len();
+        self.lent_bytes += record.len() - record.copied.len();
+        if let Some(unreturned) = &mut self.unreturned {
+            unreturned.extend(record.lent.cloned());
+        }
+        if self.keeps_records {
+            self.append(shard, &record.to_vec())
+        } else {
+            self.append(shard, record.copied)
+        }
+    }
 }
 
 impl CommitLog for MemoryLog {
@@ -140,9 +181,10 @@ impl CommitLog for MemoryLog {
         (self.state.lock().append(shard, record), self.ticket())
     }
 
-    fn append_all(&self, records: &[(ShardId, &[u8])], appended: &mut Vec<(u64, Ticket)>) {
+    fn append_all(&self, records: &[(ShardId, Parts<'_>)], appended: &mut Vec<(u64, Ticket)>) {
         let (mut state, ticket) = (self.state.lock(), self.ticket());
-        let append = |&(shard, record): &(ShardId, &[u8])| (state.append(shard, record), ticket);
+        let append =
+            |&(shard, record): &(ShardId, Parts<'_>)| (state.append_parts(shard, record), ticket);
         appended.extend(records.iter().map(append));
     }
 

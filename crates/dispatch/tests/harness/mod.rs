@@ -67,12 +67,14 @@ pub struct TestServer {
 pub struct LogBounds {
     pub record_bytes_max: usize,
     pub change_set_bytes_max: usize,
+    pub lent_bytes_min: usize,
 }
 
 impl Default for LogBounds {
     fn default() -> LogBounds {
-        let Options { record_bytes_max, change_set_bytes_max, .. } = Options::default();
-        LogBounds { record_bytes_max, change_set_bytes_max }
+        let Options { record_bytes_max, change_set_bytes_max, lent_bytes_min, .. } =
+            Options::default();
+        LogBounds { record_bytes_max, change_set_bytes_max, lent_bytes_min }
     }
 }
 
@@ -172,6 +174,7 @@ impl TestServer {
                 collection_row_bytes_max,
                 record_bytes_max: bounds.record_bytes_max,
                 change_set_bytes_max: bounds.change_set_bytes_max,
+                lent_bytes_min: bounds.lent_bytes_min,
                 ..Options::default()
             },
             Arc::new(tier) as Arc<dyn ColdTier>,

@@ -16,6 +16,8 @@ const ELEMENT_BYTES_MAX: usize = 600;
 /// Words of commands on streams are cut to this: an entry is an element.
 const WORD_BYTES_MAX: usize = 100;
 const COMMANDS: usize = 2_000;
+/// From where on strings are lent to the log.
+const LENT_BYTES_MIN: usize = 50;
 
 /// Commands that change much at once, and commands of several.
 const LARGE: [&str; 14] = [
@@ -39,7 +41,7 @@ const KEYS: [&str; 8] = ["a", "b", "c", "{a}d", "s", "t", "{s}u", "n"];
 
 const FILL: &str = "for i = 1, 40 do redis.pcall('SADD', KEYS[1], 'member' .. i .. string.rep('x', 20)) end \
                     for i = 1, 40 do redis.pcall('RPUSH', KEYS[1], 'value' .. i) end \
-                    redis.call('SET', 'n', string.rep('y', 1000))";
+                    redis.call('SET', 'n', string.rep('y', 2500))";
 
 /// All families in turn.
 struct Mixed {
@@ -99,8 +101,9 @@ impl Mixed {
     }
 }
 
-fn server() -> TestServer {
-    let bounds = LogBounds { record_bytes_max: RECORD_BYTES_MAX, ..LogBounds::default() };
+fn server(lent_bytes_min: usize) -> TestServer {
+    let record_bytes_max = RECORD_BYTES_MAX;
+    let bounds = LogBounds { record_bytes_max, lent_bytes_min, ..LogBounds::default() };
     let mut server = TestServer::with_bounds(bounds);
     server.configure("proto-max-bulk-len", "1048576");
     server.line("CONFIG SET stream-node-max-bytes 400");
@@ -115,7 +118,7 @@ fn digest(server: &mut TestServer) -> Value {
 #[test]
 fn no_request_makes_a_long_record_and_the_log_alone_gives_the_same_keys() {
     for seed in 0..4 {
-        let mut server = server();
+        let mut server = server(if seed < 2 { usize::MAX } else { LENT_BYTES_MIN });
         let mut commands = Mixed::new(seed);
         for number in 0..COMMANDS {
             if seed % 2 == 1 && number == COMMANDS / 2 {
@@ -163,7 +166,7 @@ fn last_append(server: &TestServer, records_before: usize) -> Vec<Vec<String>> {
 
 #[test]
 fn a_value_larger_than_a_record_is_several_records_of_one_append() {
-    let mut server = server();
+    let mut server = server(usize::MAX);
     let value = "v".repeat(700);
     let appends = server.log.appends();
     server.run(&["SET", "s", &value]);
@@ -187,7 +190,8 @@ fn a_value_larger_than_a_record_is_several_records_of_one_append() {
 
 #[test]
 fn what_is_too_large_at_once_is_refused_before_anything_has_changed() {
-    let bounds = LogBounds { record_bytes_max: 300, change_set_bytes_max: 2_000 };
+    let bounds =
+        LogBounds { record_bytes_max: 300, change_set_bytes_max: 2_000, ..LogBounds::default() };
     let mut server = TestServer::with_bounds(bounds);
     let members: Vec<String> = (0..300).map(|number| format!("member-number-{number}")).collect();
     for part in members.chunks(20) {

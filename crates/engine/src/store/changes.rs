@@ -1,6 +1,10 @@
 //! HOT PATH
 //! What a command has changed and has not appended to the log yet: the ChangeSet under
 //! construction, and its way into the log.
+//!
+//! A long string is not copied: its record ends in a share of the value itself, which the log drops
+//! when it has written it ([`ChangeSet::lend`]). A command that edits the string in place meanwhile
+//! finds that somebody else holds it, and copies it ([`crate::store::copying`]).
 
 use crate::log::Ticket;
 use crate::residency::queue::Missing;
@@ -8,9 +12,10 @@ use crate::store::ask::Ask;
 use crate::store::copying::StringCopy;
 use crate::store::events::{EventClasses, KeyEvent};
 use crate::store::key::Key;
-use basalt_change::op::{self, EditStart, Origin, Put};
+use basalt_change::op::{self, EditStart, Op, Origin, Put};
 use basalt_change::place::{PartitionId, ShardId};
 use basalt_keyspace::interest::Called;
+use basalt_stdx::lent::LentBytes;
 use basalt_value::{Breaks, Kind};
 
 /// A thread's buffer for the ChangeSet of the command that it runs. Reused, so that a write
@@ -20,6 +25,10 @@ pub struct ChangeSet {
     pub(crate) bytes: Vec<u8>,
     /// Where each record begins, and whose it is.
     pub(super) records: Vec<(Owner, usize)>,
+    /// What the records end in that are [`Owner::Lending`], in their order.
+    pub(super) lent: Vec<LentBytes>,
+    /// How many bytes that are.
+    lent_bytes: usize,
     /// The keys changed, by partition and hash; kept only when the log gates replies.
     pub(super) keys: Vec<(PartitionId, u64)>,
     /// Where the op that was begun last begins, behind the head of its record.
@@ -55,6 +64,7 @@ pub struct TooLarge {
 pub(crate) struct ChangesMark {
     bytes: usize,
     records: usize,
+    lent: usize,
     keys: usize,
     count: u64,
 }
@@ -64,8 +74,18 @@ pub(crate) struct ChangesMark {
 pub(super) enum Owner {
     /// A partition's.
     Partition(PartitionId),
+    /// A partition's, and its last bytes are lent: no further op can follow in it.
+    Lending(PartitionId),
     /// Of all partitions of a shard.
     Shard(ShardId),
+}
+
+/// What matters when an op is written whose payload is lent.
+#[derive(Clone, Copy)]
+pub(crate) struct Lending {
+    /// Replies wait for the log.
+    pub(crate) gated: bool,
+    pub(crate) record_bytes_max: usize,
 }
 
 /// What an EDIT is about.
@@ -85,7 +105,7 @@ fn piece_bytes(record_bytes_max: usize, key: &[u8]) -> usize {
 impl Owner {
     pub(super) fn shard(self) -> ShardId {
         match self {
-            Owner::Partition(partition) => partition.shard(),
+            Owner::Partition(partition) | Owner::Lending(partition) => partition.shard(),
             Owner::Shard(shard) => shard,
         }
     }
@@ -157,6 +177,31 @@ impl ChangeSet {
         });
     }
 
+    /// Writes an op whose payload is `lent`, which is not copied. It has a record of its own, or
+    /// several if it is cut.
+    #[cold]
+    pub(crate) fn lend(
+        &mut self,
+        key: &Key<'_>,
+        op: Op<'_>,
+        mut lent: LentBytes,
+        lending: Lending,
+    ) {
+        debug_assert_eq!(op.payload().len(), lent.len());
+        self.count += 1;
+        if lending.gated {
+            self.keys.push((key.partition, key.hash));
+        }
+        op.cut(piece_bytes(lending.record_bytes_max, key.bytes), |piece| {
+            self.records.push((Owner::Lending(key.partition), self.bytes.len()));
+            op::begin(&mut self.bytes, key.partition);
+            piece.encode_without_payload(&mut self.bytes);
+            let front = lent.take_front(piece.payload().len());
+            self.lent_bytes += front.len();
+            self.lent.push(front);
+        });
+    }
+
     /// Begins an EDIT: what is appended to the bytes until [`ChangeSet::end_edit`] are its edits,
     /// which note in `breaks` where they can be cut.
     #[inline]
@@ -209,7 +254,7 @@ impl ChangeSet {
 
     /// Bytes of the ChangeSet so far.
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.lent_bytes
     }
 
     /// The ChangeSet of a command that puts one string and does nothing else; to be cleared then.
@@ -225,7 +270,7 @@ impl ChangeSet {
     #[inline]
     pub(crate) fn mark(&self) -> ChangesMark {
         let (bytes, records, keys) = (self.bytes.len(), self.records.len(), self.keys.len());
-        ChangesMark { bytes, records, keys, count: self.count }
+        ChangesMark { bytes, records, lent: self.lent.len(), keys, count: self.count }
     }
 
     /// Forgets what was appended since: nothing came of it.
@@ -233,6 +278,9 @@ impl ChangeSet {
     pub(crate) fn reset(&mut self, to: ChangesMark) {
         self.bytes.truncate(to.bytes);
         self.records.truncate(to.records);
+        for lent in self.lent.drain(to.lent..) {
+            self.lent_bytes -= lent.len();
+        }
         self.keys.truncate(to.keys);
         self.count = to.count;
     }
@@ -241,12 +289,21 @@ impl ChangeSet {
     pub(crate) fn clear(&mut self) {
         const KEPT_BYTES_MAX: usize = 1 << 20;
         self.appended_bytes += self.bytes.len();
+        if !self.lent.is_empty() {
+            self.clear_lent();
+        }
         self.bytes.clear();
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.bytes = Vec::new();
         }
         self.records.clear();
         self.keys.clear();
+    }
+
+    #[cold]
+    fn clear_lent(&mut self) {
+        self.appended_bytes += std::mem::take(&mut self.lent_bytes);
+        self.lent = Vec::new();
     }
 
     pub(crate) fn is_empty(&self) -> bool {

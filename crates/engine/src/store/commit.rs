@@ -7,6 +7,7 @@ use crate::store::txn::Txn;
 use basalt_change::op::{self, Op};
 use basalt_change::place::{PartitionId, SHARDS, ShardId};
 use basalt_keyspace::unacknowledged::EVERY_KEY;
+use basalt_stdx::lent::Parts;
 
 impl Txn<'_> {
     /// Whether the log takes `bytes` more together with what has been changed already.
@@ -70,12 +71,13 @@ impl Txn<'_> {
         let changes = &mut *self.changes;
         let ends = changes.records.iter().skip(1).map(|&(_, start)| start);
         let ends = ends.chain([changes.bytes.len()]);
-        let records: Vec<(ShardId, &[u8])> = changes
-            .records
-            .iter()
-            .zip(ends)
-            .map(|(&(owner, start), end)| (owner.shard(), &changes.bytes[start..end]))
-            .collect();
+        let mut all_lent = changes.lent.iter();
+        let record = |(&(owner, start), end): (&(Owner, usize), usize)| {
+            let lent = if let Owner::Lending(_) = owner { all_lent.next() } else { None };
+            (owner.shard(), Parts { copied: &changes.bytes[start..end], lent })
+        };
+        let records: Vec<(ShardId, Parts<'_>)> =
+            changes.records.iter().zip(ends).map(record).collect();
         changes.appended.clear();
         self.engine.log().append_all(&records, &mut changes.appended);
         let mut tickets = [None; SHARDS];
@@ -85,7 +87,9 @@ impl Txn<'_> {
                 gate.add(ticket);
             }
             match owner {
-                Owner::Partition(id) => self.locked.partition_mut(id).advance(seq),
+                Owner::Partition(id) | Owner::Lending(id) => {
+                    self.locked.partition_mut(id).advance(seq);
+                }
                 Owner::Shard(shard) => {
                     shard.partitions().for_each(|id| self.locked.partition_mut(id).advance(seq));
                 }

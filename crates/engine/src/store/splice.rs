@@ -14,8 +14,11 @@ use crate::store::view::access_at;
 use basalt_change::op::{Op, Replace, StringForm};
 use basalt_keyspace::database::inside;
 use basalt_keyspace::entry::StringValue;
+use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::Found;
+use basalt_stdx::lent::LentBytes;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Txn<'_> {
     /// Overwrites or extends a string from `offset` on, filling a gap with zeros; returns its new
@@ -52,7 +55,23 @@ impl Txn<'_> {
         let access = access_at(self.now_ms());
         self.database(key).splice(key.bytes, found, offset, bytes, access);
         let db = self.db();
-        self.log(key, Op::Splice { db, key: key.bytes, offset: offset as u64, bytes });
+        let op = Op::Splice { db, key: key.bytes, offset: offset as u64, bytes };
+        self.log_lending(key, op, |txn| txn.lent_part(key, offset, bytes));
+        self.note(key, Event::Changed);
+    }
+
+    /// What the log is lent of a string, in which `bytes` stand from `offset` on. If they are much
+    /// of it, they are lent as a part of it, for then a copy of the whole, which an edit before the
+    /// log has been written has to make, costs about what they cost. Otherwise they are copied.
+    #[cold]
+    fn lent_part(&self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> LentBytes {
+        if let Some((_, object)) = self.find_live(self.db(), key)
+            && let Some(StringValue::Shared(shared)) = object.string()
+            && bytes.len() >= shared.vec().len() / 2
+        {
+            return LentBytes::new(shared.to_arc(), offset..offset + bytes.len());
+        }
+        LentBytes::whole(Arc::new(bytes.to_vec()))
     }
 
     /// Puts `bytes` in the place of those of a string that are in `range`, as far as there are any.

@@ -6,9 +6,7 @@ use crate::store::context::RunMode;
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::txn::{PutOptions, Txn};
-use crate::store::view::access_at;
-use basalt_change::op::{Op, Origin, Put};
-use basalt_keyspace::entry::{Content, EntryValue, NewValue, StringValue};
+use basalt_keyspace::entry::{EntryValue, StringValue};
 use basalt_value::{FormLimits, Value};
 use std::sync::Arc;
 
@@ -100,22 +98,6 @@ impl Txn<'_> {
     /// is one to replace; asks only if somebody wants to know.
     fn make_way(&mut self, key: &Key<'_>) -> bool {
         !self.changes.classes.is_empty() && !self.expire(key) && self.get(key).is_some()
-    }
-
-    fn put_shared(&mut self, key: &Key<'_>, shared: Arc<Vec<u8>>, options: PutOptions) {
-        let PutOptions { expire_ms, form } = options;
-        let content = Content {
-            key: key.bytes,
-            value: NewValue::Shared(Arc::clone(&shared), form),
-            expire_ms,
-            access: access_at(self.session.now_ms),
-        };
-        let origin = self.store(key, content);
-        let db = self.session.db;
-        self.log(key, Op::Put(Put { db, key: key.bytes, value: &shared, expire_ms, origin, form }));
-        if origin == Origin::New {
-            self.notify(EventClass::New, "new", key);
-        }
     }
 }
 

@@ -5,18 +5,20 @@
 use crate::engine::Engine;
 use crate::log::{Gate, Gating};
 use crate::residency::queue::Missing;
-use crate::store::changes::ChangeSet;
+use crate::store::changes::{ChangeSet, Lending};
 use crate::store::context::{Attempt, CommandContext, Issuer, RunMode};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::view::{Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
-use basalt_keyspace::entry::{Access, Content, NewValue};
+use basalt_keyspace::entry::{Access, Content, NewValue, SHARED_BYTES_MIN};
 use basalt_keyspace::interest::{Event, KeyId};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Found;
+use basalt_stdx::lent::LentBytes;
+use std::sync::Arc;
 
 /// Values up to this size are logged whole when only their expiry changes: recovery then needs no
 /// read of the cold tier to apply it.
@@ -231,10 +233,13 @@ impl<'e> Txn<'e> {
         value: &[u8],
         options: PutOptions,
     ) -> Origin {
+        if value.len() >= SHARED_BYTES_MIN {
+            return self.put_shared_untold(key, found, Arc::new(value.to_vec()), options);
+        }
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
-        let content =
-            Content { key: key.bytes, value: NewValue::string(value, form), expire_ms, access };
+        let inline = NewValue::Bytes(value, form);
+        let content = Content { key: key.bytes, value: inline, expire_ms, access };
         let origin = self.store_at(key, found, content);
         let db = self.session.db;
         // Not as an `Op`, which would be copied on the way.
@@ -243,6 +248,61 @@ impl<'e> Txn<'e> {
         put.encode(&mut self.changes.bytes);
         self.changes.end_op(self.engine.options.record_bytes_max);
         origin
+    }
+
+    /// Puts a string that stands apart and logs it, lent if it is long; nobody is told.
+    #[cold]
+    #[inline(never)]
+    fn put_shared_untold(
+        &mut self,
+        key: &Key<'_>,
+        found: Option<Found>,
+        shared: Arc<Vec<u8>>,
+        options: PutOptions,
+    ) -> Origin {
+        let PutOptions { expire_ms, form } = options;
+        let access = access_at(self.session.now_ms);
+        let value = NewValue::Shared(Arc::clone(&shared), form);
+        let content = Content { key: key.bytes, value, expire_ms, access };
+        let origin = self.store_at(key, found, content);
+        let db = self.session.db;
+        let put = Put { db, key: key.bytes, value: &shared, expire_ms, origin, form };
+        self.log_lending(key, Op::Put(put), |_| LentBytes::whole(Arc::clone(&shared)));
+        origin
+    }
+
+    /// Writes an op about the key. A long payload is not copied but lent, as `lent` returns it.
+    pub(crate) fn log_lending(
+        &mut self,
+        key: &Key<'_>,
+        op: Op<'_>,
+        lent: impl FnOnce(&Self) -> LentBytes,
+    ) {
+        if op.payload().len() < self.engine.options.lent_bytes_min {
+            self.changes.begin_op(key, self.gated);
+            return self.encode(op);
+        }
+        let record_bytes_max = self.engine.options.record_bytes_max;
+        let (gated, lent) = (self.gated, lent(self));
+        self.changes.lend(key, op, lent, Lending { gated, record_bytes_max });
+    }
+
+    /// Puts a string under a key, whatever was there, without copying it.
+    pub fn put_vec(&mut self, key: &Key<'_>, value: Vec<u8>, options: PutOptions) {
+        if value.len() < SHARED_BYTES_MIN {
+            return self.put(key, &value, options);
+        }
+        self.put_shared(key, Arc::new(value), options);
+    }
+
+    /// Puts a string under a key, whatever was there, that may have other owners.
+    pub(crate) fn put_shared(&mut self, key: &Key<'_>, shared: Arc<Vec<u8>>, options: PutOptions) {
+        let found = self.database(key).table().find(key.hash, key.bytes);
+        let origin = self.put_shared_untold(key, found, shared, options);
+        self.note(key, Event::Made);
+        if origin == Origin::New {
+            self.notify(EventClass::New, "new", key);
+        }
     }
 
     /// Turns a string into the form that editing leaves ([`StringForm::Edited`]). Its bytes stay,

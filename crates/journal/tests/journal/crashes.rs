@@ -5,11 +5,13 @@
 //! groups. The calls and the losses follow from the seed; when the writer cuts depends on the
 //! scheduler.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use basalt_env::{Env, Random, SimDisk};
 use basalt_journal::{Acknowledge, FsyncPolicy, Group, Journal, Options, Seq, StreamId};
+use basalt_stdx::lent::{LentBytes, Parts};
 
 use crate::model::{Model, Op};
 use crate::support::{DIR, open, options};
@@ -177,10 +179,19 @@ fn perform(journal: &Journal, op: &Op) -> Group {
             journal.append(StreamId(*stream), &[head, tail]).1
         }
         Op::Append(records) => {
-            let records: Vec<(StreamId, &[u8])> =
-                records.iter().map(|(stream, bytes)| (StreamId(*stream), &bytes[..])).collect();
+            // Of every other record the second half is lent.
+            let lent: Vec<LentBytes> = records
+                .iter()
+                .map(|(_, bytes)| LentBytes::new(Arc::new(bytes.clone()), half(bytes)))
+                .collect();
+            let mut parts: Vec<(StreamId, Parts<'_>)> = Vec::new();
+            for (index, ((stream, bytes), lent)) in records.iter().zip(&lent).enumerate() {
+                let halves = Parts { copied: &bytes[..half(bytes).start], lent: Some(lent) };
+                let part = if index % 2 == 0 { Parts::from(&bytes[..]) } else { halves };
+                parts.push((StreamId(*stream), part));
+            }
             let mut seqs = Vec::new();
-            let group = journal.append_atomically(&records, &mut seqs);
+            let group = journal.append_atomically(&parts, &mut seqs);
             assert_eq!(seqs.len(), records.len());
             group
         }
@@ -188,6 +199,11 @@ fn perform(journal: &Journal, op: &Op) -> Group {
         Op::Raise(stream, last) => journal.raise_stream(StreamId(*stream), Seq(*last)),
         Op::HardState(stream, state) => journal.set_hard_state(StreamId(*stream), state),
     }
+}
+
+/// The second half of a record.
+fn half(bytes: &[u8]) -> Range<usize> {
+    bytes.len() / 2..bytes.len()
 }
 
 fn run_histories(policy: FsyncPolicy) {
@@ -246,11 +262,16 @@ fn an_atomic_append_larger_than_buffers_and_segment_survives_whole_or_not_at_all
         let options = options(FsyncPolicy::EverySecond);
         let (journal, _) = open(&disk, options.clone()).expect("a new journal");
         let record = vec![7; options.segment_bytes as usize / 4];
+        let lent = LentBytes::whole(Arc::new(record.clone()));
         journal.append(StreamId(0), &[b"before"]);
         journal.sync().expect("a healthy disk");
         let streams = 0..RECORDS;
-        let records: Vec<(StreamId, &[u8])> =
-            streams.map(|number| (StreamId(number % STREAMS as u16), &record[..])).collect();
+        let parts = |number| match number % 2 {
+            0 => Parts::from(&record[..]),
+            _ => Parts { copied: &[], lent: Some(&lent) },
+        };
+        let records: Vec<(StreamId, Parts<'_>)> =
+            streams.map(|number| (StreamId(number % STREAMS as u16), parts(number / 3))).collect();
         let group = journal.append_atomically(&records, &mut Vec::new());
         match synced {
             Synced::Yes => drop(journal.sync().expect("a healthy disk")),

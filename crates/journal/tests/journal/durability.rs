@@ -7,6 +7,7 @@ use basalt_env::{Env, Fault, FaultKind, Operation, SimDisk};
 use basalt_journal::{
     FsyncPolicy, Health, Journal, JournalError, OpenError, Options, ReplayError, Seq, StreamId,
 };
+use basalt_stdx::lent::{LentBytes, Parts};
 
 use crate::support::{DIR, News, fill, hold_syncs, open, open_ok, options};
 
@@ -157,6 +158,26 @@ fn a_failed_sync_or_write_and_a_panic_poison_for_ever() {
 
 #[test]
 fn full_buffers_close_the_gate_until_they_are_written() {
+    close_the_gate_with(|journal| {
+        fill(journal, 1, 2, 1_000);
+    });
+}
+
+#[test]
+fn lent_bytes_count_as_buffered_and_are_given_back_when_they_are_written() {
+    let owner = Arc::new(vec![2; 5_000]);
+    let lent = LentBytes::new(Arc::clone(&owner), 3_000..3_990);
+    let journal = close_the_gate_with(|journal| {
+        let parts = Parts { copied: b"0123456789", lent: Some(&lent) };
+        journal.append_atomically(&[(StreamId(1), parts)], &mut Vec::new());
+        assert!(Arc::strong_count(&owner) > 2);
+    });
+    assert_eq!(Arc::strong_count(&owner), 2);
+    drop(journal);
+}
+
+/// Appends records of 1,000 bytes each until no more are taken, and then lets them be written.
+fn close_the_gate_with(append: impl Fn(&Journal)) -> Journal {
     let disk = SimDisk::new();
     let small = Options { buffered_bytes_max: 10_000, ..options(FsyncPolicy::Always) };
     let (journal, _) = open(&disk, small).expect("opens");
@@ -168,12 +189,13 @@ fn full_buffers_close_the_gate_until_they_are_written() {
         std::thread::yield_now();
     }
     for _ in 0..9 {
-        fill(&journal, 1, 2, 1_000);
+        append(&journal);
         assert!(journal.accepting());
     }
-    fill(&journal, 1, 2, 1_000);
+    append(&journal);
     assert!(!journal.accepting(), "10 kB of records and their framing wait, and 10 kB are allowed");
     assert_eq!(journal.health(), Health::Ok);
     drop(held);
     news.wait_until(|| journal.accepting());
+    journal
 }

@@ -67,7 +67,7 @@ fn append_many(journal: &Journal, thread: u64) {
             journal.append(StreamId(thread as u16 % 2), &[&record[..8], &record[8..]]);
         assert!(seq > last.0 && group >= last.1);
         last = (seq, group);
-        let pair = [(StreamId(5), &record[..]), (StreamId(3), &record[..])];
+        let pair = [(StreamId(5), record[..].into()), (StreamId(3), record[..].into())];
         let group = journal.append_atomically(&pair, &mut seqs);
         assert!(group >= last.1 && seqs.len() == 2);
         if count % 1_000 == 0 {

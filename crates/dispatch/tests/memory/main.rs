@@ -1,0 +1,66 @@
+//! How much memory commands on long strings take beside the strings themselves.
+//!
+//! It is a program of its own, with one test, so that nobody else's memory is counted.
+
+#[allow(dead_code, reason = "it serves the other tests first")]
+#[path = "../harness/mod.rs"]
+mod harness;
+
+use basalt_resp::encode_request;
+use basalt_stdx::counting_allocator::CountingAllocator;
+use harness::TestServer;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+const LONG: usize = 16 << 20;
+
+/// The most that a request takes while it runs, in hundredths of a long string; what it was sent as
+/// is not counted.
+fn hundredths(server: &mut TestServer, words: &[&[u8]]) -> usize {
+    let mut request = Vec::new();
+    encode_request(words, &mut request);
+    let mut reply = Vec::new();
+    let peak = ALLOCATOR.peak_of(|| reply = server.run_bytes(request, 1));
+    assert_ne!(reply.first(), Some(&b'-'), "{}", reply.escape_ascii());
+    peak * 100 / LONG
+}
+
+#[test]
+fn a_long_string_is_not_copied_on_its_way_into_the_log() {
+    let mut server = TestServer::new();
+    server.log.forget_records();
+    let value = vec![b'v'; LONG];
+    // Each request with what it needs: a new value is as long as a long string.
+    let requests: [(&[&[u8]], usize); 9] = [
+        (&[b"SET", b"{k}a", &value], 100),
+        (&[b"APPEND", b"{k}b", &value], 100),
+        (&[b"SETRANGE", b"{k}b", b"3", &value[..LONG - 3]], 0),
+        (&[b"COPY", b"{k}a", b"{k}c"], 0),
+        (&[b"RENAME", b"{k}c", b"{k}d"], 0),
+        (&[b"RENAME", b"{k}d", b"{other}d"], 0),
+        (&[b"MOVE", b"{k}b", b"1"], 0),
+        (&[b"GETSET", b"{k}a", &value], 100),
+        (
+            &[
+                b"EVAL",
+                b"for i = 1, 9 do redis.call('COPY', KEYS[1], '{k}e' .. i) end",
+                b"1",
+                b"{k}a",
+            ],
+            0,
+        ),
+    ];
+    for (words, expected) in requests {
+        let taken = hundredths(&mut server, words);
+        let line = words[0].escape_ascii();
+        assert!((expected..expected + 10).contains(&taken), "{line} takes {taken}/100");
+    }
+    server.line("MULTI");
+    for _ in 0..10 {
+        server.line("COPY {k}a {k}j REPLACE");
+        server.line("RENAME {k}j {k}l");
+    }
+    let taken = hundredths(&mut server, &[b"EXEC"]);
+    assert!(taken < 10, "EXEC takes {taken}/100");
+}
