@@ -116,15 +116,40 @@ fn scale(value: f64, exponent: i32) -> f64 {
     let (mut value, mut exponent) = (value, exponent);
     while exponent != 0 && value != 0.0 && value.is_finite() {
         let step = exponent.clamp(-STEP, STEP);
-        value *= 2f64.powi(step);
+        value *= power_of_two(step);
         exponent -= step;
     }
     value
 }
 
+/// 2^`exponent`, made of its bits: `powi` promises no exact result. What is beyond a double is
+/// infinite or zero.
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
+    const BIAS: i32 = f64::MAX_EXP - 1;
+    const FRACTION_BITS: i32 = f64::MANTISSA_DIGITS as i32 - 1;
+    const EXPONENT_MIN: i32 = f64::MIN_EXP - 1;
+    const SUBNORMAL_MIN: i32 = EXPONENT_MIN - FRACTION_BITS;
+    match exponent {
+        ..SUBNORMAL_MIN => 0.0,
+        SUBNORMAL_MIN..EXPONENT_MIN => f64::from_bits(1 << (exponent - SUBNORMAL_MIN)),
+        EXPONENT_MIN..=BIAS => f64::from_bits(((exponent + BIAS) as u64) << FRACTION_BITS),
+        _ => f64::INFINITY,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{parse_bound, parse_f64, parse_weight};
+    use super::{parse_bound, parse_f64, parse_weight, power_of_two};
+
+    #[test]
+    fn powers_of_two_are_exact() {
+        let (mut up, mut down) = (1.0, 1.0);
+        for exponent in 0..1100 {
+            assert_eq!((power_of_two(exponent), power_of_two(-exponent)), (up, down), "{exponent}");
+            (up, down) = (up * 2.0, down / 2.0);
+        }
+        assert_eq!((power_of_two(i32::MAX), power_of_two(i32::MIN)), (f64::INFINITY, 0.0));
+    }
 
     #[test]
     fn reads_what_redis_reads() {

@@ -17,6 +17,8 @@ mod big;
 mod decimal;
 mod text;
 
+use crate::double::power_of_two;
+
 /// Least exponent: 2^-16445 is the smallest number above zero.
 const EXPONENT_MIN: i32 = -16445;
 /// Greatest exponent of a number with a full mantissa.
@@ -79,7 +81,7 @@ impl LongDouble {
         };
         // In two steps, for 2^exponent alone is below every double where the product is not yet.
         let half = exponent / 2;
-        let magnitude = mantissa as f64 * 2f64.powi(half) * 2f64.powi(exponent - half);
+        let magnitude = mantissa as f64 * power_of_two(half) * power_of_two(exponent - half);
         let magnitude = if magnitude == 0.0 && mantissa != 0 { MIN_POSITIVE } else { magnitude };
         Some(if negative { -magnitude } else { magnitude }).filter(|value| value.is_finite())
     }

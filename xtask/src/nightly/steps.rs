@@ -76,6 +76,7 @@ const TABLE: &[Line] = &[
     line("miri-keyspace", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --lib"),
     line("miri-model", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --test model"),
     line("miri-value", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-value --lib -- members:: set::tests hash:: list:: sorted_set::e sorted_set::order_row:: sorted_set::tests::behaves_as_a_map spread:: stream::tests::does_as_plain_vectors_do --skip _packed"),
+    line("miri-number", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-number --lib -- --skip only_whole_numbers --skip infinity"),
     line("crash", 20, Repeated, Tests, &[], "BASALT_SEED={seed} BASALT_BIN={program} BASALT_CARELESS_BIN={careless} BASALT_CRASH_ROUNDS=50 cargo test -p basalt-tests --test it --no-fail-fast -- crash:: disk:: --nocapture"),
     line("fuzz", 25, Told, Check, &[Nightly("fuzz")], "cargo +nightly fuzz run {target} -- -max_total_time={seconds} -seed={seed}"),
     line("model", 15, Told, Tests, &[], "BASALT_MODEL_FIRST_SEED={seed} BASALT_MODEL_SECONDS={seconds} cargo test --release -p basalt-model -- walk:: --nocapture"),
