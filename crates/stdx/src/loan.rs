@@ -9,10 +9,9 @@
 //! was there before, which no scope of threads can express. Moving the event loop of a network
 //! thread into the lock and out again instead costs two copies of it for each command.
 
-use parking_lot::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, Thread};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::Thread;
 
 /// What is lent: something that another thread may have do a piece of its work.
 pub trait Step: Send {
@@ -117,7 +116,7 @@ impl Loan {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,6 @@
-//! Atomics and waits: the standard library's, or with `--cfg loom` those of loom, which tries every
-//! order in which threads may run and every value that a load may see (`tests/loom.rs`).
+//! Atomics, locks and waits: those of every program, or with `--cfg loom` those of loom, which
+//! tries every order in which threads may run and every value that a load may see
+//! (`tests/loom.rs`).
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -7,6 +8,8 @@ pub(crate) use loom::{
     sync::atomic,
     thread::{Thread, yield_now},
 };
+#[cfg(not(loom))]
+pub(crate) use parking_lot::Mutex;
 use std::time::Duration;
 #[cfg(not(loom))]
 pub(crate) use std::{
@@ -34,4 +37,16 @@ pub(crate) fn park_timeout(limit: Duration) {
     loom::thread::park();
     #[cfg(not(loom))]
     std::thread::park_timeout(limit);
+}
+
+/// Loom's lock, taken as `parking_lot`'s is.
+#[cfg(loom)]
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Mutex<T> {
+    pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+        self.0.lock().expect("a model ends with its first panic")
+    }
 }

@@ -4,6 +4,7 @@
 
 #![cfg(loom)]
 
+use basalt_stdx::loan::{Loan, Step};
 use basalt_stdx::short_lock::{LockWait, ShortLock};
 use basalt_stdx::sleeper::{Sleeper, WakeOn};
 use basalt_stdx::watch_flag::{Watch, WatchFlag};
@@ -133,4 +134,70 @@ fn wait_for_a_mark(watches_first: bool) {
 fn what_moves_is_seen_or_told() {
     check(|| wait_for_a_mark(true));
     assert!(fails(|| wait_for_a_mark(false)), "loom sees no mark that is missed");
+}
+
+/// Adds to a count by a load and a store: an addition is lost if nothing orders it after the other.
+struct Adding<'a>(&'a AtomicU32);
+
+impl Step for Adding<'_> {
+    fn step(&mut self) {
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+}
+
+/// A thread lends twice and uses what it lends between and afterwards; another one uses it while it
+/// is lent, if `asks` for it, or when it sees that it is.
+fn use_what_is_lent(asks: bool) {
+    let shared = Arc::new((Loan::default(), AtomicU32::new(0)));
+    let borrower = Arc::clone(&shared);
+    let borrowing = thread::spawn(move || {
+        let (loan, count) = &*borrower;
+        if asks {
+            return u32::from(loan.step());
+        }
+        let is_lent = loan.count() % 2 == 1;
+        if is_lent {
+            Adding(count).step();
+        }
+        u32::from(is_lent)
+    });
+    let (loan, count) = &*shared;
+    for _ in 0..2 {
+        loan.during(&mut Adding(count), thread::yield_now);
+        Adding(count).step();
+    }
+    let steps = borrowing.join().expect("no panic");
+    assert_eq!(count.load(Ordering::Relaxed), 2 + steps, "two have used it at a time");
+}
+
+#[test]
+fn what_is_lent_is_used_by_one_thread_at_a_time() {
+    check(|| use_what_is_lent(true));
+    assert!(fails(|| use_what_is_lent(false)), "loom sees no use beside the owner's");
+}
+
+/// A thread sleeps until something is lent, as long as it has seen no loan. Without the count of
+/// its last look it does not notice one that has come and gone since, and sleeps for ever.
+fn sleep_until_a_loan(tells_its_last_look: bool) {
+    // Loom's own may not be dropped by a thread that is found to sleep for ever.
+    let loan = std::sync::Arc::new(Loan::default());
+    let borrower = std::sync::Arc::clone(&loan);
+    let sleeping = thread::spawn(move || {
+        while borrower.count() == 0 {
+            let last_look = if tells_its_last_look { 0 } else { borrower.count() };
+            if borrower.wakes(&thread::current(), last_look) {
+                thread::park();
+            }
+        }
+    });
+    let uses = AtomicU32::new(0);
+    loan.during(&mut Adding(&uses), || ());
+    sleeping.join().expect("no panic");
+    assert_eq!(loan.count(), 2, "it begins and ends once");
+}
+
+#[test]
+fn no_loan_is_slept_through() {
+    check(|| sleep_until_a_loan(true));
+    assert!(fails(|| sleep_until_a_loan(false)), "loom sees no loan that is slept through");
 }
