@@ -1,3 +1,4 @@
+//! HOT PATH
 //! The authority of a URL (RFC 3986, section 3.2): the host and the port in `Host`, `Origin`,
 //! `Referer` and targets in absolute form.
 
@@ -9,7 +10,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Authority<'a> {
     /// A name, an IPv4 address, or an IPv6 address in brackets.
-    pub host: &'a str,
+    pub host: &'a [u8],
     /// None if the scheme's own is meant.
     pub port: Option<u16>,
 }
@@ -17,25 +18,18 @@ pub struct Authority<'a> {
 impl<'a> Authority<'a> {
     /// What `text` spells. Names consist of letters, digits and `-._~`: no percent signs, which
     /// no resolver is asked for.
+    #[inline]
     pub fn parse(text: &'a [u8]) -> Option<Authority<'a>> {
-        let text = str::from_utf8(text).ok()?;
-        let host_len = match text.strip_prefix('[') {
-            Some(inner) => {
-                let len = inner.find(']')?;
-                Ipv6Addr::from_str(&inner[..len]).ok()?;
-                len + 2
-            }
-            None => text.bytes().take_while(|&byte| is_of_name(byte)).count(),
+        let host_bytes = match text {
+            [b'[', inner @ ..] => address_bytes(inner)? + 2,
+            _ => text.iter().take_while(|&&byte| is_of_name(byte)).count(),
         };
-        let (host, rest) = text.split_at(host_len);
-        let port = match rest.strip_prefix(':') {
+        let (host, rest) = text.split_at(host_bytes);
+        let port = match rest {
             _ if host.is_empty() => return None,
             // An empty port is the scheme's own (RFC 3986, section 6.2.3).
-            Some("") => None,
-            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Some(digits.parse().ok()?)
-            }
-            None if rest.is_empty() => None,
+            [] | [b':'] => None,
+            [b':', digits @ ..] => Some(port(digits)?),
             _ => return None,
         };
         Some(Authority { host, port })
@@ -59,10 +53,26 @@ impl<'a> Authority<'a> {
 
     /// Whether the host is an address, so that no name server was asked for it.
     pub fn is_address(&self) -> bool {
-        self.host.starts_with('[') || Ipv4Addr::from_str(self.host).is_ok()
+        let is_v4 = |host| Ipv4Addr::from_str(host).is_ok();
+        self.host.starts_with(b"[") || str::from_utf8(self.host).is_ok_and(is_v4)
     }
 }
 
 fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~')
+}
+
+/// How long the IPv6 address is that ends with a bracket.
+#[cold]
+fn address_bytes(text: &[u8]) -> Option<usize> {
+    let bytes = text.iter().position(|&byte| byte == b']')?;
+    Ipv6Addr::from_str(str::from_utf8(&text[..bytes]).ok()?).ok()?;
+    Some(bytes)
+}
+
+fn port(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0u16, |port, digit| {
+        let digit = char::from(*digit).to_digit(10)?;
+        port.checked_mul(10)?.checked_add(digit as u16)
+    })
 }

@@ -17,7 +17,7 @@ use crate::field::{Field, Purpose, purpose};
 use crate::framing::{Body, Framing, Version};
 use crate::method::Method;
 use crate::refusal::Refusal;
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -31,9 +31,9 @@ const REQUEST_LINE_REST_MAX: usize = 32;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeadLimits {
     /// Bytes of the whole head, its last line end and empty lines before it included.
-    pub head_bytes_max: u32,
+    pub head_bytes_max: u16,
     /// Bytes of the target.
-    pub target_bytes_max: u32,
+    pub target_bytes_max: u16,
 }
 
 impl Default for HeadLimits {
@@ -73,8 +73,9 @@ impl HeadReader {
     /// Finds where the head ends: behind the first empty line that follows another line.
     #[inline]
     fn find_end(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, Refusal> {
-        while let Some(at) = memchr(b'\n', &bytes[self.searched..]) {
-            let feed = self.searched + at;
+        let before = self.searched;
+        for at in memchr_iter(b'\n', &bytes[before..]) {
+            let feed = before + at;
             self.bound(feed + 1, limits)?;
             if feed == self.line || bytes[feed - 1] != b'\r' {
                 return Err(Refusal::BareLineFeed);
@@ -83,7 +84,6 @@ impl HeadReader {
             if is_empty && self.line > self.start {
                 return Ok(Some(feed + 1));
             }
-            self.searched = feed + 1;
             self.line = feed + 1;
             if is_empty {
                 self.start = feed + 1;
@@ -98,9 +98,9 @@ impl HeadReader {
     /// that it does not matter in what pieces the head has come.
     #[inline]
     fn bound(&self, end: usize, limits: &HeadLimits) -> Result<(), Refusal> {
-        let head_max = limits.head_bytes_max as usize;
+        let head_max = usize::from(limits.head_bytes_max);
         let line_max = match self.line == self.start {
-            true => self.start + limits.target_bytes_max as usize + REQUEST_LINE_REST_MAX,
+            true => self.start + usize::from(limits.target_bytes_max) + REQUEST_LINE_REST_MAX,
             false => usize::MAX,
         };
         match end > head_max.min(line_max) {
@@ -139,8 +139,8 @@ pub struct Head {
 /// Where something is in a head. Nothing that may be absent begins at 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Span {
-    start: u32,
-    len: u32,
+    start: u16,
+    len: u16,
 }
 
 impl Span {
@@ -148,13 +148,13 @@ impl Span {
     #[inline]
     fn of(part: &[u8], head: &[u8]) -> Span {
         let start = part.as_ptr() as usize - head.as_ptr() as usize;
-        // A head has no more bytes than a `u32` counts: so its limit says.
-        Span { start: start as u32, len: part.len() as u32 }
+        // A head has no more bytes than a `u16` counts: so its limit says.
+        Span { start: start as u16, len: part.len() as u16 }
     }
 
     #[inline]
     fn range(self) -> Range<usize> {
-        self.start as usize..self.start as usize + self.len as usize
+        usize::from(self.start)..usize::from(self.start) + usize::from(self.len)
     }
 }
 
@@ -194,7 +194,7 @@ impl Head {
         };
         let version = if version == 0 { Version::Http10 } else { Version::Http11 };
         let method = Method::parse(method)?;
-        if target.len() > limits.target_bytes_max as usize {
+        if target.len() > usize::from(limits.target_bytes_max) {
             return Err(Refusal::TargetTooLong);
         }
         let mut fields = [Span::default(); Field::COUNT];
@@ -204,12 +204,12 @@ impl Head {
                 Some(Purpose::Kept(field)) => {
                     let span = &mut fields[field as usize];
                     if *span == Span::default() {
-                        *span = Span::of(header.value.trim_ascii(), bytes);
+                        *span = Span::of(header.value, bytes);
                     } else if !field.may_repeat() {
                         return Err(Refusal::FieldRepeated);
                     }
                 }
-                Some(purpose) => framing.note(purpose, header.value.trim_ascii())?,
+                Some(purpose) => framing.note(purpose, header.value)?,
                 None => {}
             }
         }
@@ -248,7 +248,8 @@ fn split_target<'a>(
     target: &'a [u8],
     host: Option<Authority<'_>>,
 ) -> Result<(&'a [u8], &'a [u8]), Refusal> {
-    if !target.iter().all(|&byte| byte.is_ascii_graphic() && byte != b'#') {
+    // Control characters and spaces are none of a target's bytes already for `httparse`.
+    if !target.is_ascii() || memchr(b'#', target).is_some() {
         return Err(Refusal::TargetMalformed);
     }
     let target = match target.first() {

@@ -2,10 +2,14 @@
 
 use basalt_http1::Authority;
 
+fn shown(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).expect("ASCII")
+}
+
 #[test]
 fn an_authority_is_a_host_and_perhaps_a_port() {
     let parse = |text: &'static str| {
-        Authority::parse(text.as_bytes()).map(|found| (found.host, found.port))
+        Authority::parse(text.as_bytes()).map(|found| (shown(found.host), found.port))
     };
     assert_eq!(parse("localhost"), Some(("localhost", None)));
     assert_eq!(parse("a_b.example:8085"), Some(("a_b.example", Some(8085))));
@@ -22,7 +26,7 @@ fn an_authority_is_a_host_and_perhaps_a_port() {
 fn urls_name_an_authority() {
     let of = |url: &'static str| {
         Authority::of_url(url.as_bytes(), "http")
-            .map(|(found, rest)| (found.host, found.port, str::from_utf8(rest).expect("ASCII")))
+            .map(|(found, rest)| (shown(found.host), found.port, shown(rest)))
     };
     assert_eq!(of("http://a:1/b?c"), Some(("a", Some(1), "/b?c")));
     assert_eq!(of("HTTP://a"), Some(("a", None, "")));
