@@ -58,8 +58,20 @@ impl<'a> Authority<'a> {
     }
 }
 
+const OF_NAMES: [bool; 256] = {
+    let mut of_names = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let char = byte as u8;
+        of_names[byte] = char.is_ascii_alphanumeric() || matches!(char, b'-' | b'.' | b'_' | b'~');
+        byte += 1;
+    }
+    of_names
+};
+
+#[inline]
 fn is_of_name(byte: u8) -> bool {
-    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~')
+    OF_NAMES[usize::from(byte)]
 }
 
 /// How long the IPv6 address is that ends with a bracket.

@@ -69,49 +69,93 @@ pub(crate) enum Purpose {
     Expect,
 }
 
-/// Finds what a field is for by its name, in any case.
+/// A field's name in lower case, its [`words`], and what the field is for.
+struct Named {
+    name: &'static str,
+    words: [u64; 2],
+    purpose: Purpose,
+}
+
+/// By the lengths of their names.
+static NAMES: [Named; 25] = {
+    use Purpose::Kept;
+    [
+        named("host", Kept(Field::Host)),
+        named("range", Kept(Field::Range)),
+        named("accept", Kept(Field::Accept)),
+        named("origin", Kept(Field::Origin)),
+        named("cookie", Kept(Field::Cookie)),
+        named("expect", Purpose::Expect),
+        named("referer", Kept(Field::Referer)),
+        named("upgrade", Kept(Field::Upgrade)),
+        named("if-match", Kept(Field::IfMatch)),
+        named("if-range", Kept(Field::IfRange)),
+        named("x-basalt", Kept(Field::XBasalt)),
+        named("user-agent", Kept(Field::UserAgent)),
+        named("connection", Purpose::Connection),
+        named("content-type", Kept(Field::ContentType)),
+        named("authorization", Kept(Field::Authorization)),
+        named("if-none-match", Kept(Field::IfNoneMatch)),
+        named("content-length", Purpose::ContentLength),
+        named("sec-fetch-site", Kept(Field::SecFetchSite)),
+        named("sec-fetch-mode", Kept(Field::SecFetchMode)),
+        named("sec-fetch-dest", Kept(Field::SecFetchDest)),
+        named("transfer-encoding", Purpose::TransferEncoding),
+        named("sec-websocket-key", Kept(Field::SecWebSocketKey)),
+        named("sec-websocket-version", Kept(Field::SecWebSocketVersion)),
+        named("access-control-request-method", Kept(Field::AccessControlRequestMethod)),
+        named("access-control-request-headers", Kept(Field::AccessControlRequestHeaders)),
+    ]
+};
+
+const NAME_BYTES_MAX: usize = 30;
+
+/// For each length, where its names begin in [`NAMES`]; they end where those of the next one begin.
+static STARTS: [usize; NAME_BYTES_MAX + 2] = {
+    let mut starts = [0; NAME_BYTES_MAX + 2];
+    let (mut len, mut at) = (0, 0);
+    while len < starts.len() {
+        while at < NAMES.len() && NAMES[at].name.len() < len {
+            at += 1;
+        }
+        starts[len] = at;
+        len += 1;
+    }
+    assert!(at == NAMES.len(), "no name is longer than the longest");
+    starts
+};
+
+/// Longest name of which [`words`] have every byte.
+const WORDS_BYTES: usize = 16;
+
+const fn named(name: &'static str, purpose: Purpose) -> Named {
+    Named { name, words: words(name.as_bytes()), purpose }
+}
+
+/// The first and the last eight bytes of a name, or four of a name that is shorter, in lower case.
+/// Case is one bit of a letter; no byte of these names differs in that bit alone from another one
+/// that a token may contain.
+#[inline]
+const fn words(name: &[u8]) -> [u64; 2] {
+    const LOWER: u64 = 0x2020_2020_2020_2020;
+    if let (Some(first), Some(last)) = (name.first_chunk(), name.last_chunk()) {
+        return [u64::from_le_bytes(*first) | LOWER, u64::from_le_bytes(*last) | LOWER];
+    }
+    if let (Some(first), Some(last)) = (name.first_chunk(), name.last_chunk()) {
+        let [first, last] = [u32::from_le_bytes(*first), u32::from_le_bytes(*last)];
+        return [first as u64 | LOWER, last as u64 | LOWER];
+    }
+    [0; 2]
+}
+
+/// Finds what a field is for by its name, which is a token, in any case.
 #[inline]
 pub(crate) fn purpose(name: &[u8]) -> Option<Purpose> {
-    use Purpose::Kept;
-    // Few names have the same length, so one comparison is enough as a rule.
-    let candidates: &[(&str, Purpose)] = match name.len() {
-        4 => &[("host", Kept(Field::Host))],
-        5 => &[("range", Kept(Field::Range))],
-        6 => &[
-            ("accept", Kept(Field::Accept)),
-            ("origin", Kept(Field::Origin)),
-            ("cookie", Kept(Field::Cookie)),
-            ("expect", Purpose::Expect),
-        ],
-        7 => &[("referer", Kept(Field::Referer)), ("upgrade", Kept(Field::Upgrade))],
-        8 => &[
-            ("if-match", Kept(Field::IfMatch)),
-            ("if-range", Kept(Field::IfRange)),
-            ("x-basalt", Kept(Field::XBasalt)),
-        ],
-        10 => &[("user-agent", Kept(Field::UserAgent)), ("connection", Purpose::Connection)],
-        12 => &[("content-type", Kept(Field::ContentType))],
-        13 => &[
-            ("authorization", Kept(Field::Authorization)),
-            ("if-none-match", Kept(Field::IfNoneMatch)),
-        ],
-        14 => &[
-            ("content-length", Purpose::ContentLength),
-            ("sec-fetch-site", Kept(Field::SecFetchSite)),
-            ("sec-fetch-mode", Kept(Field::SecFetchMode)),
-            ("sec-fetch-dest", Kept(Field::SecFetchDest)),
-        ],
-        17 => &[
-            ("transfer-encoding", Purpose::TransferEncoding),
-            ("sec-websocket-key", Kept(Field::SecWebSocketKey)),
-        ],
-        21 => &[("sec-websocket-version", Kept(Field::SecWebSocketVersion))],
-        29 => &[("access-control-request-method", Kept(Field::AccessControlRequestMethod))],
-        30 => &[("access-control-request-headers", Kept(Field::AccessControlRequestHeaders))],
-        _ => &[],
-    };
-    let found = candidates.iter().find(|(text, _)| name.eq_ignore_ascii_case(text.as_bytes()));
-    found.map(|(_, purpose)| *purpose)
+    let &[start, end] = STARTS.get(name.len()..)?.first_chunk()?;
+    let own = words(name);
+    let named = NAMES[start..end].iter().find(|named| named.words == own)?;
+    let is_it = name.len() <= WORDS_BYTES || name.eq_ignore_ascii_case(named.name.as_bytes());
+    is_it.then_some(named.purpose)
 }
 
 /// The elements of a list (RFC 9110, section 5.6.1): what is between commas, without white space.
@@ -143,6 +187,20 @@ mod tests {
         assert_eq!(purpose(b"Content-Lengths"), None);
         assert_eq!(purpose(b"Content_Length"), None);
         assert_eq!(purpose(b""), None);
+        assert_eq!(purpose(b"Ho"), None);
+        assert_eq!(purpose(b"Hosts"), None);
+        assert_eq!(purpose(b"Access-Control-Bequest-Method"), None);
+        // No byte of a token is taken for another one.
+        for name in ["host", "referer", "if-match", "connection", "content-length"] {
+            for (at, byte) in (0..name.len()).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+                let mut other = name.as_bytes().to_vec();
+                other[at] = byte;
+                let is_token = byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+                let is_same = other.eq_ignore_ascii_case(name.as_bytes());
+                let found = purpose(&other).is_some();
+                assert!(!is_token || found == is_same, "{}", other.escape_ascii());
+            }
+        }
     }
 
     #[test]
