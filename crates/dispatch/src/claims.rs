@@ -8,8 +8,7 @@ use basalt_call::calls::Commands;
 use basalt_call::entry::Run;
 use basalt_engine::{Claims, Key};
 use basalt_service::args::Args;
-use basalt_service::prepared::Prepared;
-use basalt_service::transaction::Queue;
+use basalt_service::transaction::{Queue, QueuedCommand};
 use basalt_spec::{Command, CommandId};
 use std::ops::Range;
 
@@ -17,8 +16,9 @@ use std::ops::Range;
 pub(super) struct Plan<'q> {
     /// What all commands touch.
     pub(super) claims: Claims<'q>,
-    /// The commands, in order.
-    pub(super) steps: Vec<Step<'q>>,
+    queue: &'q Queue,
+    /// What was found out about its commands.
+    found: Vec<Found>,
     /// Some step is to be run after the others.
     pub(super) has_late_steps: bool,
 }
@@ -32,21 +32,43 @@ pub(super) struct Step<'q> {
     pub(super) when: When,
 }
 
+/// What is kept of a command until it runs: there may be millions.
+#[derive(Clone, Copy)]
+struct Found {
+    /// How many of the plan's keys are its own.
+    keys: u32,
+    when: When,
+}
+
 impl<'q> Plan<'q> {
     /// Makes the plan of a queue of a client that has selected `db`.
     pub(super) fn new(server: &Dispatcher, queue: &'q Queue, db: u8) -> Plan<'q> {
         let claims = Claims { databases: db..db + 1, ..Claims::default() };
-        let mut plan =
-            Plan { claims, steps: Vec::with_capacity(queue.count()), has_late_steps: false };
-        for (prepared, args) in queue.iter() {
-            if let Some(id) = prepared.command {
-                plan.add(server, id, args, &prepared);
-            }
+        let found = Vec::with_capacity(queue.count());
+        let mut plan = Plan { claims, queue, found, has_late_steps: false };
+        for queued in queue.iter() {
+            plan.add(server, &queued);
         }
         plan
     }
 
-    fn add(&mut self, server: &Dispatcher, id: CommandId, args: Args<'q>, prepared: &Prepared) {
+    /// How many commands there are.
+    pub(super) fn count(&self) -> usize {
+        self.found.len()
+    }
+
+    /// The commands, in order.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step<'q>> {
+        let mut first = 0;
+        self.queue.iter().zip(&self.found).map(move |(queued, found)| {
+            let keys = first..first + found.keys as usize;
+            first = keys.end;
+            Step { id: queued.command, args: queued.args, keys, when: found.when }
+        })
+    }
+
+    fn add(&mut self, server: &Dispatcher, queued: &QueuedCommand<'q>) {
+        let QueuedCommand { command: id, args, hash, partition } = *queued;
         let (commands, engine) = (&server.commands, &server.engine);
         let command = commands.table.command(id);
         let when = when(commands, command);
@@ -59,15 +81,16 @@ impl<'q> Plan<'q> {
         if when == When::InTurn {
             self.claim_databases(commands, command, args, engine.databases());
             let only_key = usize::from(commands.call(id).only_key);
-            match prepared.partition {
+            match partition {
                 Some(partition) if only_key != 0 => {
-                    let key = Key { bytes: args.word(only_key), hash: prepared.hash, partition };
-                    self.claims.keys.push(key);
+                    self.claims.keys.push(Key { bytes: args.word(only_key), hash, partition });
                 }
                 _ => add_keys(engine, command, args, &mut self.claims.keys),
             }
         }
-        self.steps.push(Step { id, args, keys: first..self.claims.keys.len(), when });
+        let keys = u32::try_from(self.claims.keys.len() - first);
+        let keys = keys.expect("a request has a million words at most");
+        self.found.push(Found { keys, when });
     }
 
     fn claim_databases(

@@ -130,7 +130,7 @@ fn run(
     }
     let before = reply.mark();
     if speaks(session.replies) {
-        reply.array(plan.steps.len());
+        reply.array(plan.count());
     }
     let reply_bytes_max = reply_bytes_max(worker);
     let mut runner = Runner {
@@ -148,8 +148,8 @@ fn run(
     if plan.has_late_steps {
         runner.run_in_two_rounds(plan, transaction, reply);
     } else {
-        for step in &plan.steps {
-            runner.answer(plan, step, Some(&mut transaction), reply);
+        for step in plan.steps() {
+            runner.answer(plan, &step, Some(&mut transaction), reply);
         }
         runner.commit(transaction);
     }
@@ -204,25 +204,24 @@ impl Runner<'_> {
         mut transaction: Transaction<'_>,
         reply: &mut Reply<'_>,
     ) {
-        let mut replies: Vec<Output> = plan.steps.iter().map(|_| Output::new()).collect();
+        let mut replies: Vec<Output> = plan.steps().map(|_| Output::new()).collect();
         let protocols: Vec<_> = plan
-            .steps
-            .iter()
+            .steps()
             .zip(&mut replies)
             .map(|(step, out)| {
                 let protocol = self.session.protocol;
                 if step.when == When::InTurn {
                     let mut aside = Reply::new(out, protocol);
-                    self.answer(plan, step, Some(&mut transaction), &mut aside);
+                    self.answer(plan, &step, Some(&mut transaction), &mut aside);
                 }
                 protocol
             })
             .collect();
         self.commit(transaction);
         self.since = self.server.env.clock.now();
-        for ((step, out), protocol) in plan.steps.iter().zip(&mut replies).zip(protocols) {
+        for ((step, out), protocol) in plan.steps().zip(&mut replies).zip(protocols) {
             if step.when == When::Late {
-                self.answer(plan, step, None, &mut Reply::new(out, protocol));
+                self.answer(plan, &step, None, &mut Reply::new(out, protocol));
             }
         }
         replies.into_iter().for_each(|out| reply.append(out));

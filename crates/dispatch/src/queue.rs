@@ -19,7 +19,7 @@ use basalt_service::transaction::Writes;
 use basalt_service::wait::Wait;
 use basalt_spec::{Command, CommandId, Flag, Group};
 
-/// Queues a command that has been admitted. A client whose queue grows beyond
+/// Queues a command that has been admitted. A client whose queue takes more memory than
 /// `client-query-buffer-limit` is disconnected, as by the bytes of a single request.
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub(super) fn push(
     let Some(queue) = &mut session.transaction else { return Ok(Flow::Done) };
     queue.push(command, args, prepared, effects(server, command, *args));
     session.client.show_transaction(Some(queue));
-    if queue.word_bytes() > worker.settings.clients.query_buffer_bytes_max {
+    if queue.memory_bytes() > worker.settings.clients.query_buffer_bytes_max {
         worker.counters.query_limit_disconnections.add(1);
         return Ok(Flow::Close);
     }

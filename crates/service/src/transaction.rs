@@ -3,11 +3,15 @@
 //! The words are copied out of the query buffer, which moves on, into one buffer of the queue's
 //! own: running them later needs no more than running a request. Keys are hashed when they are
 //! queued.
+//!
+//! A client can queue millions of commands, so little is kept of each: 16 bytes, 16 more a word,
+//! and the words; `INCR counter` takes 59 bytes.
 
 use crate::args::Args;
 use crate::prepared::Prepared;
+use basalt_change::place::PartitionId;
 use basalt_resp::Arg;
-use basalt_spec::{Command, Flag};
+use basalt_spec::{Command, CommandId, Flag};
 
 /// Commands that wait for EXEC.
 #[derive(Debug, Default)]
@@ -27,12 +31,33 @@ pub struct Queue {
     spoiled: bool,
 }
 
-/// One of them.
+/// What is kept of one of them beside its words.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
-    first_word: usize,
-    words: usize,
-    prepared: Prepared,
+    /// Of its first key, if it has a partition.
+    hash: u64,
+    words: u32,
+    command: CommandId,
+    /// That of its first key, or [`NO_PARTITION`].
+    partition: u16,
+}
+
+const _: () = assert!(size_of::<Queued>() == 16, "as the head of this file says");
+
+/// No partition has this number.
+const NO_PARTITION: u16 = u16::MAX;
+
+/// One of them, to be run.
+#[derive(Clone, Copy)]
+pub struct QueuedCommand<'q> {
+    /// The command.
+    pub command: CommandId,
+    /// Its words.
+    pub args: Args<'q>,
+    /// The hash of its first key.
+    pub hash: u64,
+    /// The partition of its first key, if that was known when it was queued.
+    pub partition: Option<PartitionId>,
 }
 
 /// What a call of a command may do.
@@ -66,12 +91,19 @@ impl Queue {
         if self.spoiled {
             return;
         }
-        let first_word = self.words.len();
+        reserve(&mut self.words, args.len());
+        reserve(&mut self.bytes, args.from(0).map(<[u8]>::len).sum());
+        reserve(&mut self.commands, 1);
         for word in args.from(0) {
             self.words.push(Arg { start: self.bytes.len(), len: word.len() });
             self.bytes.extend_from_slice(word);
         }
-        self.commands.push(Queued { first_word, words: args.len(), prepared });
+        self.commands.push(Queued {
+            hash: prepared.hash,
+            words: u32::try_from(args.len()).expect("a request has a million words at most"),
+            command: command.id,
+            partition: prepared.partition.map_or(NO_PARTITION, PartitionId::number),
+        });
         self.writes |= command.flags.has(Flag::Write);
         self.has_scripts |= effects.runs_script;
         self.needs_memory |= command.flags.has(Flag::Denyoom);
@@ -115,23 +147,36 @@ impl Queue {
         self.commands.len()
     }
 
-    /// Bytes of their words.
-    pub fn word_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Bytes that they take.
-    pub(crate) fn memory_bytes(&self) -> usize {
+    /// Bytes that they take, room that is still free included.
+    pub fn memory_bytes(&self) -> usize {
         self.bytes.capacity()
             + self.words.capacity() * size_of::<Arg>()
             + self.commands.capacity() * size_of::<Queued>()
     }
 
-    /// The commands, oldest first, with their words.
-    pub fn iter(&self) -> impl Iterator<Item = (Prepared, Args<'_>)> {
-        self.commands.iter().map(|queued| {
-            let words = &self.words[queued.first_word..queued.first_word + queued.words];
-            (queued.prepared, Args::new(&self.bytes, words))
+    /// The commands, oldest first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = QueuedCommand<'_>> {
+        let mut rest = &self.words[..];
+        self.commands.iter().map(move |queued| {
+            let (words, behind) = rest.split_at(queued.words as usize);
+            rest = behind;
+            let Queued { hash, command, partition, .. } = *queued;
+            let args = Args::new(&self.bytes, words);
+            QueuedCommand { command, args, hash, partition: PartitionId::new(partition) }
         })
+    }
+}
+
+/// Makes room for more. What is large grows by a quarter and not by its double, since free room is
+/// counted as used.
+fn reserve<T>(vec: &mut Vec<T>, more: usize) {
+    const LARGE_BYTES: usize = 1 << 20;
+    if vec.capacity() - vec.len() >= more {
+        return;
+    }
+    if vec.len() * size_of::<T>() < LARGE_BYTES {
+        vec.reserve(more);
+    } else {
+        vec.reserve_exact(more.max(vec.len() / 4));
     }
 }

@@ -35,7 +35,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         // request.
         Kind::Memory { min: MIB, max: 2048 * MIB - MIB },
         "1gb",
-        "Most bytes of requests that one client may have waiting.",
+        "Most bytes of requests that one client may have waiting; what MULTI has queued counts with all that it takes.",
     ),
     option(
         "client-output-buffer-limit",

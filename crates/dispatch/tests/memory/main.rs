@@ -1,6 +1,8 @@
-//! How much memory commands on long strings take beside the strings themselves.
+//! How much memory commands take: those on long strings beside the strings themselves, and many of
+//! a transaction.
 //!
-//! It is a program of its own, with one test, so that nobody else's memory is counted.
+//! It is a program of its own, whose tests run one after the other, so that nobody else's memory is
+//! counted.
 
 #[allow(dead_code, reason = "it serves the other tests first")]
 #[path = "../harness/mod.rs"]
@@ -9,9 +11,13 @@ mod harness;
 use basalt_resp::encode_request;
 use basalt_stdx::counting_allocator::CountingAllocator;
 use harness::TestServer;
+use parking_lot::Mutex;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+/// Held by the test that runs.
+static COUNTED: Mutex<()> = Mutex::new(());
 
 const LONG: usize = 16 << 20;
 
@@ -28,6 +34,7 @@ fn hundredths(server: &mut TestServer, words: &[&[u8]]) -> usize {
 
 #[test]
 fn a_long_string_is_not_copied_on_its_way_into_the_log() {
+    let _alone = COUNTED.lock();
     let mut server = TestServer::new();
     server.log.forget_records();
     let value = vec![b'v'; LONG];
@@ -63,4 +70,22 @@ fn a_long_string_is_not_copied_on_its_way_into_the_log() {
     }
     let taken = hundredths(&mut server, &[b"EXEC"]);
     assert!(taken < 10, "EXEC takes {taken}/100");
+}
+
+#[test]
+fn a_queued_command_takes_little_until_exec_has_run() {
+    const COMMANDS: usize = 100_000;
+    let _alone = COUNTED.lock();
+    let mut server = TestServer::new();
+    server.log.forget_records();
+    server.line("MULTI");
+    let queued = ALLOCATOR.peak_of(|| {
+        for _ in 0..COMMANDS {
+            server.line("INCR counter");
+        }
+    });
+    let run = ALLOCATOR.peak_of(|| drop(server.line("EXEC")));
+    let [queued, run] = [queued, run].map(|bytes| bytes / COMMANDS);
+    assert!(queued < 100, "{queued} bytes while it is queued");
+    assert!(run < 130, "{run} bytes more while it runs");
 }

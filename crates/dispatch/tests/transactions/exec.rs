@@ -164,6 +164,20 @@ fn a_queue_beyond_the_limit_ends_the_connection() {
 }
 
 #[test]
+fn a_queue_of_many_short_commands_is_counted_with_all_that_it_takes() {
+    let mut server = TestServer::new();
+    server.configure("client-query-buffer-limit", "1mb");
+    server.line("MULTI");
+    let mut queued = 0;
+    while !server.is_closed() {
+        server.line("INCR counter");
+        queued += 1;
+    }
+    // Each takes 59 bytes, and a vector has room for twice as much as is in it.
+    assert!((8_000..18_000).contains(&queued), "{queued}");
+}
+
+#[test]
 fn commands_about_the_server_run_last_and_are_answered_in_their_place() {
     let mut server = TestServer::new();
     let lines = [
