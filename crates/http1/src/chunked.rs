@@ -58,7 +58,8 @@ enum At {
 pub struct Decoded {
     /// Bytes of the body: the first of those that were shown.
     pub body_bytes: usize,
-    /// Bytes that are of no use any more: the caller removes them, before it shows more.
+    /// Bytes that are of no use any more: the caller removes them, before it shows more. They end
+    /// where what has been read ends.
     pub spent: Range<usize>,
     /// How many more bytes the body needs at least, on the word of the client; 0 if it is whole.
     pub wanted: usize,

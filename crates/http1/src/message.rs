@@ -56,7 +56,8 @@ pub struct Taken {
     /// Where its payload is; of a close, its reason.
     pub payload: Range<usize>,
     /// Bytes that are of no use any more once the payload has been used: the caller removes them
-    /// before it asks again.
+    /// before it asks again. Where they begin at 0, as behind a whole message, it may step over
+    /// them: nothing behind has to move.
     pub spent: Range<usize>,
 }
 

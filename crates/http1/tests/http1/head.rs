@@ -260,6 +260,19 @@ fn heads_and_targets_are_limited() {
 }
 
 #[test]
+fn the_largest_head_is_read_to_its_end() {
+    let limits = HeadLimits { head_bytes_max: u16::MAX, target_bytes_max: u16::MAX };
+    let (line, last) = ("GET / HTTP/1.1\r\nHost: a\r\nX: ", "\r\nOrigin: o\r\n\r\n");
+    let filler = "x".repeat(usize::from(u16::MAX) - line.len() - last.len());
+    let text = format!("{line}{filler}{last}");
+    let head = read([text.as_bytes()], &limits).expect("good").expect("whole");
+    assert_eq!(head.bytes, text.len());
+    assert_eq!(&text[head.field(Field::Origin).expect("there")], "o");
+    let more = format!("{line}x{filler}{last}");
+    assert_eq!(read([more.as_bytes()], &limits), Err(Refusal::HeadTooLarge));
+}
+
+#[test]
 fn fields_are_counted() {
     let most = with(&"X: 1\r\n".repeat(HEADERS_MAX - 1));
     assert!(read([most.as_bytes()], &HeadLimits::default()).expect("good").is_some());
