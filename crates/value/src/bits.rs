@@ -20,7 +20,7 @@ mod field;
 mod position;
 mod range;
 
-pub use combine::{Operation, combine};
+pub use combine::{Operation, combine, combine_into};
 pub use count::count_ones;
 pub use field::{FIELD_BYTES_MAX, FieldType, Overflow, Patch};
 pub use position::first;

@@ -3,12 +3,12 @@
 use super::bytes_or_none;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_change::op::StringForm;
-use basalt_engine::{EventClass, PutOptions, Txn};
+use basalt_engine::{EventClass, Key, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
-use basalt_value::bits::{Operation, combine};
+use basalt_value::bits::{Operation, combine, combine_into};
 
 pub(super) const BITOP: Entry = Entry {
     spec: CommandSpec {
@@ -48,19 +48,52 @@ fn bitop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     }
     txn.prefetch(args.keys());
     txn.notify_missing(sources);
-    let mut strings = Vec::with_capacity(sources.len());
+    let mut longest = 0;
     for key in sources {
-        strings.push(bytes_or_none(txn.get(key))?);
+        longest = bytes_or_none(txn.get(key))?.len().max(longest);
     }
-    let result = combine(operation, strings.iter().copied());
+    let result = match txn.take_string(destination, longest..=longest.saturating_mul(2)) {
+        Some(old) => in_place(operation, txn, (destination, old), sources),
+        None => {
+            let mut strings = Vec::with_capacity(sources.len());
+            for key in sources {
+                strings.push(bytes_or_none(txn.get(key))?);
+            }
+            combine(operation, strings.into_iter())
+        }
+    };
+    reply.integer(longest as i64);
     if !result.is_empty() {
-        txn.put(destination, &result, PutOptions { expire_ms: 0, form: StringForm::Edited });
+        txn.put_vec(destination, result, PutOptions { expire_ms: 0, form: StringForm::Edited });
         txn.notify(EventClass::String, "set", destination);
     } else if txn.delete(destination) {
         txn.notify(EventClass::Generic, "del", destination);
     }
-    reply.integer(result.len() as i64);
     Ok(())
+}
+
+/// The strings combined in the memory of the destination's string, which has room for the result
+/// and has been taken out of its key.
+fn in_place(
+    operation: Operation,
+    txn: &Txn<'_>,
+    (destination, mut result): (&Key<'_>, Vec<u8>),
+    sources: &[Key<'_>],
+) -> Vec<u8> {
+    let mut others: Vec<&[u8]> = sources
+        .iter()
+        .filter(|source| source.bytes != destination.bytes)
+        .map(|source| bytes_or_none(txn.get(source)).unwrap_or_default())
+        .collect();
+    let own = sources.len() - others.len();
+    if own == 0 {
+        result.clear();
+        result.extend_from_slice(others.swap_remove(0));
+    } else if operation == Operation::Xor && own.is_multiple_of(2) {
+        result.fill(0);
+    }
+    combine_into(operation, &mut result, others.into_iter());
+    result
 }
 
 fn parse_operation(args: &Args<'_>) -> Result<Operation, CommandError> {

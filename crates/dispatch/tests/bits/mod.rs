@@ -1,4 +1,5 @@
 //! The bitmap family.
 
+mod combine;
 mod differential;
 mod engine;

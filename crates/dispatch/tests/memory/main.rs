@@ -39,10 +39,16 @@ fn a_long_string_is_not_copied_on_its_way_into_the_log() {
     server.log.forget_records();
     let value = vec![b'v'; LONG];
     // Each request with what it needs: a new value is as long as a long string.
-    let requests: [(&[&[u8]], usize); 9] = [
+    let requests: [(&[&[u8]], usize); 14] = [
         (&[b"SET", b"{k}a", &value], 100),
         (&[b"APPEND", b"{k}b", &value], 100),
         (&[b"SETRANGE", b"{k}b", b"3", &value[..LONG - 3]], 0),
+        (&[b"BITOP", b"NOT", b"{k}n", b"{k}a"], 100),
+        // In the memory of what the destination held.
+        (&[b"BITOP", b"NOT", b"{k}n", b"{k}a"], 0),
+        (&[b"BITOP", b"NOT", b"{k}n", b"{k}n"], 0),
+        (&[b"BITOP", b"XOR", b"{k}n", b"{k}a", b"{k}n"], 0),
+        (&[b"BITOP", b"OR", b"{k}n", b"{k}a", b"{k}b"], 0),
         (&[b"COPY", b"{k}a", b"{k}c"], 0),
         (&[b"RENAME", b"{k}c", b"{k}d"], 0),
         (&[b"RENAME", b"{k}d", b"{other}d"], 0),

@@ -12,12 +12,13 @@ use crate::store::key::Key;
 use crate::store::view::{Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
-use basalt_keyspace::entry::{Access, Content, NewValue, SHARED_BYTES_MIN};
+use basalt_keyspace::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
 use basalt_keyspace::interest::{Event, KeyId};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Found;
 use basalt_stdx::lent::LentBytes;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Values up to this size are logged whole when only their expiry changes: recovery then needs no
@@ -293,6 +294,18 @@ impl<'e> Txn<'e> {
             return self.put(key, &value, options);
         }
         self.put_shared(key, Arc::new(value), options);
+    }
+
+    /// Takes a long string out of its key, so that the next one can be made in its memory, if
+    /// nobody else holds it and it has room for as many bytes as `room` says. The caller puts a
+    /// string under the key next: until then the key holds nothing that makes sense.
+    pub fn take_string(&mut self, key: &Key<'_>, room: RangeInclusive<usize>) -> Option<Vec<u8>> {
+        let (found, object) = self.find_live(self.session.db, key)?;
+        let StringValue::Shared(shared) = object.string()? else { return None };
+        if !room.contains(&shared.vec().capacity()) || shared.is_held_elsewhere() {
+            return None;
+        }
+        self.database(key).take_string(found)
     }
 
     /// Puts a string under a key, whatever was there, that may have other owners.

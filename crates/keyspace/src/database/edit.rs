@@ -94,6 +94,19 @@ impl Database {
         }
     }
 
+    /// Takes the bytes of the long string found out and leaves an empty string, which the caller
+    /// replaces; `None`, having changed nothing, if somebody else holds them.
+    pub fn take_string(&mut self, found: Found) -> Option<Vec<u8>> {
+        let value = self.table.swap_shared(found, Arc::default());
+        match Arc::try_unwrap(value) {
+            Ok(bytes) => Some(bytes),
+            Err(value) => {
+                self.table.swap_shared(found, value);
+                None
+            }
+        }
+    }
+
     /// Overwrites or extends the string found from `offset` on, filling a gap with zeros.
     pub fn splice(
         &mut self,
