@@ -5,8 +5,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::stall::LastSent;
 use basalt_resp::{Value, decode, encode_request};
 
 /// How long a test waits for one reply before it fails: far longer than any reply should take, even
@@ -20,6 +22,8 @@ pub struct Connection {
     /// Received and not yet decoded, from `start`.
     buffer: Vec<u8>,
     start: usize,
+    /// Where what it sends is noted.
+    sent: Arc<LastSent>,
 }
 
 impl Connection {
@@ -29,7 +33,7 @@ impl Connection {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
         stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
-        Ok(Connection { stream: Stream::Tcp(stream), buffer: Vec::new(), start: 0 })
+        Ok(Connection::of(Stream::Tcp(stream)))
     }
 
     /// Connects to a Unix socket.
@@ -37,7 +41,16 @@ impl Connection {
         let stream = UnixStream::connect(path)?;
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
         stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
-        Ok(Connection { stream: Stream::Unix(stream), buffer: Vec::new(), start: 0 })
+        Ok(Connection::of(Stream::Unix(stream)))
+    }
+
+    fn of(stream: Stream) -> Connection {
+        Connection { stream, buffer: Vec::new(), start: 0, sent: Arc::default() }
+    }
+
+    /// Has what it sends noted there.
+    pub(crate) fn noting(self, sent: &Arc<LastSent>) -> Connection {
+        Connection { sent: Arc::clone(sent), ..self }
     }
 
     /// Sends one request and waits for one reply.
@@ -55,11 +68,12 @@ impl Connection {
     pub fn send(&mut self, args: &[impl AsRef<[u8]>]) -> io::Result<()> {
         let mut request = Vec::new();
         encode_request(args, &mut request);
-        self.stream.write_all(&request)
+        self.send_raw(&request)
     }
 
     /// Sends bytes as they are.
     pub fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sent.note(bytes);
         self.stream.write_all(bytes)
     }
 

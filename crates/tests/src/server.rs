@@ -7,11 +7,12 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::client::Connection;
-use crate::stall::Watchdog;
+use crate::stall::{LastSent, Watchdog};
 use basalt_resp::Value;
 
 /// How long a server may take from its start to its first `PONG`.
@@ -149,7 +150,9 @@ impl Launch {
         let mut server = self.spawn()?;
         server.wait_ready()?;
         if self.is_watched && !server.is_redis {
-            server.watchdog = Some(Watchdog::start(Connection::open(server.address)?)?);
+            let mut connection = Connection::open(server.address)?;
+            let ping = move || connection.call(&["PING"]).map(drop);
+            server.watchdog = Some(Watchdog::start(ping, &server.sent)?);
         }
         Ok(server)
     }
@@ -208,6 +211,7 @@ impl Launch {
             allowed,
             is_redis,
             watchdog: None,
+            sent: Arc::default(),
             _own_dir: own_dir,
         })
     }
@@ -235,6 +239,8 @@ pub struct Server {
     allowed: Vec<String>,
     is_redis: bool,
     watchdog: Option<Watchdog>,
+    /// What the connections of [`Server::connect`] have sent.
+    sent: Arc<LastSent>,
     _own_dir: Option<tempfile::TempDir>,
 }
 
@@ -271,7 +277,7 @@ impl Server {
             Some(path) => Connection::open_unix(path),
         };
         match opened {
-            Ok(connection) => connection,
+            Ok(connection) => connection.noting(&self.sent),
             Err(error) => panic!("cannot connect: {error}\nlog:\n{}", self.log()),
         }
     }

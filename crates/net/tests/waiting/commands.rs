@@ -10,7 +10,7 @@ use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use std::sync::{Condvar, Mutex};
 
 /// All of them.
-pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD, LONG, WHOLE];
+pub const COMMANDS: &[Entry] = &[TAKE, FOLLOW, ADD, LONG, WHOLE, STALL];
 
 /// Keys whose TEST.LONG may end.
 static ENDING: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -84,6 +84,11 @@ const LONG: Entry = Entry {
 /// collection.
 const WHOLE: Entry =
     Entry { spec: CommandSpec { name: "test.whole", ..LONG.spec }, traits: Traits::WHOLE, ..LONG };
+
+/// Holds its thread until [`end_long`], and nobody serves the thread's other clients meanwhile: no
+/// command may.
+const STALL: Entry =
+    Entry { spec: CommandSpec { name: "test.stall", ..LONG.spec }, traits: Traits::NONE, ..LONG };
 
 fn long(_: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let ending = ENDING.lock().unwrap();

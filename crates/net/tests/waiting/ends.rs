@@ -1,6 +1,7 @@
 //! Connections that end.
 
 use crate::harness::TestServer;
+use basalt_journal::FsyncPolicy;
 use basalt_resp::Value;
 
 /// What a browser sends for a page that wants it to speak to a server of ours: the headers are the
@@ -27,7 +28,7 @@ fn a_request_of_http_closes_the_connection_before_what_follows_it_runs() {
 
 #[test]
 fn who_is_killed_is_not_listed_when_the_killer_has_its_answer() {
-    let server = TestServer::start(2);
+    let server = TestServer::start_unwatched(2, FsyncPolicy::Never);
     let mut killer = server.connect();
     for _ in 0..200 {
         let victim = server.connect();

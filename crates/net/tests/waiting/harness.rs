@@ -2,6 +2,7 @@
 
 use crate::commands::COMMANDS;
 use crate::line_front::LineFront;
+use crate::stall::{LastSent, Stall, Watchdog};
 use basalt_cold::{MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands_and;
 use basalt_config::{Config, Settings};
@@ -14,7 +15,7 @@ use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Value, decode, encode_request};
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
-use std::io::{BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +33,9 @@ pub struct TestServer {
     /// What its journal is on.
     pub disk: SimDisk,
     path: PathBuf,
+    /// What its clients have sent.
+    sent: Arc<LastSent>,
+    watchdog: Option<Watchdog>,
     running: Option<(Acceptor, NetThreads, Background)>,
     _dir: TempDir,
 }
@@ -39,6 +43,7 @@ pub struct TestServer {
 /// A connection to it.
 pub struct Client {
     stream: UnixStream,
+    sent: Arc<LastSent>,
     unread: Vec<u8>,
     /// Its number.
     pub id: i64,
@@ -99,6 +104,19 @@ impl TestServer {
 
     /// Starts a server with a policy for the journal.
     pub fn start_with(threads: usize, policy: FsyncPolicy) -> TestServer {
+        let mut server = TestServer::start_unwatched(threads, policy);
+        let mut client = server.connect_noting(Arc::default());
+        let ping = move || {
+            client.try_send(b"PING\r\n")?;
+            client.try_receive().map(drop)
+        };
+        server.watchdog = Some(Watchdog::start(ping, &server.sent).expect("a thread"));
+        server
+    }
+
+    /// Starts a server of which nobody watches that it answers everybody in time: for tests that
+    /// count connections.
+    pub fn start_unwatched(threads: usize, policy: FsyncPolicy) -> TestServer {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("socket");
         let disk = SimDisk::new();
@@ -118,14 +136,25 @@ impl TestServer {
         listening.add(&network, || Box::new(LineFront::default())).expect("a socket");
         let listening = Arc::new(listening);
         let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
-        TestServer { server, disk, path, running: Some((acceptor, net, background)), _dir: dir }
+        let running = Some((acceptor, net, background));
+        let (sent, watchdog) = (Arc::default(), None);
+        TestServer { server, disk, path, sent, watchdog, running, _dir: dir }
+    }
+
+    /// Watches no longer; what it has found.
+    pub fn end_watch(&mut self) -> Option<Stall> {
+        self.watchdog.take().and_then(Watchdog::end)
     }
 
     /// A new connection.
     pub fn connect(&self) -> Client {
+        self.connect_noting(Arc::clone(&self.sent))
+    }
+
+    fn connect_noting(&self, sent: Arc<LastSent>) -> Client {
         let stream = UnixStream::connect(&self.path).expect("it accepts connections");
         stream.set_read_timeout(Some(STUCK)).expect("a socket");
-        let mut client = Client { stream, unread: Vec::new(), id: 0 };
+        let mut client = Client { stream, sent, unread: Vec::new(), id: 0 };
         let Value::Integer(id) = client.line("CLIENT ID") else { panic!("a number") };
         client.id = id;
         client
@@ -166,10 +195,14 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
+        let stall = self.end_watch();
         if let Some((acceptor, net, background)) = self.running.take() {
             acceptor.stop();
             net.stop(STOP_GRACE);
             background.stop();
+        }
+        if !std::thread::panicking() {
+            assert!(stall.is_none(), "a PING has taken {stall:?}");
         }
     }
 }
@@ -198,19 +231,30 @@ impl Client {
 
     /// Sends these bytes in one piece.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).expect("the server is there");
+        self.try_send(bytes).expect("the server is there");
+    }
+
+    fn try_send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sent.note(bytes);
+        self.stream.write_all(bytes)
     }
 
     /// The next reply.
     pub fn receive(&mut self) -> Value {
+        self.try_receive().expect("an answer in time")
+    }
+
+    fn try_receive(&mut self) -> io::Result<Value> {
         loop {
             if let Some((value, len)) = decode(&self.unread).expect("a reply") {
                 self.unread.drain(..len);
-                return value;
+                return Ok(value);
             }
             let mut chunk = [0; 4096];
-            let count = self.stream.read(&mut chunk).expect("an answer in time");
-            assert_ne!(count, 0, "the server has closed the connection");
+            let count = self.stream.read(&mut chunk)?;
+            if count == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
             self.unread.extend_from_slice(&chunk[..count]);
         }
     }

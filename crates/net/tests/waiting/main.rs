@@ -11,5 +11,8 @@ mod line_front;
 mod outputs;
 mod pauses;
 mod relief;
+#[path = "../../../tests/src/stall.rs"]
+mod stall;
+mod stalls;
 mod streams;
 mod waits;

@@ -1,6 +1,7 @@
 //! CLIENT PAUSE and UNPAUSE.
 
 use crate::harness::{TestServer, bulk, ok, taken};
+use basalt_journal::FsyncPolicy;
 use basalt_resp::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -122,7 +123,7 @@ fn keys_do_not_expire_during_a_pause() {
 
 #[test]
 fn a_paused_client_that_goes_is_forgotten() {
-    let server = TestServer::start(1);
+    let server = TestServer::start_unwatched(1, FsyncPolicy::Never);
     let (mut paused, mut other) = (server.connect(), server.connect());
     other.line(&format!("CLIENT PAUSE {LONG} WRITE"));
     paused.send("SET k v");

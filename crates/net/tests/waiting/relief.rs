@@ -2,6 +2,7 @@
 
 use crate::commands::end_long;
 use crate::harness::{TestServer, taken};
+use basalt_journal::FsyncPolicy;
 use basalt_resp::Value;
 
 fn text(text: &str) -> Value {
@@ -58,7 +59,7 @@ fn others_are_served_while_a_large_collection_is_replied() {
 
 #[test]
 fn a_client_goes_while_its_command_takes_long() {
-    let server = TestServer::start(1);
+    let server = TestServer::start_unwatched(1, FsyncPolicy::Never);
     let mut other = server.connect();
     for round in 0..20 {
         let key = format!("gone{round}");

@@ -153,7 +153,7 @@ fn client_unblock_ends_a_wait_in_two_ways() {
 
 #[test]
 fn a_client_that_goes_or_is_killed_waits_no_more() {
-    let server = TestServer::start(2);
+    let server = TestServer::start_unwatched(2, FsyncPolicy::Never);
     let mut other = server.connect();
     let waiter = server.connect();
     let mut killed = server.connect();

@@ -8,11 +8,14 @@ use basalt_tests::server::{Kind, Launch, Server};
 #[test]
 fn a_server_that_stands_still_is_noticed() {
     let mut server = Server::start(Kind::Basalt);
+    server.connect().run("ECHO standing").expect("an answer");
     server.signal("STOP");
     std::thread::sleep(Duration::from_millis(1_600));
     server.signal("CONT");
     let found = catch_unwind(AssertUnwindSafe(|| server.check_for_stalls()));
-    assert!(found.is_err(), "nobody has noticed");
+    let found = found.expect_err("nobody has noticed");
+    let message = found.downcast_ref::<String>().expect("a message");
+    assert!(message.contains("ECHO") && message.contains("standing"), "{message}");
 }
 
 #[test]
