@@ -55,7 +55,8 @@ pub struct Options {
     /// Bytes of a record of the log from which a command's changes go on in another record of the
     /// same append.
     pub record_bytes_max: usize,
-    /// Strings of this size and more are lent to the log, shorter ones are copied.
+    /// Strings of this size and more are lent to the log, shorter ones are copied; and so are
+    /// collections that are put whole, once they are encoded.
     pub lent_bytes_min: usize,
     /// Bytes of changes above which a transaction, a script, or a command that puts whole values
     /// under keys is told that it changes too much at once.

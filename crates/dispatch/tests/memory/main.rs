@@ -10,7 +10,7 @@ mod harness;
 
 use basalt_resp::encode_request;
 use basalt_stdx::counting_allocator::CountingAllocator;
-use harness::TestServer;
+use harness::{LogBounds, TestServer};
 use parking_lot::Mutex;
 
 #[global_allocator]
@@ -76,6 +76,30 @@ fn a_long_string_is_not_copied_on_its_way_into_the_log() {
     }
     let taken = hundredths(&mut server, &[b"EXEC"]);
     assert!(taken < 10, "EXEC takes {taken}/100");
+}
+
+#[test]
+fn a_collection_is_encoded_once_for_the_log() {
+    const MEMBERS: usize = 100_000;
+    let _alone = COUNTED.lock();
+    // As one operation, and as several.
+    for record_bytes_max in [64 << 20, 1 << 20] {
+        let bounds = LogBounds { record_bytes_max, ..LogBounds::default() };
+        let mut server = TestServer::with_bounds(bounds);
+        server.log.forget_records();
+        for number in 0..MEMBERS {
+            let member = format!("{number:0100}");
+            server.run(&["SADD", "{k}a", &member]);
+        }
+        server.log.take_bytes();
+        for line in ["RENAME {k}a {k}b", "RENAME {k}b {k}a"] {
+            let taken = ALLOCATOR.peak_of(|| drop(server.line(line)));
+            let (copied, lent) = server.log.take_bytes();
+            assert!(copied < 1_000, "{copied} bytes are copied");
+            assert!(lent > MEMBERS * 100, "{lent} bytes are lent");
+            assert!(taken < 3 * lent / 2, "{line} takes {taken} bytes for {lent}");
+        }
+    }
 }
 
 #[test]

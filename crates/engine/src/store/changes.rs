@@ -80,14 +80,6 @@ pub(super) enum Owner {
     Shard(ShardId),
 }
 
-/// What matters when an op is written whose payload is lent.
-#[derive(Clone, Copy)]
-pub(crate) struct Lending {
-    /// Replies wait for the log.
-    pub(crate) gated: bool,
-    pub(crate) record_bytes_max: usize,
-}
-
 /// What an EDIT is about.
 #[derive(Clone, Copy)]
 pub(crate) struct EditOf<'k> {
@@ -98,7 +90,7 @@ pub(crate) struct EditOf<'k> {
 
 /// How long the pieces of a long op are: each repeats the key, so they are not shorter than that.
 #[inline]
-fn piece_bytes(record_bytes_max: usize, key: &[u8]) -> usize {
+pub(super) fn piece_bytes(record_bytes_max: usize, key: &[u8]) -> usize {
     record_bytes_max.max(key.len())
 }
 
@@ -115,8 +107,15 @@ impl ChangeSet {
     /// The next op is about this key. [`ChangeSet::end_op`] is due when it is written.
     #[inline]
     pub(crate) fn begin_op(&mut self, key: &Key<'_>, gated: bool) {
-        self.count += 1;
         self.go_on(key.partition);
+        self.note_change(key, gated);
+    }
+
+    /// The key changes. What that is is written by [`ChangeSet::lend`] or after
+    /// [`ChangeSet::go_on`].
+    #[inline]
+    pub(crate) fn note_change(&mut self, key: &Key<'_>, gated: bool) {
+        self.count += 1;
         if gated {
             self.keys.push((key.partition, key.hash));
         }
@@ -185,14 +184,10 @@ impl ChangeSet {
         key: &Key<'_>,
         op: Op<'_>,
         mut lent: LentBytes,
-        lending: Lending,
+        record_bytes_max: usize,
     ) {
         debug_assert_eq!(op.payload().len(), lent.len());
-        self.count += 1;
-        if lending.gated {
-            self.keys.push((key.partition, key.hash));
-        }
-        op.cut(piece_bytes(lending.record_bytes_max, key.bytes), |piece| {
+        op.cut(piece_bytes(record_bytes_max, key.bytes), |piece| {
             self.records.push((Owner::Lending(key.partition), self.bytes.len()));
             op::begin(&mut self.bytes, key.partition);
             piece.encode_without_payload(&mut self.bytes);

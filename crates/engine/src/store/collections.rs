@@ -6,17 +6,20 @@
 //! many elements it touches. A collection that has become empty is removed and logged as a DELETE
 //! instead.
 
-use crate::store::changes::{EditOf, TooLarge};
+use crate::engine::Options;
+use crate::store::changes::{EditOf, TooLarge, piece_bytes};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
 use crate::store::view::{Object, View, access_at};
-use basalt_change::op::{self, Op, Origin, PutValue};
+use basalt_change::op::{self, Edit, Op, Origin, PutValue};
 use basalt_keyspace::database::Edited;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
 use basalt_keyspace::table::Found;
-use basalt_value::{Edits, FormLimits, Value, ValueRef, Variant};
+use basalt_stdx::lent::LentBytes;
+use basalt_value::{Breaks, Edits, FormLimits, Value, ValueRef, Variant};
+use std::sync::Arc;
 
 /// The key holds a value of another kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -42,6 +45,12 @@ enum Fate {
         /// A field of it expires earlier than any did before.
         expires_earlier: bool,
     },
+}
+
+/// An empty buffer in which a collection is encoded: nearly always large enough, so that it is not
+/// copied to a larger one. Memory that is not used in the end is never touched.
+fn buffer_for(value: ValueRef<'_>) -> Vec<u8> {
+    Vec::with_capacity(value.heap_bytes())
 }
 
 /// Which of the clients that watch the key are told of a change.
@@ -248,7 +257,6 @@ impl Txn<'_> {
     /// Puts a collection that is not empty and not too large under a key.
     pub(crate) fn put_collection(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
         let origin = self.origin(key);
-        self.changes.begin_op(key, self.gated);
         self.log_value(key, value.as_ref(), expire_ms, origin);
         self.store_value(key, value, expire_ms);
         self.note(key, Event::Made);
@@ -266,29 +274,57 @@ impl Txn<'_> {
     }
 
     /// Writes that the key holds this collection: as a whole, or as the edits that make it if it is
-    /// large.
+    /// large. It is encoded once, into memory that the log is lent if it is much.
     fn log_value(&mut self, key: &Key<'_>, value: ValueRef<'_>, expire_ms: u64, origin: Origin) {
-        let (db, kind) = (self.session.db, value.kind());
         let record_bytes_max = self.engine.options.record_bytes_max;
-        if value.heap_bytes() <= record_bytes_max {
-            let mut bytes = Vec::new();
-            value.encode(&mut bytes);
-            if bytes.len() <= record_bytes_max {
-                let kind = kind as u8;
-                let put = PutValue { db, key: key.bytes, kind, expire_ms, origin, value: &bytes };
-                return self.encode(Op::PutValue(put));
-            }
+        if value.heap_bytes() > record_bytes_max {
+            return self.log_as_edits(key, value, expire_ms, origin);
         }
+        let mut bytes = buffer_for(value);
+        value.encode(&mut bytes);
+        if bytes.len() > record_bytes_max {
+            drop(bytes);
+            return self.log_as_edits(key, value, expire_ms, origin);
+        }
+        let bytes = Arc::new(bytes);
+        let (db, kind) = (self.session.db, value.kind() as u8);
+        let put = PutValue { db, key: key.bytes, kind, expire_ms, origin, value: &bytes };
+        self.log_lending(key, Op::PutValue(put), |_| LentBytes::whole(Arc::clone(&bytes)));
+    }
+
+    #[cold]
+    fn log_as_edits(
+        &mut self,
+        key: &Key<'_>,
+        value: ValueRef<'_>,
+        expire_ms: u64,
+        mut origin: Origin,
+    ) {
+        let (db, kind) = (self.session.db, value.kind() as u8);
+        let Options { record_bytes_max, lent_bytes_min, .. } = self.engine.options;
+        self.changes.note_change(key, self.gated);
         if origin == Origin::Existing {
+            self.changes.go_on(key.partition);
             self.encode(Op::Delete { db, key: key.bytes });
         }
-        self.changes.go_on(key.partition);
-        let of = EditOf { db, key, kind };
-        let changes = &mut *self.changes;
-        let start = changes.begin_edit(of, Origin::New, record_bytes_max);
-        let mut edits = Edits::to(&mut changes.bytes).breaking(&mut changes.breaks);
-        value.write_as_edits(&mut edits);
-        changes.end_edit(of, start, record_bytes_max);
+        let (mut edits, mut breaks) = (buffer_for(value), Breaks::default());
+        breaks.restart(piece_bytes(record_bytes_max, key.bytes));
+        value.write_as_edits(&mut Edits::to(&mut edits).breaking(&mut breaks));
+        let edits = Arc::new(edits);
+        origin = Origin::New;
+        let mut begin = 0;
+        for end in breaks.places().iter().copied().chain([edits.len()]) {
+            let piece = &edits[begin..end];
+            let op = Op::Edit(Edit { db, key: key.bytes, kind, origin, edits: piece });
+            if piece.len() < lent_bytes_min {
+                self.changes.go_on(key.partition);
+                self.encode(op);
+            } else {
+                let lent = LentBytes::new(Arc::clone(&edits), begin..end);
+                self.changes.lend(key, op, lent, record_bytes_max);
+            }
+            (begin, origin) = (end, Origin::Existing);
+        }
         if expire_ms != 0 {
             self.changes.go_on(key.partition);
             self.encode(Op::Expire { db, key: key.bytes, expire_ms });

@@ -5,7 +5,7 @@
 use crate::engine::Engine;
 use crate::log::{Gate, Gating};
 use crate::residency::queue::Missing;
-use crate::store::changes::{ChangeSet, Lending};
+use crate::store::changes::ChangeSet;
 use crate::store::context::{Attempt, CommandContext, Issuer, RunMode};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
@@ -283,9 +283,9 @@ impl<'e> Txn<'e> {
             self.changes.begin_op(key, self.gated);
             return self.encode(op);
         }
-        let record_bytes_max = self.engine.options.record_bytes_max;
-        let (gated, lent) = (self.gated, lent(self));
-        self.changes.lend(key, op, lent, Lending { gated, record_bytes_max });
+        let lent = lent(self);
+        self.changes.note_change(key, self.gated);
+        self.changes.lend(key, op, lent, self.engine.options.record_bytes_max);
     }
 
     /// Puts a string under a key, whatever was there, without copying it.
