@@ -61,7 +61,8 @@ const fn line(
 }
 
 /// Fuzz targets that need more than the defaults.
-const FUZZ_ARGUMENTS: &[(&str, &str)] = &[("commands", "-max_len=400 -detect_leaks=0")];
+const FUZZ_ARGUMENTS: &[(&str, &str)] =
+    &[("commands", "-max_len=400 -detect_leaks=0"), ("recovery", "-max_len=600 -len_control=0")];
 
 #[rustfmt::skip]
 const TABLE: &[Line] = &[
