@@ -297,20 +297,22 @@ impl Batch {
                 next
             }
             Some(Stop::Long(ran)) => {
-                self.run_apart(server, worker, clients, (first + ran, bytes_left))
+                self.run_apart(server, worker, clients, (first + ran, next), bytes_left)
             }
         }
     }
 
     /// Runs a request that may take long; returns the number of the next one that is to run. If
-    /// others were served meanwhile, none is.
+    /// others were served meanwhile, none is; if it has halted its client, that is `next`, the first
+    /// of another client.
     #[inline(never)]
     fn run_apart(
         &self,
         server: &Dispatcher,
         worker: &mut Worker,
         clients: &mut impl BatchClients,
-        (number, bytes_left): (usize, &mut usize),
+        (number, next): (usize, usize),
+        bytes_left: &mut usize,
     ) -> usize {
         let request = &self.requests[number];
         // What was published before must not come after what is published meanwhile.
@@ -349,11 +351,12 @@ impl Batch {
         if let Some(stand_in) = stand_in {
             worker.take_over(stand_in, server);
         }
+        let after = if halt.is_some() { next } else { number + 1 };
         if let Some(halt) = halt {
             worker.note_halt(&halt);
             clients.halt(request.client, halt);
         }
-        if others_were_served { self.requests.len() } else { number + 1 }
+        if others_were_served { self.requests.len() } else { after }
     }
 
     /// Runs requests of one client; returns why it has stopped before the last.

@@ -6,12 +6,23 @@
 
 use super::random_batches::Batches;
 use crate::harness::{START_MS, TestServer};
+use crate::strings::random_commands::KEYS;
 use basalt_dispatch::ShortWays;
+use basalt_engine::Engine;
 use basalt_resp::encode_request;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Batches that one pair of servers gets.
 const BATCHES_A_ROUND: u64 = 50;
 const ROUNDS: u64 = 12;
+
+/// Longer than a request waits for a partition.
+const HELD: Duration = Duration::from_millis(2);
+
+/// How long nobody holds a partition then.
+const FREE: Duration = Duration::from_micros(300);
 
 /// What the log does, that of the server whose short ways are open first.
 type Logs = [LogMode; 2];
@@ -42,6 +53,27 @@ fn the_short_ways_answer_and_log_as_the_long_way_does() {
     }
 }
 
+/// A request that finds its partition held for long waits, and those behind it wait with it.
+#[test]
+fn they_do_while_somebody_holds_partitions_for_long() {
+    let hold_halves_in_turn = |engine: &Engine, ended: &AtomicBool| {
+        let keys = KEYS.map(|key| engine.key(key.as_bytes()));
+        let halves = keys.chunks(KEYS.len() / 2).cycle();
+        for half in halves.take_while(|_| !ended.load(Ordering::Relaxed)) {
+            let locked = engine.lock(half);
+            std::thread::sleep(HELD);
+            drop(locked);
+            std::thread::sleep(FREE);
+        }
+    };
+    for round in 0..ROUNDS {
+        let seed = crate::harness::seed::from_base(round);
+        if let Err(difference) = compare_with(seed, LOGS_ANSWER, hold_halves_in_turn) {
+            panic!("{difference}");
+        }
+    }
+}
+
 /// Canary: a server whose replies do not wait where the other's do is told apart from it.
 #[test]
 fn a_reply_that_does_not_wait_is_noticed() {
@@ -61,6 +93,10 @@ impl Side {
         let mut server = TestServer::new();
         // Else LCS of long strings takes most of the time.
         server.configure("proto-max-bulk-len", "1048576");
+        // With nothing in it no memory is used, and a batch may begin below any `maxmemory`.
+        server.line("SELECT 15");
+        server.line("SET lasting value");
+        server.line("SELECT 0");
         match log {
             LogMode::Answers => {}
             LogMode::HoldsReplies => server.log.stop_acknowledging(),
@@ -77,9 +113,40 @@ impl Side {
 
 /// Returns what differs.
 fn compare(seed: u64, logs: Logs) -> Result<(), String> {
+    compare_with(seed, logs, |_, _| {})
+}
+
+/// Returns what differs while `disturb` runs beside each of the servers, until it is told that the
+/// comparison has ended.
+fn compare_with(
+    seed: u64,
+    logs: Logs,
+    disturb: impl Fn(&Engine, &AtomicBool) + Sync,
+) -> Result<(), String> {
+    let short = Side::new(ShortWays::Open, logs[0]);
+    let long = Side::new(ShortWays::Closed, logs[1]);
+    let servers = [&short, &long].map(|side| Arc::clone(&side.server.server));
+    let (ended, disturb) = (AtomicBool::new(false), &disturb);
+    std::thread::scope(|scope| {
+        for server in &servers {
+            scope.spawn(|| disturb(&server.engine, &ended));
+        }
+        // Also if the comparison panics: the scope waits for its threads.
+        let _ended = SetAtEnd(&ended);
+        compare_sides(seed, short, long)
+    })
+}
+
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn compare_sides(seed: u64, mut short: Side, mut long: Side) -> Result<(), String> {
     let mut batches = Batches::new(seed, START_MS);
-    let mut short = Side::new(ShortWays::Open, logs[0]);
-    let mut long = Side::new(ShortWays::Closed, logs[1]);
     for number in 0..BATCHES_A_ROUND {
         let pause_ms = batches.pause_ms();
         let interlude = batches.one_in(3).then(|| batches.interlude());

@@ -1,6 +1,6 @@
 //! Partitions that somebody holds for long, as a script does: no network thread waits for them.
 
-use crate::harness::TestServer;
+use crate::harness::{TestServer, requests};
 use basalt_engine::LockWait;
 use basalt_resp::Value;
 use basalt_service::wait::Wait;
@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// Longer than anything here takes on a loaded machine.
 const LONG: Duration = Duration::from_secs(60);
+
+/// Longer than a request waits for a partition.
+const HELD: Duration = Duration::from_millis(20);
 
 /// Commands of every kind that lock partitions.
 const COMMANDS: &[&str] = &[
@@ -102,4 +105,25 @@ fn a_waiting_client_that_goes_while_its_queue_is_held_leaves_it_soon() {
     while engine.keys_waited_for(LockWait::Endless) != Ok((0, 0)) {
         std::thread::yield_now();
     }
+}
+
+/// A script runs apart from its batch. When it waits, what the same client has sent behind it must
+/// not run before it.
+#[test]
+fn requests_behind_a_script_that_waits_run_after_it() {
+    let mut server = TestServer::new();
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let (hold, held) = channel();
+    let replies = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let locked = engine.lock(&[engine.key(b"k")]);
+            hold.send(()).unwrap();
+            std::thread::sleep(HELD);
+            drop(locked);
+        });
+        held.recv().unwrap();
+        let script = "EVAL return(redis.call('append',KEYS[1],'x')) 1 k";
+        server.run_bytes(requests(&[script, "SET other v", "GET other"]), 64)
+    });
+    assert_eq!(replies.escape_ascii().to_string(), r":1\r\n+OK\r\n$1\r\nv\r\n");
 }
