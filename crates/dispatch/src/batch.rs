@@ -21,7 +21,7 @@ use super::long::may_take_long;
 use super::prepare::{Incoming, Last, Preparing};
 use super::short::run_shortly;
 use super::worker::Worker;
-use basalt_engine::Engine;
+use basalt_engine::{Engine, Gating};
 use basalt_env::Instant;
 use basalt_resp::{Arg, Output, Parser, RequestLimits};
 use basalt_service::clients::ClientHandle;
@@ -247,7 +247,7 @@ impl Batch {
     ) -> Instant {
         let count = self.requests.len();
         if count > 1 {
-            self.prefetch(&server.engine, clients);
+            self.prefetch(&server.engine, worker.gating, clients);
         }
         worker.begin_batch(server);
         let start = server.env.clock.now();
@@ -464,9 +464,14 @@ impl Batch {
     /// Nor may they be too short: the processor drops prefetches while it looks for too many pages,
     /// and the locks that the second loop takes slow it down enough
     /// (`docs/decisions/0012-time-of-a-request.md`).
-    fn prefetch(&mut self, engine: &Engine, clients: &impl BatchClients) {
+    fn prefetch(&mut self, engine: &Engine, gating: Gating, clients: &impl BatchClients) {
         for request in &self.requests {
             request.prepared.prefetch_bucket(engine);
+        }
+        if gating == Gating::On {
+            for request in &self.requests {
+                request.prepared.prefetch_unacknowledged(engine);
+            }
         }
         for request in &mut self.requests {
             request.prepared.prefetch_entry(engine);

@@ -281,6 +281,13 @@ impl Engine {
         self.keyspace.prefetch_bucket(partition, db, hash);
     }
 
+    /// Brings into the cache where it is noted what of a partition the log has not acknowledged,
+    /// without a lock.
+    #[inline]
+    pub fn prefetch_unacknowledged(&self, partition: PartitionId) {
+        self.keyspace.prefetch_unacknowledged(partition);
+    }
+
     /// Brings the entry of a key into the cache, without waiting for its partition; says where it
     /// was seen.
     #[inline]

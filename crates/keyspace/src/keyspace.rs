@@ -18,9 +18,10 @@ use crate::memory::pages::PagePool;
 use crate::partition::{Databases, FIRST_DATABASE_AT, OwnLines, Partition};
 use crate::table::EntryHint;
 use crate::table::segment::SegmentRef;
+use crate::unacknowledged::Unacknowledged;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_stdx::lock_rank::{self, Rank};
-use basalt_stdx::prefetch::prefetch;
+use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
 use basalt_stdx::short_lock::{LockWait, ShortLock};
 use basalt_value::ValueRef;
 use std::cell::UnsafeCell;
@@ -32,6 +33,8 @@ pub struct Keyspace {
     partitions: Box<[Cell; PARTITIONS]>,
     /// Where each partition's databases but the first stand; they never move.
     more_databases: Box<[*const OwnLines]>,
+    /// Where each partition notes what the log has not acknowledged; that never moves either.
+    unacknowledged: Box<[*const Unacknowledged]>,
     pool: Arc<PagePool>,
     hasher: Arc<KeyHasher>,
 }
@@ -64,7 +67,7 @@ const _: () = assert!(size_of::<Cell>() / 64 % 2 == 1);
 const _: () = assert!(std::mem::offset_of!(Cell, partition) + FIRST_DATABASE_AT == 64);
 
 // SAFETY: a partition is reached only by the holder of its lock; the pointers in `more_databases`
-// are used as addresses for prefetching only. What a partition holds has no thread affinity.
+// and `unacknowledged` are used as addresses for prefetching only. What a partition holds has no thread affinity.
 unsafe impl Send for Keyspace {}
 // SAFETY: as above.
 unsafe impl Sync for Keyspace {}
@@ -155,7 +158,9 @@ impl Keyspace {
         };
         let more_databases =
             partitions.iter_mut().map(|cell| cell.partition.get_mut().databases().more()).collect();
-        Keyspace { partitions, more_databases, pool, hasher }
+        let noted = |cell: &mut Cell| cell.partition.get_mut().unacknowledged_lines();
+        let unacknowledged = partitions.iter_mut().map(noted).collect();
+        Keyspace { partitions, more_databases, unacknowledged, pool, hasher }
     }
 
     /// Brings what a lookup reads first into the cache: the database's head, and the bucket, if it
@@ -175,6 +180,15 @@ impl Keyspace {
         let hint = cell.hint(db, hash).load(Ordering::Relaxed);
         if let Some(segment) = SegmentRef::from_bits(hint) {
             prefetch(segment.bucket(segment.home(hash)).cast());
+        }
+    }
+
+    /// Brings into the cache where a partition notes changes that the log has not acknowledged.
+    #[inline]
+    pub fn prefetch_unacknowledged(&self, partition: PartitionId) {
+        let lines: *const u8 = self.unacknowledged[partition.index()].cast();
+        for line in 0..size_of::<Unacknowledged>() / LINE_BYTES {
+            prefetch(lines.wrapping_add(line * LINE_BYTES));
         }
     }
 

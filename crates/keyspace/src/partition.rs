@@ -36,8 +36,8 @@ pub struct Partition {
     guard: Guard,
     /// Position of the partition's latest change in its shard's stream.
     last_seq: u64,
-    /// Used only when the log gates replies.
-    unacknowledged: Unacknowledged,
+    /// Used only when the log gates replies. On cache lines of its own, which stay where they are.
+    unacknowledged: Box<Unacknowledged>,
     /// By database number.
     databases: Databases,
     /// Position that the mark in the cold tier has, or that a checkpoint under way gives it.
@@ -99,7 +99,7 @@ impl Partition {
         Partition {
             guard: Guard::default(),
             last_seq: 0,
-            unacknowledged: Unacknowledged::default(),
+            unacknowledged: Box::default(),
             databases: Databases {
                 first: database(0),
                 more: (1..databases).map(|number| OwnLines(database(number))).collect(),
@@ -121,6 +121,11 @@ impl Partition {
     pub(crate) unsafe fn databases_of(partition: *const Partition) -> *const Databases {
         // SAFETY: the place lies within the partition, says the caller.
         unsafe { &raw const (*partition).databases }
+    }
+
+    /// Where the changes are noted that the log may not have acknowledged; always the same place.
+    pub(crate) fn unacknowledged_lines(&self) -> *const Unacknowledged {
+        &raw const *self.unacknowledged
     }
 
     pub(crate) fn poison(&mut self) {

@@ -8,6 +8,11 @@
 //! acknowledgements at the latest, no entry is ever looked for in order to be dropped, and a
 //! look-up costs two probes of a hash table however many changes there are.
 //!
+//! Between two acknowledgements a partition has few changes, as a rule: there are 1,024 of them. So
+//! a generation is one cache line with room for [`FEW`] notes, which can be prefetched by its
+//! address alone ([`crate::Keyspace::prefetch_unacknowledged`]); only what has no room there is in
+//! a table.
+//!
 //! A key has one note in a generation: an acknowledgement covers all earlier positions, so only the
 //! latest counts. Beyond [`KEYS_MAX`] keys a generation stops telling them apart, and a reader of
 //! any key waits for the latest change: longer than it must, but never too short.
@@ -22,107 +27,177 @@ pub const EVERY_KEY: u64 = 0;
 
 /// Keys that a generation tells apart: 16 KiB of notes.
 const KEYS_MAX: usize = 1024;
+/// Notes in a generation's own cache line.
+const FEW: usize = 3;
 /// A table with room for more than this many notes gives its memory back when it is emptied.
 const KEPT_KEYS_MAX: usize = 64;
+/// In place of the position of a generation that has none.
+const NO_POSITION: u64 = u64::MAX;
 
-/// See the head of this file. Takes a word until the first change.
+/// See the head of this file.
 #[derive(Default, Debug)]
-pub(crate) struct Unacknowledged(Option<Box<Generations>>);
-
-#[derive(Default, Debug)]
-struct Generations {
+pub(crate) struct Unacknowledged {
     older: Generation,
     newer: Generation,
 }
 
 /// Changes that are dropped together.
-#[derive(Default, Debug)]
+#[repr(align(64))]
+#[derive(Debug)]
 struct Generation {
-    /// Hash of a key and position of its latest change.
-    keys: HashTable<(u64, u64)>,
+    /// The highest of all positions.
+    latest: u64,
+    /// What has no room in `few`.
+    more: Option<Box<More>>,
+    /// Notes from the front on.
+    few: [Note; FEW],
+}
+
+/// Hash of a key and position of its latest change; the hash of [`EVERY_KEY`] where there is none.
+type Note = (u64, u64);
+
+const _: () = assert!(size_of::<Generation>() == 64);
+
+/// Notes of a generation that are not in its own cache line.
+#[derive(Default, Debug)]
+struct More {
+    keys: HashTable<Note>,
     /// Position of the latest change of every key.
     every_key: Option<u64>,
-    /// The highest of all these positions.
-    latest: Option<u64>,
 }
 
 impl Unacknowledged {
     /// Notes a change of the key with this hash. Positions never go down.
     #[inline]
     pub(crate) fn note(&mut self, hash: u64, position: u64, is_acknowledged: impl Fn(u64) -> bool) {
-        let generations = self.0.get_or_insert_default();
         // Once for each position: what is acknowledged meanwhile is seen then.
-        if generations.newer.latest != Some(position) {
-            generations.forget_acknowledged(&is_acknowledged);
-            if generations.older.is_empty() {
-                std::mem::swap(&mut generations.older, &mut generations.newer);
+        if self.newer.latest != position {
+            self.forget(&is_acknowledged);
+            if self.older.is_empty() {
+                std::mem::swap(&mut self.older, &mut self.newer);
             }
         }
-        generations.newer.note(hash, position);
+        self.newer.note(hash, position);
     }
 
     /// Drops what has been acknowledged; returns true if nothing is left.
     #[inline]
     pub(crate) fn forget_acknowledged(&mut self, is_acknowledged: impl Fn(u64) -> bool) -> bool {
-        self.0.as_mut().is_none_or(|generations| {
-            generations.forget_acknowledged(&is_acknowledged);
-            generations.older.is_empty() && generations.newer.is_empty()
-        })
+        self.forget(&is_acknowledged);
+        self.older.is_empty() && self.newer.is_empty()
     }
 
     /// The position of the latest change that a reader of the key with this hash has seen, if that
     /// may not be acknowledged yet.
     #[inline]
     pub(crate) fn position_of(&self, hash: u64) -> Option<u64> {
-        let Generations { older, newer } = &**self.0.as_ref()?;
         // Of two positions the higher one counts, and `None` is less than any.
-        newer.position_of(hash).max(older.position_of(hash))
+        self.newer.position_of(hash).max(self.older.position_of(hash))
     }
 
     /// How many notes there are.
     pub(crate) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |generations| generations.older.len() + generations.newer.len())
+        self.older.len() + self.newer.len()
     }
-}
 
-impl Generations {
-    fn forget_acknowledged(&mut self, is_acknowledged: &impl Fn(u64) -> bool) {
-        if self.newer.latest.is_some_and(is_acknowledged) {
+    #[inline]
+    fn forget(&mut self, is_acknowledged: &impl Fn(u64) -> bool) {
+        if self.newer.latest().is_some_and(is_acknowledged) {
             // All earlier ones are acknowledged with it.
             self.newer.clear();
             self.older.clear();
-        } else if self.older.latest.is_some_and(is_acknowledged) {
+        } else if self.older.latest().is_some_and(is_acknowledged) {
             self.older.clear();
         }
+    }
+}
+
+impl Default for Generation {
+    fn default() -> Generation {
+        Generation { latest: NO_POSITION, more: None, few: [(EVERY_KEY, 0); FEW] }
     }
 }
 
 impl Generation {
+    #[inline]
     fn is_empty(&self) -> bool {
-        self.latest.is_none()
+        self.latest == NO_POSITION
     }
 
+    #[inline]
+    fn latest(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.latest)
+    }
+
+    fn len(&self) -> usize {
+        let few = self.few.iter().filter(|&&(hash, _)| hash != EVERY_KEY).count();
+        few + self.more.as_ref().map_or(0, |more| more.len())
+    }
+
+    #[inline]
+    fn note(&mut self, hash: u64, position: u64) {
+        debug_assert!(self.is_empty() || self.latest <= position, "positions never go down");
+        self.latest = position;
+        if hash != EVERY_KEY {
+            for note in &mut self.few {
+                if note.0 == hash || note.0 == EVERY_KEY {
+                    *note = (hash, position);
+                    return;
+                }
+            }
+        }
+        self.note_more(hash, position);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_more(&mut self, hash: u64, position: u64) {
+        let more = self.more.get_or_insert_default();
+        if hash != EVERY_KEY && more.note(hash, position) {
+            return;
+        }
+        more.every_key = Some(position);
+        more.keys.clear();
+        self.few = [(EVERY_KEY, 0); FEW];
+    }
+
+    #[inline]
+    fn position_of(&self, hash: u64) -> Option<u64> {
+        let known = self.few.iter().find(|note| note.0 == hash).map(|&(_, position)| position);
+        match &self.more {
+            None => known,
+            Some(more) => known.max(more.position_of(hash)),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.latest = NO_POSITION;
+        self.few = [(EVERY_KEY, 0); FEW];
+        if let Some(more) = &mut self.more {
+            more.clear();
+        }
+    }
+}
+
+impl More {
     fn len(&self) -> usize {
         self.keys.len() + usize::from(self.every_key.is_some())
     }
 
-    fn note(&mut self, hash: u64, position: u64) {
-        debug_assert!(self.latest <= Some(position), "positions never go down");
-        self.latest = Some(position);
-        if hash == EVERY_KEY {
-            self.every_key = Some(position);
-            self.keys.clear();
-            return;
-        }
+    /// Notes a change unless there is no room; returns true if there was.
+    fn note(&mut self, hash: u64, position: u64) -> bool {
         if let Some((_, known)) = self.keys.find_mut(hash, |&(other, _)| other == hash) {
             *known = position;
         } else if self.keys.len() < KEYS_MAX {
             self.keys.insert_unique(hash, (hash, position), |&(hash, _)| hash);
         } else {
-            self.note(EVERY_KEY, position);
+            return false;
         }
+        true
     }
 
+    #[cold]
+    #[inline(never)]
     fn position_of(&self, hash: u64) -> Option<u64> {
         let known = self.keys.find(hash, |&(other, _)| other == hash);
         known.map(|&(_, position)| position).max(self.every_key)
@@ -133,7 +208,7 @@ impl Generation {
             self.keys = HashTable::new();
         }
         self.keys.clear();
-        (self.every_key, self.latest) = (None, None);
+        self.every_key = None;
     }
 }
 
@@ -194,7 +269,7 @@ mod tests {
         let mut list = Unacknowledged::default();
         for hash in 1..=5_000 {
             list.note(hash, 9, |_| false);
-            assert!(list.len() <= 2 * (KEYS_MAX + 1));
+            assert!(list.len() <= 2 * (FEW + KEYS_MAX + 1));
         }
         for hash in [1, 5_000, 5_001] {
             assert_eq!(list.position_of(hash), Some(9));

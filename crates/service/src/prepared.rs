@@ -55,6 +55,17 @@ impl Prepared {
         }
     }
 
+    /// Brings into the cache where it is noted whether the first key's latest change is
+    /// acknowledged.
+    #[inline]
+    pub fn prefetch_unacknowledged(&self, engine: &Engine) {
+        if let Some(partition) = self.partition
+            && !self.repeats
+        {
+            engine.prefetch_unacknowledged(partition);
+        }
+    }
+
     /// Brings the entry of the first key into the cache, and notes where it was seen.
     #[inline]
     pub fn prefetch_entry(&mut self, engine: &Engine) {
