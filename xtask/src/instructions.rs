@@ -1,4 +1,5 @@
-//! What GET and SET cost between the socket and the log, in instructions, against kept figures.
+//! What GET, SET and changes of collections cost between the socket and the log, in instructions,
+//! against kept figures.
 //!
 //! Instructions do not depend on the load of the machine, so a change of a few per cent can be seen
 //! anywhere. The driver is `crates/dispatch/examples/measure.rs`, counted by callgrind; the figures
@@ -20,6 +21,10 @@ const CASES: &[(&str, &[&str])] = &[
     ("set", &["set"]),
     ("get-always", &["get", "always"]),
     ("set-always", &["set", "always"]),
+    ("lpush", &["lpush"]),
+    ("sadd", &["sadd"]),
+    ("hset", &["hset"]),
+    ("zadd", &["zadd"]),
 ];
 
 /// Counts all cases and compares, or keeps what has been counted; returns true if all are as they

@@ -38,6 +38,8 @@ pub struct Call {
     /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
     /// share of its batch's time.
     pub shares_time: bool,
+    /// A call of few words that answers little takes little time: the clock is not read for it.
+    pub is_slight: bool,
     /// It may take long: other clients are served meanwhile.
     pub takes_long: bool,
     /// How much of its collection it replies, if it may be much.
@@ -66,6 +68,7 @@ impl Call {
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
+            is_slight: is_slight(entry),
             takes_long: takes_long(entry),
             replied: entry.traits.replied,
             target: collection_target(entry, first_key),
@@ -117,6 +120,15 @@ fn shares_time(entry: &Entry) -> bool {
     let spec = &entry.spec;
     let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
+}
+
+/// Works on as many elements of a collection as it has words or answers. Commands on other values
+/// may replace a collection and free all of it; those on streams may trim them.
+fn is_slight(entry: &Entry) -> bool {
+    let spec = &entry.spec;
+    let is_by_element =
+        matches!(spec.group, Group::List | Group::Set | Group::SortedSet | Group::Hash);
+    is_by_element && shares_time(entry) && !spec.flags.has(Flag::Blocking)
 }
 
 /// Runs other commands, or its entry says so.

@@ -71,6 +71,23 @@ mod tests {
     }
 
     #[test]
+    fn what_may_free_or_walk_a_whole_value_is_not_slight() {
+        let commands = commands();
+        let is_slight = |name: &str| {
+            let Found::Command(command) = commands.table.resolve(name.as_bytes(), None) else {
+                panic!("{name} is a command")
+            };
+            commands.call(command.id).is_slight
+        };
+        for name in ["lpush", "lpop", "sadd", "spop", "hset", "hdel", "zadd", "zpopmin"] {
+            assert!(is_slight(name), "{name}");
+        }
+        for name in ["set", "del", "unlink", "rename", "xadd", "lrange", "sinter", "bzpopmin"] {
+            assert!(!is_slight(name), "{name}");
+        }
+    }
+
+    #[test]
     fn elements_are_found_by_the_synopsis() {
         let commands = commands();
         let element = |element| CollectionTarget::Element { key: 1, element };

@@ -8,6 +8,9 @@
 //! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it
 //! acknowledges after every batch.
 //!
+//! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`. The last four
+//! stand for the long way of commands that change a collection.
+//!
 //! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
 //! the network.
 
@@ -20,6 +23,8 @@ use harness::TestServer;
 
 /// Keys: their table and entries take some 20 MB.
 const KEYS: usize = 100_000;
+/// Collections, each of some hundred elements in the end.
+const COLLECTIONS: usize = 1_000;
 const BATCHES: usize = 2_000;
 /// Requests of a batch.
 const PIPELINE: usize = 50;
@@ -60,13 +65,19 @@ fn counted(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
     server.worker.end_turn(&server.server);
 }
 
-/// A request for one of the keys, which are drawn as if at random.
+/// A request for one of the keys, which are drawn as if at random; commands on collections have
+/// fewer keys, of their own.
 fn request(name: &str, number: usize) -> Vec<u8> {
-    let key = format!("key:{:012}", number * 7919 % KEYS);
-    let value = "v".repeat(64);
+    let drawn = number * 7919 % KEYS;
+    let key = format!("key:{drawn:012}");
+    let collection = format!("{name}:{:06}", drawn % COLLECTIONS);
+    let (element, value) = (format!("element:{drawn:012}"), "v".repeat(64));
     let mut bytes = Vec::new();
     match name {
         "SET" => encode_request(&[name, &key, &value], &mut bytes),
+        "LPUSH" | "SADD" => encode_request(&[name, &collection, &element], &mut bytes),
+        "HSET" => encode_request(&[name, &collection, &element, &value], &mut bytes),
+        "ZADD" => encode_request(&[name, &collection, &drawn.to_string(), &element], &mut bytes),
         name => encode_request(&[name, &key], &mut bytes),
     }
     bytes

@@ -36,6 +36,10 @@ use std::time::Duration;
 /// log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
+/// A call of a slight command with more words, or more bytes of reply, may take long after all.
+const SLIGHT_WORDS_MAX: usize = 16;
+const SLIGHT_REPLY_BYTES_MAX: usize = 1024;
+
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
 /// renewed after what may change that.
 pub(super) fn execute(
@@ -123,6 +127,7 @@ fn run_and_reply(
         return flow;
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+    let owed_bytes = reply.owed_bytes();
     let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(|| server.env.clock.now());
     let listening = admission.has(Admission::LISTENING);
@@ -164,8 +169,23 @@ fn run_and_reply(
         };
         return finish(&request, worker, session, result, start, &mut reply);
     }
-    count(&request, worker, session, start);
+    if start.is_none()
+        && is_slight(&request, reply.owed_bytes().saturating_sub(owed_bytes))
+        && worker.leaves_untimed()
+    {
+        worker.count_call(id);
+    } else {
+        count(&request, worker, session, start);
+    }
     Flow::Done
+}
+
+/// Whether a call that has replied this much cannot have taken long.
+#[inline(always)]
+fn is_slight(request: &Request<'_>, reply_bytes: usize) -> bool {
+    request.call.is_slight
+        && request.words.len() <= SLIGHT_WORDS_MAX
+        && reply_bytes <= SLIGHT_REPLY_BYTES_MAX
 }
 
 /// Runs a command that runs others.

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// the slow log asks for durations below this; they take about a microsecond. One that takes long
 /// all the same is noticed by a single reading, in `execute.rs`.
 const ALWAYS_TIMED_BELOW_US: i64 = 1000;
+/// Calls in a row for which the clock is not read, because they cannot take long: together some
+/// tens of microseconds.
+const UNTIMED_CALLS_MAX: u32 = 16;
 /// Subscriptions of connections that have gone, ended in one turn: about 50 µs.
 const SUBSCRIPTIONS_ENDED_MAX: usize = 256;
 
@@ -77,8 +80,10 @@ pub struct Worker {
     /// against what it buffers, so it is asked once.
     log_admits: ShardSet,
     tally: Tally,
-    /// When the latest call that went the long way ended, or the batch began.
+    /// When the latest call ended for which the clock was read, or the batch began.
     call_ended: Instant,
+    /// Calls since then for which it was not read.
+    untimed_calls: u32,
 }
 
 /// Whether a call that was timed would have shared its batch's time.
@@ -125,6 +130,7 @@ impl Worker {
             log_admits: ShardSet::EMPTY,
             tally: Tally::default(),
             call_ended: server.env.clock.now(),
+            untimed_calls: 0,
         };
         worker.listen_for_events();
         worker
@@ -228,11 +234,20 @@ impl Worker {
         much
     }
 
-    /// A call that went the long way has ended, or the batch begins; returns when the one before
-    /// did.
+    /// A call has ended, or the batch begins; returns when the clock was read before.
     #[inline]
     pub(super) fn end_call(&mut self, now: Instant) -> Instant {
+        self.untimed_calls = 0;
         std::mem::replace(&mut self.call_ended, now)
+    }
+
+    /// Whether the clock need not be read for a call that cannot have taken long: not for too many
+    /// in a row, or together they would be taken for a long one.
+    #[inline]
+    pub(super) fn leaves_untimed(&mut self) -> bool {
+        let untimed = self.untimed_calls < UNTIMED_CALLS_MAX;
+        self.untimed_calls += u32::from(untimed);
+        untimed
     }
 
     /// Counts a call that has run and its time; `apart` if it would have shared its batch's time.

@@ -238,6 +238,12 @@ impl<'a> Reply<'a> {
         ReplyMark(self.out.end())
     }
 
+    /// Bytes that the client is owed, replies before this one included.
+    #[inline]
+    pub fn owed_bytes(&self) -> usize {
+        self.out.len()
+    }
+
     /// Takes back what was written since the mark; nothing has been sent since.
     pub fn cut(&mut self, mark: ReplyMark) {
         self.out.cut(mark.0);
