@@ -23,8 +23,8 @@ use harness::TestServer;
 
 /// Keys: their table and entries take some 20 MB.
 const KEYS: usize = 100_000;
-/// Collections, each of some hundred elements in the end.
-const COLLECTIONS: usize = 1_000;
+/// Collections, each of ten elements in the end.
+const COLLECTIONS: usize = 10_000;
 const BATCHES: usize = 2_000;
 /// Requests of a batch.
 const PIPELINE: usize = 50;

@@ -19,6 +19,10 @@ use std::ops::Range;
 /// Largest buffer that a connection keeps while it is empty.
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
+/// Places of changed bytes, and bytes, for which a connection keeps room.
+const KEPT_ORIGINALS_MAX: usize = 64;
+const KEPT_ORIGINAL_BYTES_MAX: usize = 16 << 10;
+
 /// One connection's query buffer.
 #[derive(Debug, Default)]
 pub struct Input {
@@ -34,15 +38,58 @@ pub struct Input {
     wanted: usize,
     /// The last read filled all the room there was.
     greedy: bool,
-    /// Bytes behind `consumed` as they came, where parsing has changed them; in their order.
-    originals: Vec<Original>,
+    originals: Originals,
 }
 
-/// Bytes as they came, and where.
+/// Bytes behind `consumed` as they came, where parsing has changed them; in their order.
+#[derive(Debug, Default)]
+struct Originals {
+    places: Vec<Original>,
+    /// Theirs, and those of some that are not among them any more.
+    bytes: Vec<u8>,
+}
+
+/// Where bytes were changed, and where they stand as they came.
 #[derive(Debug)]
 struct Original {
     start: usize,
-    bytes: Vec<u8>,
+    /// Among the kept bytes.
+    kept: Range<usize>,
+}
+
+impl Originals {
+    fn keep(&mut self, start: usize, bytes: &[u8]) {
+        let kept = self.bytes.len()..self.bytes.len() + bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.places.push(Original { start, kept });
+    }
+
+    /// Puts back what was changed from `from` on, and forgets everything.
+    fn put_back(&mut self, from: usize, to: &mut [u8]) {
+        for Original { start, kept } in self.places.drain(..) {
+            if start >= from {
+                to[start..start + kept.len()].copy_from_slice(&self.bytes[kept]);
+            }
+        }
+        self.clear();
+    }
+
+    /// The first bytes of all have gone.
+    fn advance(&mut self, gone: usize) {
+        self.places.retain(|original| original.start >= gone);
+        self.places.iter_mut().for_each(|original| original.start -= gone);
+        if self.places.is_empty() {
+            self.clear();
+        }
+    }
+
+    /// Forgets everything; what little memory it takes is kept for the next requests.
+    fn clear(&mut self) {
+        self.places.clear();
+        self.bytes.clear();
+        self.places.shrink_to(KEPT_ORIGINALS_MAX);
+        self.bytes.shrink_to(KEPT_ORIGINAL_BYTES_MAX);
+    }
 }
 
 impl Input {
@@ -109,18 +156,16 @@ impl Input {
     }
 
     /// Keeps bytes that are about to be changed, of a request that has not been passed.
-    #[cold]
     pub fn keep(&mut self, range: Range<usize>) {
         debug_assert!(self.parsed <= range.start);
-        let original = Original { start: range.start, bytes: self.bytes()[range].to_vec() };
-        self.originals.push(original);
+        self.originals.keep(range.start, &self.bytes[..self.filled][range]);
     }
 
     /// Everything that was parsed has run, or was rewound.
     #[inline]
     pub(crate) fn forget_originals(&mut self) {
-        if !self.originals.is_empty() {
-            self.originals = Vec::new();
+        if !self.originals.places.is_empty() {
+            self.originals.clear();
         }
     }
 
@@ -132,11 +177,8 @@ impl Input {
 
     /// Goes back to the first request that has not run: it and those behind it are as they came.
     pub(crate) fn rewind(&mut self) {
-        let Input { bytes, consumed, originals, .. } = self;
-        for Original { start, bytes: original } in originals.drain(..) {
-            if start >= *consumed {
-                bytes[start..start + original.len()].copy_from_slice(&original);
-            }
+        if !self.originals.places.is_empty() {
+            self.originals.put_back(self.consumed, &mut self.bytes);
         }
         self.parsed = self.consumed;
         self.wanted = 0;
@@ -164,9 +206,8 @@ impl Input {
     fn consumed_is_gone(&mut self) {
         let gone = std::mem::take(&mut self.consumed);
         self.parsed -= gone;
-        if !self.originals.is_empty() {
-            self.originals.retain(|original| original.start >= gone);
-            self.originals.iter_mut().for_each(|original| original.start -= gone);
+        if !self.originals.places.is_empty() {
+            self.originals.advance(gone);
         }
     }
 
@@ -216,6 +257,7 @@ impl Input {
     pub(crate) fn shrink(&mut self) {
         if self.filled == 0 {
             self.bytes = Vec::new();
+            self.originals = Originals::default();
             self.greedy = false;
         }
     }
@@ -402,7 +444,7 @@ mod tests {
                 prop_assert_eq!(input.pending(), model.sent.len() - model.consumed);
                 prop_assert_eq!(input.parsed - input.consumed, model.parsed() - model.consumed);
                 prop_assert_eq!(input.is_parsed(), model.parsed() == model.sent.len());
-                prop_assert!(input.pending() > 0 || input.originals.len() <= 60);
+                prop_assert!(input.pending() > 0 || input.originals.places.len() <= 60);
             }
         }
     }
