@@ -303,8 +303,8 @@ impl Batch {
     }
 
     /// Runs a request that may take long; returns the number of the next one that is to run. If
-    /// others were served meanwhile, none is; if it has halted its client, that is `next`, the first
-    /// of another client.
+    /// others were served meanwhile, none is. If it has halted its client, that is `next`, the
+    /// first of another client.
     #[inline(never)]
     fn run_apart(
         &self,

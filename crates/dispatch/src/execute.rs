@@ -127,7 +127,7 @@ fn run_and_reply(
         return flow;
     }
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
-    let owed_bytes = reply.owed_bytes();
+    let owed_bytes = reply.bytes_owed();
     let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(|| server.env.clock.now());
     let listening = admission.has(Admission::LISTENING);
@@ -170,7 +170,7 @@ fn run_and_reply(
         return finish(&request, worker, session, result, start, &mut reply);
     }
     if start.is_none()
-        && is_slight(&request, reply.owed_bytes().saturating_sub(owed_bytes))
+        && is_slight(&request, reply.bytes_owed().saturating_sub(owed_bytes))
         && worker.leaves_untimed()
     {
         worker.count_call(id);

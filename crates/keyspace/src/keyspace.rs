@@ -67,7 +67,8 @@ const _: () = assert!(size_of::<Cell>() / 64 % 2 == 1);
 const _: () = assert!(std::mem::offset_of!(Cell, partition) + FIRST_DATABASE_AT == 64);
 
 // SAFETY: a partition is reached only by the holder of its lock; the pointers in `more_databases`
-// and `unacknowledged` are used as addresses for prefetching only. What a partition holds has no thread affinity.
+// and `unacknowledged` are used as addresses for prefetching only. What a partition holds has no
+// thread affinity.
 unsafe impl Send for Keyspace {}
 // SAFETY: as above.
 unsafe impl Sync for Keyspace {}

@@ -10,8 +10,8 @@
 //!
 //! Between two acknowledgements a partition has few changes, as a rule: there are 1,024 of them. So
 //! a generation is one cache line with room for [`FEW`] notes, which can be prefetched by its
-//! address alone ([`crate::Keyspace::prefetch_unacknowledged`]); only what has no room there is in
-//! a table.
+//! address alone ([`crate::keyspace::Keyspace::prefetch_unacknowledged`]); only what has no room
+//! there is in a table.
 //!
 //! A key has one note in a generation: an acknowledgement covers all earlier positions, so only the
 //! latest counts. Beyond [`KEYS_MAX`] keys a generation stops telling them apart, and a reader of
