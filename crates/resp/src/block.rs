@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Sent bytes are cut off the front of a block that is never empty, once there are this many.
@@ -22,11 +23,19 @@ pub(crate) struct Block {
     shared_bytes: usize,
 }
 
-/// A value that belongs before `flat[offset]`.
+/// A value, or a part of it, that belongs before `flat[offset]`.
 #[derive(Debug)]
 pub(crate) struct Shared {
     offset: usize,
     value: Arc<Vec<u8>>,
+    part: Range<usize>,
+}
+
+impl Shared {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        &self.value[self.part.clone()]
+    }
 }
 
 impl Block {
@@ -61,8 +70,8 @@ impl Block {
     pub(crate) fn cut(&mut self, flat: usize, shared: usize) {
         self.flat.truncate(flat);
         let kept = shared.min(self.shared.len());
-        for Shared { value, .. } in self.shared.drain(kept..) {
-            self.shared_bytes -= value.len();
+        for shared in self.shared.drain(kept..) {
+            self.shared_bytes -= shared.part.len();
         }
     }
 
@@ -72,7 +81,7 @@ impl Block {
         let kept = shared.min(self.shared.len());
         let moved = |shared: Shared| Shared { offset: shared.offset - flat, ..shared };
         let shared: VecDeque<Shared> = self.shared.drain(kept..).map(moved).collect();
-        let shared_bytes = shared.iter().map(|shared| shared.value.len()).sum();
+        let shared_bytes = shared.iter().map(|shared| shared.part.len()).sum();
         self.shared_bytes -= shared_bytes;
         Block { flat: self.flat.split_off(flat), shared, shared_bytes, ..Block::default() }
     }
@@ -89,11 +98,12 @@ impl Block {
         };
         let mut flat_done = self.flat_sent;
         let mut value_done = self.shared_sent;
-        for Shared { offset, value } in &self.shared {
-            if !(add(&self.flat[flat_done..*offset]) && add(&value[value_done..])) {
+        for shared in &self.shared {
+            let offset = shared.offset;
+            if !(add(&self.flat[flat_done..offset]) && add(&shared.bytes()[value_done..])) {
                 return count;
             }
-            flat_done = *offset;
+            flat_done = offset;
             value_done = 0;
         }
         add(&self.flat[flat_done..]);
@@ -107,11 +117,11 @@ impl Block {
             let flat = left.min(first.offset - self.flat_sent);
             self.flat_sent += flat;
             left -= flat;
-            let value = left.min(first.value.len() - self.shared_sent);
+            let value = left.min(first.part.len() - self.shared_sent);
             self.shared_sent += value;
             self.shared_bytes -= value;
             left -= value;
-            if self.flat_sent < first.offset || self.shared_sent < first.value.len() {
+            if self.flat_sent < first.offset || self.shared_sent < first.part.len() {
                 return;
             }
             self.shared.pop_front();
@@ -133,7 +143,28 @@ impl Block {
     /// Puts `value` behind what is there, without copying it.
     pub(crate) fn push_shared(&mut self, value: Arc<Vec<u8>>) {
         self.shared_bytes += value.len();
-        self.shared.push_back(Shared { offset: self.flat.len(), value });
+        let part = 0..value.len();
+        self.shared.push_back(Shared { offset: self.flat.len(), value, part });
+    }
+
+    /// Of the last shared value, of which nothing is sent, leaves these bytes; `false` if there is
+    /// none.
+    pub(crate) fn narrow_shared(&mut self, range: Range<usize>) -> bool {
+        let Some(last) = self.shared.back_mut() else { return false };
+        let part = last.part.start + range.start..last.part.start + range.end;
+        assert!(part.start <= part.end && part.end <= last.part.end, "it has these bytes");
+        self.shared_bytes -= last.part.len() - part.len();
+        last.part = part;
+        true
+    }
+
+    /// Takes back the last bytes of `flat`, which are not sent and behind all shared values.
+    #[inline]
+    pub(crate) fn shorten(&mut self, bytes: usize) {
+        let len = self.flat.len() - bytes;
+        let shared = self.shared.back().map_or(0, |shared| shared.offset);
+        assert!(len >= self.flat_sent.max(shared), "they are the last ones");
+        self.flat.truncate(len);
     }
 
     /// Puts `header` before `flat[offset]`, behind this many shared values.

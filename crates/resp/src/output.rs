@@ -15,6 +15,7 @@
 use crate::block::Block;
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A value of this many bytes or more is sent from where it lives instead of being copied. Below,
@@ -155,6 +156,28 @@ impl Output {
         }
         self.last.cut(end.flat, end.shared);
         self.is_over = end.is_over;
+    }
+
+    /// What was copied since the output ended there, if that lies together.
+    #[inline]
+    pub(crate) fn flat_since(&mut self, end: End) -> Option<&mut [u8]> {
+        if self.full.len() != end.blocks {
+            return None;
+        }
+        self.last.flat.get_mut(end.flat..)
+    }
+
+    /// Takes back the last bytes that were copied.
+    #[inline]
+    pub(crate) fn shorten(&mut self, bytes: usize) {
+        self.last.shorten(bytes);
+    }
+
+    /// Of the last shared value, leaves these bytes; `false` if there was none since the output
+    /// ended there.
+    pub(crate) fn narrow_shared(&mut self, end: End, range: Range<usize>) -> bool {
+        let is_there = self.full.len() == end.blocks && self.last.shared.len() > end.shared;
+        is_there && self.last.narrow_shared(range)
     }
 
     /// Takes out what was written since the output ended there; nothing has been sent since.
@@ -414,6 +437,32 @@ mod tests {
         let expected = [&more_is.repeat(3)[..], b":7\r\n", &value, b":8\r\n"].concat();
         assert!(drain(&mut taken, 1000, 3) == expected);
         assert!(drain(&mut output, 1000, 3) == [&value[..], b"+OK\r\n:9\r\n"].concat());
+    }
+
+    #[test]
+    fn what_was_written_since_a_mark_is_changed_in_its_place() {
+        let big = Arc::new((0..SHARED_BYTES_MIN).map(|at| at as u8).collect::<Vec<u8>>());
+        let mut output = Output::new();
+        let mut reply = Reply::new(&mut output, Protocol::Resp3);
+        reply.ok();
+        let mark = reply.mark();
+        assert!(!reply.narrow_shared(mark, 0..1), "none has been written since");
+        reply.bulk_shared(Arc::clone(&big));
+        let copied = reply.copied_since(mark).expect("it lies together");
+        let header = format!("${SHARED_BYTES_MIN}\r\n");
+        assert_eq!(copied, [header.as_bytes(), b"\r\n"].concat());
+        copied[..header.len()].fill(b'-');
+        reply.shorten(2);
+        assert!(reply.narrow_shared(mark, 10..15));
+        reply.integer(7);
+        let line = "-".repeat(header.len());
+        let expected = [b"+OK\r\n", line.as_bytes(), &big[10..15], b":7\r\n"].concat();
+        assert_eq!(output.len(), expected.len());
+        assert_eq!(drain(&mut output, 3, 2), expected);
+        let mut reply = Reply::new(&mut output, Protocol::Resp3);
+        let mark = reply.mark();
+        (0..600).for_each(|_| reply.bulk(&[b'x'; 1000]));
+        assert!(reply.copied_since(mark).is_none(), "it lies in several blocks");
     }
 
     #[test]

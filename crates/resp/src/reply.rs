@@ -9,6 +9,7 @@
 use crate::double::DoubleText;
 use crate::error::ProtocolError;
 use crate::output::{End, Output, SHARED_BYTES_MIN};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The version of the protocol in which a connection wants its replies (`HELLO`).
@@ -238,15 +239,32 @@ impl<'a> Reply<'a> {
         ReplyMark(self.out.end())
     }
 
-    /// Bytes that the client is owed, replies before this one included.
-    #[inline]
-    pub fn owed_bytes(&self) -> usize {
-        self.out.len()
-    }
-
     /// Takes back what was written since the mark; nothing has been sent since.
     pub fn cut(&mut self, mark: ReplyMark) {
         self.out.cut(mark.0);
+    }
+
+    /// What was copied since the mark, to be changed in its place; `None` if it does not lie
+    /// together. Nothing of it has been sent, and values that are not copied keep their place among
+    /// these bytes.
+    #[inline]
+    pub fn copied_since(&mut self, mark: ReplyMark) -> Option<&mut [u8]> {
+        self.out.flat_since(mark.0)
+    }
+
+    /// Takes back the last bytes that were copied.
+    ///
+    /// # Panics
+    /// If a value that was not copied, or something that has been sent, is among them.
+    #[inline]
+    pub fn shorten(&mut self, bytes: usize) {
+        self.out.shorten(bytes);
+    }
+
+    /// Of the last value that was not copied, leaves these bytes; `false` if there was none since
+    /// the mark. Nothing has been sent since.
+    pub fn narrow_shared(&mut self, mark: ReplyMark, range: Range<usize>) -> bool {
+        self.out.narrow_shared(mark.0, range)
     }
 
     /// Takes out what was written since the mark; nothing has been sent since.
