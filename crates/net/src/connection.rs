@@ -304,6 +304,28 @@ impl Connection {
         now - since >= CLOSING_MAX
     }
 
+    /// For how long its client may be silent, with this `timeout` for all, 0 for none.
+    pub(crate) fn idle_max_ms(&mut self, timeout_ms: u64) -> u64 {
+        let own = self.wire.other().and_then(|front| front.idle_max());
+        let own_ms = own.map_or(u64::MAX, |max| max.as_millis() as u64);
+        if timeout_ms == 0 { own_ms } else { own_ms.min(timeout_ms) }
+    }
+
+    /// Refuses the request that its client is sending if that takes too long; returns true if so.
+    pub(crate) fn refuses_late_request(&mut self, now: Instant) -> bool {
+        let unparsed = self.input.pending();
+        if self.state != State::Open || self.input.is_parsable() {
+            return false;
+        }
+        let Some(front) = self.wire.other() else { return false };
+        if !front.is_late(now, unparsed) {
+            return false;
+        }
+        front.refuse(&mut self.output);
+        self.state = State::Closing;
+        true
+    }
+
     /// Nothing of it is to be parsed or run now.
     pub(crate) fn is_idle(&self) -> bool {
         self.state != State::Open || self.owed_bytes() > OWED_BYTES_PAUSE

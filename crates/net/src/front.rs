@@ -14,7 +14,9 @@
 
 use crate::input::Input;
 use basalt_dispatch::ReplyForm;
+use basalt_env::Instant;
 use basalt_resp::{Arg, Output, Parser, Protocol, RequestLimits};
+use std::time::Duration;
 
 /// How one client's requests and replies look.
 pub trait Front: ReplyForm {
@@ -47,6 +49,25 @@ pub trait Front: ReplyForm {
 
     /// The version of Redis' protocol in which commands write to it.
     fn protocol(&self) -> Protocol;
+
+    /// Whether it lets in each request by itself, so that the connection needs no password: the
+    /// commands that it passes on are allowed.
+    fn lets_in(&self) -> bool {
+        false
+    }
+
+    /// Asked about once a second while nothing of the connection runs or waits: whether the client
+    /// has taken too long with the request that it is sending, of which `unparsed` bytes are there.
+    /// If so it is told ([`Front::refuse`]), and the connection closes.
+    fn is_late(&mut self, now: Instant, unparsed: usize) -> bool {
+        let _ = (now, unparsed);
+        false
+    }
+
+    /// How long its client may be silent, beside what the option `timeout` says.
+    fn idle_max(&self) -> Option<Duration> {
+        None
+    }
 
     /// The parser, if requests are in Redis' protocol: then those that begin as the one before are
     /// taken without it.

@@ -161,6 +161,17 @@ impl Input {
         self.originals.keep(range.start, &self.bytes[..self.filled][range]);
     }
 
+    /// Removes bytes of the request where parsing stands: they have been parsed and are of no
+    /// further use. A rewind does not bring them back.
+    ///
+    /// # Panics
+    /// If some have been passed, or are not there.
+    pub fn remove(&mut self, range: Range<usize>) {
+        assert!(self.parsed <= range.start && range.end <= self.filled, "they can be parsed");
+        self.bytes.copy_within(range.end..self.filled, range.start);
+        self.filled -= range.len();
+    }
+
     /// Everything that was parsed has run, or was rewound.
     #[inline]
     pub(crate) fn forget_originals(&mut self) {
@@ -330,6 +341,11 @@ mod tests {
             bytes: usize,
             changes: bool,
         },
+        /// Bytes behind what is parsed are removed.
+        Remove {
+            skipped: usize,
+            bytes: usize,
+        },
         /// The request at hand is not wholly there.
         Want(usize),
         /// This many requests run.
@@ -347,6 +363,8 @@ mod tests {
             3 => bytes.clone().prop_map(Step::Read),
             6 => (bytes.clone(), any::<bool>())
                 .prop_map(|(bytes, changes)| Step::Parse { bytes, changes }),
+            1 => (0..50usize, bytes.clone())
+                .prop_map(|(skipped, bytes)| Step::Remove { skipped, bytes }),
             1 => bytes.prop_map(Step::Want),
             3 => (1..4usize).prop_map(Step::Run),
             1 => Just(Step::Rewind),
@@ -356,10 +374,12 @@ mod tests {
         ]
     }
 
-    /// All that a client has ever sent, in plain vectors.
+    /// All that a client has ever sent and nobody has removed, in plain vectors.
     #[derive(Debug, Default)]
     struct Model {
         sent: Vec<u8>,
+        /// Bytes that it has sent.
+        read: usize,
         /// What has been changed in place, the rest as it came.
         shown: Vec<u8>,
         consumed: usize,
@@ -384,8 +404,9 @@ mod tests {
                 let room = input.room(pool);
                 assert!(!room.is_empty());
                 let bytes = bytes.min(room.len());
-                let news = (0..bytes).map(|at| (model.sent.len() + at) as u8);
+                let news = (0..bytes).map(|at| (model.read + at) as u8);
                 room[..bytes].iter_mut().zip(news).for_each(|(to, byte)| *to = byte);
+                model.read += bytes;
                 model.sent.extend_from_slice(&room[..bytes]);
                 model.shown.extend_from_slice(&room[..bytes]);
                 input.fill(bytes);
@@ -403,6 +424,15 @@ mod tests {
                 }
                 input.pass_to(start + bytes);
                 model.ends.push(at + bytes);
+            }
+            Step::Remove { skipped, bytes } => {
+                let left = model.sent.len() - model.parsed();
+                let skipped = skipped.min(left);
+                let bytes = bytes.min(left - skipped);
+                let (start, at) = (input.parsed() + skipped, model.parsed() + skipped);
+                input.remove(start..start + bytes);
+                model.sent.drain(at..at + bytes);
+                model.shown.drain(at..at + bytes);
             }
             Step::Want(bytes) if !input.is_parsed() => {
                 input.want(bytes);

@@ -135,6 +135,14 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 impl Listener {
+    /// Where it listens, as a person would write it.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Listener::Tcp(_, address) => address.to_string(),
+            Listener::Unix(_, file) => file.0.display().to_string(),
+        }
+    }
+
     /// Opens one on an address.
     pub(crate) fn tcp(address: SocketAddr, backlog: i32) -> io::Result<Listener> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;

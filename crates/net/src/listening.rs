@@ -132,11 +132,13 @@ impl Listening {
 
     /// Where it listens, as a person would write it.
     pub fn addresses(&self) -> Vec<String> {
-        let address = |listener: &Listener| match listener {
-            Listener::Tcp(_, address) => address.to_string(),
-            Listener::Unix(_, file) => file.0.display().to_string(),
-        };
-        self.sockets.lock().by_token.values().map(address).collect()
+        self.sockets.lock().by_token.values().map(Listener::shown).collect()
+    }
+
+    /// Where it listens for clients with a front of their own, as a person would write it.
+    pub fn addresses_of_fronts(&self) -> Vec<String> {
+        let sockets = self.sockets.lock();
+        sockets.of_fronts.values().map(|of_front| of_front.listener.shown()).collect()
     }
 
     /// The TCP port, 0 for none.
@@ -160,31 +162,41 @@ impl Listening {
     /// Takes the next caller of a socket; `WouldBlock` if there is none, also because it was closed
     /// meanwhile.
     pub(crate) fn accept(&self, token: usize) -> io::Result<Caller> {
-        let sockets = self.sockets.lock();
-        if let Some(OfFront { listener, make }) = sockets.of_fronts.get(&token) {
-            return accept(listener, || Wire::Other(make()));
+        let (mut caller, make) = {
+            let sockets = self.sockets.lock();
+            match (sockets.of_fronts.get(&token), sockets.by_token.get(&token)) {
+                (Some(of_front), _) => {
+                    (accept(&of_front.listener)?, Some(Arc::clone(&of_front.make)))
+                }
+                (None, Some(listener)) => (accept(listener)?, None),
+                (None, None) => return Err(io::ErrorKind::WouldBlock.into()),
+            }
+        };
+        // Under no lock: a front may take some to find out how things stand.
+        if let Some(make) = make {
+            caller.connection.wire = Wire::Other(make());
         }
-        match sockets.by_token.get(&token) {
-            Some(listener) => accept(listener, Wire::default),
-            None => Err(io::ErrorKind::WouldBlock.into()),
-        }
+        Ok(caller)
     }
 }
 
-fn accept(listener: &Listener, wire: impl Fn() -> Wire) -> io::Result<Caller> {
+/// Takes the next caller of a socket, as a client of Redis' protocol.
+fn accept(listener: &Listener) -> io::Result<Caller> {
     match listener {
         Listener::Tcp(listener, _) => {
             let (stream, peer) = listener.accept()?;
             let local_address = stream.local_addr()?.to_string();
             let (stream, address) = (Stream::Tcp(stream), peer.to_string());
-            let connection = NewConnection { stream, wire: wire(), address, local_address };
+            let connection =
+                NewConnection { stream, wire: Wire::default(), address, local_address };
             Ok(Caller { connection, is_remote: !peer.ip().to_canonical().is_loopback() })
         }
         Listener::Unix(listener, file) => {
             let (stream, _) = listener.accept()?;
             let address = format!("{}:0", file.0.display());
             let (stream, local_address) = (Stream::Unix(stream), address.clone());
-            let connection = NewConnection { stream, wire: wire(), address, local_address };
+            let connection =
+                NewConnection { stream, wire: Wire::default(), address, local_address };
             Ok(Caller { connection, is_remote: false })
         }
     }

@@ -336,10 +336,11 @@ impl Reactor {
             now_ms: turn.worker.now_ms,
             wake: Box::new(ConnectionHandle { mailbox: Arc::clone(&self.mailbox), connection }),
         });
-        let authenticated = turn.worker.settings.clients.password.is_none();
-        let mut session = Session::new(client, authenticated);
+        let front = wire.front();
+        let no_password = turn.worker.settings.clients.password.is_none();
+        let mut session = Session::new(client, no_password || front.lets_in());
         session.address = Address { sink: self.sink, place: index as u32 };
-        session.speak(wire.front().protocol());
+        session.speak(front.protocol());
         self.connections[index] = Some(Connection::new(stream, wire, self.generation, session));
         turn.worker.counters.connections.add(1);
         self.schedule(index);
@@ -578,11 +579,12 @@ impl Reactor {
             if idle_ms > 2000 {
                 connection.input.shrink();
             }
-            let may_idle = timeout_ms == 0 || connection.session.is_subscribed();
-            let idle = !may_idle && idle_ms > timeout_ms && connection.state == State::Open;
+            let idle = connection.state == State::Open
+                && idle_ms > connection.idle_max_ms(timeout_ms)
+                && !connection.session.is_subscribed();
             if idle || connection.closes_for_too_long(self.last_care) {
                 self.bury(turn, index);
-            } else if connection.owes() {
+            } else if connection.refuses_late_request(self.last_care) || connection.owes() {
                 turn.finish(self, index);
                 self.after_turn(turn, index);
             }

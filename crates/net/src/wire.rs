@@ -31,6 +31,14 @@ impl Wire {
         }
     }
 
+    /// Its front, if that is not Redis' protocol.
+    pub(crate) fn other(&mut self) -> Option<&mut (dyn Front + 'static)> {
+        match self {
+            Wire::Resp(_) => None,
+            Wire::Other(front) => Some(&mut **front),
+        }
+    }
+
     /// The form of its replies, if that is not Redis' protocol.
     #[inline(always)]
     pub(crate) fn form(&mut self) -> Option<&mut dyn ReplyForm> {
