@@ -89,6 +89,9 @@ pub struct Traits {
     /// It concerns the server, but takes no lock that ranks below partitions and makes no system
     /// call: scripts may call it.
     pub is_harmless: bool,
+    /// What it says holds for the rest of its connection, or it begins or ends something there: it
+    /// is for clients whose requests belong together, not for those of HTTP.
+    pub is_about_connection: bool,
     /// It asks for the server's own view of a key: not finding the key is no miss.
     pub inspects_keys: bool,
     /// A client with subscriptions may call it in RESP2, where other replies could not be told from
@@ -115,6 +118,7 @@ impl Traits {
         runs_in_multi: false,
         locks_partitions: false,
         is_harmless: false,
+        is_about_connection: false,
         inspects_keys: false,
         is_for_subscribers: false,
         publishes: None,

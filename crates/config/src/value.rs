@@ -1,6 +1,7 @@
 //! The value of an option, and its text as CONFIG GET reports it.
 
 use std::fmt;
+use std::hint::black_box;
 
 /// A checked value. Which variant an option holds follows from its kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,18 @@ impl Secret {
     /// The bytes, for a comparison or for CONFIG GET.
     pub fn expose(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Whether `given` is the same, found out in a time that depends on the length of what was
+    /// given and on nothing else, so that nobody can find a password byte by byte.
+    pub fn is(&self, given: &[u8]) -> bool {
+        let mut differing = u8::from(self.0.len() != given.len());
+        for (index, byte) in given.iter().enumerate() {
+            // An empty password is no password, so there is always something to compare with.
+            let own = self.0[index % self.0.len().max(1)];
+            differing |= black_box(own ^ byte);
+        }
+        black_box(differing) == 0
     }
 }
 
@@ -174,4 +187,18 @@ fn class_line(class: ClientClass, limit: OutputLimit) -> String {
 fn spaced(parts: impl Iterator<Item = impl fmt::Display>) -> Vec<u8> {
     let parts: Vec<String> = parts.map(|part| part.to_string()).collect();
     parts.join(" ").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Secret;
+
+    #[test]
+    fn only_the_same_bytes_are_the_secret() {
+        let secret = Secret::new(b"secret".to_vec());
+        assert!(secret.is(b"secret"));
+        for wrong in [&b""[..], b"secre", b"secreT", b"secrets", b"secretsecret"] {
+            assert!(!secret.is(wrong));
+        }
+    }
 }

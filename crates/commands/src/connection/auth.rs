@@ -8,7 +8,6 @@ use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_spec::{CommandSpec, Group, at};
-use std::hint::black_box;
 
 pub(super) const AUTH: Entry = Entry {
     spec: CommandSpec {
@@ -25,7 +24,7 @@ pub(super) const AUTH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(auth),
-    traits: Traits { secrets: Secrets::AllWords, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, secrets: Secrets::AllWords, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -57,35 +56,10 @@ pub(super) fn authenticate(
     given: &[u8],
 ) -> Result<(), CommandError> {
     let password = ctx.settings.clients.password.as_ref();
-    let is_right = password.is_none_or(|password| equal(password.expose(), given));
+    let is_right = password.is_none_or(|password| password.is(given));
     if user != DEFAULT_USER || !is_right {
         return Err(WRONG_PASSWORD);
     }
     ctx.session.authenticated = true;
     Ok(())
-}
-
-/// Compares in a time that depends on the length of what was given and on nothing else, so that
-/// nobody can find a password byte by byte.
-fn equal(secret: &[u8], given: &[u8]) -> bool {
-    let mut differing = u8::from(secret.len() != given.len());
-    for (index, byte) in given.iter().enumerate() {
-        // An empty password is no password, so there is always something to compare with.
-        let own = secret[index % secret.len().max(1)];
-        differing |= black_box(own ^ byte);
-    }
-    black_box(differing) == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::equal;
-
-    #[test]
-    fn only_the_same_bytes_are_equal() {
-        assert!(equal(b"secret", b"secret"));
-        for wrong in [&b""[..], b"secre", b"secreT", b"secrets", b"secretsecret"] {
-            assert!(!equal(b"secret", wrong));
-        }
-    }
 }

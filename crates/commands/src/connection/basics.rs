@@ -61,7 +61,7 @@ pub(super) const SELECT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(select),
-    traits: Traits { names_databases: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, names_databases: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 pub(super) const QUIT: Entry = Entry {
@@ -77,7 +77,12 @@ pub(super) const QUIT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(quit),
-    traits: Traits { runs_in_multi: true, is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits {
+        is_about_connection: true,
+        runs_in_multi: true,
+        is_for_subscribers: true,
+        ..Traits::NONE
+    },
     ..Entry::DEFAULT
 };
 pub(super) const RESET: Entry = Entry {
@@ -97,7 +102,12 @@ pub(super) const RESET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reset),
-    traits: Traits { runs_in_multi: true, is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits {
+        is_about_connection: true,
+        runs_in_multi: true,
+        is_for_subscribers: true,
+        ..Traits::NONE
+    },
     ..Entry::DEFAULT
 };
 

@@ -1,7 +1,7 @@
 //! CLIENT SETNAME, GETNAME and SETINFO.
 
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -25,6 +25,7 @@ pub(super) const CLIENT_SETNAME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(set),
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 pub(super) const CLIENT_GETNAME: Entry = Entry {
@@ -64,6 +65,7 @@ pub(super) const CLIENT_SETINFO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(set_info),
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -1,7 +1,7 @@
 //! CLIENT REPLY, NO-EVICT and NO-TOUCH.
 
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::Touch;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -23,6 +23,7 @@ pub(super) const CLIENT_REPLY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reply_mode),
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 pub(super) const CLIENT_NO_EVICT: Entry = Entry {
@@ -42,6 +43,7 @@ pub(super) const CLIENT_NO_EVICT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(no_evict),
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 pub(super) const CLIENT_NO_TOUCH: Entry = Entry {
@@ -61,6 +63,7 @@ pub(super) const CLIENT_NO_TOUCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(no_touch),
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

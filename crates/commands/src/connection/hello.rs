@@ -32,7 +32,7 @@ pub(super) const HELLO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(hello),
-    traits: Traits { secrets: Secrets::AfterAuth, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, secrets: Secrets::AfterAuth, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

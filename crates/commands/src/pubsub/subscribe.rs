@@ -22,7 +22,7 @@ pub(super) const SUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(subscribe),
-    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -39,7 +39,7 @@ pub(super) const PSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(psubscribe),
-    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -57,7 +57,7 @@ pub(super) const SSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(ssubscribe),
-    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -25,7 +25,7 @@ pub(super) const UNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unsubscribe),
-    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -42,7 +42,7 @@ pub(super) const PUNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(punsubscribe),
-    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -60,7 +60,7 @@ pub(super) const SUNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(sunsubscribe),
-    traits: Traits { is_for_subscribers: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

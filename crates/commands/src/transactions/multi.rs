@@ -26,7 +26,7 @@ pub(super) const MULTI: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(multi),
-    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, runs_in_multi: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -51,7 +51,7 @@ pub(super) const EXEC: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Exec,
-    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, runs_in_multi: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -73,7 +73,7 @@ pub(super) const DISCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(discard),
-    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, runs_in_multi: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -33,7 +33,7 @@ pub(super) const WATCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(watch),
-    traits: Traits { runs_in_multi: true, ..Traits::NONE },
+    traits: Traits { is_about_connection: true, runs_in_multi: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -49,6 +49,7 @@ pub(super) const UNWATCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unwatch),
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
