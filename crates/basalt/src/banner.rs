@@ -11,6 +11,8 @@ pub struct Start<'a> {
     pub settings: &'a Settings,
     /// Where the server listens.
     pub addresses: &'a [String],
+    /// Where it speaks HTTP.
+    pub http: &'a [String],
     /// What recovery found.
     pub recovery: RecoveryStats,
     /// How long opening took.
@@ -36,13 +38,14 @@ pub fn text(start: &Start<'_>) -> String {
      ██▛  ▜██      data in       {dir}
      ███▄▄███      appendfsync   {durability}
      ▝▜████▛▘      threads       {threads}
-        ▀▀
+        ▀▀         http          {http}
      {keys} keys on disk, {records} changes replayed, open in {ms} ms; process {pid}
 
 ",
         version = crate::VERSION,
         redis = REDIS_VERSION,
         addresses = start.addresses.join(", "),
+        http = if start.http.is_empty() { "none".to_owned() } else { start.http.join(", ") },
         dir = persistence.dir.display(),
         threads = start.threads,
         keys = recovery.keys_in_cold_tier,

@@ -9,6 +9,7 @@
 mod allocator;
 mod banner;
 mod host;
+mod http;
 mod logging;
 mod processor;
 mod reserve;

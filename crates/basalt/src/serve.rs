@@ -8,6 +8,7 @@
 
 use crate::banner;
 use crate::host::{Process, fsync_policy};
+use crate::http::Http;
 use crate::logging;
 use crate::reserve::Reserve;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
@@ -102,6 +103,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
     let listening = Arc::new(Listening::open(&settings.network)?);
+    let http = Http::listen(&listening, &settings)?;
 
     let env = Env::system();
     let opening = env.clock.now();
@@ -129,12 +131,18 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         listening: Arc::clone(&listening),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
+    http.serve(&server);
     let net = NetThreads::start(&server)?;
     let acceptor = Acceptor::start(&listening, &server, &net)?;
     write_pid_file(&settings);
-    let (recovery, addresses) = (engine.recovery(), listening.addresses());
-    let start =
-        banner::Start { settings: &settings, addresses: &addresses, recovery, opened_in, threads };
+    let start = banner::Start {
+        settings: &settings,
+        addresses: &listening.addresses(),
+        http: &listening.addresses_of_fronts(),
+        recovery: engine.recovery(),
+        opened_in,
+        threads,
+    };
     show(&banner::text(&start), &settings);
     tracing::info!(port = listening.tcp_port(), "ready to accept connections");
 

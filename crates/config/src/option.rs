@@ -144,6 +144,8 @@ pub enum NameOrigin {
 pub enum Group {
     /// Listening, threads and the protocol.
     Network,
+    /// HTTP.
+    Http,
     /// Limits and rights of clients.
     Clients,
     /// The memory budget and what is done in the background.
@@ -171,6 +173,7 @@ impl Group {
     pub const fn title(self) -> &'static str {
         match self {
             Group::Network => "Network",
+            Group::Http => "HTTP",
             Group::Clients => "Clients",
             Group::Memory => "Memory",
             Group::Persistence => "Persistence",

@@ -1,6 +1,7 @@
 //! The options that Basalt acts on, as plain typed fields for those who read them often.
 
 use crate::options::clients::ClientSettings;
+use crate::options::http::HttpSettings;
 use crate::options::memory::MemorySettings;
 use crate::options::network::NetworkSettings;
 use crate::options::persistence::PersistenceSettings;
@@ -13,6 +14,8 @@ use crate::values::Values;
 pub struct Settings {
     /// Listening, threads and the protocol.
     pub network: NetworkSettings,
+    /// HTTP.
+    pub http: HttpSettings,
     /// Limits and rights of clients.
     pub clients: ClientSettings,
     /// The memory budget and what is done in the background.
@@ -29,6 +32,7 @@ impl Settings {
     pub(crate) fn from_values(values: &Values) -> Settings {
         Settings {
             network: NetworkSettings::from_values(values),
+            http: HttpSettings::from_values(values),
             clients: ClientSettings::from_values(values),
             memory: MemorySettings::from_values(values),
             persistence: PersistenceSettings::from_values(values),

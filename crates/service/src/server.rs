@@ -2,14 +2,16 @@
 
 use crate::announce::Announcer;
 use crate::clients::Clients;
+use crate::error::CommandError;
 use crate::pauses::Pauses;
 use crate::push::PubSub;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
 use crate::unusual::Unusual;
 use crate::web_guard::WebGuard;
+use basalt_change::place::ShardId;
 use basalt_config::{Config, Settings};
-use basalt_engine::{Engine, LockWait};
+use basalt_engine::{Engine, LockWait, Refusal};
 use basalt_env::{Env, Instant, Random};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::slow_log::SlowLog;
@@ -254,6 +256,13 @@ impl Server {
         self.memory_pages_sampled.store(self.engine.page_bytes(), Ordering::Relaxed);
         self.memory_bytes_used.store(used, Ordering::Relaxed);
         self.memory_bytes_peak.fetch_max(used, Ordering::Relaxed);
+    }
+
+    /// Why changes are refused for longer than it takes the log to catch up; `None` if they are
+    /// not.
+    pub fn refuses_changes(&self) -> Option<CommandError> {
+        let refusal = ShardId::all().find_map(|shard| self.engine.log().admit(shard).err())?;
+        (refusal != Refusal::Busy).then(|| CommandError::log_refused(&refusal))
     }
 
     /// Samples memory use and rates; called ten times a second, from no network thread.

@@ -16,6 +16,7 @@ pub mod crash;
 pub mod descriptors;
 pub mod faulty_disk;
 pub mod hostile;
+pub mod http;
 pub mod missing;
 pub mod random;
 pub mod server;

@@ -426,11 +426,15 @@ pub fn own_args(kind: Kind) -> Vec<String> {
     if is_redis(kind) {
         return vec!["--save".to_owned(), String::new()];
     }
+    // Tests that are about HTTP choose a port of their own.
+    let mut all = vec!["--http-port".to_owned(), "0".to_owned()];
     if kind == Kind::Careless {
-        return vec!["--cold-tier".to_owned(), "memory".to_owned()];
+        all.extend(["--cold-tier".to_owned(), "memory".to_owned()]);
+        return all;
     }
     let args = std::env::var("BASALT_ARGS").unwrap_or_default();
-    args.split_whitespace().map(str::to_owned).collect()
+    all.extend(args.split_whitespace().map(str::to_owned));
+    all
 }
 
 /// The program of a kind.

@@ -2,6 +2,7 @@
 
 pub(crate) mod clients;
 mod cluster;
+pub(crate) mod http;
 pub(crate) mod memory;
 pub(crate) mod network;
 pub(crate) mod persistence;
@@ -15,8 +16,9 @@ pub(crate) mod types;
 use crate::option::{Kind, OptionSpec};
 
 /// The groups in the order of the reference page.
-const TABLES: [&[OptionSpec]; 11] = [
+const TABLES: [&[OptionSpec]; 12] = [
     network::OPTIONS,
+    http::OPTIONS,
     clients::OPTIONS,
     memory::OPTIONS,
     persistence::OPTIONS,

@@ -12,6 +12,7 @@ mod compat;
 mod crash;
 mod disk;
 mod hostile;
+mod http;
 mod in_process;
 mod limits;
 mod load;

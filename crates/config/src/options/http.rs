@@ -1,0 +1,148 @@
+//! Where HTTP is spoken, and how much a client may send and how slowly.
+
+use super::network::{BindAddress, NetworkSettings};
+use super::{GIB, INT, MIB, PORT};
+use crate::option::{Group, Kind, OptionSpec, effective};
+use crate::values::Values;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const fn option(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionSpec {
+    effective(Group::Http, name, kind, default, doc).own()
+}
+
+const KIB: u64 = 1024;
+
+pub(super) const OPTIONS: &[OptionSpec] = &[
+    option(
+        "http-port",
+        PORT,
+        "8085",
+        "TCP port for HTTP; 0 opens none. If the default is taken the server starts without it.",
+    )
+    .immutable(),
+    option(
+        "http-bind",
+        Kind::Addresses,
+        "",
+        "Addresses on which HTTP listens, as those of `bind`; empty means the same.",
+    )
+    .immutable(),
+    option("http-unixsocket", Kind::Text, "", "Path of a Unix socket on which HTTP listens.")
+        .immutable(),
+    option(
+        "http-hosts",
+        Kind::Text,
+        "",
+        "Names, separated by spaces, under which clients without a password may call the server \
+         by HTTP, beside `localhost` and addresses: others may be a web page's.",
+    ),
+    option(
+        "http-head-max",
+        Kind::Memory { min: KIB, max: 65_535 },
+        "16kb",
+        "Largest head of an HTTP request.",
+    ),
+    option(
+        "http-path-max",
+        Kind::Memory { min: 256, max: 65_535 },
+        "8kb",
+        "Longest target of an HTTP request: path and query.",
+    ),
+    option(
+        "http-body-max",
+        Kind::Memory { min: KIB, max: 512 * MIB },
+        "64mb",
+        "Largest body of an HTTP request; `proto-max-bulk-len` limits it, too.",
+    ),
+    option(
+        "http-json-max",
+        Kind::Memory { min: KIB, max: GIB },
+        "16mb",
+        "Largest body in JSON, and largest reply that is written as JSON.",
+    ),
+    option(
+        "http-head-timeout",
+        Kind::Int { min: 1, max: 3600 },
+        "10",
+        "Seconds within which the head of an HTTP request must have come; also the seconds for \
+         which its body may come as slowly as it likes.",
+    ),
+    option(
+        "http-body-rate-min",
+        INT,
+        "1024",
+        "Bytes a second that a body must have come with on average after that; 0 is any.",
+    ),
+    option(
+        "http-idle-timeout",
+        INT,
+        "75",
+        "Seconds after which an HTTP connection without a request closes; 0 is never.",
+    ),
+];
+
+/// The options of this file, ready to use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpSettings {
+    /// `http-port`; 0 is none.
+    pub port: u16,
+    /// `http-bind`; empty means `bind`.
+    pub bind: Vec<BindAddress>,
+    /// `http-unixsocket`.
+    pub unixsocket: Option<PathBuf>,
+    /// `http-hosts`.
+    pub hosts: Vec<String>,
+    /// `http-head-max`.
+    pub head_bytes_max: u16,
+    /// `http-path-max`.
+    pub path_bytes_max: u16,
+    /// `http-body-max`, or `proto-max-bulk-len` if that is less.
+    pub body_bytes_max: usize,
+    /// `http-json-max`.
+    pub json_bytes_max: usize,
+    /// `http-head-timeout`.
+    pub head_time_max: Duration,
+    /// `http-body-rate-min`; 0 is any.
+    pub body_rate_min: u64,
+    /// `http-idle-timeout`; `None` is never.
+    pub idle_time_max: Option<Duration>,
+}
+
+impl HttpSettings {
+    pub(crate) fn from_values(values: &Values) -> Self {
+        let bulk_bytes_max: usize = values.number("proto-max-bulk-len");
+        let idle_s: u64 = values.number("http-idle-timeout");
+        let hosts = String::from_utf8_lossy(values.text("http-hosts"));
+        HttpSettings {
+            port: values.number("http-port"),
+            bind: values.addresses("http-bind"),
+            unixsocket: values.path("http-unixsocket"),
+            hosts: hosts.split_whitespace().map(str::to_owned).collect(),
+            head_bytes_max: values.number("http-head-max"),
+            path_bytes_max: values.number("http-path-max"),
+            body_bytes_max: bulk_bytes_max.min(values.number("http-body-max")),
+            json_bytes_max: values.number("http-json-max"),
+            head_time_max: Duration::from_secs(values.number("http-head-timeout")),
+            body_rate_min: values.number("http-body-rate-min"),
+            idle_time_max: (idle_s > 0).then(|| Duration::from_secs(idle_s)),
+        }
+    }
+
+    /// Where HTTP listens, in the words of the sockets of Redis' protocol; `None` if nowhere.
+    pub fn listening(&self, network: &NetworkSettings) -> Option<NetworkSettings> {
+        let bind = if self.bind.is_empty() { &network.bind } else { &self.bind };
+        let settings = NetworkSettings {
+            bind: bind.clone(),
+            port: self.port,
+            unixsocket: self.unixsocket.clone(),
+            ..network.clone()
+        };
+        (self.port != 0 || self.unixsocket.is_some()).then_some(settings)
+    }
+}

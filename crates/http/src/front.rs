@@ -1,0 +1,364 @@
+//! HOT PATH
+//! One connection that speaks HTTP.
+//!
+//! ```text
+//! bytes ─▶ intake: head, body ─▶ identity, guard ─▶ routes ─▶ words over the head ─▶ batch
+//!                                                     └─▶ plan ─▶ … reply ─▶ respond ─▶ response
+//! ```
+//! Requests are parsed ahead of those that run, so plans wait in the order of their requests. What
+//! no command answers, an error for one, is answered when all before it is.
+
+use crate::command::{self, Decoded};
+use crate::guard;
+use crate::health;
+use crate::identity::Accepted;
+use crate::intake::{Arrival, Intake};
+use crate::patience::{Patience, Progress};
+use crate::plan::{Answer, Ending, Plan};
+use crate::problem::Problem;
+use crate::respond::{Circumstances, Own, leave_room, respond, respond_self};
+use crate::routes::{self, Endpoint, Found};
+use crate::strings::StringCall;
+use crate::words::Words;
+use basalt_config::Settings;
+use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Then};
+use basalt_env::Instant;
+use basalt_http1::{Body, Connection, Date, Head, Method, Status};
+use basalt_net::{Front, Input, Next};
+use basalt_resp::{Arg, Output, Protocol, Reply, ReplyMark, RequestLimits};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Of a response to bytes of which no request is known.
+const OF_NO_REQUEST: Ending = Ending { connection: Connection::Closes, is_without_body: false };
+
+/// See the head of this file.
+pub struct HttpFront {
+    server: Arc<Dispatcher>,
+    settings: Arc<Settings>,
+    settings_version: u64,
+    date: Date,
+    intake: Intake,
+    patience: Patience,
+    accepted: Accepted,
+    /// Requests that are parsed and have not begun to run.
+    plans: VecDeque<Plan>,
+    /// The request that has begun to run, and where its reply begins.
+    current: Option<Plan>,
+    mark: Option<ReplyMark>,
+    /// Its reply comes later.
+    is_late: bool,
+    /// What the front itself is about to answer.
+    own: Option<(Own, Ending)>,
+}
+
+/// What a request asks for.
+enum Task {
+    String(StringCall),
+    Command(Answer),
+    Own(Own),
+}
+
+impl fmt::Debug for HttpFront {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HttpFront").field("plans", &self.plans).finish_non_exhaustive()
+    }
+}
+
+impl HttpFront {
+    /// The front of a connection to this server.
+    pub fn new(server: Arc<Dispatcher>) -> HttpFront {
+        let settings_version = server.config.version();
+        HttpFront {
+            settings: server.config.settings(),
+            settings_version,
+            date: Date::new(server.env.clock.unix_ms()),
+            intake: Intake::default(),
+            patience: Patience::default(),
+            accepted: Accepted::default(),
+            plans: VecDeque::new(),
+            current: None,
+            mark: None,
+            is_late: false,
+            own: None,
+            server,
+        }
+    }
+
+    #[inline]
+    fn renew_settings(&mut self) {
+        let version = self.server.config.version();
+        if version != self.settings_version {
+            (self.settings_version, self.settings) = (version, self.server.config.settings());
+        }
+    }
+
+    /// Parses the request at hand.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    fn parse(&mut self, input: &mut Input, words: &mut Vec<Arg>) -> Result<Next, Problem> {
+        let Some(head) = self.intake.take_head(input, &self.settings.http)? else {
+            let there = input.bytes().len() - input.parsed();
+            return Ok(Next::Incomplete { wanted: there + 1 });
+        };
+        if let Some(gone_on) = self.intake.go_on_discarding(input, &head) {
+            return Ok(self.answer_or_wait(head, gone_on));
+        }
+        let task = match self.task(&head, &input.bytes()[input.parsed()..]) {
+            Ok(Task::Own(own)) => return self.answer_instead(input, head, own),
+            Ok(task) => task,
+            Err(problem) => return self.answer_instead(input, head, Own::Problem(problem)),
+        };
+        let bytes_max = match &task {
+            Task::Command(_) => {
+                self.settings.http.json_bytes_max.min(self.settings.http.body_bytes_max)
+            }
+            _ => self.settings.http.body_bytes_max,
+        };
+        let body = match self.intake.arrive(input, &head, bytes_max)? {
+            Arrival::Whole(bytes) => bytes,
+            Arrival::Wants(wanted) => {
+                let continues = self.intake.continues(&head);
+                let ending = Ending::of(&head);
+                self.intake.put_back(head);
+                if continues {
+                    self.own = Some((Own::Continue, ending));
+                    return Ok(Next::Passed { bytes: 0 });
+                }
+                return Ok(Next::Incomplete { wanted });
+            }
+        };
+        let before = words.len();
+        match self.write(input, &head, body, &task, words) {
+            Ok(plan) => {
+                self.plans.push_back(plan);
+                self.intake.pass();
+                Ok(Next::Request { bytes: head.bytes + body })
+            }
+            Err(problem) => {
+                words.truncate(before);
+                Ok(self.pass(&head, body, Own::Problem(problem)))
+            }
+        }
+    }
+
+    /// Finds out what a request asks for, and whether it may. `bytes` begins with its head.
+    fn task(&mut self, head: &Head, bytes: &[u8]) -> Result<Task, Problem> {
+        let Found { endpoint, allow, key } = routes::find(&bytes[head.path()], head.method)?;
+        match endpoint {
+            Endpoint::Live => return Ok(Task::Own(Own::Text(health::HEALTHY))),
+            Endpoint::Ready => {
+                return health::ready(&self.server).map(|()| Task::Own(Own::Text(health::HEALTHY)));
+            }
+            Endpoint::String | Endpoint::Command => {}
+        }
+        let settings = (&*self.settings, self.settings_version);
+        let identity = self.accepted.identify(head, bytes, settings)?;
+        guard::admit(head, bytes, identity, &self.settings.http.hosts)?;
+        if head.method == Method::Options {
+            return Ok(Task::Own(Own::Methods(allow)));
+        }
+        if endpoint == Endpoint::String {
+            return StringCall::of(head, bytes, key).map(Task::String);
+        }
+        crate::query::Query::new(&bytes[head.query()]).demand_only(&[])?;
+        command::demand_json(head, bytes)?;
+        let wants_bytes = command::wants_bytes(head, bytes);
+        Ok(Task::Command(if wants_bytes { Answer::Raw } else { Answer::Json }))
+    }
+
+    /// Writes the words of a request that is wholly there.
+    ///
+    /// # Errors
+    /// They are none after all.
+    fn write(
+        &self,
+        input: &mut Input,
+        head: &Head,
+        body_bytes: usize,
+        task: &Task,
+        words: &mut Vec<Arg>,
+    ) -> Result<Plan, Problem> {
+        let start = input.parsed();
+        let of_head = start..start + head.bytes;
+        let body = of_head.end..of_head.end + body_bytes;
+        let answer = match task {
+            Task::String(call) => {
+                input.keep(of_head.clone());
+                let mut words = Words::over(input.bytes_mut(), of_head, words);
+                call.write(&mut words, start, body)?;
+                call.answer()
+            }
+            Task::Command(answer) => {
+                let words_max = self.settings.network.multibulk_args_max;
+                let decoded = Decoded::of(&input.bytes()[body.clone()], words_max)?;
+                decoded.demand_connectionless(&self.server.commands)?;
+                input.keep(body.clone());
+                decoded.write(input.bytes_mut(), body, words);
+                *answer
+            }
+            Task::Own(_) => return Err(Problem::bad_request("nothing to be done")),
+        };
+        Ok(Plan { answer, ending: Ending::of(head) })
+    }
+
+    /// Answers a request itself, when its body is out of the way.
+    ///
+    /// # Errors
+    /// It is not known where the body ends, or it would take too long to wait for that.
+    fn answer_instead(&mut self, input: &mut Input, head: Head, own: Own) -> Result<Next, Problem> {
+        let length = match head.body {
+            Body::Length(length) if length <= self.settings.http.body_bytes_max as u64 => length,
+            _ => return Ok(self.close_with(own, Ending::of(&head))),
+        };
+        if length == 0 {
+            return Ok(self.pass(&head, 0, own));
+        }
+        if head.expects_continue {
+            // The body may come or not: nobody can tell what the next bytes are.
+            return Ok(self.close_with(own, Ending::of(&head)));
+        }
+        self.intake.discard(length, own);
+        match self.intake.go_on_discarding(input, &head) {
+            Some(gone_on) => Ok(self.answer_or_wait(head, gone_on)),
+            None => Ok(Next::Refused),
+        }
+    }
+
+    fn answer_or_wait(&mut self, head: Head, gone_on: Result<Own, usize>) -> Next {
+        match gone_on {
+            Ok(own) => self.pass(&head, 0, own),
+            Err(wanted) => {
+                self.intake.put_back(head);
+                Next::Incomplete { wanted }
+            }
+        }
+    }
+
+    /// The request at hand is answered by the front itself.
+    fn pass(&mut self, head: &Head, body_bytes: usize, own: Own) -> Next {
+        let ending = Ending::of(head);
+        let closes = matches!(&own, Own::Problem(problem) if problem.closes);
+        if closes || ending.closes() {
+            return self.close_with(own, ending);
+        }
+        self.intake.pass();
+        self.own = Some((own, ending));
+        Next::Passed { bytes: head.bytes + body_bytes }
+    }
+
+    /// The last response of the connection is the front's own.
+    fn close_with(&mut self, own: Own, ending: Ending) -> Next {
+        self.own = Some((own, Ending { connection: Connection::Closes, ..ending }));
+        Next::Refused
+    }
+
+    fn respond_self(&mut self, own: &Own, ending: Ending, out: &mut Output) {
+        self.date.set(self.server.env.clock.unix_ms());
+        respond_self(own, ending, out, &self.date);
+    }
+}
+
+impl Front for HttpFront {
+    fn next(&mut self, input: &mut Input, _: &RequestLimits, words: &mut Vec<Arg>) -> Next {
+        self.renew_settings();
+        match self.parse(input, words) {
+            Ok(next) => next,
+            Err(problem) => self.close_with(Own::Problem(problem), OF_NO_REQUEST),
+        }
+    }
+
+    fn rewind(&mut self) {
+        self.intake.rewind();
+        self.plans.clear();
+        self.own = None;
+        if !self.is_late {
+            self.current = None;
+        }
+    }
+
+    fn answer(&mut self, out: &mut Output) {
+        let Some((own, ending)) = self.own.take() else { return };
+        if own != Own::Continue {
+            self.intake.note_answer();
+        }
+        self.respond_self(&own, ending, out);
+    }
+
+    fn refuse(&mut self, out: &mut Output) {
+        if let Some((own, ending)) = self.own.take() {
+            self.respond_self(&own, ending, out);
+        }
+    }
+
+    fn dismiss(&mut self, error: &str, out: &mut Output) {
+        let problem = Problem::of_error(error.as_bytes());
+        let is_for_now = problem.code == "ERR";
+        let status = if is_for_now { Status::ServiceUnavailable } else { problem.status };
+        let own = Own::Problem(Problem { status, ..problem }.closing());
+        self.respond_self(&own, OF_NO_REQUEST, out);
+    }
+
+    /// No request by HTTP subscribes to anything.
+    fn deliver(&mut self, _: Output, _: &mut Output) {}
+
+    fn protocol(&self) -> Protocol {
+        Protocol::Resp3
+    }
+
+    fn lets_in(&self) -> bool {
+        true
+    }
+
+    fn is_late(&mut self, now: Instant, unparsed: usize) -> bool {
+        let (request, body_bytes) = self.intake.progress(unparsed);
+        let is_sent = unparsed > 0 || body_bytes.is_some();
+        let progress = is_sent.then_some(Progress { request, body_bytes });
+        if !self.patience.is_over(now, progress, &self.settings.http) {
+            return false;
+        }
+        let text = "the request has not come in time";
+        let problem = Problem::new(Status::RequestTimeout, "TIMEOUT", text).closing();
+        self.own = Some((Own::Problem(problem), OF_NO_REQUEST));
+        true
+    }
+
+    fn idle_max(&self) -> Option<Duration> {
+        self.settings.http.idle_time_max
+    }
+}
+
+impl ReplyForm for HttpFront {
+    #[inline]
+    fn begin(&mut self, out: &mut Output) {
+        self.current = self.current.take().or_else(|| self.plans.pop_front());
+        self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
+        leave_room(self.current.as_ref(), out);
+    }
+
+    #[inline]
+    fn end(&mut self, ended: Ended, out: &mut Output) -> Then {
+        let Some(mark) = self.mark.take() else { return Then::Closes };
+        if ended != Ended::Answered {
+            Reply::new(out, Protocol::Resp3).cut(mark);
+            if ended == Ended::AnsweredLater {
+                self.is_late = true;
+                self.intake.note_answer();
+            }
+            return Then::GoesOn;
+        }
+        if !std::mem::take(&mut self.is_late) {
+            self.intake.note_answer();
+        }
+        let Some(plan) = self.current.take() else {
+            Reply::new(out, Protocol::Resp3).cut(mark);
+            return Then::Closes;
+        };
+        self.date.set(self.server.env.clock.unix_ms());
+        let json_bytes_max = self.settings.http.json_bytes_max;
+        respond(plan, mark, out, Circumstances { date: &self.date, json_bytes_max })
+    }
+}

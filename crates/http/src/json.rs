@@ -1,0 +1,237 @@
+//! Replies in Redis' protocol, version 3, as JSON.
+//!
+//! | reply | JSON |
+//! |---|---|
+//! | text | string; what is not UTF-8: `{"$b64": …}` |
+//! | integer | number; beyond 2^53, where JavaScript's numbers end, a string |
+//! | double | number, or `"inf"`, `"-inf"`, `"nan"` |
+//! | null, boolean | the same |
+//! | array, set, push | array |
+//! | map | object if its keys are distinct texts, else an array of pairs |
+//! | big number, verbatim text | string |
+//! | an error within | `{"$error": …}` |
+
+use crate::problem::Problem;
+use basalt_http1::Status;
+use basalt_http1::base64::{self, Alphabet};
+use std::collections::HashSet;
+
+/// Deepest nesting that is written; commands nest less, scripts up to 100.
+const DEPTH_MAX: usize = 128;
+/// Integers beyond these are not exact in JavaScript.
+const EXACT: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
+
+/// A reply as JSON.
+///
+/// # Errors
+/// The reply is an error, or too deep.
+pub(crate) fn of_reply(reply: &[u8]) -> Result<Vec<u8>, Problem> {
+    if let Some((b'-', text, _)) = line(reply, 0) {
+        return Err(Problem::of_error(text));
+    }
+    let mut writer = Writer { reply, out: Vec::with_capacity(reply.len()) };
+    match writer.value(0, 0) {
+        Some(end) if end == reply.len() => Ok(writer.out),
+        _ => Err(Problem::new(Status::BadRequest, "REPLYTOODEEP", "the reply is nested too deep")),
+    }
+}
+
+/// The kind of the value that begins there, the rest of its first line, and where that ends.
+fn line(reply: &[u8], at: usize) -> Option<(u8, &[u8], usize)> {
+    let rest = reply.get(at..)?;
+    let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
+    let (kind, text) = rest[..end].split_first()?;
+    Some((*kind, text, at + end + 2))
+}
+
+fn number(text: &[u8]) -> Option<usize> {
+    str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Where the value ends that begins there.
+fn skip(reply: &[u8], at: usize) -> Option<usize> {
+    // Values that are still to come; a loop, for depth costs nothing here.
+    let (mut left, mut at) = (1usize, at);
+    while left > 0 {
+        let (kind, text, next) = line(reply, at)?;
+        at = next;
+        left -= 1;
+        match kind {
+            b'$' | b'=' => at += number(text)? + 2,
+            b'*' | b'~' | b'>' => left += number(text)?,
+            b'%' => left += 2 * number(text)?,
+            _ => {}
+        }
+    }
+    Some(at)
+}
+
+struct Writer<'a> {
+    reply: &'a [u8],
+    out: Vec<u8>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes the value that begins there; returns where it ends.
+    fn value(&mut self, at: usize, depth: usize) -> Option<usize> {
+        let (kind, text, next) = line(self.reply, at)?;
+        match kind {
+            b'+' | b'(' => self.text(text),
+            b'-' => {
+                self.out.extend_from_slice(br#"{"$error":"#);
+                self.text(text);
+                self.out.push(b'}');
+            }
+            b':' => self.integer(text),
+            b',' => self.double(text),
+            b'#' => self.out.extend_from_slice(if text == b"t" { b"true" } else { b"false" }),
+            b'_' => self.out.extend_from_slice(b"null"),
+            b'$' | b'=' => {
+                let len = number(text)?;
+                let bytes = self.reply.get(next..next + len)?;
+                // Its format, three letters and a colon.
+                self.text(if kind == b'=' { bytes.get(4..)? } else { bytes });
+                return Some(next + len + 2);
+            }
+            b'*' | b'~' | b'>' if depth < DEPTH_MAX => {
+                return self.array(number(text)?, next, depth);
+            }
+            b'%' if depth < DEPTH_MAX => return self.map(number(text)?, next, depth),
+            _ => return None,
+        }
+        Some(next)
+    }
+
+    fn array(&mut self, count: usize, mut at: usize, depth: usize) -> Option<usize> {
+        self.out.push(b'[');
+        for number in 0..count {
+            self.separate(number);
+            at = self.value(at, depth + 1)?;
+        }
+        self.out.push(b']');
+        Some(at)
+    }
+
+    fn map(&mut self, count: usize, mut at: usize, depth: usize) -> Option<usize> {
+        let is_object = self.has_distinct_texts(count, at)?;
+        let (open, between, close, pair_open, pair_close): (u8, u8, u8, &[u8], &[u8]) =
+            match is_object {
+                true => (b'{', b':', b'}', b"", b""),
+                false => (b'[', b',', b']', b"[", b"]"),
+            };
+        self.out.push(open);
+        for number in 0..count {
+            self.separate(number);
+            self.out.extend_from_slice(pair_open);
+            at = self.value(at, depth + 1)?;
+            self.out.push(between);
+            at = self.value(at, depth + 1)?;
+            self.out.extend_from_slice(pair_close);
+        }
+        self.out.push(close);
+        Some(at)
+    }
+
+    /// Whether the keys of a map that begins there can be the names of an object.
+    fn has_distinct_texts(&self, count: usize, mut at: usize) -> Option<bool> {
+        let mut names = HashSet::new();
+        for _ in 0..count {
+            let (kind, text, next) = line(self.reply, at)?;
+            let name = match kind {
+                b'+' => text,
+                b'$' => self.reply.get(next..next + number(text)?)?,
+                _ => return Some(false),
+            };
+            if str::from_utf8(name).is_err() || !names.insert(name) {
+                return Some(false);
+            }
+            at = skip(self.reply, skip(self.reply, at)?)?;
+        }
+        Some(true)
+    }
+
+    fn separate(&mut self, number: usize) {
+        if number > 0 {
+            self.out.push(b',');
+        }
+    }
+
+    fn text(&mut self, bytes: &[u8]) {
+        match str::from_utf8(bytes) {
+            Ok(text) => {
+                serde_json::to_writer(&mut self.out, text).expect("text can be written to memory");
+            }
+            Err(_) => {
+                self.out.extend_from_slice(br#"{"$b64":""#);
+                base64::encode(bytes, Alphabet::Standard, &mut self.out);
+                self.out.extend_from_slice(br#""}"#);
+            }
+        }
+    }
+
+    fn integer(&mut self, text: &[u8]) {
+        let is_exact = str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .is_some_and(|number| EXACT.contains(&number));
+        if is_exact {
+            self.out.extend_from_slice(text);
+        } else {
+            self.text(text);
+        }
+    }
+
+    fn double(&mut self, text: &[u8]) {
+        if matches!(text, b"inf" | b"-inf" | b"nan") {
+            self.text(text);
+        } else {
+            self.out.extend_from_slice(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(reply: &[u8]) -> String {
+        String::from_utf8(of_reply(reply).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_reply_is_json() {
+        for (reply, expected) in [
+            (&b"+OK\r\n"[..], r#""OK""#),
+            (b"$3\r\na\"b\r\n", r#""a\"b""#),
+            (b"$2\r\n\r\n\r\n", r#""\r\n""#),
+            (b"$2\r\n\x00\xff\r\n", r#"{"$b64":"AP8="}"#),
+            (b":9007199254740992\r\n", "9007199254740992"),
+            (b":9007199254740993\r\n", r#""9007199254740993""#),
+            (b":-9223372036854775808\r\n", r#""-9223372036854775808""#),
+            (b",1.5\r\n", "1.5"),
+            (b",1e+30\r\n", "1e+30"),
+            (b",-inf\r\n", r#""-inf""#),
+            (b"_\r\n", "null"),
+            (b"#t\r\n", "true"),
+            (b"*0\r\n", "[]"),
+            (b"~2\r\n:1\r\n-ERR no\r\n", r#"[1,{"$error":"ERR no"}]"#),
+            (b"(123456789012345678901234567890\r\n", r#""123456789012345678901234567890""#),
+            (b"=7\r\ntxt:abc\r\n", r#""abc""#),
+            (b"%2\r\n+a\r\n:1\r\n$1\r\nb\r\n*1\r\n_\r\n", r#"{"a":1,"b":[null]}"#),
+            (b"%2\r\n+a\r\n:1\r\n$1\r\na\r\n:2\r\n", r#"[["a",1],["a",2]]"#),
+            (b"%1\r\n:1\r\n:2\r\n", "[[1,2]]"),
+        ] {
+            assert_eq!(json(reply), expected, "{}", reply.escape_ascii());
+        }
+        assert_eq!(of_reply(b"-ERR no\r\n").unwrap_err().code, "ERR");
+    }
+
+    #[test]
+    fn what_is_too_deep_or_cut_is_refused() {
+        let deep = [b"*1\r\n".repeat(200), b"_\r\n".to_vec()].concat();
+        assert!(of_reply(&deep).is_err());
+        for cut in [&b"*2\r\n:1\r\n"[..], b"$5\r\nabc\r\n", b"%1\r\n+a\r\n", b"", b"x"] {
+            assert!(of_reply(cut).is_err(), "{}", cut.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! HOT PATH
+//! Replies become responses.
+//!
+//! A string stays where the command has written it: room was left before it, over which its head is
+//! written, and over the length that stands before it.
+//!
+//! ```text
+//! │ room                │ $1024\r\n │ value │ \r\n
+//! HTTP/1.1 200 OK … Content-Length:    1024\r\n\r\n value
+//! ```
+//! Everything else is short, or becomes JSON: it is taken out, and a response written in its place.
+
+use crate::json;
+use crate::plan::{Answer, Ending, Plan};
+use crate::problem::Problem;
+use crate::strings::unmet;
+use basalt_dispatch::Then;
+use basalt_http1::{ByteRange, Connection, ContentRange, Date, ResponseHead, Status, Value};
+use basalt_resp::{Output, Protocol, Reply, ReplyMark};
+use std::io::IoSlice;
+use std::ops::Range;
+
+/// Room for the head of a plain value, and for one with more fields.
+const ROOM: usize = 256;
+const ROOM_MAX: usize = 448;
+const SPACES: [u8; ROOM_MAX] = [b' '; ROOM_MAX];
+
+const OF_VALUES: &str = "Content-Type: application/octet-stream\r\nX-Content-Type-Options: nosniff\r\n\
+                         Cache-Control: no-cache\r\nAccept-Ranges: bytes\r\n";
+/// Of a value that a browser would show as a page: it is kept, and runs nothing.
+const OF_DOCUMENTS: &str = "Content-Type: application/octet-stream\r\nX-Content-Type-Options: nosniff\r\n\
+     Cache-Control: no-cache\r\nAccept-Ranges: bytes\r\n\
+     Content-Disposition: attachment\r\nContent-Security-Policy: sandbox\r\n";
+const OF_JSON: &str = "Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n\
+                       Cache-Control: no-store\r\n";
+const OF_PROBLEMS: &str = "Content-Type: application/problem+json\r\n\
+                           X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+const OF_TEXTS: &str = "Content-Type: text/plain\r\nX-Content-Type-Options: nosniff\r\n\
+                        Cache-Control: no-store\r\n";
+const OF_NOTHING: &str = "Cache-Control: no-cache\r\n";
+
+/// A response without a command's reply.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Own {
+    Problem(Problem),
+    /// A short text.
+    Text(&'static [u8]),
+    /// The methods of the target.
+    Methods(&'static str),
+    /// The client may send the body.
+    Continue,
+}
+
+/// What is needed beside the reply.
+#[derive(Clone, Copy)]
+pub(crate) struct Circumstances<'a> {
+    pub(crate) date: &'a Date,
+    /// Largest reply that is written as JSON.
+    pub(crate) json_bytes_max: usize,
+}
+
+/// Leaves room for the head, where the reply will be a value.
+#[inline]
+pub(crate) fn leave_room(plan: Option<&Plan>, out: &mut Output) {
+    if let Some(room) = plan.map(room_of).filter(|&room| room > 0) {
+        Reply::new(out, Protocol::Resp3).raw(&SPACES[..room]);
+    }
+}
+
+#[inline]
+fn room_of(plan: &Plan) -> usize {
+    match plan.answer {
+        Answer::Value { range: None, is_document: false } => ROOM,
+        Answer::Value { .. } => ROOM_MAX,
+        _ => 0,
+    }
+}
+
+/// Makes a response of what has been written since the mark; returns what becomes of the client.
+pub(crate) fn respond(
+    plan: Plan,
+    mark: ReplyMark,
+    out: &mut Output,
+    circumstances: Circumstances<'_>,
+) -> Then {
+    let mut response = Response { out, mark, ending: plan.ending, circumstances };
+    if response.is_empty(room_of(&plan)) {
+        // The reply has been taken back: the client is about to be disconnected.
+        response.cut();
+        return Then::Closes;
+    }
+    match plan.answer {
+        Answer::Value { range, is_document } => response.value(room_of(&plan), range, is_document),
+        Answer::Json => response.json(),
+        Answer::Raw => response.raw(),
+        answer => response.brief(answer),
+    }
+    if plan.ending.closes() { Then::Closes } else { Then::GoesOn }
+}
+
+/// Writes a response of the front's own.
+pub(crate) fn respond_self(own: &Own, ending: Ending, out: &mut Output, date: &Date) {
+    let mark = Reply::new(out, Protocol::Resp3).mark();
+    let circumstances = Circumstances { date, json_bytes_max: 0 };
+    let mut response = Response { out, mark, ending, circumstances };
+    match own {
+        Own::Problem(problem) => response.problem(problem),
+        Own::Text(text) => response.write(Status::Ok, OF_TEXTS, &[], text),
+        Own::Methods(methods) => {
+            let fields = [("Allow", Value::Text(methods.as_bytes()))];
+            response.write_head(Status::NoContent, OF_NOTHING, &fields, None);
+        }
+        Own::Continue => {
+            Reply::new(response.out, Protocol::Resp3).raw(basalt_http1::CONTINUE.as_bytes());
+        }
+    }
+}
+
+struct Response<'a> {
+    out: &'a mut Output,
+    mark: ReplyMark,
+    ending: Ending,
+    circumstances: Circumstances<'a>,
+}
+
+/// What a reply is, as its first line says.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Nothing,
+    Error(Vec<u8>),
+    /// A string of this length, which begins there.
+    Bulk(usize, usize),
+    Integer(Vec<u8>),
+    Other,
+}
+
+impl Line {
+    #[inline]
+    fn of(reply: &[u8]) -> Line {
+        let Some(end) = reply.iter().position(|&byte| byte == b'\r') else { return Line::Other };
+        match reply[0] {
+            b'_' => Line::Nothing,
+            b'-' => Line::Error(reply[1..end].to_vec()),
+            b':' => Line::Integer(reply[1..end].to_vec()),
+            b'$' => {
+                let len = str::from_utf8(&reply[1..end]).ok().and_then(|text| text.parse().ok());
+                len.map_or(Line::Other, |len| Line::Bulk(end + 2, len))
+            }
+            _ => Line::Other,
+        }
+    }
+}
+
+impl Response<'_> {
+    fn reply(&mut self) -> Reply<'_> {
+        Reply::new(self.out, Protocol::Resp3)
+    }
+
+    fn cut(&mut self) {
+        let mark = self.mark;
+        self.reply().cut(mark);
+    }
+
+    /// Whether nothing was written but the room for a head.
+    fn is_empty(&mut self, room: usize) -> bool {
+        let mark = self.mark;
+        self.reply().copied_since(mark).is_some_and(|copied| copied.len() <= room)
+    }
+
+    /// A string, where it stands.
+    #[inline]
+    fn value(&mut self, room: usize, range: Option<ByteRange>, is_document: bool) {
+        let mark = self.mark;
+        let mut reply = self.reply();
+        let Some(copied) = reply.copied_since(mark) else {
+            return self.value_elsewhere(room, range, is_document);
+        };
+        let Line::Bulk(at, len) = Line::of(&copied[room..]) else {
+            return self.value_elsewhere(room, range, is_document);
+        };
+        let value_at = room + at;
+        let is_copied = copied.len() == value_at + len + 2;
+        let Some(part) = part_of(len, range) else { return self.no_such_part(len) };
+        if self.ending.is_without_body {
+            return self.write_value(part, len, is_document, &[]);
+        }
+        let fields = [("Content-Range", content_range(&part, len))];
+        let fields = if part.len() == len { &fields[..0] } else { &fields };
+        let head = self.head_of_value(&part, len, is_document, fields);
+        let mut reply = Reply::new(self.out, Protocol::Resp3);
+        let Some(copied) = reply.copied_since(mark) else { return };
+        let fits = head.write_over(&mut copied[..value_at]);
+        assert!(fits, "the room is as large as the longest head");
+        if part.len() == len {
+            return reply.shorten(2);
+        }
+        if is_copied {
+            copied.copy_within(value_at + part.start..value_at + part.end, value_at);
+            reply.shorten(len - part.len() + 2);
+        } else {
+            reply.shorten(2);
+            reply.narrow_shared(mark, part);
+        }
+    }
+
+    /// A string that does not lie together with its room, or something else.
+    #[cold]
+    fn value_elsewhere(&mut self, room: usize, range: Option<ByteRange>, is_document: bool) {
+        let bytes = self.take();
+        let reply = &bytes[room..];
+        match Line::of(reply) {
+            Line::Bulk(at, len) => match part_of(len, range) {
+                Some(part) => {
+                    let body = &reply[at + part.start..at + part.end];
+                    self.write_value(part, len, is_document, body);
+                }
+                None => self.no_such_part(len),
+            },
+            line => self.unexpected(line),
+        }
+    }
+
+    fn head_of_value<'b>(
+        &self,
+        part: &Range<usize>,
+        len: usize,
+        is_document: bool,
+        fields: &'b [(&'static str, Value<'b>)],
+    ) -> ResponseHead<'b>
+    where
+        Self: 'b,
+    {
+        ResponseHead {
+            status: if part.len() == len { Status::Ok } else { Status::PartialContent },
+            lines: if is_document { OF_DOCUMENTS } else { OF_VALUES },
+            fields,
+            connection: self.ending.connection,
+            date: self.circumstances.date,
+            content_length: Some(part.len() as u64),
+        }
+    }
+
+    /// Writes a string, or a part of it.
+    fn write_value(&mut self, part: Range<usize>, len: usize, is_document: bool, body: &[u8]) {
+        let fields = [("Content-Range", content_range(&part, len))];
+        let fields = if part.len() == len { &fields[..0] } else { &fields };
+        let mut head = Vec::with_capacity(ROOM_MAX);
+        self.head_of_value(&part, len, is_document, fields).write(&mut head);
+        self.cut();
+        self.reply().raw(&head);
+        self.reply().raw(body);
+    }
+
+    fn no_such_part(&mut self, len: usize) {
+        let problem = Problem::no_such_part(len);
+        let range = ContentRange::Unsatisfied { length: len as u64 };
+        self.problem_with(&problem, &[("Content-Range", Value::ContentRange(range))]);
+    }
+
+    /// A reply of which the first line says all.
+    fn brief(&mut self, answer: Answer) {
+        let line = self.first_line();
+        match (answer, line) {
+            (_, Line::Error(text)) => self.problem(&Problem::of_error(&text)),
+            (Answer::NotModified, Line::Bulk(..)) => {
+                self.write_head(Status::NotModified, OF_NOTHING, &[], None);
+            }
+            (Answer::Put, Line::Nothing) => self.write(Status::Created, OF_NOTHING, &[], b""),
+            (Answer::PutIf { .. }, Line::Nothing) => self.problem(&unmet()),
+            (Answer::PutIf { creates: true }, _) => {
+                self.write(Status::Created, OF_NOTHING, &[], b"");
+            }
+            (Answer::Removed, Line::Bulk(..)) | (Answer::Put | Answer::PutIf { .. }, _) => {
+                self.write_head(Status::NoContent, OF_NOTHING, &[], None);
+            }
+            (Answer::Length, Line::Integer(length)) => self.member("length", &length),
+            (Answer::Number, Line::Integer(number)) => {
+                let number = json::of_reply(&[b":", &number[..], b"\r\n"].concat());
+                self.member("value", &number.unwrap_or_default());
+            }
+            // INCRBYFLOAT writes its number as a string.
+            (Answer::Number, Line::Bulk(..)) => {
+                let reply = self.take();
+                let (Some(start), Some(end)) = (
+                    reply.iter().position(|&byte| byte == b'\n').map(|at| at + 1),
+                    reply.len().checked_sub(2),
+                ) else {
+                    return self.unexpected(Line::Other);
+                };
+                self.member("value", &reply[start..end]);
+            }
+            (_, line) => self.unexpected(line),
+        }
+    }
+
+    /// The first line of the reply.
+    #[inline]
+    fn first_line(&mut self) -> Line {
+        let mark = self.mark;
+        if let Some(copied) = self.reply().copied_since(mark) {
+            return Line::of(copied);
+        }
+        let bytes = self.take();
+        let line = Line::of(&bytes);
+        self.reply().raw(&bytes);
+        line
+    }
+
+    fn member(&mut self, name: &str, number: &[u8]) {
+        let body = [b"{\"", name.as_bytes(), b"\":", number, b"}"].concat();
+        self.write(Status::Ok, OF_JSON, &[], &body);
+    }
+
+    fn unexpected(&mut self, line: Line) {
+        match line {
+            Line::Nothing => self.problem(&Problem::no_key()),
+            Line::Error(text) => self.problem(&Problem::of_error(&text)),
+            _ => self.problem(&Problem::bad_request("the command has answered something else")),
+        }
+    }
+
+    fn json(&mut self) {
+        if self.is_too_large() {
+            return;
+        }
+        let reply = self.take();
+        match json::of_reply(&reply) {
+            Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
+            Err(problem) => self.problem(&problem),
+        }
+    }
+
+    fn raw(&mut self) {
+        match self.first_line() {
+            Line::Bulk(..) => self.value_elsewhere(0, None, false),
+            _ => self.json(),
+        }
+    }
+
+    /// Refuses a reply that is too large to be made JSON of; returns true if it is.
+    fn is_too_large(&mut self) -> bool {
+        let mark = self.mark;
+        let taken = self.reply().split_off(mark);
+        let most = self.circumstances.json_bytes_max;
+        if taken.len() > most {
+            self.problem(&Problem::reply_too_large(most));
+            return true;
+        }
+        self.reply().append(taken);
+        false
+    }
+
+    /// Takes out all of the reply.
+    fn take(&mut self) -> Vec<u8> {
+        let mark = self.mark;
+        let mut taken = self.reply().split_off(mark);
+        let mut bytes = Vec::with_capacity(taken.len());
+        while !taken.is_empty() {
+            let mut slices = [IoSlice::new(&[]); 16];
+            let count = taken.io_slices(&mut slices);
+            let before = bytes.len();
+            slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
+            taken.advance(bytes.len() - before);
+        }
+        bytes
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.problem_with(problem, &[]);
+    }
+
+    fn problem_with(&mut self, problem: &Problem, more: &[(&'static str, Value<'_>)]) {
+        let mut fields = more.to_vec();
+        if let Some(methods) = problem.allow {
+            fields.push(("Allow", Value::Text(methods.as_bytes())));
+        }
+        if problem.challenges {
+            let challenge = b"Basic realm=\"Basalt\", charset=\"UTF-8\"";
+            fields.push(("WWW-Authenticate", Value::Text(challenge)));
+        }
+        if problem.status == Status::ServiceUnavailable {
+            fields.push(("Retry-After", Value::Number(1)));
+        }
+        if problem.closes {
+            self.ending.connection = Connection::Closes;
+        }
+        self.write(problem.status, OF_PROBLEMS, &fields, &problem.body());
+    }
+
+    /// Writes a response in the place of the reply.
+    fn write(
+        &mut self,
+        status: Status,
+        lines: &'static str,
+        fields: &[(&'static str, Value<'_>)],
+        body: &[u8],
+    ) {
+        self.write_head(status, lines, fields, Some(body.len() as u64));
+        if !self.ending.is_without_body {
+            self.reply().raw(body);
+        }
+    }
+
+    fn write_head(
+        &mut self,
+        status: Status,
+        lines: &'static str,
+        fields: &[(&'static str, Value<'_>)],
+        content_length: Option<u64>,
+    ) {
+        let head = ResponseHead {
+            status,
+            lines,
+            fields,
+            connection: self.ending.connection,
+            date: self.circumstances.date,
+            content_length,
+        };
+        let mut bytes = Vec::with_capacity(ROOM_MAX);
+        head.write(&mut bytes);
+        self.cut();
+        self.reply().raw(&bytes);
+    }
+}
+
+/// The part of a value of this length that is asked for; `None` if none of it is.
+fn part_of(len: usize, range: Option<ByteRange>) -> Option<Range<usize>> {
+    let Some(range) = range else { return Some(0..len) };
+    let part = range.of(len as u64)?;
+    Some(part.start as usize..part.end as usize)
+}
+
+fn content_range(part: &Range<usize>, len: usize) -> Value<'static> {
+    let range = part.start as u64..part.end as u64;
+    Value::ContentRange(ContentRange::Part { range, length: len as u64 })
+}

@@ -1,0 +1,256 @@
+//! `/v1/strings/{key}`: values as bodies.
+//!
+//! | method | command |
+//! |---|---|
+//! | GET, HEAD | GET |
+//! | PUT | SET; EX `?ttl=`, PX `?ttl_ms=`, PXAT `?expire_at=`, KEEPTTL `?keep_ttl=1` |
+//! | PUT `If-None-Match: *`, `If-Match: *` | SET with NX, XX |
+//! | DELETE | GETDEL |
+//! | PATCH `?offset=` | SETRANGE |
+//! | POST `?op=append`, `?op=increment&by=` | APPEND, INCRBY, INCRBYFLOAT |
+
+use crate::plan::Answer;
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::words::Words;
+use basalt_http1::percent::Plus;
+use basalt_http1::{ByteRange, ETags, Field, Head, Method, Status};
+use std::ops::Range;
+
+/// What is to be done with a string.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StringCall {
+    key: KeyAt,
+    action: Action,
+}
+
+/// Where the key is in the head, as it came.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum KeyAt {
+    Path(Range<usize>),
+    Query(Range<usize>),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Action {
+    Get(Answer),
+    Put { condition: Option<Condition>, expiry: Expiry },
+    Delete,
+    SetRange { offset: i64 },
+    Append,
+    Increment { command: &'static str, by: String },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Condition {
+    Missing,
+    There,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expiry {
+    Never,
+    Kept,
+    /// The word before a number, and the number.
+    At(&'static str, i64),
+}
+
+/// The names of the parameters that set an expiry, and the words of SET for them.
+const EXPIRIES: [(&str, &str); 3] = [("ttl", "EX"), ("ttl_ms", "PX"), ("expire_at", "PXAT")];
+
+impl StringCall {
+    /// What a request asks for, before its body has come. `key` is where its key is in the path.
+    ///
+    /// # Errors
+    /// It asks for nothing that there is.
+    pub(crate) fn of(
+        head: &Head,
+        bytes: &[u8],
+        key: Option<Range<usize>>,
+    ) -> Result<StringCall, Problem> {
+        let query = Query::new(&bytes[head.query()]);
+        let (key, name) = match key {
+            Some(key) => {
+                (KeyAt::Path(key.start + head.path().start..key.end + head.path().start), "")
+            }
+            None => {
+                let start = head.query().start;
+                let key = query.find("key").ok_or_else(|| {
+                    Problem::bad_request("name a key: /v1/strings/{key}, or ?key=")
+                })?;
+                (KeyAt::Query(key.start + start..key.end + start), "key")
+            }
+        };
+        let demand_only = |known: &[&str]| {
+            let names: Vec<&str> = known.iter().copied().chain([name]).collect();
+            query.demand_only(&names)
+        };
+        let action = match head.method {
+            Method::Get | Method::Head => {
+                demand_only(&[])?;
+                Action::Get(answer_of_get(head, bytes)?)
+            }
+            Method::Put => {
+                demand_only(&["ttl", "ttl_ms", "expire_at", "keep_ttl"])?;
+                Action::Put { condition: condition(head, bytes)?, expiry: expiry(&query)? }
+            }
+            Method::Delete => {
+                demand_only(&[])?;
+                match condition(head, bytes)? {
+                    None | Some(Condition::There) => Action::Delete,
+                    Some(Condition::Missing) => return Err(unmet()),
+                }
+            }
+            Method::Patch => {
+                demand_only(&["offset"])?;
+                let offset = query.number("offset", 0)?;
+                let missing = || Problem::bad_request("say where: ?offset=");
+                Action::SetRange { offset: offset.ok_or_else(missing)? }
+            }
+            Method::Post => {
+                demand_only(&["op", "by"])?;
+                operation(&query)?
+            }
+            Method::Options => return Err(Problem::bad_request("nothing to be done")),
+        };
+        Ok(StringCall { key, action })
+    }
+
+    /// What becomes of the reply.
+    pub(crate) fn answer(&self) -> Answer {
+        match &self.action {
+            Action::Get(answer) => *answer,
+            Action::Put { condition: None, .. } => Answer::Put,
+            Action::Put { condition: Some(condition), .. } => {
+                Answer::PutIf { creates: *condition == Condition::Missing }
+            }
+            Action::Delete => Answer::Removed,
+            Action::SetRange { .. } | Action::Append => Answer::Length,
+            Action::Increment { .. } => Answer::Number,
+        }
+    }
+
+    /// Writes the words; `start` is where the head begins, and `body` where the body is.
+    ///
+    /// # Errors
+    /// The key is no percent-encoding.
+    pub(crate) fn write(
+        &self,
+        words: &mut Words<'_>,
+        start: usize,
+        body: Range<usize>,
+    ) -> Result<(), Problem> {
+        let name: &str = match &self.action {
+            Action::Get(_) => "GET",
+            Action::Put { .. } => "SET",
+            Action::Delete => "GETDEL",
+            Action::SetRange { .. } => "SETRANGE",
+            Action::Append => "APPEND",
+            Action::Increment { command, .. } => command,
+        };
+        words.put(name.as_bytes());
+        let (key, plus) = match &self.key {
+            KeyAt::Path(key) => (key, Plus::Itself),
+            KeyAt::Query(key) => (key, Plus::Space),
+        };
+        words.decode(start + key.start..start + key.end, plus)?;
+        match &self.action {
+            Action::Get(_) | Action::Delete => {}
+            Action::Put { condition, expiry } => {
+                words.refer(body);
+                match condition {
+                    // The reply tells whether there was one before: 201 or 204.
+                    None => words.put(b"GET"),
+                    Some(Condition::Missing) => words.put(b"NX"),
+                    Some(Condition::There) => words.put(b"XX"),
+                }
+                match expiry {
+                    Expiry::Never => {}
+                    Expiry::Kept => words.put(b"KEEPTTL"),
+                    Expiry::At(option, number) => {
+                        words.put(option.as_bytes());
+                        words.put(number.to_string().as_bytes());
+                    }
+                }
+            }
+            Action::SetRange { offset } => {
+                words.put(offset.to_string().as_bytes());
+                words.refer(body);
+            }
+            Action::Append => words.refer(body),
+            Action::Increment { by, .. } => words.put(by.as_bytes()),
+        }
+        Ok(())
+    }
+}
+
+fn answer_of_get(head: &Head, bytes: &[u8]) -> Result<Answer, Problem> {
+    match condition(head, bytes)? {
+        Some(Condition::Missing) => return Ok(Answer::NotModified),
+        Some(Condition::There) | None => {}
+    }
+    let range = match head.field(Field::Range) {
+        // Without tags nobody can know that its parts belong together.
+        Some(_) if head.field(Field::IfRange).is_some() => None,
+        Some(range) => ByteRange::parse(&bytes[range])?,
+        None => None,
+    };
+    let dest = head.field(Field::SecFetchDest).map(|range| &bytes[range]);
+    let is_document =
+        matches!(dest, Some(b"document" | b"iframe" | b"frame" | b"embed" | b"object"));
+    Ok(Answer::Value { range, is_document })
+}
+
+/// What must be so. No value has a tag yet, so one that is named is not the value's.
+fn condition(head: &Head, bytes: &[u8]) -> Result<Option<Condition>, Problem> {
+    let tags = |field| head.field(field).map(|range| ETags::parse(&bytes[range])).transpose();
+    let if_match = tags(Field::IfMatch)?;
+    let if_none_match = tags(Field::IfNoneMatch)?;
+    match (if_match, if_none_match) {
+        (Some(ETags::OneOf(_)), _) => Err(unmet()),
+        (Some(ETags::Any), Some(ETags::Any)) => Err(unmet()),
+        (Some(ETags::Any), _) => Ok(Some(Condition::There)),
+        (None, Some(ETags::Any)) => Ok(Some(Condition::Missing)),
+        (None, Some(ETags::OneOf(_)) | None) => Ok(None),
+    }
+}
+
+/// The condition of the request does not hold.
+pub(crate) fn unmet() -> Problem {
+    Problem::new(Status::PreconditionFailed, "CONDITION", "the condition of the request is not met")
+}
+
+fn expiry(query: &Query<'_>) -> Result<Expiry, Problem> {
+    let mut found = Expiry::Never;
+    let mut add = |expiry| match found {
+        Expiry::Never => {
+            found = expiry;
+            Ok(())
+        }
+        _ => Err(Problem::bad_request("give one of ttl, ttl_ms, expire_at and keep_ttl")),
+    };
+    for (name, option) in EXPIRIES {
+        if let Some(number) = query.number(name, 1)? {
+            add(Expiry::At(option, number))?;
+        }
+    }
+    if query.flag("keep_ttl")? {
+        add(Expiry::Kept)?;
+    }
+    Ok(found)
+}
+
+fn operation(query: &Query<'_>) -> Result<Action, Problem> {
+    let by = query.text("by")?;
+    match (query.text("op")?.as_deref(), by) {
+        (Some("append"), None) => Ok(Action::Append),
+        (Some("append"), Some(_)) => Err(Problem::bad_request("by is for op=increment")),
+        (Some("increment"), by) => {
+            let by = by.unwrap_or_else(|| "1".to_owned());
+            let is_whole = by.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+            let command = if is_whole { "INCRBY" } else { "INCRBYFLOAT" };
+            Ok(Action::Increment { command, by })
+        }
+        _ => Err(Problem::bad_request("say what is to be done: ?op=append or ?op=increment")),
+    }
+}

@@ -1,0 +1,70 @@
+//! HOT PATH
+//! The words of a request, written over its head.
+//!
+//! ```text
+//! PUT /v1/strings/a%20b?ttl=60 HTTP/1.1\r\n Host: …\r\n\r\n hello
+//! SETa bGETEX60                                             hello
+//! ─────────────  SET, a b, GET, EX, 60; hello stays where it is, and is the third word
+//! ```
+//! They are never longer than the head that they come from: what is decoded gets shorter, and the
+//! names of commands and options are shorter than the paths and parameters that stand for them.
+
+use crate::problem::Problem;
+use basalt_http1::percent::{self, Plus};
+use basalt_resp::Arg;
+use std::ops::Range;
+
+/// Writes words over a head, from its start on.
+pub(crate) struct Words<'a> {
+    /// All that the client has sent; the head is kept as it came.
+    bytes: &'a mut [u8],
+    /// Where the next word goes.
+    at: usize,
+    /// Where the head ends.
+    end: usize,
+    words: &'a mut Vec<Arg>,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn over(
+        bytes: &'a mut [u8],
+        head: Range<usize>,
+        words: &'a mut Vec<Arg>,
+    ) -> Words<'a> {
+        Words { bytes, at: head.start, end: head.end, words }
+    }
+
+    /// Writes a word.
+    ///
+    /// # Panics
+    /// If the head has no room for it: then some path is too short for its command.
+    #[inline]
+    pub(crate) fn put(&mut self, word: &[u8]) {
+        assert!(self.at + word.len() <= self.end, "the words are longer than the head");
+        self.bytes[self.at..self.at + word.len()].copy_from_slice(word);
+        self.note(word.len());
+    }
+
+    /// Decodes a part of the head, which is behind all words so far, into a word.
+    ///
+    /// # Errors
+    /// It is no percent-encoding.
+    #[inline]
+    pub(crate) fn decode(&mut self, from: Range<usize>, plus: Plus) -> Result<(), Problem> {
+        let len = percent::decode(self.bytes, from, self.at, plus)?;
+        self.note(len);
+        Ok(())
+    }
+
+    /// A word that stands somewhere already.
+    #[inline]
+    pub(crate) fn refer(&mut self, range: Range<usize>) {
+        self.words.push(Arg { start: range.start, len: range.len() });
+    }
+
+    #[inline]
+    fn note(&mut self, len: usize) {
+        self.words.push(Arg { start: self.at, len });
+        self.at += len;
+    }
+}

@@ -1,0 +1,135 @@
+//! The least of a client that speaks HTTP: requests as text, responses taken apart.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How long a response may take on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A connection that speaks HTTP.
+pub struct HttpClient {
+    stream: BufReader<TcpStream>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// Names, in lower case, and values.
+    pub fields: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// The value of a field, by its name in lower case.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|field| field.0 == name).map(|field| field.1.as_str())
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+impl HttpClient {
+    /// Connects.
+    ///
+    /// # Errors
+    /// Nobody listens.
+    pub fn open(address: SocketAddr) -> io::Result<HttpClient> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        Ok(HttpClient { stream: BufReader::new(stream) })
+    }
+
+    /// Sends bytes as they are.
+    ///
+    /// # Errors
+    /// The server has gone.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        self.stream.get_mut().write_all(bytes.as_ref())
+    }
+
+    /// Sends a request with a body, if that is not empty, and more fields, each with its line end.
+    ///
+    /// # Errors
+    /// The server has gone.
+    pub fn request(&mut self, line: &str, fields: &str, body: &[u8]) -> io::Result<()> {
+        let length = match body.len() {
+            0 => String::new(),
+            length => format!("Content-Length: {length}\r\n"),
+        };
+        let head = format!("{line} HTTP/1.1\r\nHost: localhost\r\n{fields}{length}\r\n");
+        self.send([head.as_bytes(), body].concat())
+    }
+
+    /// Sends a request and waits for its response.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn ask(&mut self, line: &str, fields: &str, body: &[u8]) -> Response {
+        self.request(line, fields, body).expect("the server takes a request");
+        let method = line.split(' ').next().unwrap_or_default();
+        self.response_to(method).expect("a response")
+    }
+
+    /// Waits for the response to a GET.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn response(&mut self) -> io::Result<Response> {
+        self.response_to("GET")
+    }
+
+    /// Waits for the response to a request with this method.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn response_to(&mut self, method: &str) -> io::Result<Response> {
+        let wrong = |text: &str| io::Error::other(text.to_owned());
+        let line = self.line()?;
+        let code = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
+        let status = code.and_then(|code| code.parse().ok()).ok_or_else(|| wrong(&line))?;
+        let mut fields = Vec::new();
+        loop {
+            let line = self.line()?;
+            if line.is_empty() {
+                break;
+            }
+            let (name, value) = line.split_once(':').ok_or_else(|| wrong(&line))?;
+            fields.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let mut response = Response { status, fields, body: Vec::new() };
+        let has_body = method != "HEAD" && !matches!(status, 100 | 204 | 304);
+        if has_body {
+            let length = response.field("content-length").and_then(|length| length.parse().ok());
+            response.body = vec![0; length.ok_or_else(|| wrong("no Content-Length"))?];
+            self.stream.read_exact(&mut response.body)?;
+        }
+        Ok(response)
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let line = line.strip_suffix("\r\n");
+        line.map(str::to_owned).ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
+    }
+
+    /// Waits for the end; returns how many bytes came before it.
+    ///
+    /// # Errors
+    /// It does not come.
+    pub fn read_to_end(&mut self) -> io::Result<usize> {
+        let mut rest = Vec::new();
+        match self.stream.read_to_end(&mut rest) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(rest.len()),
+            result => result,
+        }
+    }
+}
