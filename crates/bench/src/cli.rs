@@ -9,7 +9,7 @@ use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
 use crate::target::{Address, Target};
-use crate::template::Vocabulary;
+use crate::template::{Vocabulary, Wire};
 use crate::workload::Workload;
 
 /// Generates load for any server that speaks RESP, and reports throughput and latency.
@@ -64,6 +64,9 @@ struct ServerArgs {
     /// Speak RESP3
     #[arg(long)]
     resp3: bool,
+    /// Send the load, GET and SET, by HTTP to this port
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["resp3", "socket", "password", "db"])]
+    http: Option<u16>,
 }
 
 #[derive(Debug, Args)]
@@ -180,6 +183,7 @@ impl BenchArgs {
             value_bytes_min: args.data_size.0,
             value_bytes_max: args.data_size.1,
             keys_per_request: args.keys_per_request,
+            wire: if self.server.http.is_some() { Wire::Http } else { Wire::Resp },
         }
     }
 
@@ -218,6 +222,7 @@ impl ServerArgs {
             password: self.password.clone(),
             database: self.db,
             resp_version: if self.resp3 { 3 } else { 2 },
+            http: self.http.map(|port| Address::Tcp { host: self.host.clone(), port }),
         }
     }
 }

@@ -13,10 +13,12 @@ use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 
 use crate::error::BenchError;
-use crate::scan::Scanner;
+use crate::http_scan::HttpScanner;
+use crate::scan::{ScanError, Scanner, Tally};
 use crate::shared::Shared;
 use crate::stats::Stats;
 use crate::target::Socket;
+use crate::template::Wire;
 
 /// Unsent bytes above which a burst's buffer is given back.
 const OUT_BYTES_KEPT: usize = 64 * 1024;
@@ -60,12 +62,29 @@ impl Stream {
     }
 }
 
+/// What counts the replies.
+#[derive(Debug)]
+enum Scanning {
+    Resp(Scanner),
+    Http(HttpScanner),
+}
+
+impl Scanning {
+    #[inline]
+    fn scan(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<usize, ScanError> {
+        match self {
+            Self::Resp(scanner) => scanner.scan(bytes, tally),
+            Self::Http(scanner) => scanner.scan(bytes, tally),
+        }
+    }
+}
+
 /// One connection and its unanswered requests.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
     token: Token,
-    scanner: Scanner,
+    scanner: Scanning,
     /// An unfinished reply line.
     carry: Vec<u8>,
     /// Bytes that the socket did not take yet.
@@ -80,7 +99,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: Socket, token: Token, registry: &Registry) -> io::Result<Self> {
+    pub(crate) fn new(
+        socket: Socket,
+        wire: Wire,
+        token: Token,
+        registry: &Registry,
+    ) -> io::Result<Self> {
         let mut stream = match socket {
             Socket::Tcp(stream) => {
                 stream.set_nonblocking(true)?;
@@ -95,7 +119,10 @@ impl Connection {
         Ok(Self {
             stream,
             token,
-            scanner: Scanner::default(),
+            scanner: match wire {
+                Wire::Resp => Scanning::Resp(Scanner::default()),
+                Wire::Http => Scanning::Http(HttpScanner::default()),
+            },
             carry: Vec::new(),
             out: Vec::new(),
             out_sent: 0,

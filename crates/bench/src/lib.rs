@@ -14,6 +14,7 @@ mod compare;
 mod connection;
 mod cpu_waits;
 mod error;
+mod http_scan;
 mod keys;
 mod machine;
 mod pace;

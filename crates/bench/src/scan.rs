@@ -44,7 +44,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     #[cold]
-    fn error(&mut self, text: &[u8]) {
+    pub(crate) fn error(&mut self, text: &[u8]) {
         self.errors += 1;
         if self.first_error.is_none() {
             self.first_error = Some(String::from_utf8_lossy(text).into_owned());

@@ -37,6 +37,8 @@ pub(crate) struct Target {
     pub(crate) password: Option<String>,
     pub(crate) database: u32,
     pub(crate) resp_version: u8,
+    /// Where the load goes by HTTP, if it does; everything else goes by Redis' protocol.
+    pub(crate) http: Option<Address>,
 }
 
 impl Target {
@@ -51,7 +53,7 @@ impl Target {
     }
 
     fn open(address: Address) -> Self {
-        Self { address, user: None, password: None, database: 0, resp_version: 2 }
+        Self { address, user: None, password: None, database: 0, resp_version: 2, http: None }
     }
 
     /// A blocking connection, authenticated and with its database selected.
@@ -68,6 +70,13 @@ impl Target {
             }
         }
         Ok(client.socket)
+    }
+
+    /// A connection for load.
+    pub(crate) fn connect_for_load(&self) -> Result<Socket, BenchError> {
+        let Some(http) = &self.http else { return self.connect() };
+        Socket::open(http)
+            .map_err(|source| BenchError::Connect { target: http.to_string(), source })
     }
 
     fn greetings(&self) -> Vec<Vec<String>> {

@@ -60,7 +60,12 @@ impl<'a> Worker<'a> {
         let poll = Poll::new()?;
         let mut connections = Vec::with_capacity(sockets.len());
         for (number, socket) in sockets.into_iter().enumerate() {
-            connections.push(Connection::new(socket, Token(number), poll.registry())?);
+            connections.push(Connection::new(
+                socket,
+                plan.vocabulary.wire,
+                Token(number),
+                poll.registry(),
+            )?);
         }
         Ok(Self {
             plan,

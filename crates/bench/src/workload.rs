@@ -118,6 +118,7 @@ mod tests {
             value_bytes_min: 3,
             value_bytes_max: 3,
             keys_per_request: 10,
+            wire: crate::template::Wire::Resp,
         }
     }
 

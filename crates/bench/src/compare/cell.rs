@@ -12,7 +12,7 @@ use crate::progress::{Display, Watch};
 use crate::report::TestReport;
 use crate::run::run;
 use crate::target::Target;
-use crate::template::Vocabulary;
+use crate::template::{Vocabulary, Wire};
 use crate::workload::Workload;
 
 /// Load before each test that is not counted.
@@ -161,5 +161,6 @@ pub(crate) fn vocabulary(keys: u64, value_bytes: usize, keys_per_request: usize)
         value_bytes_min: value_bytes,
         value_bytes_max: value_bytes,
         keys_per_request,
+        wire: Wire::Resp,
     }
 }

@@ -12,7 +12,7 @@ use crate::progress::{Display, Watch};
 use crate::report::TestReport;
 use crate::run::run;
 use crate::target::Client;
-use crate::template::Vocabulary;
+use crate::template::{Vocabulary, Wire};
 use crate::workload::Workload;
 
 /// Those of `__key__`: prefix and digits.
@@ -70,6 +70,7 @@ impl Sending {
             value_bytes_min: self.value_bytes,
             value_bytes_max: self.value_bytes,
             keys_per_request: 1,
+            wire: Wire::Resp,
         };
         let name = self.command.clone();
         let workload = Workload::mixed(name, &[(&self.command, 1)], &vocabulary)?;

@@ -63,7 +63,7 @@ pub(crate) fn run(plan: &Plan, observer: &mut dyn Observer) -> Result<Outcome, B
     check(plan)?;
     let mut shares: Vec<Vec<Socket>> = (0..plan.threads).map(|_| Vec::new()).collect();
     for number in 0..plan.connections {
-        shares[number % plan.threads].push(plan.target.connect()?);
+        shares[number % plan.threads].push(plan.target.connect_for_load()?);
     }
     let keys = KeyDraw::new(plan.distribution, plan.vocabulary.keyspace);
     let shared = Shared::new(plan);

@@ -11,7 +11,7 @@ use crate::keys::Distribution;
 use crate::plan::Limit;
 use crate::stats::Latency;
 use crate::target::Target;
-use crate::template::Vocabulary;
+use crate::template::{Vocabulary, Wire};
 use crate::workload::Workload;
 
 const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
@@ -61,6 +61,7 @@ fn plan(target: Target, load: Load) -> Plan {
         value_bytes_min: 3,
         value_bytes_max: 3,
         keys_per_request: 1,
+        wire: Wire::Resp,
     };
     let workload = Workload::named("ping", &vocabulary).expect("the test exists");
     Plan {

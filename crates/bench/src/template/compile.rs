@@ -1,6 +1,6 @@
 //! From a command line to a template.
 
-use super::{Patch, Segment, Slot, Template, Vocabulary};
+use super::{Patch, Segment, Slot, Template, Vocabulary, Wire};
 use crate::error::BenchError;
 
 /// Digits of `__rand_int__`.
@@ -24,9 +24,9 @@ pub(super) fn compile(command: &str, vocabulary: &Vocabulary) -> Result<Template
         return Err(BenchError::Usage("the command is empty".into()));
     };
     let mut compiler = Compiler { vocabulary, segments: Vec::new(), keys: 0 };
-    compiler.fixed().0.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
-    for word in &words {
-        compiler.word(word)?;
+    match vocabulary.wire {
+        Wire::Resp => compiler.resp(&words)?,
+        Wire::Http => compiler.http(&name, &words[1..])?,
     }
     Ok(Template { name, keys: compiler.keys, segments: compiler.segments })
 }
@@ -49,6 +49,55 @@ impl Compiler<'_> {
         }
     }
 
+    fn resp(&mut self, words: &[String]) -> Result<(), BenchError> {
+        self.fixed().0.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
+        words.iter().try_for_each(|word| self.word(word))
+    }
+
+    /// GET and SET of a string, as HTTP has them.
+    fn http(&mut self, name: &str, words: &[String]) -> Result<(), BenchError> {
+        let (method, key, value) = match (name, words) {
+            ("GET", [key]) => ("GET", key, None),
+            ("SET", [key, value]) => ("PUT", key, Some(value)),
+            _ => return Err(BenchError::Usage(format!("--http takes GET and SET, not {name}"))),
+        };
+        let vocabulary = self.vocabulary;
+        let has_range = vocabulary.value_bytes_min != vocabulary.value_bytes_max;
+        if has_range && value.is_some() {
+            return Err(BenchError::Usage("--http takes one size of values".into()));
+        }
+        self.text(&format!("{method} /v1/strings/"));
+        self.tokens(key)?;
+        self.text(" HTTP/1.1\r\nHost: localhost\r\n");
+        if let Some(value) = value {
+            self.text(&format!("Content-Length: {}\r\n", self.len(&tokens(value)?)));
+        }
+        self.text("\r\n");
+        value.map_or(Ok(()), |value| self.tokens(value))
+    }
+
+    fn text(&mut self, text: &str) {
+        self.fixed().0.extend_from_slice(text.as_bytes());
+    }
+
+    fn tokens(&mut self, word: &str) -> Result<(), BenchError> {
+        tokens(word)?.iter().for_each(|token| self.token(token));
+        Ok(())
+    }
+
+    /// Bytes of a word of these pieces.
+    fn len(&self, tokens: &[Token<'_>]) -> usize {
+        let vocabulary = self.vocabulary;
+        let len = |token: &Token<'_>| match token {
+            Token::Text(text) => text.len(),
+            Token::Key => vocabulary.key_bytes,
+            Token::Number => NUMBER_DIGITS,
+            Token::Below(bound) => digits_below(*bound),
+            Token::Data => vocabulary.value_bytes_max,
+        };
+        tokens.iter().map(len).sum()
+    }
+
     fn word(&mut self, word: &str) -> Result<(), BenchError> {
         let tokens = tokens(word)?;
         let vocabulary = self.vocabulary;
@@ -62,16 +111,7 @@ impl Compiler<'_> {
             self.segments.push(Segment::Value);
             return Ok(());
         }
-        let len: usize = tokens
-            .iter()
-            .map(|token| match token {
-                Token::Text(text) => text.len(),
-                Token::Key => vocabulary.key_bytes,
-                Token::Number => NUMBER_DIGITS,
-                Token::Below(bound) => digits_below(*bound),
-                Token::Data => vocabulary.value_bytes_max,
-            })
-            .sum();
+        let len = self.len(&tokens);
         self.fixed().0.extend_from_slice(format!("${len}\r\n").as_bytes());
         for token in &tokens {
             self.token(token);

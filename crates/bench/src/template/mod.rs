@@ -19,7 +19,7 @@ mod compile;
 mod vocabulary;
 
 pub(crate) use compile::split_words;
-pub(crate) use vocabulary::Vocabulary;
+pub(crate) use vocabulary::{Vocabulary, Wire};
 
 /// Values start at a random multiple of this in the pool of random bytes.
 const VALUE_ALIGN_BYTES: usize = 8;

@@ -9,6 +9,7 @@ fn vocabulary() -> Vocabulary {
         value_bytes_min: 3,
         value_bytes_max: 3,
         keys_per_request: 2,
+        wire: Wire::Resp,
     }
 }
 
@@ -29,6 +30,22 @@ fn set_is_encoded() {
         encode("set __key__ __data__", &vocabulary()),
         "*3\r\n$3\r\nset\r\n$16\r\nkey:000000000007\r\n$3\r\nvvv\r\n"
     );
+}
+
+#[test]
+fn get_and_set_are_encoded_for_http() {
+    let vocabulary = Vocabulary { wire: Wire::Http, ..vocabulary() };
+    assert_eq!(
+        encode("GET __key__", &vocabulary),
+        "GET /v1/strings/key:000000000007 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    );
+    assert_eq!(
+        encode("SET __key__ __data__", &vocabulary),
+        "PUT /v1/strings/key:000000000007 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nvvv"
+    );
+    for command in ["DEL __key__", "SET __key__", "GET"] {
+        assert!(Template::compile(command, &vocabulary).is_err(), "{command}");
+    }
 }
 
 #[test]

@@ -2,6 +2,16 @@
 
 use crate::error::BenchError;
 
+/// How requests look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Wire {
+    /// Redis' protocol.
+    #[default]
+    Resp,
+    /// GET and SET as HTTP's GET and PUT of a string.
+    Http,
+}
+
 /// What the placeholders stand for.
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
@@ -11,6 +21,7 @@ pub(crate) struct Vocabulary {
     pub(crate) value_bytes_min: usize,
     pub(crate) value_bytes_max: usize,
     pub(crate) keys_per_request: usize,
+    pub(crate) wire: Wire,
 }
 
 impl Vocabulary {
