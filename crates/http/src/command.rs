@@ -12,8 +12,11 @@ use basalt_http1::base64::{self, Alphabet};
 use basalt_http1::{Field, Head, Status};
 use basalt_resp::Arg;
 use basalt_spec::Found;
+use serde::Deserializer;
+use serde::de::{Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 /// Whether the body is said to be JSON. A page of another site can send a form without being asked
@@ -48,19 +51,16 @@ impl Decoded {
     /// # Errors
     /// It is no array of words, or has more than `words_max`.
     pub(crate) fn of(body: &[u8], words_max: usize) -> Result<Decoded, Problem> {
-        let elements: Vec<&RawValue> = serde_json::from_slice(body)
-            .map_err(|error| Problem::bad_request(format!("the body is no JSON array: {error}")))?;
-        if elements.is_empty() || elements.len() > words_max {
-            let text = format!("a command has from 1 to {words_max} words");
-            return Err(Problem::bad_request(text));
+        let mut reading = Reading { words_max, decoded: Decoded::default(), problem: None };
+        let mut source = serde_json::Deserializer::from_slice(body);
+        let read = source.deserialize_seq(&mut reading).and_then(|()| source.end());
+        match (reading.problem, read) {
+            (Some(problem), _) => Err(problem),
+            (None, Err(error)) => {
+                Err(Problem::bad_request(format!("the body is no JSON array: {error}")))
+            }
+            (None, Ok(())) => Ok(reading.decoded),
         }
-        let mut decoded = Decoded::default();
-        for element in elements {
-            let before = decoded.bytes.len();
-            decoded.add(element.get())?;
-            decoded.lens.push(decoded.bytes.len() - before);
-        }
-        Ok(decoded)
     }
 
     fn add(&mut self, element: &str) -> Result<(), Problem> {
@@ -109,6 +109,46 @@ impl Decoded {
         let mut words = Words::over(bytes, body, words);
         self.ranges().for_each(|range| words.put(&self.bytes[range]));
     }
+}
+
+/// Reads an array element by element, so that one of too many takes no memory.
+struct Reading {
+    words_max: usize,
+    decoded: Decoded,
+    /// What is wrong, beside the JSON.
+    problem: Option<Problem>,
+}
+
+impl<'de> Visitor<'de> for &mut Reading {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array of words")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let Reading { words_max, decoded, problem } = self;
+        while let Some(element) = elements.next_element::<&RawValue>()? {
+            let before = decoded.bytes.len();
+            let added = match decoded.lens.len() < *words_max {
+                true => decoded.add(element.get()),
+                false => Err(wrong_count(*words_max)),
+            };
+            if let Err(wrong) = added {
+                *problem = Some(wrong);
+                return Err(A::Error::custom("see the problem"));
+            }
+            decoded.lens.push(decoded.bytes.len() - before);
+        }
+        if decoded.lens.is_empty() {
+            *problem = Some(wrong_count(*words_max));
+        }
+        Ok(())
+    }
+}
+
+fn wrong_count(words_max: usize) -> Problem {
+    Problem::bad_request(format!("a command has from 1 to {words_max} words"))
 }
 
 /// A text that is borrowed where it has no escapes.

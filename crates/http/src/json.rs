@@ -14,7 +14,7 @@
 use crate::problem::Problem;
 use basalt_http1::Status;
 use basalt_http1::base64::{self, Alphabet};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 /// Deepest nesting that is written; commands nest less, scripts up to 100.
 const DEPTH_MAX: usize = 128;
@@ -29,10 +29,15 @@ pub(crate) fn of_reply(reply: &[u8]) -> Result<Vec<u8>, Problem> {
     if let Some((b'-', text, _)) = line(reply, 0) {
         return Err(Problem::of_error(text));
     }
-    let mut writer = Writer { reply, out: Vec::with_capacity(reply.len()) };
+    let too_deep =
+        || Problem::new(Status::BadRequest, "REPLYTOODEEP", "the reply is nested too deep");
+    let mut objects = Objects { reply, are: VecDeque::new() };
+    objects.find(0, 0).ok_or_else(too_deep)?;
+    let mut writer =
+        Writer { reply, are_objects: objects.are, out: Vec::with_capacity(reply.len()) };
     match writer.value(0, 0) {
         Some(end) if end == reply.len() => Ok(writer.out),
-        _ => Err(Problem::new(Status::BadRequest, "REPLYTOODEEP", "the reply is nested too deep")),
+        _ => Err(too_deep()),
     }
 }
 
@@ -48,26 +53,56 @@ fn number(text: &[u8]) -> Option<usize> {
     str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Where the value ends that begins there.
-fn skip(reply: &[u8], at: usize) -> Option<usize> {
-    // Values that are still to come; a loop, for depth costs nothing here.
-    let (mut left, mut at) = (1usize, at);
-    while left > 0 {
-        let (kind, text, next) = line(reply, at)?;
-        at = next;
-        left -= 1;
+/// Finds out which maps can be objects: once for all of them, however deep they nest.
+struct Objects<'a> {
+    reply: &'a [u8],
+    /// In the order in which the maps begin.
+    are: VecDeque<bool>,
+}
+
+impl Objects<'_> {
+    /// Looks at the value that begins there; returns where it ends.
+    fn find(&mut self, at: usize, depth: usize) -> Option<usize> {
+        let (kind, text, mut at) = line(self.reply, at)?;
         match kind {
             b'$' | b'=' => at += number(text)? + 2,
-            b'*' | b'~' | b'>' => left += number(text)?,
-            b'%' => left += 2 * number(text)?,
+            b'*' | b'~' | b'>' if depth < DEPTH_MAX => {
+                for _ in 0..number(text)? {
+                    at = self.find(at, depth + 1)?;
+                }
+            }
+            b'%' if depth < DEPTH_MAX => return self.find_in_map(number(text)?, at, depth),
+            b'*' | b'~' | b'>' | b'%' => return None,
             _ => {}
         }
+        Some(at)
     }
-    Some(at)
+
+    fn find_in_map(&mut self, count: usize, mut at: usize, depth: usize) -> Option<usize> {
+        let place = self.are.len();
+        self.are.push_back(true);
+        let (reply, mut names) = (self.reply, HashSet::new());
+        for _ in 0..count {
+            let (kind, text, next) = line(reply, at)?;
+            let name = match kind {
+                b'+' => Some(text),
+                b'$' => Some(reply.get(next..next + number(text)?)?),
+                _ => None,
+            };
+            let is_fit =
+                name.is_some_and(|name| str::from_utf8(name).is_ok() && names.insert(name));
+            self.are[place] &= is_fit;
+            at = self.find(at, depth + 1)?;
+            at = self.find(at, depth + 1)?;
+        }
+        Some(at)
+    }
 }
 
 struct Writer<'a> {
     reply: &'a [u8],
+    /// Of the maps that are not written, in their order.
+    are_objects: VecDeque<bool>,
     out: Vec<u8>,
 }
 
@@ -113,7 +148,7 @@ impl<'a> Writer<'a> {
     }
 
     fn map(&mut self, count: usize, mut at: usize, depth: usize) -> Option<usize> {
-        let is_object = self.has_distinct_texts(count, at)?;
+        let is_object = self.are_objects.pop_front()?;
         let (open, between, close, pair_open, pair_close): (u8, u8, u8, &[u8], &[u8]) =
             match is_object {
                 true => (b'{', b':', b'}', b"", b""),
@@ -130,24 +165,6 @@ impl<'a> Writer<'a> {
         }
         self.out.push(close);
         Some(at)
-    }
-
-    /// Whether the keys of a map that begins there can be the names of an object.
-    fn has_distinct_texts(&self, count: usize, mut at: usize) -> Option<bool> {
-        let mut names = HashSet::new();
-        for _ in 0..count {
-            let (kind, text, next) = line(self.reply, at)?;
-            let name = match kind {
-                b'+' => text,
-                b'$' => self.reply.get(next..next + number(text)?)?,
-                _ => return Some(false),
-            };
-            if str::from_utf8(name).is_err() || !names.insert(name) {
-                return Some(false);
-            }
-            at = skip(self.reply, skip(self.reply, at)?)?;
-        }
-        Some(true)
     }
 
     fn separate(&mut self, number: usize) {
@@ -220,6 +237,7 @@ mod tests {
             (b"%2\r\n+a\r\n:1\r\n$1\r\nb\r\n*1\r\n_\r\n", r#"{"a":1,"b":[null]}"#),
             (b"%2\r\n+a\r\n:1\r\n$1\r\na\r\n:2\r\n", r#"[["a",1],["a",2]]"#),
             (b"%1\r\n:1\r\n:2\r\n", "[[1,2]]"),
+            (b"%2\r\n+a\r\n%1\r\n:1\r\n:2\r\n+b\r\n%0\r\n", r#"{"a":[[1,2]],"b":{}}"#),
         ] {
             assert_eq!(json(reply), expected, "{}", reply.escape_ascii());
         }

@@ -434,3 +434,28 @@ fn content_range(part: &Range<usize>, len: usize) -> Value<'static> {
     let range = part.start as u64..part.end as u64;
     Value::ContentRange(ContentRange::Part { range, length: len as u64 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the lengths: the `$` line of the reply is more room still.
+    #[test]
+    fn every_head_fits_its_room() {
+        let (mut out, date) = (Output::new(), Date::new(0));
+        let mark = Reply::new(&mut out, Protocol::Resp3).mark();
+        let ending = Ending { connection: Connection::Kept, is_without_body: false };
+        let circumstances = Circumstances { date: &date, json_bytes_max: 0 };
+        let response = Response { out: &mut out, mark, ending, circumstances };
+        let len = usize::MAX - 1;
+        for (part, is_document, room) in
+            [(0..len, false, ROOM), (0..len, true, ROOM_MAX), (1..len, true, ROOM_MAX)]
+        {
+            let fields = [("Content-Range", content_range(&part, len))];
+            let fields = if part.len() == len { &fields[..0] } else { &fields };
+            let mut head = Vec::new();
+            response.head_of_value(&part, len, is_document, fields).write(&mut head);
+            assert!(head.len() <= room, "{} bytes in {room}", head.len());
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::{client, start};
 use basalt_tests::http::HttpClient;
+use basalt_tests::random::Random;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -134,4 +135,54 @@ fn many_half_requests_take_little() {
     }
     let grown = server.resident_bytes().saturating_sub(before);
     assert!(grown < 64 << 20, "{grown} bytes for {} clients", clients.len());
+}
+
+/// Bytes that are nearly requests, in pieces, on connections of which some are never read.
+#[test]
+fn mutated_requests_harm_nobody() {
+    let (server, address) = start(&[]);
+    let mut random = Random::from_environment();
+    eprintln!("BASALT_SEED={}", random.seed());
+    let requests: [&[u8]; 6] = [
+        b"PUT /v1/strings/a%20b?ttl=60 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
+        b"GET /v1/strings/a%20b HTTP/1.1\r\nHost: localhost\r\nRange: bytes=1-\r\n\r\n",
+        b"PUT /v1/strings/c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nab\r\n0\r\n\r\n",
+        b"POST /v1/command HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+          Content-Length: 24\r\n\r\n[\"LPUSH\",\"l\",1,\"\\u00e9\" ]",
+        b"PUT /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n0123456789",
+        b"GET /health/live HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\n\r\n",
+    ];
+    for _ in 0..600 {
+        let mut bytes = Vec::new();
+        for _ in 0..=random.below(8) {
+            bytes.extend_from_slice(requests[random.below(requests.len() as u64) as usize]);
+        }
+        for _ in 0..random.below(4) {
+            let at = random.below(bytes.len() as u64) as usize;
+            match random.below(3) {
+                0 => bytes[at] = random.next_u64() as u8,
+                1 => drop(bytes.drain(at..(at + 5).min(bytes.len()))),
+                _ => bytes.splice(at..at, *b"\r\n").for_each(drop),
+            }
+        }
+        let mut http = client(address);
+        for piece in bytes.chunks(1 + random.below(200) as usize) {
+            // The server may hang up at any moment.
+            if http.send(piece).is_err() {
+                break;
+            }
+        }
+        if random.below(2) == 0 {
+            while http.response().is_ok_and(|response| response.field("connection").is_none()) {
+                if http.send("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n").is_err() {
+                    break;
+                }
+                if random.below(3) == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    assert_eq!(client(address).ask("GET /health/ready", "", b"").status, 200);
+    assert!(server.connect().run("PING").is_ok());
 }
