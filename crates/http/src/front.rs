@@ -274,7 +274,9 @@ impl Front for HttpFront {
     fn rewind(&mut self) {
         self.intake.rewind();
         self.plans.clear();
-        self.own = None;
+        if let Some((Own::Continue, _)) = self.own.take() {
+            self.intake.was_not_told();
+        }
         if !self.is_late {
             self.current = None;
         }

@@ -176,6 +176,11 @@ impl Intake {
         is_due
     }
 
+    /// The client was not told to go on after all.
+    pub(crate) fn was_not_told(&mut self) {
+        self.continued = None;
+    }
+
     /// The request at hand is parsed.
     pub(crate) fn pass(&mut self) {
         self.at_hand += 1;

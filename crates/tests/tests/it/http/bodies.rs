@@ -82,6 +82,25 @@ fn a_client_that_waits_for_it_is_told_to_send_its_body() {
     assert_eq!(http.read_to_end().unwrap(), 0);
 }
 
+/// It waits behind a request that waits, and is told when that is answered.
+#[test]
+fn a_client_is_told_to_go_on_when_its_turn_has_come() {
+    let (server, address) = start(&[]);
+    let mut http = client(address);
+    let pop = br#"["BLPOP","list",0]"#;
+    let head = "POST /v1/command HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let put = "PUT /v1/strings/k HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n";
+    let first = format!("{head}Content-Length: {}\r\n\r\n", pop.len());
+    let second = format!("{put}Content-Length: 5\r\n\r\n");
+    http.send([first.as_bytes(), pop, second.as_bytes()].concat()).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    server.connect().run("RPUSH list x").unwrap();
+    assert_eq!(http.response().unwrap().text(), r#"["list","x"]"#);
+    assert_eq!(http.response().unwrap().status, 100);
+    http.send("hello").unwrap();
+    assert_eq!(http.response().unwrap().status, 201);
+}
+
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
     let (_server, address) = start(&[]);
