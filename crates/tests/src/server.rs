@@ -44,6 +44,7 @@ pub struct Launch {
     file: Option<PathBuf>,
     address_space_max: Option<u64>,
     is_watched: bool,
+    has_http: bool,
 }
 
 /// How tests come in.
@@ -66,7 +67,14 @@ impl Launch {
             file: None,
             address_space_max: None,
             is_watched: true,
+            has_http: false,
         }
+    }
+
+    /// Has it speak HTTP, too, if it is Basalt.
+    pub fn with_http(mut self) -> Launch {
+        self.has_http = true;
+        self
     }
 
     /// Adds an option, as on the command line: `--name value`.
@@ -169,6 +177,8 @@ impl Launch {
             (None, None) => unreachable!("one of the two was just made"),
         };
         let port = free_port()?;
+        let has_http = self.has_http && !is_redis(self.kind);
+        let http_port = if has_http { Some(free_port()?) } else { None };
         let log_path = dir.join("server.log");
         let log = File::options().create(true).append(true).open(&log_path)?;
         let log_start = log.metadata()?.len();
@@ -192,6 +202,7 @@ impl Launch {
             .arg(&dir)
             .args(door)
             .args(own_args(self.kind))
+            .args(http_port.iter().flat_map(|port| ["--http-port".to_owned(), port.to_string()]))
             .args(&self.args)
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
@@ -205,6 +216,7 @@ impl Launch {
         Ok(Server {
             child,
             address,
+            http_address: http_port.map(|port| SocketAddr::from((self.host, port))),
             socket,
             log_path,
             log_start,
@@ -231,6 +243,8 @@ pub trait Target: std::fmt::Debug {
 pub struct Server {
     child: Child,
     address: SocketAddr,
+    /// Where it speaks HTTP.
+    http_address: Option<SocketAddr>,
     /// The Unix socket, if connections go through it.
     socket: Option<PathBuf>,
     log_path: PathBuf,
@@ -263,6 +277,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it speaks HTTP, if it does.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http_address
     }
 
     /// Whether the program is redis-server, whatever kind was asked for.
@@ -426,7 +445,7 @@ pub fn own_args(kind: Kind) -> Vec<String> {
     if is_redis(kind) {
         return vec!["--save".to_owned(), String::new()];
     }
-    // Tests that are about HTTP choose a port of their own.
+    // `Launch::with_http` names a port of its own behind this.
     let mut all = vec!["--http-port".to_owned(), "0".to_owned()];
     if kind == Kind::Careless {
         all.extend(["--cold-tier".to_owned(), "memory".to_owned()]);

@@ -1,5 +1,6 @@
 //! The attacks.
 
+use super::web::web;
 use super::{Attack, Scale, Stop, data, scripts};
 use crate::client::Connection;
 use crate::descriptors::Thousands;
@@ -22,10 +23,10 @@ const HALF_REQUESTS: u64 = 10_000;
 
 /// All of them, in the order of the table.
 pub fn attacks() -> Vec<Attack> {
-    [scripted(), unread(), large(), many()].concat()
+    [scripted(), unread(), large(), many(), web()].concat()
 }
 
-const fn attack(name: &'static str, run: fn(&Server, Scale, &Stop)) -> Attack {
+pub(super) const fn attack(name: &'static str, run: fn(&Server, Scale, &Stop)) -> Attack {
     Attack {
         name,
         options: NO_OPTIONS,

@@ -15,6 +15,7 @@
 mod attacks;
 mod data;
 mod scripts;
+mod web;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -108,7 +109,7 @@ pub struct Verdict {
 
 /// Runs an attack against a new server with these options for some time.
 pub fn run(attack: &Attack, options: &[(&str, &str)], scale: Scale, duration: Duration) -> Verdict {
-    let mut launch = Launch::new(Kind::Basalt);
+    let mut launch = Launch::new(Kind::Basalt).with_http();
     for (name, value) in attack.options.iter().chain(options) {
         launch = launch.option(name, value);
     }

@@ -1,0 +1,97 @@
+//! Attacks by HTTP.
+
+use super::{Attack, Scale, Stop, attacks::attack, data};
+use crate::descriptors::Thousands;
+use crate::http::HttpClient;
+use crate::server::Server;
+
+const HALF_HEADS: u64 = 5_000;
+/// Bodies in JSON that are as large as one may be.
+const JSON_BYTES: u64 = 16 << 20;
+const CHUNKING_CLIENTS: usize = 3;
+const DEAF_CLIENTS: usize = 4;
+const PIPELINED: usize = 10_000;
+
+pub(super) fn web() -> Vec<Attack> {
+    vec![
+        attack("5,000 half heads by HTTP", half_heads),
+        attack("endless chunks of one byte by HTTP", |server, _, stop| {
+            std::thread::scope(|scope| {
+                for _ in 0..CHUNKING_CLIENTS {
+                    scope.spawn(|| endless_chunks(server, stop));
+                }
+            });
+        }),
+        attack("JSON of 16 MB by HTTP", large_json),
+        Attack {
+            prepare: |server, _| data::string(server, "key", 10_000),
+            ..attack("10,000 unread requests by HTTP", |server, _, stop| {
+                let get = b"GET /v1/strings/key HTTP/1.1\r\nHost: localhost\r\n\r\n";
+                let mut clients: Vec<HttpClient> =
+                    (0..DEAF_CLIENTS).filter_map(|_| connect(server)).collect();
+                std::thread::scope(|scope| {
+                    for client in &mut clients {
+                        scope.spawn(|| client.send(get.repeat(PIPELINED)));
+                    }
+                    stop.wait();
+                    // The server has ended: what is not sent yet fails.
+                });
+            })
+        },
+    ]
+}
+
+/// A connection, if the server speaks HTTP and takes one.
+fn connect(server: &Server) -> Option<HttpClient> {
+    HttpClient::open(server.http_address()?).ok()
+}
+
+fn half_heads(server: &Server, scale: Scale, stop: &Stop) {
+    let count = scale.of(HALF_HEADS);
+    let Some(_permission) = Thousands::open(count + 1_000) else { return };
+    let mut clients = Vec::new();
+    while !stop.is_set() && (clients.len() as u64) < count {
+        let Some(mut client) = connect(server) else { break };
+        if client.send("PUT /v1/strings/key HTTP/1.1\r\nHost: localhost\r\nX: ").is_ok() {
+            clients.push(client);
+        }
+    }
+    // A byte at a time, so that nobody is silent.
+    while !stop.is_set() {
+        for client in &mut clients {
+            let _ = client.send("x");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+fn endless_chunks(server: &Server, stop: &Stop) {
+    let chunks = b"1\r\nx\r\n".repeat(4_000);
+    while !stop.is_set() {
+        let Some(mut client) = connect(server) else { return };
+        let head = "PUT /v1/strings/key HTTP/1.1\r\nHost: localhost\r\n\
+                    Transfer-Encoding: chunked\r\n\r\n";
+        let mut goes_on = client.send(head).is_ok();
+        while goes_on && !stop.is_set() {
+            goes_on = client.send(&chunks).is_ok();
+        }
+    }
+}
+
+/// As many words as there can be, one that is all escapes, and arrays in arrays.
+fn large_json(server: &Server, scale: Scale, stop: &Stop) {
+    let bytes = scale.of(JSON_BYTES) as usize - 20;
+    let bodies = [
+        ["[\"ECHO\"", &",1".repeat(bytes / 2), "]"].concat(),
+        ["[\"ECHO\",\"", &"\\u00e9".repeat(bytes / 6), "\"]"].concat(),
+        "[".repeat(bytes),
+    ];
+    let Some(mut client) = connect(server) else { return };
+    for body in bodies.iter().cycle() {
+        let fields = "Content-Type: application/json\r\n";
+        let sent = client.request("POST /v1/command", fields, body.as_bytes());
+        if stop.is_set() || sent.is_err() || client.response().is_err() {
+            return;
+        }
+    }
+}
