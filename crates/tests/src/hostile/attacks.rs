@@ -1,7 +1,8 @@
 //! The attacks.
 
+use super::attack::{Attack, Scale, Stop, attack};
 use super::web::web;
-use super::{Attack, Scale, Stop, data, scripts};
+use super::{data, scripts};
 use crate::client::Connection;
 use crate::descriptors::Thousands;
 use crate::random::Random;
@@ -10,7 +11,6 @@ use basalt_resp::encode_request;
 
 /// Scripts that end by themselves in tests of a second or two, and are said to be busy before.
 const IMPATIENT: &[(&str, &str)] = &[("busy-reply-threshold", "100")];
-const NO_OPTIONS: &[(&str, &str)] = &[];
 /// What a client may send before it hears anything.
 const SMALL_QUERIES: &[(&str, &str)] = &[("client-query-buffer-limit", "64mb")];
 /// What an unread list has, in bytes, and how often it is asked for.
@@ -24,17 +24,6 @@ const HALF_REQUESTS: u64 = 10_000;
 /// All of them, in the order of the table.
 pub fn attacks() -> Vec<Attack> {
     [scripted(), unread(), large(), many(), web()].concat()
-}
-
-pub(super) const fn attack(name: &'static str, run: fn(&Server, Scale, &Stop)) -> Attack {
-    Attack {
-        name,
-        options: NO_OPTIONS,
-        allowed_log: &[],
-        prepare: |_, _| {},
-        run,
-        data_bytes: |_| 0,
-    }
 }
 
 fn scripted() -> Vec<Attack> {

@@ -1,6 +1,6 @@
 //! Scripts that do not want to end.
 
-use super::{Scale, Stop};
+use super::attack::{Scale, Stop};
 use crate::server::Server;
 
 /// Runs `script` again and again, whatever it answers.

@@ -1,6 +1,7 @@
 //! Attacks by HTTP.
 
-use super::{Attack, Scale, Stop, attacks::attack, data};
+use super::attack::{Attack, Scale, Stop, attack};
+use super::data;
 use crate::descriptors::Thousands;
 use crate::http::HttpClient;
 use crate::server::Server;
