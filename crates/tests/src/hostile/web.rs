@@ -9,7 +9,6 @@ use crate::server::Server;
 const HALF_HEADS: u64 = 5_000;
 /// Bodies in JSON that are as large as one may be.
 const JSON_BYTES: u64 = 16 << 20;
-const CHUNKING_CLIENTS: usize = 3;
 const DEAF_CLIENTS: usize = 4;
 const PIPELINED: usize = 10_000;
 
@@ -17,11 +16,7 @@ pub(super) fn web() -> Vec<Attack> {
     vec![
         attack("5,000 half heads by HTTP", half_heads),
         attack("endless chunks of one byte by HTTP", |server, _, stop| {
-            std::thread::scope(|scope| {
-                for _ in 0..CHUNKING_CLIENTS {
-                    scope.spawn(|| endless_chunks(server, stop));
-                }
-            });
+            endless_chunks(server, stop);
         }),
         attack("JSON of 16 MB by HTTP", large_json),
         Attack {
