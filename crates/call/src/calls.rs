@@ -38,8 +38,9 @@ pub struct Call {
     /// It is not timed by itself: two clock readings cost as much as a GET. It is counted with its
     /// share of its batch's time.
     pub shares_time: bool,
-    /// A call of few words that answers little takes little time: the clock is not read for it.
-    pub is_slight: bool,
+    /// A call of at most so few words that answers little takes little time: the clock is not read
+    /// for it. 0 if there is none.
+    pub slight_words_max: u16,
     /// It may take long: other clients are served meanwhile.
     pub takes_long: bool,
     /// How much of its collection it replies, if it may be much.
@@ -68,7 +69,7 @@ impl Call {
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
-            is_slight: is_slight(entry),
+            slight_words_max: slight_words_max(entry),
             takes_long: takes_long(entry),
             replied: entry.traits.replied,
             target: collection_target(entry, first_key),
@@ -122,13 +123,21 @@ fn shares_time(entry: &Entry) -> bool {
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
 }
 
-/// Works on as many elements of a collection as it has words or answers. Commands on other values
-/// may replace a collection and free all of it; those on streams may trim them.
-fn is_slight(entry: &Entry) -> bool {
+/// With how many words at most a call works on as many elements of a value as it has words or
+/// answers. With more, a command on streams may trim one; commands on strings may replace a
+/// collection and free all of it, but not those that only take a key and memory: counters.
+fn slight_words_max(entry: &Entry) -> u16 {
     let spec = &entry.spec;
-    let is_by_element =
-        matches!(spec.group, Group::List | Group::Set | Group::SortedSet | Group::Hash);
-    is_by_element && shares_time(entry) && !spec.flags.has(Flag::Blocking)
+    if !shares_time(entry) || spec.flags.has(Flag::Blocking) {
+        return 0;
+    }
+    match spec.group {
+        Group::List | Group::Set | Group::SortedSet | Group::Hash => 16,
+        Group::Hyperloglog if spec.flags.has(Flag::Fast) => 16,
+        Group::Stream => 6,
+        Group::String if spec.flags.has(Flag::Denyoom) && spec.flags.has(Flag::Fast) => 2,
+        _ => 0,
+    }
 }
 
 /// Runs other commands, or its entry says so.

@@ -73,17 +73,27 @@ mod tests {
     #[test]
     fn what_may_free_or_walk_a_whole_value_is_not_slight() {
         let commands = commands();
-        let is_slight = |name: &str| {
+        let words_max = |name: &str| {
             let Found::Command(command) = commands.table.resolve(name.as_bytes(), None) else {
                 panic!("{name} is a command")
             };
-            commands.call(command.id).is_slight
+            commands.call(command.id).slight_words_max
         };
-        for name in ["lpush", "lpop", "sadd", "spop", "hset", "hdel", "zadd", "zpopmin"] {
-            assert!(is_slight(name), "{name}");
+        for name in ["lpush", "lpop", "sadd", "spop", "hset", "hdel", "zadd", "zpopmin", "pfadd"] {
+            assert_eq!(words_max(name), 16, "{name}");
         }
-        for name in ["set", "del", "unlink", "rename", "xadd", "lrange", "sinter", "bzpopmin"] {
-            assert!(!is_slight(name), "{name}");
+        assert_eq!([words_max("incr"), words_max("decr")], [2, 2]);
+        assert!(words_max("xadd") < "XADD key MAXLEN 1 * f v".split(' ').count() as u16);
+        for name in ["append", "getset", "setnx", "incrby", "psetex"] {
+            assert!(words_max(name) < 3, "{name}");
+        }
+        for name in
+            ["set", "getdel", "getex", "del", "unlink", "rename", "setbit", "lrange", "sinter"]
+        {
+            assert_eq!(words_max(name), 0, "{name}");
+        }
+        for name in ["bzpopmin", "xread", "expire", "move", "pfcount", "pfmerge"] {
+            assert_eq!(words_max(name), 0, "{name}");
         }
     }
 

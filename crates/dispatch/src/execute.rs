@@ -36,8 +36,7 @@ use std::time::Duration;
 /// log would have every call timed.
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
-/// A call of a slight command with more words, or more bytes of reply, may take long after all.
-const SLIGHT_WORDS_MAX: usize = 16;
+/// A call that may be slight and has more bytes of reply may take long after all.
 const SLIGHT_REPLY_BYTES_MAX: usize = 1024;
 
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
@@ -183,8 +182,7 @@ fn run_and_reply(
 /// Whether a call that has replied this much cannot have taken long.
 #[inline(always)]
 fn is_slight(request: &Request<'_>, reply_bytes: usize) -> bool {
-    request.call.is_slight
-        && request.words.len() <= SLIGHT_WORDS_MAX
+    request.words.len() <= usize::from(request.call.slight_words_max)
         && reply_bytes <= SLIGHT_REPLY_BYTES_MAX
 }
 
