@@ -78,6 +78,7 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("config", &[COMMANDS, KEYS, SOCKETS]),
     ("dispatch", &[SOCKETS, FILES, STORAGE, &["basalt_commands"]]),
     ("engine", &[COMMANDS, SOCKETS, &["basalt_journal", "basalt_script", "basalt_pubsub"]]),
+    ("http", &[SOCKETS, FILES, LOCKS, KEYS, MEANING, STORAGE, &["basalt_commands"]]),
     ("http1", &[COMMANDS, KEYS, MEANING, FILES, SOCKETS, LOCKS]),
     ("journal", &[MEANING, COMMANDS, SOCKETS]),
     ("journal-log", &[COMMANDS, SOCKETS, &["basalt_keyspace", "basalt_value"]]),
