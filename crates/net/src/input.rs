@@ -19,9 +19,6 @@ use std::ops::Range;
 /// Largest buffer that a connection keeps while it is empty.
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
-/// A buffer of this size grows by a quarter: what is not filled is memory all the same.
-const DOUBLED_BYTES_MAX: usize = 4 << 20;
-
 /// Places of changed bytes, and bytes, for which a connection keeps room.
 const KEPT_ORIGINALS_MAX: usize = 64;
 const KEPT_ORIGINAL_BYTES_MAX: usize = 16 << 10;
@@ -58,11 +55,6 @@ struct Original {
     start: usize,
     /// Among the kept bytes.
     kept: Range<usize>,
-}
-
-/// The next size of a buffer: twice what it is, until that would be much memory for nothing.
-fn grown(bytes: usize) -> usize {
-    if bytes < DOUBLED_BYTES_MAX { bytes * 2 } else { bytes + bytes / 4 }
 }
 
 impl Originals {
@@ -230,17 +222,17 @@ impl Input {
         }
     }
 
-    /// How large the buffer should be for the next read.
+    /// How large the buffer should be for the next read: at most twice what it is.
     fn target_bytes(&self) -> usize {
         let now = self.bytes.len();
         let end = self.parsed.saturating_add(self.wanted);
         if end > now {
-            // The client's word about a length is trusted one step at a time.
-            let most = grown(now).max(self.filled + BUFFER_BYTES);
+            // The client's word about a length is trusted one doubling at a time.
+            let most = (now * 2).max(self.filled + BUFFER_BYTES);
             return end.clamp(self.filled + BUFFER_BYTES / 2, most);
         }
         let grows = self.filled == now || self.greedy && now < KEPT_BYTES_MAX;
-        if grows { grown(now).max(BUFFER_BYTES) } else { now }
+        if grows { (now * 2).max(BUFFER_BYTES) } else { now }
     }
 
     /// The client's bytes have been read into the room.
@@ -324,19 +316,6 @@ mod tests {
         input.compact(&mut pool);
         input.want(1 << 30);
         assert!(input.room(&mut pool).len() >= BUFFER_BYTES / 2);
-    }
-
-    #[test]
-    fn a_large_buffer_holds_little_more_than_what_has_come() {
-        let (mut input, mut pool) = (Input::default(), BufferPool::default());
-        let mut total = 0;
-        while total < 65 << 20 {
-            // It is not known how much more will come.
-            let room = input.room(&mut pool).len().min(100_000);
-            input.fill(room);
-            total += room;
-        }
-        assert!(input.bytes.len() < total * 4 / 3, "{} for {total}", input.bytes.len());
     }
 
     #[test]
