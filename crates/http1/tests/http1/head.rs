@@ -336,7 +336,7 @@ fn line() -> impl Strategy<Value = String> {
     (proptest::sample::select(lines), ends).prop_map(|(line, end)| format!("{line}{end}"))
 }
 
-/// How many lines have a name, as a reader would find who knows nothing of HTTP but lines.
+/// How many lines have a name, for a reader that knows nothing of HTTP but lines.
 fn count(head: &str, name: &str) -> usize {
     let names = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     names.filter(|(found, _)| found.trim().eq_ignore_ascii_case(name)).count()
