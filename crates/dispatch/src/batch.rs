@@ -321,7 +321,7 @@ impl Batch {
         let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
             let Running { session, bytes, consumed, out, form, .. } = running;
             let owed = out.len();
-            let begun = form.map(|form| Begun::new(form, out));
+            let begun = form.map(|form| Begun::new(form, session, out));
             let incoming = request.incoming(bytes, &self.words);
             let mut admission = Admission::of(server, worker, session);
             let attended = (&mut admission, attendant);
@@ -439,7 +439,7 @@ impl Batch {
             if ran > 0 && running.out.len() > running.owed_bytes_max {
                 return Some(Stop::Halt(Halt::Later));
             }
-            let begun = Begun::new(form, running.out);
+            let begun = Begun::new(form, running.session, running.out);
             let stop = self.run_requests(server, worker, running, std::slice::from_ref(request));
             let (halt, is_long) = match stop {
                 None => (None, false),

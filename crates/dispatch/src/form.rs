@@ -5,20 +5,32 @@
 
 use super::halt::Halt;
 use basalt_resp::{Output, Protocol, Reply, ReplyMark};
+use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// The form in which a client gets its replies. It is told of each of its requests that run, in
 /// their order.
 pub trait ReplyForm: Debug + Send {
-    /// A request of the client begins to run: its reply will be written to `out`.
-    fn begin(&mut self, out: &mut Output);
+    /// A request of the client begins to run: its reply will be written to `out`. Returns the terms
+    /// under which it runs, if its connection has none.
+    fn begin(&mut self, out: &mut Output) -> Option<Terms>;
 
     /// What has been written since [`ReplyForm::begin`], of which nothing has been sent, is all
     /// that the request writes for now. Returns what becomes of the client. Not called if the
     /// connection closes without a reply, as it does when a reply would take too much memory; what
     /// [`ReplyForm::begin`] has written is taken back then.
     fn end(&mut self, ended: Ended, out: &mut Output) -> Then;
+}
+
+/// What a request says of itself that a connection says for all of its requests in Redis' protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// The database that it runs in.
+    pub db: u8,
+    /// How long it may wait for its keys, whatever it asks for.
+    pub key_wait_max: Duration,
 }
 
 /// How a request ended.
@@ -53,9 +65,15 @@ pub(super) struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    pub(super) fn new(form: &'a mut dyn ReplyForm, out: &mut Output) -> Begun<'a> {
+    pub(super) fn new(
+        form: &'a mut dyn ReplyForm,
+        session: &mut Session,
+        out: &mut Output,
+    ) -> Begun<'a> {
         let before = (Reply::new(out, Protocol::default()).mark(), out.len());
-        form.begin(out);
+        if let Some(Terms { db, key_wait_max }) = form.begin(out) {
+            (session.db, session.key_wait_max) = (db, Some(key_wait_max));
+        }
         Begun { form, before, begun: out.len() }
     }
 

@@ -218,7 +218,8 @@ fn settled(
             let now = request.server.env.clock.now();
             let waiting = waiting.unwrap_or_else(|| {
                 session.client.begin_waiting();
-                let deadline = wanted.time.and_then(|time| now.checked_add(time));
+                let time = wanted.time.into_iter().chain(session.key_wait_max).min();
+                let deadline = time.and_then(|time| now.checked_add(time));
                 let behind = wanted.behind;
                 Box::new(KeyWait { places: wanted.places, deadline, behind })
             });

@@ -44,7 +44,7 @@ mod worker;
 
 pub use batch::{Batch, BatchClients, Origin, Running, ShortWays};
 pub use dispatcher::Dispatcher;
-pub use form::{Ended, ReplyForm, Then};
+pub use form::{Ended, ReplyForm, Terms, Then};
 pub use halt::Halt;
 pub use silence::finish_wait;
 pub use worker::{ReplyBounds, Worker};

@@ -9,6 +9,7 @@
 //! no command answers, an error for one, is answered when all before it is.
 
 use crate::command::{self, Decoded};
+use crate::general::General;
 use crate::guard;
 use crate::health;
 use crate::identity::Accepted;
@@ -16,12 +17,13 @@ use crate::intake::{Arrival, Intake};
 use crate::patience::{Patience, Progress};
 use crate::plan::{Answer, Ending, Plan};
 use crate::problem::Problem;
+use crate::query::Query;
 use crate::respond::{Circumstances, Own, leave_room, respond, respond_self};
 use crate::routes::{self, Endpoint, Found};
 use crate::strings::StringCall;
 use crate::words::Words;
 use basalt_config::Settings;
-use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Then};
+use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Terms, Then};
 use basalt_env::Instant;
 use basalt_http1::{Body, Connection, Date, Head, Method, Status};
 use basalt_net::{Front, Input, Next};
@@ -57,7 +59,7 @@ pub struct HttpFront {
 /// What a request asks for.
 enum Task {
     String(StringCall),
-    Command(Answer),
+    Command { general: General, answer: Answer },
     Own(Own),
 }
 
@@ -113,7 +115,7 @@ impl HttpFront {
             Err(problem) => return self.answer_instead(input, head, Own::Problem(problem)),
         };
         let bytes_max = match &task {
-            Task::Command(_) => {
+            Task::Command { .. } => {
                 self.settings.http.json_bytes_max.min(self.settings.http.body_bytes_max)
             }
             _ => self.settings.http.body_bytes_max,
@@ -162,12 +164,16 @@ impl HttpFront {
             return Ok(Task::Own(Own::Methods(allow)));
         }
         if endpoint == Endpoint::String {
-            return StringCall::of(head, bytes, key).map(Task::String);
+            let databases = self.settings.server.databases;
+            return StringCall::of(head, bytes, key, databases).map(Task::String);
         }
-        crate::query::Query::new(&bytes[head.query()]).demand_only(&[])?;
+        let query = Query::new(&bytes[head.query()]);
+        query.demand_only(&["db"])?;
+        let general = General::of(&query, self.settings.server.databases)?;
         command::demand_json(head, bytes)?;
         let wants_bytes = command::wants_bytes(head, bytes);
-        Ok(Task::Command(if wants_bytes { Answer::Raw } else { Answer::Json }))
+        let answer = if wants_bytes { Answer::Raw } else { Answer::Json };
+        Ok(Task::Command { general, answer })
     }
 
     /// Writes the words of a request that is wholly there.
@@ -185,24 +191,24 @@ impl HttpFront {
         let start = input.parsed();
         let of_head = start..start + head.bytes;
         let body = of_head.end..of_head.end + body_bytes;
-        let answer = match task {
+        let (answer, general) = match task {
             Task::String(call) => {
                 input.keep(of_head.clone());
                 let mut words = Words::over(input.bytes_mut(), of_head, words);
                 call.write(&mut words, start, body)?;
-                call.answer()
+                (call.answer(), call.general)
             }
-            Task::Command(answer) => {
+            Task::Command { general, answer } => {
                 let words_max = self.settings.network.multibulk_args_max;
                 let decoded = Decoded::of(&input.bytes()[body.clone()], words_max)?;
                 decoded.demand_connectionless(&self.server.commands)?;
                 input.keep(body.clone());
                 decoded.write(input.bytes_mut(), body, words);
-                *answer
+                (*answer, *general)
             }
             Task::Own(_) => return Err(Problem::bad_request("nothing to be done")),
         };
-        Ok(Plan { answer, ending: Ending::of(head) })
+        Ok(Plan { answer, ending: Ending::of(head), db: general.db })
     }
 
     /// Answers a request itself, when its body is out of the way.
@@ -315,6 +321,11 @@ impl Front for HttpFront {
         true
     }
 
+    #[inline]
+    fn database(&self, selected: u8) -> u8 {
+        self.plans.back().map_or(selected, |plan| plan.db)
+    }
+
     fn is_late(&mut self, now: Instant, unparsed: usize) -> bool {
         let (request, body_bytes) = self.intake.progress(unparsed);
         let is_sent = unparsed > 0 || body_bytes.is_some();
@@ -335,10 +346,12 @@ impl Front for HttpFront {
 
 impl ReplyForm for HttpFront {
     #[inline]
-    fn begin(&mut self, out: &mut Output) {
+    fn begin(&mut self, out: &mut Output) -> Option<Terms> {
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
         leave_room(self.current.as_ref(), out);
+        let Plan { db, .. } = *self.current.as_ref()?;
+        Some(Terms { db, key_wait_max: self.settings.http.key_wait_max })
     }
 
     #[inline]

@@ -13,6 +13,7 @@
 
 mod command;
 mod front;
+mod general;
 mod guard;
 mod health;
 mod identity;

@@ -9,6 +9,8 @@ pub(crate) struct Plan {
     pub(crate) answer: Answer,
     /// How the response ends.
     pub(crate) ending: Ending,
+    /// The database that its command runs in.
+    pub(crate) db: u8,
 }
 
 /// What a response says about its connection, and whether it has a body.

@@ -20,6 +20,11 @@ impl<'a> Query<'a> {
         Query { bytes }
     }
 
+    /// Whether there are no parameters.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// Refuses parameters that are not among these, and those that come twice.
     pub(crate) fn demand_only(&self, known: &[&str]) -> Result<(), Problem> {
         let mut seen = 0u32;

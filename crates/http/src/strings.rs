@@ -9,6 +9,7 @@
 //! | PATCH `?offset=` | SETRANGE |
 //! | POST `?op=append`, `?op=increment&by=` | APPEND, INCRBY, INCRBYFLOAT |
 
+use crate::general::{GENERAL, General};
 use crate::plan::Answer;
 use crate::problem::Problem;
 use crate::query::Query;
@@ -20,6 +21,7 @@ use std::ops::Range;
 /// What is to be done with a string.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StringCall {
+    pub(crate) general: General,
     key: KeyAt,
     action: Action,
 }
@@ -67,6 +69,7 @@ impl StringCall {
         head: &Head,
         bytes: &[u8],
         key: Option<Range<usize>>,
+        databases: u32,
     ) -> Result<StringCall, Problem> {
         let query = Query::new(&bytes[head.query()]);
         let (key, name) = match key {
@@ -82,9 +85,13 @@ impl StringCall {
             }
         };
         let demand_only = |known: &[&str]| {
-            let names: Vec<&str> = known.iter().copied().chain([name]).collect();
+            if query.is_empty() {
+                return Ok(());
+            }
+            let names: Vec<&str> = known.iter().copied().chain(GENERAL).chain([name]).collect();
             query.demand_only(&names)
         };
+        let general = General::of(&query, databases)?;
         let action = match head.method {
             Method::Get | Method::Head => {
                 demand_only(&[])?;
@@ -113,7 +120,7 @@ impl StringCall {
             }
             Method::Options => return Err(Problem::bad_request("nothing to be done")),
         };
-        Ok(StringCall { key, action })
+        Ok(StringCall { general, key, action })
     }
 
     /// What becomes of the reply.
@@ -153,7 +160,7 @@ impl StringCall {
             KeyAt::Path(key) => (key, Plus::Itself),
             KeyAt::Query(key) => (key, Plus::Space),
         };
-        words.decode(start + key.start..start + key.end, plus)?;
+        words.decode(start + key.start..start + key.end, plus, self.general.spelling)?;
         match &self.action {
             Action::Get(_) | Action::Delete => {}
             Action::Put { condition, expiry } => {

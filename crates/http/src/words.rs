@@ -9,7 +9,9 @@
 //! They are never longer than the head that they come from: what is decoded gets shorter, and the
 //! names of commands and options are shorter than the paths and parameters that stand for them.
 
+use crate::general::Spelling;
 use crate::problem::Problem;
+use basalt_http1::base64::{self, Alphabet};
 use basalt_http1::percent::{self, Plus};
 use basalt_resp::Arg;
 use std::ops::Range;
@@ -48,10 +50,18 @@ impl<'a> Words<'a> {
     /// Decodes a part of the head, which is behind all words so far, into a word.
     ///
     /// # Errors
-    /// It is no percent-encoding.
+    /// It is not spelled so.
     #[inline]
-    pub(crate) fn decode(&mut self, from: Range<usize>, plus: Plus) -> Result<(), Problem> {
-        let len = percent::decode(self.bytes, from, self.at, plus)?;
+    pub(crate) fn decode(
+        &mut self,
+        from: Range<usize>,
+        plus: Plus,
+        spelling: Spelling,
+    ) -> Result<(), Problem> {
+        let mut len = percent::decode(self.bytes, from, self.at, plus)?;
+        if spelling == Spelling::Base64 {
+            len = base64::decode(&mut self.bytes[self.at..self.at + len], Alphabet::Url)?;
+        }
         self.note(len);
         Ok(())
     }

@@ -69,6 +69,13 @@ pub trait Front: ReplyForm {
         None
     }
 
+    /// The database in which the request runs that was parsed last, where `selected` is its
+    /// connection's; good enough to prefetch.
+    #[inline(always)]
+    fn database(&self, selected: u8) -> u8 {
+        selected
+    }
+
     /// The parser, if requests are in Redis' protocol: then those that begin as the one before are
     /// taken without it.
     #[inline(always)]

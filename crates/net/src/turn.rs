@@ -138,12 +138,6 @@ fn running(
     Some(Running { session, bytes, consumed, out: output, owed_bytes_max, form: wire.form() })
 }
 
-/// A connection as the origin of requests.
-#[inline(always)]
-fn origin<'a>(index: usize, session: &Session, bytes: &'a [u8]) -> Origin<'a> {
-    Origin { client: index as u32, db: session.db, bytes }
-}
-
 impl Turn {
     pub(crate) fn new(server: Arc<Dispatcher>, worker: Worker) -> Turn {
         Turn { server, worker, batch: Batch::default() }
@@ -255,7 +249,8 @@ impl Turn {
             let start = input.parsed();
             if let Some(parser) = front.parser() {
                 // Those that begin as the last one did.
-                let (before, from) = (self.batch.len(), origin(index, session, input.bytes()));
+                let from = Origin { client: index as u32, db: session.db, bytes: input.bytes() };
+                let before = self.batch.len();
                 let place = (start, room);
                 let end = self.batch.push_alike(&self.server, parser, limits, from, place);
                 input.pass_to(end);
@@ -270,7 +265,8 @@ impl Turn {
                     let end = start + bytes;
                     input.pass_to(end);
                     *left -= 1;
-                    let from = origin(index, session, input.bytes());
+                    let db = front.database(session.db);
+                    let from = Origin { client: index as u32, db, bytes: input.bytes() };
                     self.batch.push(&self.server, from, start, end);
                 }
                 Next::Passed { bytes } => {

@@ -3,7 +3,7 @@
 
 use crate::front::{Front, Next};
 use crate::input::Input;
-use basalt_dispatch::{Ended, ReplyForm, Then};
+use basalt_dispatch::{Ended, ReplyForm, Terms, Then};
 use basalt_resp::{Arg, Output, Parsed, Parser, Protocol, ProtocolError, Reply, RequestLimits};
 
 /// How a connection's requests and replies look.
@@ -57,7 +57,9 @@ impl Default for Wire {
 
 /// Replies stay as commands write them.
 impl ReplyForm for Resp {
-    fn begin(&mut self, _: &mut Output) {}
+    fn begin(&mut self, _: &mut Output) -> Option<Terms> {
+        None
+    }
 
     fn end(&mut self, _: Ended, _: &mut Output) -> Then {
         Then::GoesOn

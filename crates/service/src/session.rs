@@ -14,6 +14,7 @@ use basalt_resp::{Arg, Output, Protocol, Reply};
 use basalt_script::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// One connection, as commands see it.
 pub struct Session {
@@ -48,6 +49,8 @@ pub struct Session {
     pub is_parked: bool,
     /// Where its command, which is about to run, has waited.
     pub waiting: Option<Box<KeyWait>>,
+    /// How long a command may wait for its keys, whatever it asks for.
+    pub key_wait_max: Option<Duration>,
     /// Its script waits and will begin again: where its random numbers stood when it began first.
     pub script_random: Option<RandomState>,
 }
@@ -123,6 +126,7 @@ impl Session {
             watching: None,
             is_parked: false,
             waiting: None,
+            key_wait_max: None,
             script_random: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,

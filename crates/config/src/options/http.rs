@@ -80,6 +80,12 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Bytes a second that a body must have come with on average after that; 0 is any.",
     ),
     option(
+        "http-wait-max",
+        Kind::Int { min: 0, max: 86_400 },
+        "300",
+        "Seconds for which a request by HTTP may wait for a key, whatever it asks for.",
+    ),
+    option(
         "http-idle-timeout",
         INT,
         "75",
@@ -110,6 +116,8 @@ pub struct HttpSettings {
     pub head_time_max: Duration,
     /// `http-body-rate-min`; 0 is any.
     pub body_rate_min: u64,
+    /// `http-wait-max`.
+    pub key_wait_max: Duration,
     /// `http-idle-timeout`; `None` is never.
     pub idle_time_max: Option<Duration>,
 }
@@ -130,6 +138,7 @@ impl HttpSettings {
             json_bytes_max: values.number("http-json-max"),
             head_time_max: Duration::from_secs(values.number("http-head-timeout")),
             body_rate_min: values.number("http-body-rate-min"),
+            key_wait_max: Duration::from_secs(values.number("http-wait-max")),
             idle_time_max: (idle_s > 0).then(|| Duration::from_secs(idle_s)),
         }
     }

@@ -6,7 +6,7 @@
 //! LAST 9 GET key\n           ─▶  9 some words\n   and the end
 //! ```
 
-use basalt_dispatch::{Ended, ReplyForm, Then};
+use basalt_dispatch::{Ended, ReplyForm, Terms, Then};
 use basalt_net::{Front, Input, Next};
 use basalt_resp::{
     Arg, Output, Protocol, Reply, ReplyMark, RequestLimits, SHARED_BYTES_MIN, Value, decode,
@@ -106,9 +106,10 @@ impl Front for LineFront {
 }
 
 impl ReplyForm for LineFront {
-    fn begin(&mut self, out: &mut Output) {
+    fn begin(&mut self, out: &mut Output) -> Option<Terms> {
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
+        None
     }
 
     fn end(&mut self, ended: Ended, out: &mut Output) -> Then {

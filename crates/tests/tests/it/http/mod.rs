@@ -2,14 +2,18 @@
 
 mod bodies;
 mod command;
+mod databases;
 mod equality;
 mod guard;
 mod limits;
 mod strings;
 
+use basalt_resp::Value;
+use basalt_tests::client::Connection;
 use basalt_tests::http::HttpClient;
 use basalt_tests::server::{Kind, Launch, Server};
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 /// A server that also speaks HTTP, and where.
 fn start(options: &[(&str, &str)]) -> (Server, SocketAddr) {
@@ -22,4 +26,17 @@ fn start(options: &[(&str, &str)]) -> (Server, SocketAddr) {
 
 fn client(address: SocketAddr) -> HttpClient {
     HttpClient::open(address).expect("it listens")
+}
+
+/// Waits until some client waits for a key.
+fn wait_for_blocked(redis: &mut Connection) {
+    let is_blocked = |info: &Value| match info {
+        Value::Bulk(text) => String::from_utf8_lossy(text).contains("blocked_clients:1"),
+        other => panic!("{other:?}"),
+    };
+    let start = Instant::now();
+    while !is_blocked(&redis.run("INFO clients").unwrap()) {
+        assert!(start.elapsed() < Duration::from_secs(60), "nobody waits");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
