@@ -76,6 +76,14 @@ impl Call {
         }
     }
 
+    /// The word that is the one key of a call of `words` words, which is its first; 0 if it has
+    /// none or may have several.
+    #[inline(always)]
+    pub fn position_of_one_key(&self, words: usize) -> usize {
+        let has_one_here = words == usize::from(self.words_of_one_key);
+        usize::from(if has_one_here { self.first_key } else { self.only_key })
+    }
+
     /// Whether a call of `words` words (name included) has as many as the command takes.
     #[inline]
     pub fn accepts_words(&self, words: usize) -> bool {
@@ -124,8 +132,9 @@ fn shares_time(entry: &Entry) -> bool {
 }
 
 /// With how many words at most a call works on as many elements of a value as it has words or
-/// answers. With more, a command on streams may trim one; commands on strings may replace a
-/// collection and free all of it, but not those that only take a key and memory: counters.
+/// answers. With more, a command on streams may trim one, and one on bits may be many; commands on
+/// strings may replace a collection and free all of it, but not those that only take a key and
+/// memory: counters.
 fn slight_words_max(entry: &Entry) -> u16 {
     let spec = &entry.spec;
     if !shares_time(entry) || spec.flags.has(Flag::Blocking) {
@@ -135,6 +144,7 @@ fn slight_words_max(entry: &Entry) -> u16 {
         Group::List | Group::Set | Group::SortedSet | Group::Hash => 16,
         Group::Hyperloglog if spec.flags.has(Flag::Fast) => 16,
         Group::Stream => 6,
+        Group::Bitmap => 4,
         Group::String if spec.flags.has(Flag::Denyoom) && spec.flags.has(Flag::Fast) => 2,
         _ => 0,
     }

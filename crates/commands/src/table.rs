@@ -87,9 +87,9 @@ mod tests {
         for name in ["append", "getset", "setnx", "incrby", "psetex"] {
             assert!(words_max(name) < 3, "{name}");
         }
-        for name in
-            ["set", "getdel", "getex", "del", "unlink", "rename", "setbit", "lrange", "sinter"]
-        {
+        assert_eq!(words_max("setbit"), "SETBIT key 7 1".split(' ').count() as u16);
+        assert!(words_max("bitfield") < "BITFIELD key SET u8 0 1".split(' ').count() as u16);
+        for name in ["set", "getdel", "getex", "del", "unlink", "rename", "lrange", "sinter"] {
             assert_eq!(words_max(name), 0, "{name}");
         }
         for name in ["bzpopmin", "xread", "expire", "move", "pfcount", "pfmerge"] {

@@ -19,7 +19,7 @@ use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
 use super::long::may_take_long;
 use super::prepare::{Incoming, Last, Preparing};
-use super::short::run_shortly;
+use super::row::{Row, run_row};
 use super::worker::Worker;
 use basalt_engine::{Engine, Gating};
 use basalt_env::Instant;
@@ -30,6 +30,7 @@ use basalt_service::prepared::Prepared;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::{Flow, ParkedCommand, Session};
 use basalt_service::wait::Wait;
+use std::mem::replace;
 use std::sync::Arc;
 
 /// Bytes of replies after which a batch ends with the client that it is at: some 3 ms of copying.
@@ -370,34 +371,54 @@ impl Batch {
     ) -> Option<Stop> {
         let (words, count) = (self.words.as_slice(), requests.len());
         let mut admission = Admission::of(server, worker, session);
-        while let Some(request) = requests.first() {
-            if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
-                let incoming = requests.iter().map(|request| request.incoming(bytes, words));
-                let ran = run_shortly(server, worker, session, admission, incoming, out);
-                if let Some(last) = requests[..ran].last() {
-                    **consumed = last.end;
+        while !requests.is_empty() {
+            let row = if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
+                let (mut begin, bytes) = (**consumed, *bytes);
+                let incoming = requests.iter().map(move |request| {
+                    let request_bytes =
+                        request.end.saturating_sub(replace(&mut begin, request.end));
+                    (request.incoming(bytes, words), request_bytes)
+                });
+                let outgoing = (&mut **out, *owed_bytes_max);
+                run_row(server, worker, session, &mut admission, incoming, outgoing)
+            } else {
+                Row::NONE
+            };
+            if let Some(last) = requests[..row.ran].last() {
+                **consumed = last.end;
+                requests = &requests[row.ran..];
+            }
+            let request = match (requests.first(), &row.next) {
+                (Some(request), Some(_)) => request,
+                _ if row.ran > 0 => {
                     if out.is_over() {
                         // The replies before are not whole either.
                         out.clear();
                         worker.counters.output_limit_disconnections.add(1);
                         return Some(Stop::Halt(Halt::Closed));
                     }
-                    requests = &requests[ran..];
                     if out.len() > *owed_bytes_max && !requests.is_empty() {
                         return Some(Stop::Halt(Halt::Later));
                     }
                     continue;
                 }
-            }
-            let request_bytes = request.end.saturating_sub(**consumed);
-            if may_take_long(server, request.incoming(bytes, words), request_bytes) {
-                if out.len() > *owed_bytes_max {
-                    return Some(Stop::Halt(Halt::Later));
+                (Some(request), None) => request,
+                (None, _) => break,
+            };
+            let flow = match row.next {
+                Some(flow) => flow,
+                None => {
+                    let incoming = request.incoming(bytes, words);
+                    let request_bytes = request.end.saturating_sub(**consumed);
+                    if may_take_long(server, incoming, request_bytes) {
+                        if out.len() > *owed_bytes_max {
+                            return Some(Stop::Halt(Halt::Later));
+                        }
+                        return Some(Stop::Long(count - requests.len()));
+                    }
+                    execute(server, worker, session, incoming, &mut admission, out)
                 }
-                return Some(Stop::Long(count - requests.len()));
-            }
-            let incoming = request.incoming(bytes, words);
-            let flow = execute(server, worker, session, incoming, &mut admission, out);
+            };
             if worker.changes.has_called() {
                 serve_called(server, worker);
             }

@@ -6,7 +6,7 @@ use super::copies;
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::exec;
-use super::keys::{Stop, read, write};
+use super::keys::{Obstacle, Stop, read, write};
 use super::outcome::{self, fail, note_slow_call};
 use super::prepare::Incoming;
 use super::queue;
@@ -16,7 +16,7 @@ use super::script;
 use super::silence;
 use super::worker::{Apart, Worker};
 use basalt_call::context::Context;
-use basalt_call::entry::{Run, SessionFn};
+use basalt_call::entry::{Run, SessionFn, WriteFn};
 use basalt_call::unknown::unknown;
 use basalt_env::Instant;
 use basalt_resp::{Output, Reply};
@@ -159,31 +159,70 @@ fn run_and_reply(
         events::announce(&request, worker, session);
     }
     if let Some(stop) = obstacle {
-        let result = match *stop {
-            Stop::Error(error) => Err(error),
-            Stop::Wait(wait) => Ok(Flow::Wait(wait)),
-            Stop::RunApart => Ok(Flow::RunApart),
-            Stop::Reach(_) => unreachable!("what has one fixed key asks for no other"),
-            Stop::Copy(_) => unreachable!("a command that writes has been run again"),
-        };
-        return finish(&request, worker, session, result, start, &mut reply);
+        return stopped(&request, worker, session, (stop, start), &mut reply);
     }
-    if start.is_none()
-        && is_slight(&request, reply.bytes_owed().saturating_sub(owed_bytes))
-        && worker.leaves_untimed()
-    {
-        worker.count_call(id);
+    if start.is_none() {
+        count_sharing(&request, worker, session, reply.bytes_owed().saturating_sub(owed_bytes));
     } else {
         count(&request, worker, session, start);
     }
     Flow::Done
 }
 
-/// Whether a call that has replied this much cannot have taken long.
+/// Ends a command that changes one key and has met an obstacle.
+#[cold]
+#[inline(never)]
+pub(super) fn end_obstructed(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    (run, obstacle): (WriteFn, Obstacle),
+    reply: &mut Reply<'_>,
+) -> Flow {
+    match copies::go_on(request, worker, session, run, obstacle, reply) {
+        Some(stop) => stopped(request, worker, session, (stop, None), reply),
+        None => {
+            count(request, worker, session, None);
+            Flow::Done
+        }
+    }
+}
+
+/// Ends a command that has not been done with.
+#[cold]
+fn stopped(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    (stop, start): (Box<Stop>, Option<Instant>),
+    reply: &mut Reply<'_>,
+) -> Flow {
+    let result = match *stop {
+        Stop::Error(error) => Err(error),
+        Stop::Wait(wait) => Ok(Flow::Wait(wait)),
+        Stop::RunApart => Ok(Flow::RunApart),
+        Stop::Reach(_) => unreachable!("what has one fixed key asks for no other"),
+        Stop::Copy(_) => unreachable!("a command that writes has been run again"),
+    };
+    finish(request, worker, session, result, start, reply)
+}
+
+/// Counts a call that has run, has replied this much and shares its batch's time. One that cannot
+/// have taken long leaves the clock unread.
 #[inline(always)]
-fn is_slight(request: &Request<'_>, reply_bytes: usize) -> bool {
-    request.words.len() <= usize::from(request.call.slight_words_max)
-        && reply_bytes <= SLIGHT_REPLY_BYTES_MAX
+pub(super) fn count_sharing(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &Session,
+    reply_bytes: usize,
+) {
+    let is_slight = request.words.len() <= usize::from(request.call.slight_words_max)
+        && reply_bytes <= SLIGHT_REPLY_BYTES_MAX;
+    if is_slight && worker.leaves_untimed() {
+        worker.count_call(request.id);
+    } else {
+        count(request, worker, session, None);
+    }
 }
 
 /// Runs a command that runs others.

@@ -14,6 +14,7 @@ use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::clients::ClientHandle;
 use basalt_service::error::CommandError;
+use basalt_service::prepared::Prepared;
 use basalt_service::session::{KeyWait, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use basalt_spec::{Command, Flag, KeyFlag};
@@ -46,8 +47,8 @@ pub(super) fn read(
     run: Run,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    if let Some(keys) = only_key(request) {
-        return read_keys(request, worker, session, &keys, run, reply);
+    if let Some(key) = only_key(request) {
+        return read_keys(request, worker, session, &[key], run, reply);
     }
     read_several(request, worker, session, run, reply)
 }
@@ -111,17 +112,31 @@ pub(super) fn write(
     run: WriteFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    if let Some(keys) = only_key(request) {
-        let shard = keys[0].partition.shard();
-        if let Err(refusal) = worker.admit_changes(request.server, shard)
-            && let Some(obstacle) = refused(request, refusal, &keys)
-        {
-            return Some(obstacle);
-        }
-        request.server.engine.log().prefetch(shard);
-        return write_keys(request, worker, session, &keys, run, reply);
+    if let Some(key) = only_key(request) {
+        let key = (key_session(worker, session), key);
+        return write_one(request, worker, session, key, run, reply);
     }
     write_several(request, worker, session, run, reply)
+}
+
+/// Runs a command that changes its only key.
+#[inline(always)]
+pub(super) fn write_one(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+    (key_session, key): (CommandContext, Key<'_>),
+    run: WriteFn,
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    let (shard, keys) = (key.partition.shard(), [key]);
+    if let Err(refusal) = worker.admit_changes(request.server, shard)
+        && let Some(obstacle) = refused(request, refusal, &keys)
+    {
+        return Some(obstacle);
+    }
+    request.server.engine.log().prefetch(shard);
+    write_keys(request, worker, session, (key_session, &keys), run, reply)
 }
 
 /// While the disk is full, what runs when memory is full runs, too: deleting and expiry, which
@@ -148,7 +163,8 @@ fn write_several(
     {
         return Some(obstacle);
     }
-    let obstacle = write_keys(request, worker, session, &keys, run, reply);
+    let all = (key_session(worker, session), &keys[..]);
+    let obstacle = write_keys(request, worker, session, all, run, reply);
     reach::go_on(request, worker, session, obstacle, reply)
 }
 
@@ -158,12 +174,11 @@ fn write_keys(
     request: &Request<'_>,
     worker: &mut Worker,
     session: &mut Session,
-    keys: &[Key<'_>],
+    (key_session, keys): (CommandContext, &[Key<'_>]),
     run: WriteFn,
     reply: &mut Reply<'_>,
 ) -> Obstacle {
     let engine = &*request.server.engine;
-    let key_session = key_session(worker, session);
     let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
     let gating = worker.gating;
     let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
@@ -292,17 +307,14 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> CommandContext 
 
 /// The key of a call that has one.
 #[inline(always)]
-fn only_key<'a>(request: &Request<'a>) -> Option<[Key<'a>; 1]> {
-    let Request { call, words, .. } = request;
-    let has_one_here = words.len() == usize::from(call.words_of_one_key);
-    let position = usize::from(if has_one_here { call.first_key } else { call.only_key });
-    let prepared = request.prepared;
-    match prepared.partition {
-        Some(partition) if position != 0 => {
+fn only_key<'a>(request: &Request<'a>) -> Option<Key<'a>> {
+    match request.call.position_of_one_key(request.words.len()) {
+        0 => None,
+        position => {
             let bytes = request.words[position].of(request.buffer);
-            Some([Key { bytes, hash: prepared.hash, partition }])
+            let Prepared { hash, partition, .. } = *request.prepared;
+            Some(Key { bytes, hash, partition: partition? })
         }
-        _ => None,
     }
 }
 

@@ -8,8 +8,8 @@
 //!
 //! Requests come in through a [`Batch`], and go through in stages, so that memory is fetched while
 //! other requests are looked at: `prepare.rs` finds the command of each and hashes its first key,
-//! `collection_prefetch.rs` brings in what of a collection it will touch; `short.rs` runs those
-//! that are alike and ask little, and `execute.rs` the others, one by one. `exec.rs` and
+//! `collection_prefetch.rs` brings in what of a collection it will touch; `row.rs` runs those that
+//! are alike and ask little, and `execute.rs` the others, one by one. `exec.rs` and
 //! `script.rs` run several commands as one, what these need beyond their keys is in `wants.rs`.
 //! Each file imports only what stands below it: `request.rs` and `worker.rs` at the bottom,
 //! [`Batch`] at the top.
@@ -30,11 +30,13 @@ mod halt;
 mod keys;
 mod long;
 mod outcome;
+mod plain;
 mod prepare;
 mod queue;
 mod reach;
 mod redact;
 mod request;
+mod row;
 mod script;
 mod short;
 mod silence;

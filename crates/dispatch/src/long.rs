@@ -3,6 +3,7 @@
 
 use super::dispatcher::Dispatcher;
 use super::prepare::Incoming;
+use basalt_call::calls::Call;
 use basalt_call::entry::RepliedFn;
 use basalt_engine::Key;
 use basalt_service::args::Args;
@@ -17,12 +18,25 @@ const BYTES_LONG: usize = 1 << 20;
 /// one for much of a collection.
 #[inline]
 pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: usize) -> bool {
-    if request.words.len() > WORDS_LONG || bytes > BYTES_LONG {
+    if request.words.len() > WORDS_LONG || is_large(bytes) {
         return true;
     }
     let Some(id) = request.prepared.command else { return false };
     let call = server.commands.call(id);
     call.takes_long || call.replied.is_some_and(|replied| asks_for_much(server, request, replied))
+}
+
+/// Whether a request of so many bytes may take long whatever it is.
+#[inline(always)]
+pub(super) fn is_large(bytes: usize) -> bool {
+    bytes > BYTES_LONG
+}
+
+/// Whether calls with so many words may take long, some of them at least, even if they are not
+/// [large](is_large).
+#[inline(always)]
+pub(super) fn some_may_take_long(call: &Call, words: usize) -> bool {
+    words > WORDS_LONG || call.takes_long || call.replied.is_some()
 }
 
 /// Whether a request asks for many elements of its collection, or for many bytes. If the collection

@@ -3,7 +3,7 @@
 
 use crate::collection_target::CollectionTarget;
 use basalt_change::place::PartitionId;
-use basalt_engine::{Engine, EntryHint};
+use basalt_engine::{Engine, EntryHint, Key};
 use basalt_resp::Arg;
 use basalt_spec::CommandId;
 
@@ -43,6 +43,12 @@ impl Prepared {
     #[inline(always)]
     pub fn of(command: Option<CommandId>, db: u8, key: Arg) -> Prepared {
         Prepared { command, db, key, ..Prepared::default() }
+    }
+
+    /// Its first key, in the buffer of the batch in which it was found; `None` if it has none.
+    #[inline(always)]
+    pub fn key_in<'a>(&self, buffer: &'a [u8]) -> Option<Key<'a>> {
+        Some(Key { bytes: self.key.of(buffer), hash: self.hash, partition: self.partition? })
     }
 
     /// Brings the bucket of the first key into the cache.

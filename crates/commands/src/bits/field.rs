@@ -90,7 +90,7 @@ fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     let len = bytes_or_none(txn.get(key))?.len();
     let mut is_changed = false;
     let written_to = operations.iter().filter_map(Operation::bytes_written_to).max();
-    if written_to.is_some_and(|end| txn.must_copy_first(key, end - 1..end)) {
+    if written_to.is_some_and(|end| txn.must_copy_first(key, len, end - 1..end)) {
         return Ok(());
     }
     match written_to {

@@ -67,12 +67,13 @@ fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         _ => return Err(CommandError::fixed("ERR bit is not an integer or out of range")),
     };
     let (key, index) = (args.key(0), (offset / 8) as usize);
-    let old = bytes_or_none(txn.get(key))?.get(index).copied();
+    let bytes = bytes_or_none(txn.get(key))?;
+    let (len, old) = (bytes.len(), bytes.get(index).copied());
     let new = with_bit(old.unwrap_or(0), offset, value);
     if old == Some(new) {
         make_raw(txn, key);
     } else {
-        if txn.must_copy_first(key, index..index + 1) {
+        if txn.must_copy_first(key, len, index..index + 1) {
             return Ok(());
         }
         txn.splice(key, index, &[new]);

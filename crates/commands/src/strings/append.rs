@@ -66,7 +66,7 @@ fn append(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         Some(object) => {
             let len = bytes(object)?.len();
             check_length(len, value.len(), txn.value_bytes_max())?;
-            if txn.must_copy_first(key, len..len + value.len()) {
+            if txn.must_copy_first(key, len, len..len + value.len()) {
                 return Ok(());
             }
             txn.splice(key, len, value)
@@ -90,7 +90,7 @@ fn setrange(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         len
     } else {
         check_length(offset, value.len(), txn.value_bytes_max())?;
-        if txn.must_copy_first(key, offset..offset + value.len()) {
+        if txn.must_copy_first(key, len, offset..offset + value.len()) {
             return Ok(());
         }
         let len = txn.splice(key, offset, value);

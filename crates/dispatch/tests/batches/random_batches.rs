@@ -35,7 +35,7 @@ const READS: [&str; 16] = [
 ];
 
 /// Commands that change one key in other ways than a plain SET.
-const WRITES: [&str; 18] = [
+const WRITES: [&str; 25] = [
     "DEL KEY",
     "PEXPIRE KEY 20",
     "PERSIST KEY",
@@ -54,6 +54,13 @@ const WRITES: [&str; 18] = [
     "RENAME KEY a",
     "SETRANGE KEY 2 y",
     "HSET KEY field v",
+    "LPOP list",
+    "LPOP KEY",
+    "LPUSH list",
+    "SETBIT KEY 77 1",
+    "ZINCRBY zset 1 KEY",
+    "XADD stream * KEY v",
+    "RPUSH list KEY KEY",
 ];
 
 /// What changes which way is open: for the connection, for the server.
@@ -125,6 +132,10 @@ impl Batches {
 
     fn pick(&mut self, lines: &[&str]) -> Words {
         let line = lines[self.random.below(lines.len() as u64) as usize];
+        self.with_key(line)
+    }
+
+    fn with_key(&mut self, line: &str) -> Words {
         let key = self.key();
         words(line)
             .into_iter()
@@ -170,7 +181,10 @@ impl Batches {
                     (0..run)
                         .for_each(|_| requests.push(words(line).into_iter().map(keyed).collect()));
                 }
-                14..17 => requests.push(self.pick(&WRITES)),
+                14..17 => {
+                    let line = WRITES[self.random.below(WRITES.len() as u64) as usize];
+                    (0..run).for_each(|_| requests.push(self.with_key(line)));
+                }
                 17 => requests.push(self.strings.next()),
                 _ => requests.push(self.pick(&SWITCHES)),
             }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What is copied under a partition's lock at most: some 50 µs.
-const COPIED_BYTES_MAX: usize = 1 << 20;
+pub(crate) const COPIED_BYTES_MAX: usize = 1 << 20;
 
 /// A long string that is to be copied while no partition is locked.
 #[derive(Debug)]

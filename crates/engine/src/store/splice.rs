@@ -7,7 +7,7 @@
 
 use crate::store::ask::Ask;
 use crate::store::context::RunMode;
-use crate::store::copying::{Copying, StringCopy};
+use crate::store::copying::{COPIED_BYTES_MAX, Copying, StringCopy};
 use crate::store::key::Key;
 use crate::store::txn::{PutOptions, Txn, WHOLE_BYTES_MAX};
 use crate::store::view::access_at;
@@ -100,11 +100,17 @@ impl Txn<'_> {
         self.log(key, Op::Replace(Replace { db, key: key.bytes, offset, removed, bytes }));
     }
 
-    /// Whether the command has to wait for a copy of a long string before it writes `range` of it.
-    /// If so, it returns at once, without a reply and having changed nothing: it runs again when
+    /// Whether the command has to wait for a copy of a string, which has `len` bytes, before it
+    /// writes `range` of it. That is asked of long strings only. If so, it returns at once, without a reply and having changed nothing: it runs again when
     /// the copy has been made, with no partition locked. To be asked before the first
     /// [`Txn::splice`] of a command; a transaction never waits.
-    pub fn must_copy_first(&mut self, key: &Key<'_>, range: Range<usize>) -> bool {
+    #[inline]
+    pub fn must_copy_first(&mut self, key: &Key<'_>, len: usize, range: Range<usize>) -> bool {
+        len.max(range.start) > COPIED_BYTES_MAX && self.must_copy_long(key, range)
+    }
+
+    #[inline(never)]
+    fn must_copy_long(&mut self, key: &Key<'_>, range: Range<usize>) -> bool {
         if !self.may_ask() {
             return false;
         }

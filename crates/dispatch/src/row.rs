@@ -1,0 +1,117 @@
+//! HOT PATH
+//! Requests of a client that follow one another and are alike: they have the same command and as
+//! many words.
+//!
+//! Most of what is asked before a command runs holds for all requests of a client until one of them
+//! changes it: a batch asks once for each client ([`Admission`]). The rest holds for all requests
+//! of a row: how they run, whether they have their command's arity, how they are counted. That is
+//! asked once for the row. What is under their one key may be enough for them (`short.rs`);
+//! if not, they change it as any command does (`plain.rs`).
+
+use super::admission::Admission;
+use super::dispatcher::Dispatcher;
+use super::plain;
+use super::prepare::Incoming;
+use super::short::Short;
+use super::worker::Worker;
+use basalt_call::calls::Call;
+use basalt_call::entry::{OVERWRITE_WORDS, Run, Shortcut};
+use basalt_engine::Key;
+use basalt_resp::Output;
+use basalt_service::session::{Flow, Session};
+use basalt_spec::CommandId;
+use std::sync::atomic::Ordering;
+
+/// Requests of which one was not to be had the short way, and which all change their key the plain
+/// way for that: where one key is new, the next often is, too.
+const ANEW_MAX: usize = 4;
+
+/// What has become of a row.
+pub(super) struct Row {
+    /// This many have run, and nothing else is to be done for them.
+    pub(super) ran: usize,
+    /// What has become of the one behind these, if it has begun to run: after it something is to be
+    /// done, or it has to run again.
+    pub(super) next: Option<Flow>,
+}
+
+impl Row {
+    /// None has run.
+    pub(super) const NONE: Row = Row { ran: 0, next: None };
+}
+
+/// What all requests of a row have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Alike<'a> {
+    pub(super) server: &'a Dispatcher,
+    pub(super) id: CommandId,
+    pub(super) call: &'a Call,
+    pub(super) words: usize,
+}
+
+impl Alike<'_> {
+    /// Whether the request is one of the row.
+    #[inline(always)]
+    pub(super) fn has(&self, request: Incoming<'_>) -> bool {
+        request.prepared.command == Some(self.id) && request.words.len() == self.words
+    }
+
+    /// The first key of a request; `None` if the request is not one of the row or has none.
+    #[inline(always)]
+    pub(super) fn key_of<'a>(&self, request: Incoming<'a>) -> Option<Key<'a>> {
+        if self.has(request) { request.prepared.key_in(request.buffer) } else { None }
+    }
+}
+
+/// Runs requests of a client of which only [`Admission::opens_short_ways`] is known, from the first
+/// on, for as long as they repeat its command; each comes with its bytes. With a request that has
+/// neither run nor begun to run nothing has happened, and [`super::execute::execute`] goes on with
+/// it, as it would have done with these. A row of changes ends behind the request with which the
+/// client is owed more than `owed_bytes_max`.
+#[inline(always)]
+pub(super) fn run_row<'a>(
+    server: &'a Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    admission: &mut Admission,
+    requests: impl Iterator<Item = (Incoming<'a>, usize)> + Clone,
+    (out, owed_bytes_max): (&mut Output, usize),
+) -> Row {
+    let Some((Incoming { prepared, words, .. }, _)) = requests.clone().next() else {
+        return Row::NONE;
+    };
+    let Some(id) = prepared.command else { return Row::NONE };
+    let (call, words) = (server.commands.call(id), words.len());
+    if !call.accepts_words(words) || server.unusual.any() {
+        return Row::NONE;
+    }
+    let has_memory = !call.takes_memory || !admission.has(Admission::OUT_OF_MEMORY);
+    let alike = Alike { server, id, call, words };
+    let incoming = requests.clone().map(|(incoming, _)| incoming);
+    let ran = match (call.run, call.shortcut) {
+        (Run::Point(run), _) => Short { alike, worker, session, out }
+            .look(incoming, |point, args, reply| Some(run(point, args, reply))),
+        (_, Some(Shortcut::Attempt(attempt))) => {
+            Short { alike, worker, session, out }.look(incoming, attempt)
+        }
+        (_, Some(Shortcut::Overwrite)) if words == OVERWRITE_WORDS && has_memory => {
+            Short { alike, worker, session, out }.overwrite(incoming)
+        }
+        _ => 0,
+    };
+    if ran > 0 {
+        worker.count_calls(id, ran as u64);
+    }
+    let row = match call.run {
+        Run::Write(run) if ran == 0 && has_memory => {
+            let count = if call.shortcut.is_some() { ANEW_MAX } else { usize::MAX };
+            let requests = (requests.take(count), owed_bytes_max);
+            plain::run(alike, run, worker, session, admission, requests, out)
+        }
+        _ => Row { ran, next: None },
+    };
+    if row.ran > 0 || row.next.is_some() {
+        session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
+    }
+    row
+}
