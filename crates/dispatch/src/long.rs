@@ -26,13 +26,13 @@ pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: u
     call.takes_long || call.replied.is_some_and(|replied| asks_for_much(server, request, replied))
 }
 
-/// Whether a request of so many bytes may take long whatever it is.
+/// Whether a request of this many bytes may take long whatever it is.
 #[inline(always)]
 pub(super) fn is_large(bytes: usize) -> bool {
     bytes > BYTES_LONG
 }
 
-/// Whether calls with so many words may take long, some of them at least, even if they are not
+/// Whether some calls with this many words may take long, even if they are not
 /// [large](is_large).
 #[inline(always)]
 pub(super) fn some_may_take_long(call: &Call, words: usize) -> bool {

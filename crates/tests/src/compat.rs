@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
@@ -18,6 +19,9 @@ use crate::client::Connection;
 use crate::server::Server;
 use crate::transcript::Version;
 use basalt_resp::Value;
+
+/// How long a server may take to notice that a connection has gone.
+const GONE_AFTER_MAX: Duration = Duration::from_secs(10);
 
 /// One case of the file.
 #[derive(Clone, Debug)]
@@ -82,6 +86,7 @@ pub fn run(server: &Server, cases: &[Case], newest: Version) -> io::Result<Outco
             Ok(()) => outcome.passed += 1,
             Err(text) => outcome.failed.push(format!("{}: {text}", case.name)),
         }
+        await_no_subscriber(&mut commands.connection)?;
     }
     Ok(outcome)
 }
@@ -171,6 +176,20 @@ fn run_case(server: &Server, case: &Case) -> Result<(), String> {
         if expected != actual {
             return Err(format!("{line}: expected {expected}, got {actual}"));
         }
+    }
+    Ok(())
+}
+
+/// Waits until the server has noticed that the connection of a case has gone: the next case may
+/// publish, and is to find nobody.
+fn await_no_subscriber(connection: &mut Connection) -> io::Result<()> {
+    let nobody = [Value::Integer(0), Value::Array(Vec::new())];
+    let deadline = Instant::now() + GONE_AFTER_MAX;
+    while [connection.run("PUBSUB NUMPAT")?, connection.run("PUBSUB CHANNELS")?] != nobody {
+        if Instant::now() > deadline {
+            return Err(io::Error::other("a subscriber that has gone is still there"));
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())
 }

@@ -101,9 +101,10 @@ impl Txn<'_> {
     }
 
     /// Whether the command has to wait for a copy of a string, which has `len` bytes, before it
-    /// writes `range` of it. That is asked of long strings only. If so, it returns at once, without a reply and having changed nothing: it runs again when
-    /// the copy has been made, with no partition locked. To be asked before the first
-    /// [`Txn::splice`] of a command; a transaction never waits.
+    /// writes `range` of it; a short one is copied at once. If so, it returns at once, without a
+    /// reply and having changed nothing: it runs again when the copy has been made, with no
+    /// partition locked. To be asked before the first [`Txn::splice`] of a command; a transaction
+    /// never waits.
     #[inline]
     pub fn must_copy_first(&mut self, key: &Key<'_>, len: usize, range: Range<usize>) -> bool {
         len.max(range.start) > COPIED_BYTES_MAX && self.must_copy_long(key, range)
