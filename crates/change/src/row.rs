@@ -7,8 +7,8 @@
 //! key of an element           partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!
 //! object    = head:u8 [expire_ms:u64le if EXPIRY] body
-//! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream; 10 to 14 the
-//!             same collections, spread) | EDITED 0x10 (strings) | EXPIRY 0x20
+//! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream, 7 queue; 10
+//!             to 15 the same collections, spread) | EDITED 0x10 (strings) | EXPIRY 0x20
 //! body      = the string, or the collection as `basalt-value` encodes it
 //!             | of a spread collection: id:varint elements:varint, what is in none of its elements
 //! mark      = version:u8=2 applied:u64le next_id:varint

@@ -6,8 +6,8 @@ use basalt_env::random::Random;
 use basalt_value::Kind;
 
 /// The kinds of collections.
-pub(crate) const KINDS: [Kind; 5] =
-    [Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream];
+pub(crate) const KINDS: [Kind; 6] =
+    [Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream, Kind::Queue];
 /// Keys of one hash tag.
 const KEYS_A_TAG: u64 = 8;
 /// Elements that make a collection a large one: about 64 KiB.

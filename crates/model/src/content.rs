@@ -3,10 +3,11 @@
 use crate::choice::CROWD;
 use crate::edit::hash::PlainHash;
 use crate::edit::list::PlainList;
+use crate::edit::queue::PlainQueue;
 use crate::edit::set::PlainSet;
 use crate::edit::sorted_set::PlainSortedSet;
 use crate::edit::stream::PlainStream;
-use crate::edit::{hash, list, set, sorted_set, stream};
+use crate::edit::{hash, list, queue, set, sorted_set, stream};
 use basalt_change::op::StringForm;
 use basalt_engine::Object;
 use basalt_value::{Kind, ValueRef};
@@ -29,6 +30,8 @@ pub enum Content {
     Hash(PlainHash),
     /// A stream.
     Stream(PlainStream),
+    /// A queue, in which time may have done its work or not.
+    Queue(PlainQueue),
 }
 
 impl Content {
@@ -40,6 +43,7 @@ impl Content {
             Kind::SortedSet => Content::SortedSet(PlainSortedSet::default()),
             Kind::Hash => Content::Hash(PlainHash::default()),
             Kind::Stream => Content::Stream(PlainStream::default()),
+            Kind::Queue => Content::Queue(PlainQueue::default()),
         }
     }
 
@@ -55,6 +59,7 @@ impl Content {
             Some(ValueRef::SortedSet(it)) => Content::SortedSet(sorted_set::plain(it)),
             Some(ValueRef::Hash(it)) => Content::Hash(hash::plain(it)),
             Some(ValueRef::Stream(it)) => Content::Stream(stream::plain(it)),
+            Some(ValueRef::Queue(it)) => Content::Queue(queue::plain(it)),
         }
     }
 
@@ -67,6 +72,7 @@ impl Content {
             Content::SortedSet(_) => Some(Kind::SortedSet),
             Content::Hash(_) => Some(Kind::Hash),
             Content::Stream(_) => Some(Kind::Stream),
+            Content::Queue(_) => Some(Kind::Queue),
         }
     }
 
@@ -79,6 +85,7 @@ impl Content {
             Content::SortedSet(it) => it.len(),
             Content::Hash(it) => it.len(),
             Content::Stream(it) => it.entries.len(),
+            Content::Queue(it) => it.messages.len(),
         }
     }
 
@@ -92,9 +99,11 @@ impl Content {
         self.kind().is_some() && self.len() as u64 >= CROWD
     }
 
-    /// A key that should hold this is not there: a collection that is empty, unless it is a stream.
+    /// A key that should hold this is not there: a collection that is empty, unless it is a stream
+    /// or a queue.
     pub(crate) fn is_gone(&self) -> bool {
-        self.is_empty() && !matches!(self, Content::String(..) | Content::Stream(_))
+        let stays = matches!(self, Content::String(..) | Content::Stream(_) | Content::Queue(_));
+        self.is_empty() && !stays
     }
 
     /// It is not a hash of which all fields have expired.
@@ -115,6 +124,10 @@ impl Content {
                 there.iter().all(|(name, field)| wanted.get(name) == Some(field))
                     && live.all(|(name, _)| is_kept(name))
             }
+            // Whether time has been made to do its work is the engine's affair, too.
+            (Content::Queue(wanted), Content::Queue(there)) => {
+                wanted.passed(now_ms) == there.passed(now_ms)
+            }
             _ => self == there,
         }
     }
@@ -133,6 +146,7 @@ impl std::fmt::Debug for Content {
             Content::Set(it) => write!(f, "set of {len}, {:?}…", start(it.iter())),
             Content::SortedSet(it) => write!(f, "sorted set of {len}, {:?}…", start(it.iter())),
             Content::Hash(it) => write!(f, "hash of {len}, {:?}…", start(it.iter())),
+            Content::Queue(it) => write!(f, "queue of {len}, {:?}…", start(it.messages.iter())),
             Content::Stream(it) => {
                 write!(f, "stream of {len} up to {:?}, {:?}…", it.last_id, it.groups)
             }

@@ -6,6 +6,7 @@
 
 pub(crate) mod hash;
 pub(crate) mod list;
+pub(crate) mod queue;
 pub(crate) mod set;
 pub(crate) mod sorted_set;
 mod spelled;
@@ -15,7 +16,7 @@ use crate::content::Content;
 use basalt_engine::{Absent, Key, Txn};
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
-use basalt_value::{Edits, Hash, Kind, List, Set, SortedSet, Stream, Value};
+use basalt_value::{Edits, Hash, Kind, List, Queue, Set, SortedSet, Stream, Value};
 
 /// A change of a collection.
 #[derive(Clone, Debug)]
@@ -25,6 +26,7 @@ pub(crate) enum Edit {
     SortedSet(sorted_set::Edit),
     Hash(hash::Edit),
     Stream(stream::Edit),
+    Queue(queue::Edit),
 }
 
 impl Edit {
@@ -35,6 +37,7 @@ impl Edit {
             Kind::SortedSet => Edit::SortedSet(sorted_set::Edit::choose(random)),
             Kind::Hash => Edit::Hash(hash::Edit::choose(random)),
             Kind::Stream => Edit::Stream(stream::Edit::choose(random)),
+            Kind::Queue => Edit::Queue(queue::Edit::choose(random)),
         }
     }
 
@@ -45,6 +48,7 @@ impl Edit {
             Edit::SortedSet(_) => Kind::SortedSet,
             Edit::Hash(_) => Kind::Hash,
             Edit::Stream(_) => Kind::Stream,
+            Edit::Queue(_) => Kind::Queue,
         }
     }
 
@@ -68,6 +72,9 @@ impl Edit {
             Edit::Stream(it) => {
                 txn.edit::<Stream, _>(key, absent, |stream, edits| it.change(stream, &terms, edits))
             }
+            Edit::Queue(it) => txn.edit::<Queue, _>(key, absent, |queue, edits| {
+                it.change(queue, terms.now_ms, edits);
+            }),
         };
     }
 
@@ -80,6 +87,7 @@ impl Edit {
             (Edit::SortedSet(it), Value::SortedSet(set)) => it.change(set, terms, edits),
             (Edit::Hash(it), Value::Hash(hash)) => it.change(hash, terms, edits),
             (Edit::Stream(it), Value::Stream(stream)) => it.change(stream, terms, edits),
+            (Edit::Queue(it), Value::Queue(queue)) => it.change(queue, terms.now_ms, edits),
             _ => unreachable!("the value was made for these edits"),
         }
     }
@@ -92,6 +100,7 @@ impl Edit {
             (Edit::SortedSet(it), Content::SortedSet(set)) => it.imitate(set),
             (Edit::Hash(it), Content::Hash(hash)) => it.imitate(hash, now_ms),
             (Edit::Stream(it), Content::Stream(stream)) => it.imitate(stream, now_ms),
+            (Edit::Queue(it), Content::Queue(queue)) => it.imitate(queue, now_ms),
             _ => unreachable!("asked for its kind before"),
         }
     }

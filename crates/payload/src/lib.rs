@@ -54,9 +54,9 @@ fn bytes(item: Item<'_>) -> Bytes<'_> {
     }
 }
 
-/// The payload of a collection.
-pub fn of_collection(value: ValueRef<'_>) -> Payload<'_> {
-    match value {
+/// The payload of a collection; `None` of a queue, which Redis does not have.
+pub fn of_collection(value: ValueRef<'_>) -> Option<Payload<'_>> {
+    Some(match value {
         ValueRef::List(list) => Payload::List(list.iter_from(0).map(bytes).collect()),
         ValueRef::Set(set) => Payload::Set(set.iter().map(bytes).collect()),
         ValueRef::SortedSet(set) => Payload::SortedSet(
@@ -73,7 +73,8 @@ pub fn of_collection(value: ValueRef<'_>) -> Payload<'_> {
             Payload::Hash(fields)
         }
         ValueRef::Stream(stream) => Payload::Stream(stream::dump(stream)),
-    }
+        ValueRef::Queue(_) => return None,
+    })
 }
 
 /// Makes a value of a payload.

@@ -70,6 +70,10 @@ impl<'a> ValueRef<'a> {
                 prefetch_form(&stream.0);
                 false
             }
+            ValueRef::Queue(queue) => {
+                prefetch_form(&queue.0);
+                false
+            }
         };
         is_table.then_some(self.kind())
     }
@@ -106,7 +110,7 @@ impl<'a> ValueRef<'a> {
                     native.ahead(way, step).into_iter().for_each(fetch);
                 }
             }
-            ValueRef::List(_) | ValueRef::Stream(_) => {}
+            ValueRef::List(_) | ValueRef::Stream(_) | ValueRef::Queue(_) => {}
         }
     }
 }

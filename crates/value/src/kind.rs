@@ -14,6 +14,8 @@ pub enum Kind {
     Hash = 5,
     /// A stream.
     Stream = 6,
+    /// A queue.
+    Queue = 7,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             4 => Some(Kind::SortedSet),
             5 => Some(Kind::Hash),
             6 => Some(Kind::Stream),
+            7 => Some(Kind::Queue),
             _ => None,
         }
     }
@@ -38,6 +41,7 @@ impl Kind {
             Kind::SortedSet => "zset",
             Kind::Hash => "hash",
             Kind::Stream => "stream",
+            Kind::Queue => "queue",
         }
     }
 }

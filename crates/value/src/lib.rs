@@ -1,13 +1,13 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — what a key holds: \[value\]
 //!
-//! The data types: list, set, sorted set, hash and stream, each in a packed form for few elements
-//! and a native form that scales ([`form`]), and each with its edits: the bytes that say what
-//! changed, which the log carries and recovery applies. It owns the layout of every collection in
-//! memory and its encoding as one row. It must never know keys, expiry of keys, commands, replies
-//! or locks. Its one invariant: applying the edits that an operation wrote to an equal value makes
-//! an equal value, and foreign bytes give an error, never a panic. Read [`collection`] next, then
-//! one type. What strings can hold besides text is here too: bits ([`bits`]) and HyperLogLogs
-//! ([`hll`]).
+//! The data types: list, set, sorted set, hash, stream and queue, each in a packed form for few
+//! elements and a native form that scales ([`form`]), and each with its edits: the bytes that say
+//! what changed, which the log carries and recovery applies. It owns the layout of every collection
+//! in memory and its encoding as one row. It must never know keys, expiry of keys, commands,
+//! replies or locks. Its one invariant: applying the edits that an operation wrote to an equal
+//! value makes an equal value, and foreign bytes give an error, never a panic. Read [`collection`]
+//! next, then one type. What strings can hold besides text is here too: bits ([`bits`]) and
+//! HyperLogLogs ([`hll`]).
 //!
 //! # The map
 //!
@@ -70,6 +70,7 @@ pub mod limits;
 pub mod list;
 pub mod members;
 pub mod packed;
+pub mod queue;
 pub mod seed;
 pub mod set;
 pub mod sorted_set;
@@ -85,6 +86,7 @@ pub use hash::Hash;
 pub use kind::Kind;
 pub use limits::FormLimits;
 pub use list::List;
+pub use queue::Queue;
 pub use set::Set;
 pub use sorted_set::SortedSet;
 pub use spread::Spread;

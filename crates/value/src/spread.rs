@@ -9,6 +9,9 @@
 //! stream      a node of entries  00 first id                          node
 //!             a group            01 name                              place, consumers
 //!             a pending entry    02 length of the name:u32be name id  times, consumer
+//! queue       some messages      00 lane first sequence               records
+//!             a message's entry  01 id                                state, times, deliveries
+//!             a name             02 name                              id, until when it is known
 //! ```
 //! A list and a stream have rows of 4 to 7 KiB of their elements, as they stand together in memory:
 //! their elements have no names that would last. A sorted set has a second row for each member,

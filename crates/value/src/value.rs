@@ -9,6 +9,7 @@ use crate::hash::Hash;
 use crate::kind::Kind;
 use crate::limits::FormLimits;
 use crate::list::List;
+use crate::queue::Queue;
 use crate::set::Set;
 use crate::sorted_set::SortedSet;
 use crate::spread::elements::Spread;
@@ -32,6 +33,8 @@ pub enum Value {
     Hash(Hash),
     /// A stream.
     Stream(Stream),
+    /// A queue.
+    Queue(Queue),
 }
 
 /// A collection of any kind, to be read.
@@ -47,6 +50,8 @@ pub enum ValueRef<'a> {
     Hash(&'a Hash),
     /// A stream.
     Stream(&'a Stream),
+    /// A queue.
+    Queue(&'a Queue),
 }
 
 /// A collection of any kind, to be changed.
@@ -61,6 +66,8 @@ pub enum ValueMut<'a> {
     Hash(&'a mut Hash),
     /// A stream.
     Stream(&'a mut Stream),
+    /// A queue.
+    Queue(&'a mut Queue),
 }
 
 /// Does the same with whatever kind it is.
@@ -72,6 +79,7 @@ macro_rules! each {
             $enum::SortedSet($it) => $body,
             $enum::Hash($it) => $body,
             $enum::Stream($it) => $body,
+            $enum::Queue($it) => $body,
         }
     };
 }
@@ -98,6 +106,10 @@ macro_rules! of_kind {
             }
             Kind::Stream => {
                 type $type = Stream;
+                $body
+            }
+            Kind::Queue => {
+                type $type = Queue;
                 $body
             }
         }
@@ -129,6 +141,7 @@ impl Value {
             Value::SortedSet(it) => ValueRef::SortedSet(it),
             Value::Hash(it) => ValueRef::Hash(it),
             Value::Stream(it) => ValueRef::Stream(it),
+            Value::Queue(it) => ValueRef::Queue(it),
         }
     }
 
@@ -141,6 +154,7 @@ impl Value {
             Value::SortedSet(it) => ValueMut::SortedSet(it),
             Value::Hash(it) => ValueMut::Hash(it),
             Value::Stream(it) => ValueMut::Stream(it),
+            Value::Queue(it) => ValueMut::Queue(it),
         }
     }
 
@@ -184,6 +198,7 @@ impl Value {
                 Kind::SortedSet => Value::SortedSet(SortedSet(crate::form::Form::from_word(word))),
                 Kind::Hash => Value::Hash(Hash(crate::form::Form::from_word(word))),
                 Kind::Stream => Value::Stream(Stream(crate::form::Form::from_word(word))),
+                Kind::Queue => Value::Queue(Queue(crate::form::Form::from_word(word))),
             }
         }
     }
@@ -205,6 +220,7 @@ impl<'a> ValueRef<'a> {
                 Kind::SortedSet => ValueRef::SortedSet(word.cast().as_ref()),
                 Kind::Hash => ValueRef::Hash(word.cast().as_ref()),
                 Kind::Stream => ValueRef::Stream(word.cast().as_ref()),
+                Kind::Queue => ValueRef::Queue(word.cast().as_ref()),
             }
         }
     }
@@ -218,6 +234,7 @@ impl<'a> ValueRef<'a> {
             ValueRef::SortedSet(_) => Kind::SortedSet,
             ValueRef::Hash(_) => Kind::Hash,
             ValueRef::Stream(_) => Kind::Stream,
+            ValueRef::Queue(_) => Kind::Queue,
         }
     }
 
@@ -330,6 +347,7 @@ impl<'a> ValueMut<'a> {
                 Kind::SortedSet => ValueMut::SortedSet(word.cast().as_mut()),
                 Kind::Hash => ValueMut::Hash(word.cast().as_mut()),
                 Kind::Stream => ValueMut::Stream(word.cast().as_mut()),
+                Kind::Queue => ValueMut::Queue(word.cast().as_mut()),
             }
         }
     }

@@ -93,6 +93,9 @@ pub(super) const RESTORE_ASKING: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const QUEUE: CommandError =
+    CommandError::fixed("ERR a queue cannot be dumped: Redis has no payload for it");
+
 fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let Some(object) = view.get(args.key(0)) else {
         reply.null();
@@ -100,7 +103,7 @@ fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
     };
     let payload = match object.value() {
         EntryValue::String(string) => Payload::String(string.bytes().into()),
-        EntryValue::Collection(value) => of_collection(value),
+        EntryValue::Collection(value) => of_collection(value).ok_or(QUEUE)?,
     };
     let mut bytes = Vec::new();
     encode(&payload, &view.limits(), &mut bytes);

@@ -69,6 +69,8 @@ impl Txn<'_> {
             Kind::SortedSet => EventClass::SortedSet,
             Kind::Hash => EventClass::Hash,
             Kind::Stream => EventClass::Stream,
+            // Redis has no letter for queues: they are as a module's type.
+            Kind::Queue => EventClass::Module,
         };
         if !result.is_gone() {
             self.put_value(key, result, 0)?;

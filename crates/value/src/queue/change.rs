@@ -1,0 +1,547 @@
+//! HOT PATH
+//! What producers, consumers and their operators do to a queue. Each writes what it does as an edit
+//! and does what the edit says (`queue/edit.rs`), so that replay cannot do anything else.
+
+use super::block::Record;
+use super::edit;
+use super::entry::{Entry, Known};
+use super::id::{LaneNumber, MessageId, Token};
+use super::native::{Native, Queue};
+use super::settings::{Full, Settings};
+use super::state::State;
+use crate::edits::Edits;
+
+/// Messages that one delivery or one edit names at most: the queue is locked meanwhile.
+pub const MESSAGES_MAX: usize = 1_000;
+
+/// A message that is to be put.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMessage<'a> {
+    /// Its priority.
+    pub lane: LaneNumber,
+    /// What it says.
+    pub body: &'a [u8],
+    /// How long it is held back.
+    pub delay_ms: u64,
+    /// How long after its put it expires, all ones for never.
+    pub ttl_ms: u64,
+    /// The name by which it is known if it is put again, and for how long.
+    pub dedup: Option<Dedup<'a>>,
+}
+
+/// The name of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Dedup<'a> {
+    /// The name.
+    pub name: &'a [u8],
+    /// How long it is remembered; `None` for as long as the queue's settings say.
+    pub window_ms: Option<u64>,
+}
+
+/// What has become of a message that was put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Put {
+    /// It is in the queue.
+    New(MessageId),
+    /// One of the same name is known already.
+    Known(MessageId),
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refused {
+    /// There is no room.
+    #[error("the queue is full")]
+    Full,
+    /// The queue takes no messages for the time being.
+    #[error("the queue takes no messages")]
+    Locked,
+}
+
+/// What a consumer asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Demand<'a> {
+    /// How many messages at most.
+    pub count: usize,
+    /// How they are held.
+    pub hold: Hold,
+    /// The name of the consumer, or nothing.
+    pub worker: &'a [u8],
+}
+
+/// How what is delivered is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hold {
+    /// For that many milliseconds; `None` for as long as the queue's settings say.
+    Lease(Option<u64>),
+    /// Not at all: what is delivered is gone.
+    None,
+}
+
+/// A message that is delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery<'a> {
+    /// Its token.
+    pub token: Token,
+    /// What it says.
+    pub body: &'a [u8],
+    /// How often it has been delivered, this time included.
+    pub deliveries: u64,
+    /// When it was put, unix milliseconds.
+    pub put_ms: u64,
+}
+
+/// Where a message goes that a consumer hands back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Return {
+    /// To its place among the ready ones.
+    Ready,
+    /// To its place, after that many milliseconds.
+    Delayed(u64),
+    /// To the dead ones.
+    Dead,
+}
+
+/// Which dead messages are revived.
+#[derive(Clone, Copy, Debug)]
+pub enum Revived<'a> {
+    /// All of them.
+    All,
+    /// These.
+    Named(&'a [MessageId]),
+}
+
+impl Queue {
+    /// Puts a message.
+    ///
+    /// # Errors
+    /// There is no room, or the queue takes none.
+    pub fn put(
+        &mut self,
+        message: &NewMessage<'_>,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> Result<Put, Refused> {
+        if self.settings().paused.stops_puts() {
+            return Err(Refused::Locked);
+        }
+        if let Some(dedup) = message.dedup
+            && let Some(known) = self.known(dedup.name, now_ms)
+        {
+            return Ok(Put::Known(known));
+        }
+        let native = self.native_mut();
+        native.make_room(message.body.len(), now_ms, edits)?;
+        let now_ms = native.time(now_ms);
+        let after = |time_ms: u64| now_ms.saturating_add(time_ms);
+        let put = edit::Put {
+            now_ms,
+            lane: message.lane,
+            delayed_until_ms: if message.delay_ms == 0 { 0 } else { after(message.delay_ms) },
+            expire_ms: after(message.ttl_ms),
+            dedup: message.dedup.map(|dedup| {
+                let window_ms = dedup.window_ms.unwrap_or(native.settings.dedup_window_ms);
+                (dedup.name, after(window_ms))
+            }),
+            body: message.body,
+        };
+        let id = native.do_put(&put, edits).ok_or(Refused::Full)?;
+        edits.write(|out| put.put(out));
+        Ok(Put::New(id))
+    }
+
+    /// The message that is known by this name.
+    fn known(&self, name: &[u8], now_ms: u64) -> Option<MessageId> {
+        let native = self.native();
+        let known = native.known.get(name)?;
+        (known.until_ms > native.time(now_ms)).then_some(known.id)
+    }
+
+    /// Delivers messages, those that come first, and shows them; returns how many.
+    pub fn deliver(
+        &mut self,
+        demand: &Demand<'_>,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+        visit: &mut dyn FnMut(Delivery<'_>),
+    ) -> usize {
+        if self.settings().paused.stops_gets() || self.native().len() == 0 {
+            return 0;
+        }
+        let native = self.native_mut();
+        native.advance(now_ms, edits);
+        let now_ms = native.time(now_ms);
+        let mut ids = Vec::new();
+        let count = demand.count.min(MESSAGES_MAX);
+        while ids.len() < count
+            && let Some(id) = native.next_delivered()
+        {
+            let lease_ms = match demand.hold {
+                Hold::Lease(lease_ms) => lease_ms.unwrap_or(native.settings.lease_ms),
+                Hold::None => 0,
+            };
+            let until_ms = now_ms.saturating_add(lease_ms);
+            let before = native.entries.get(&id);
+            let entry = Entry::delivered(before, now_ms, until_ms, demand.worker);
+            if let Some(record) = native.record(id) {
+                visit(Delivery {
+                    token: Token { id, stamp: entry.stamp },
+                    body: record.body,
+                    deliveries: entry.deliveries,
+                    put_ms: record.put_ms,
+                });
+            }
+            match demand.hold {
+                Hold::Lease(_) => native.lease(id, entry, edits),
+                Hold::None => native.take_out(id, entry.deliveries, edits),
+            }
+            ids.push(id);
+        }
+        if ids.is_empty() {
+            return 0;
+        }
+        match demand.hold {
+            Hold::Lease(lease_ms) => {
+                let lease_ms = lease_ms.unwrap_or(native.settings.lease_ms);
+                native.clock_ms = now_ms;
+                edits.write(|out| edit::put_lease(now_ms, lease_ms, demand.worker, &ids, out));
+            }
+            Hold::None => edits.write(|out| edit::put_ids(edit::TAKE, &ids, out)),
+        }
+        ids.len()
+    }
+
+    /// Acknowledges deliveries: their messages are done. Returns how many tokens still stood for
+    /// the last delivery of their message.
+    pub fn acknowledge(&mut self, tokens: &[Token], now_ms: u64, edits: &mut Edits<'_>) -> usize {
+        self.settle(now_ms, edits);
+        tokens.chunks(MESSAGES_MAX).map(|tokens| self.acknowledge_some(tokens, edits)).sum()
+    }
+
+    fn acknowledge_some(&mut self, tokens: &[Token], edits: &mut Edits<'_>) -> usize {
+        let mut ids = Vec::with_capacity(tokens.len());
+        for &token in tokens.iter().filter(|token| token.id.sequence() > 0) {
+            if self.held(token).is_some() {
+                self.native_mut().do_acknowledge(token.id, edits);
+                ids.push(token.id);
+            }
+        }
+        if !ids.is_empty() {
+            edits.write(|out| edit::put_ids(edit::ACKNOWLEDGE, &ids, out));
+        }
+        ids.len()
+    }
+
+    /// The entry of the delivery that a token stands for, if it is the last one of its message and
+    /// was not given back.
+    #[inline]
+    fn held(&self, token: Token) -> Option<&Entry> {
+        self.native().entries.get(&token.id).filter(|entry| entry.answers_to(token))
+    }
+
+    /// Hands a message back; returns true if the token still stood for its last delivery and the
+    /// message was not dead.
+    pub fn give_back(
+        &mut self,
+        token: Token,
+        to: Return,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> bool {
+        if self.held(token).is_none() {
+            return false;
+        }
+        let native = self.native_mut();
+        native.advance(now_ms, edits);
+        let now_ms = native.time(now_ms);
+        // Time may have buried it, or taken it away.
+        let Some(entry) = native.entries.get(&token.id).filter(|it| it.answers_to(token)) else {
+            return false;
+        };
+        let state = match (entry.state, to) {
+            (State::Dead, _) => return false,
+            (_, Return::Dead) => State::Dead,
+            _ => entry.state_after_lease(native.settings.deliveries_max),
+        };
+        let until_ms = match to {
+            Return::Delayed(delay_ms @ 1..) => now_ms.saturating_add(delay_ms),
+            _ => 0,
+        };
+        if state == State::Dead {
+            native.do_bury(token.id, edits);
+            edits.write(|out| edit::put_ids(edit::BURY, &[token.id], out));
+        } else {
+            native.do_release(token.id, until_ms, edits);
+            edits.write(|out| edit::put_until(edit::RELEASE, token.id, until_ms, out));
+        }
+        true
+    }
+
+    /// Has a lease end at another time from now on; returns true if the token still stood for the
+    /// last delivery of its message and the message was not dead.
+    pub fn extend(
+        &mut self,
+        token: Token,
+        lease_ms: u64,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> bool {
+        if self.held(token).is_none() {
+            return false;
+        }
+        let native = self.native_mut();
+        native.advance(now_ms, edits);
+        let until_ms = native.time(now_ms).saturating_add(lease_ms);
+        let held = native.entries.get(&token.id).filter(|entry| entry.answers_to(token));
+        if held.is_none_or(|entry| entry.state == State::Dead) {
+            return false;
+        }
+        native.do_extend(token.id, until_ms, edits);
+        edits.write(|out| edit::put_until(edit::EXTEND, token.id, until_ms, out));
+        true
+    }
+
+    /// Removes messages of these states, of one lane or of all; returns how many.
+    pub fn purge(
+        &mut self,
+        states: &[State],
+        lane: Option<LaneNumber>,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> u64 {
+        if self.native().len() == 0 {
+            return 0;
+        }
+        let native = self.native_mut();
+        native.advance(now_ms, edits);
+        let purge = edit::Purge::of(states, lane);
+        let purged = native.do_purge(purge, edits);
+        if purged > 0 {
+            edits.write(|out| purge.put(out));
+        }
+        purged
+    }
+
+    /// Makes dead messages ready; returns how many. They may be delivered as often again as new
+    /// ones, and expire no more.
+    pub fn revive(&mut self, which: Revived<'_>, now_ms: u64, edits: &mut Edits<'_>) -> usize {
+        if self.native().len() == 0 {
+            return 0;
+        }
+        let native = self.native_mut();
+        native.advance(now_ms, edits);
+        let is_dead = |id: &MessageId| native.entries.get(id).is_some_and(Entry::is_dead);
+        let ids: Vec<MessageId> = match which {
+            Revived::All => native.entries.keys().copied().filter(is_dead).collect(),
+            Revived::Named(ids) => {
+                let mut ids: Vec<MessageId> = ids.iter().copied().filter(is_dead).collect();
+                ids.sort_unstable();
+                ids.dedup();
+                ids
+            }
+        };
+        for ids in ids.chunks(MESSAGES_MAX) {
+            for &id in ids {
+                native.do_revive(id, edits);
+            }
+            edits.write(|out| edit::put_ids(edit::REVIVE, ids, out));
+        }
+        ids.len()
+    }
+
+    /// Has other settings hold from now on.
+    pub fn set_settings(&mut self, settings: &Settings, now_ms: u64, edits: &mut Edits<'_>) {
+        if settings == self.settings() {
+            return;
+        }
+        let native = self.native_mut();
+        // What has ended has ended under those that held until now.
+        native.advance(now_ms, edits);
+        native.settings = *settings;
+        edits.write(|out| {
+            out.push(edit::SETTINGS);
+            settings.put(out);
+        });
+    }
+}
+
+impl Native {
+    /// Makes room for a message.
+    #[inline]
+    fn make_room(
+        &mut self,
+        body_bytes: usize,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> Result<(), Refused> {
+        if self.has_room(body_bytes) {
+            return Ok(());
+        }
+        self.advance(now_ms, edits);
+        while !self.has_room(body_bytes) {
+            let Settings { full, max_bytes, .. } = self.settings;
+            let is_hopeless = max_bytes != 0 && body_bytes as u64 > max_bytes;
+            if full == Full::Reject || is_hopeless {
+                return Err(Refused::Full);
+            }
+            let lanes = LaneNumber::by_precedence().collect::<Vec<_>>();
+            let oldest = lanes
+                .into_iter()
+                .rev()
+                .find_map(|lane| MessageId::new(lane, self.lane(lane).first_ready()?));
+            let oldest = oldest.ok_or(Refused::Full)?;
+            self.do_drop(oldest, edits);
+            edits.write(|out| edit::put_ids(edit::DROP, &[oldest], out));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn has_room(&self, body_bytes: usize) -> bool {
+        let Settings { max, max_bytes, .. } = self.settings;
+        let bytes = self.body_bytes.saturating_add(body_bytes as u64);
+        (max == 0 || self.len() < max) && (max_bytes == 0 || bytes <= max_bytes)
+    }
+
+    /// The message that is delivered next, if any may be.
+    #[inline]
+    pub(super) fn next_delivered(&self) -> Option<MessageId> {
+        let Settings { inflight_max, overdue_first, .. } = self.settings;
+        if inflight_max != 0 && self.leased >= inflight_max {
+            return None;
+        }
+        let first = |sequence: &dyn Fn(LaneNumber) -> Option<u64>| {
+            let mut lanes = LaneNumber::by_precedence();
+            lanes.find_map(|lane| MessageId::new(lane, sequence(lane)?))
+        };
+        if overdue_first
+            && let Some(returned) = first(&|lane| self.lane(lane).returned.first().copied())
+        {
+            return Some(returned);
+        }
+        first(&|lane| self.lane(lane).first_ready())
+    }
+
+    pub(super) fn do_put(
+        &mut self,
+        put: &edit::Put<'_>,
+        edits: &mut Edits<'_>,
+    ) -> Option<MessageId> {
+        let began_delayed = put.delayed_until_ms != 0;
+        let record = Record::new(put.now_ms, put.expire_ms, began_delayed, put.body);
+        let id = self.append(put.lane, &record, edits)?;
+        if began_delayed {
+            self.set_entry(id, Entry::delayed(put.delayed_until_ms), edits);
+        }
+        if let Some((name, until_ms)) = put.dedup {
+            self.know(name, Known { id, until_ms }, edits);
+        }
+        self.clock_ms = self.clock_ms.max(put.now_ms);
+        self.totals.put += 1;
+        Some(id)
+    }
+
+    pub(super) fn lease(&mut self, id: MessageId, entry: Entry, edits: &mut Edits<'_>) {
+        self.count_delivery(entry.deliveries);
+        self.set_entry(id, entry, edits);
+    }
+
+    /// Delivers a message that is gone then.
+    pub(super) fn take_out(&mut self, id: MessageId, deliveries: u64, edits: &mut Edits<'_>) {
+        self.count_delivery(deliveries);
+        self.do_acknowledge(id, edits);
+    }
+
+    fn count_delivery(&mut self, deliveries: u64) {
+        self.totals.delivered += 1;
+        self.totals.redelivered += u64::from(deliveries > 1);
+    }
+
+    pub(super) fn do_acknowledge(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
+        let is_done = self.remove(id, edits);
+        self.totals.acknowledged += u64::from(is_done);
+        is_done
+    }
+
+    pub(super) fn do_drop(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
+        let is_gone = self.remove(id, edits);
+        self.totals.dropped += u64::from(is_gone);
+        is_gone
+    }
+
+    /// Does with a message's entry what `change` says; returns false if it has none.
+    fn with_entry(
+        &mut self,
+        id: MessageId,
+        edits: &mut Edits<'_>,
+        change: impl FnOnce(Entry) -> Entry,
+    ) -> bool {
+        let Some(entry) = self.entries.get(&id).cloned() else { return false };
+        self.set_entry(id, change(entry), edits);
+        true
+    }
+
+    /// Hands a message back, at once if the time is 0.
+    pub(super) fn do_release(
+        &mut self,
+        id: MessageId,
+        until_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> bool {
+        let state = if until_ms == 0 { State::Ready } else { State::Delayed };
+        self.with_entry(id, edits, |entry| Entry { state, until_ms, is_open: false, ..entry })
+    }
+
+    pub(super) fn do_extend(
+        &mut self,
+        id: MessageId,
+        until_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> bool {
+        self.with_entry(id, edits, |entry| Entry { state: State::Leased, until_ms, ..entry })
+    }
+
+    /// Buries a message that its consumer hands back.
+    pub(super) fn do_bury(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
+        let has_entry = self.with_entry(id, edits, |entry| Entry { is_open: false, ..entry });
+        self.bury(id, edits);
+        has_entry
+    }
+
+    pub(super) fn do_revive(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
+        self.with_entry(id, edits, |entry| Entry {
+            state: State::Ready,
+            forgiven: entry.deliveries,
+            is_open: false,
+            ..entry
+        })
+    }
+
+    pub(super) fn do_purge(&mut self, purge: edit::Purge, edits: &mut Edits<'_>) -> u64 {
+        let lanes = LaneNumber::by_precedence().filter(|&lane| purge.concerns(lane));
+        let mut purged = 0;
+        for lane in lanes {
+            let range = MessageId::first_of(lane)..=MessageId::last_of(lane);
+            let entries = self.entries.range(range).filter(|(_, it)| purge.takes(it.state));
+            let mut ids: Vec<MessageId> = entries.map(|(&id, _)| id).collect();
+            if purge.takes(State::Ready) {
+                let place = self.lane(lane);
+                let records = place.records_from(place.cursor);
+                let fresh = records.filter(|(_, record)| !record.began_delayed());
+                ids.extend(fresh.filter_map(|(sequence, _)| MessageId::new(lane, sequence)));
+            }
+            purged += ids.len() as u64;
+            ids.iter().for_each(|&id| {
+                self.remove(id, edits);
+            });
+        }
+        self.totals.purged += purged;
+        purged
+    }
+}
+
+impl Entry {
+    fn is_dead(&self) -> bool {
+        self.state == State::Dead
+    }
+}

@@ -1,0 +1,180 @@
+//! HOT PATH
+//! Identities of messages, and tokens of deliveries.
+//!
+//! ```text
+//! id     = lane-sequence         4 and 60 bits of a word; in a lane in the order of puts
+//! token  = lane-sequence-stamp   the stamp is the time of the delivery, and greater than
+//!                                that of the delivery before
+//! ```
+
+use basalt_stdx::varint;
+use std::fmt;
+
+/// How many lanes a queue has.
+pub const LANES: usize = 10;
+
+const SEQUENCE_BITS: u32 = 60;
+const SEQUENCE_MAX: u64 = (1 << SEQUENCE_BITS) - 1;
+
+/// One of the priorities of a queue: 9 is delivered first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
+pub struct LaneNumber(u8);
+
+impl LaneNumber {
+    /// The lane of this number, if there is one.
+    #[inline]
+    pub fn new(number: u64) -> Option<LaneNumber> {
+        (number < LANES as u64).then_some(LaneNumber(number as u8))
+    }
+
+    /// Its number.
+    #[inline]
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.0.into()
+    }
+
+    /// All lanes, the one that is delivered first before the others.
+    #[inline]
+    pub fn by_precedence() -> impl Iterator<Item = LaneNumber> {
+        (0..LANES as u8).rev().map(LaneNumber)
+    }
+}
+
+/// A message of a queue.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct MessageId(u64);
+
+impl MessageId {
+    /// The message of this lane and sequence; `None` if there can be none.
+    #[inline]
+    pub fn new(lane: LaneNumber, sequence: u64) -> Option<MessageId> {
+        let fits = sequence <= SEQUENCE_MAX;
+        fits.then_some(MessageId(u64::from(lane.0) << SEQUENCE_BITS | sequence))
+    }
+
+    /// Its lane.
+    #[inline]
+    pub fn lane(self) -> LaneNumber {
+        LaneNumber((self.0 >> SEQUENCE_BITS) as u8)
+    }
+
+    /// Its number in the lane.
+    #[inline]
+    pub fn sequence(self) -> u64 {
+        self.0 & SEQUENCE_MAX
+    }
+
+    /// The first one that a lane can have.
+    pub(super) fn first_of(lane: LaneNumber) -> MessageId {
+        MessageId(u64::from(lane.0) << SEQUENCE_BITS)
+    }
+
+    /// The last one that a lane can have.
+    pub(super) fn last_of(lane: LaneNumber) -> MessageId {
+        MessageId(u64::from(lane.0) << SEQUENCE_BITS | SEQUENCE_MAX)
+    }
+
+    /// Reads `lane-sequence`.
+    pub fn parse(text: &[u8]) -> Option<MessageId> {
+        let (id, rest) = MessageId::take_text(text)?;
+        rest.is_empty().then_some(id)
+    }
+
+    fn take_text(text: &[u8]) -> Option<(MessageId, &[u8])> {
+        let (lane, text) = take_number(text)?;
+        let (sequence, rest) = take_number(text.strip_prefix(b"-")?)?;
+        Some((MessageId::new(LaneNumber::new(lane)?, sequence)?, rest))
+    }
+
+    #[inline]
+    pub(super) fn put(self, out: &mut Vec<u8>) {
+        // The lane last: it stands in the lowest bits, so that few bytes hold a small sequence.
+        varint::put(out, self.sequence() << 4 | u64::from(self.lane().0));
+    }
+
+    #[inline]
+    pub(super) fn take(rest: &mut &[u8]) -> Option<MessageId> {
+        let word = varint::take(rest)?;
+        MessageId::new(LaneNumber::new(word & 0xF)?, word >> 4)
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<MessageId> {
+        let word = u64::from_be_bytes(bytes.try_into().ok()?);
+        MessageId::new(LaneNumber::new(word >> SEQUENCE_BITS)?, word & SEQUENCE_MAX)
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.lane().0, self.sequence())
+    }
+}
+
+/// One delivery of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// The message.
+    pub id: MessageId,
+    /// Which of its deliveries.
+    pub stamp: u64,
+}
+
+impl Token {
+    /// Reads `lane-sequence-stamp`.
+    pub fn parse(text: &[u8]) -> Option<Token> {
+        let (id, rest) = MessageId::take_text(text)?;
+        let (stamp, rest) = take_number(rest.strip_prefix(b"-")?)?;
+        rest.is_empty().then_some(Token { id, stamp })
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.id, self.stamp)
+    }
+}
+
+/// Takes a decimal number off the front, written as numbers are: one way for each.
+fn take_number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, rest) = text.split_at(digits);
+    if number.len() > 1 && number[0] == b'0' {
+        return None;
+    }
+    Some((std::str::from_utf8(number).ok()?.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_tokens_are_read_as_they_are_written() {
+        for (lane, sequence, stamp) in [(0, 0, 0), (9, SEQUENCE_MAX, u64::MAX), (3, 70, 1)] {
+            let id = MessageId::new(LaneNumber::new(lane).unwrap(), sequence).unwrap();
+            let token = Token { id, stamp };
+            assert_eq!(MessageId::parse(id.to_string().as_bytes()), Some(id));
+            assert_eq!(Token::parse(token.to_string().as_bytes()), Some(token));
+            assert_eq!(MessageId::from_bytes(&id.to_bytes()), Some(id));
+            let mut bytes = Vec::new();
+            id.put(&mut bytes);
+            assert_eq!(MessageId::take(&mut &bytes[..]), Some(id));
+        }
+        for text in ["", "-", "10-1", "1-", "01-1", "1-01", "1-1-", "1-1x", "1-1152921504606846976"]
+        {
+            assert_eq!(MessageId::parse(text.as_bytes()), None, "{text}");
+        }
+        for text in ["1-1", "1-1-", "1-1-1-1", "1-1-18446744073709551616", "1-1--1"] {
+            assert_eq!(Token::parse(text.as_bytes()), None, "{text}");
+        }
+    }
+}

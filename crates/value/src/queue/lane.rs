@@ -1,0 +1,133 @@
+//! HOT PATH
+//! The messages of one priority, in the order in which they were put.
+//!
+//! ```text
+//! sequences   1 ────────── cursor ─────────────── next
+//!             delivered,   ready and never        not given yet
+//!             or returned  delivered, but for those that began delayed
+//! ```
+//! A message that is not *fresh*, that is, ready and never delivered, has an entry in the queue.
+//! One that returns keeps its sequence, and with it its place before younger ones.
+
+use super::block::{Block, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the head of this file.
+pub(super) struct Lane {
+    /// By the sequence that each begins with.
+    pub(super) blocks: BTreeMap<u64, Block>,
+    pub(super) next: u64,
+    pub(super) cursor: u64,
+    /// How many are fresh.
+    pub(super) fresh: u64,
+    /// Those that are ready and not fresh.
+    pub(super) returned: BTreeSet<u64>,
+    /// Bytes of memory of the blocks.
+    pub(super) block_bytes: usize,
+}
+
+/// The first sequence of a lane.
+pub(super) const FIRST_SEQUENCE: u64 = 1;
+
+impl Lane {
+    pub(super) const EMPTY: Lane = Lane {
+        blocks: BTreeMap::new(),
+        next: FIRST_SEQUENCE,
+        cursor: FIRST_SEQUENCE,
+        fresh: 0,
+        returned: BTreeSet::new(),
+        block_bytes: 0,
+    };
+
+    /// How many are ready.
+    #[inline]
+    pub(super) fn ready(&self) -> u64 {
+        self.fresh + self.returned.len() as u64
+    }
+
+    /// The first sequence of the block in which a message is, if it is there.
+    #[inline]
+    pub(super) fn block_of(&self, sequence: u64) -> Option<(u64, &Block)> {
+        self.blocks.range(..=sequence).next_back().map(|(&first, block)| (first, block))
+    }
+
+    /// A message.
+    #[inline]
+    pub(super) fn record(&self, sequence: u64) -> Option<Record<'_>> {
+        let (first, block) = self.block_of(sequence)?;
+        block.record(sequence - first)
+    }
+
+    /// A message is fresh: it has no entry.
+    #[inline]
+    pub(super) fn is_fresh(&self, sequence: u64, record: &Record<'_>) -> bool {
+        sequence >= self.cursor && !record.began_delayed()
+    }
+
+    /// Messages from a sequence on.
+    pub(super) fn records_from(&self, from: u64) -> impl Iterator<Item = (u64, Record<'_>)> {
+        let begin = self.block_of(from).map_or(from, |(first, _)| first);
+        self.blocks.range(begin..).flat_map(move |(&first, block)| {
+            let records = block.records_from(from.saturating_sub(first));
+            records.map(move |(index, record)| (first + index, record))
+        })
+    }
+
+    /// The first fresh message.
+    #[inline]
+    pub(super) fn first_fresh(&self) -> Option<u64> {
+        if self.fresh == 0 {
+            return None;
+        }
+        let mut records = self.records_from(self.cursor);
+        records.find(|(_, record)| !record.began_delayed()).map(|(sequence, _)| sequence)
+    }
+
+    /// The ready message that comes first.
+    #[inline]
+    pub(super) fn first_ready(&self) -> Option<u64> {
+        match (self.returned.first().copied(), self.first_fresh()) {
+            (Some(returned), Some(fresh)) => Some(returned.min(fresh)),
+            (returned, fresh) => returned.or(fresh),
+        }
+    }
+
+    /// The first sequence of the block that takes this message, which is put next, if it is not a
+    /// new one.
+    #[inline]
+    pub(super) fn block_for(&self, record: &Record<'_>) -> Option<u64> {
+        let (&first, block) = self.blocks.last_key_value()?;
+        block.has_room(self.next - first, record).then_some(first)
+    }
+
+    /// Appends a message to the block that begins with `first`.
+    #[inline]
+    pub(super) fn append(&mut self, first: u64, record: &Record<'_>) {
+        if first == self.next
+            && let Some(mut last) = self.blocks.last_entry()
+        {
+            let before = last.get().heap_bytes();
+            last.get_mut().close();
+            self.block_bytes = self.block_bytes - before + last.get().heap_bytes();
+        }
+        let block = self.blocks.entry(first).or_default();
+        let before = block.heap_bytes();
+        block.append(self.next - first, record);
+        self.block_bytes = self.block_bytes - before + block.heap_bytes();
+        self.next += 1;
+    }
+
+    /// Removes a message from its block; returns how long its body was.
+    #[inline]
+    pub(super) fn remove(&mut self, sequence: u64) -> Option<usize> {
+        let (&first, block) = self.blocks.range_mut(..=sequence).next_back()?;
+        let before = block.heap_bytes();
+        let body_bytes = block.remove(sequence - first)?;
+        self.block_bytes = self.block_bytes - before + block.heap_bytes();
+        if block.live() == 0 {
+            self.block_bytes -= block.heap_bytes();
+            self.blocks.remove(&first);
+        }
+        Some(body_bytes)
+    }
+}

@@ -1,0 +1,242 @@
+//! What can be seen of a queue without changing it: as if time had done its work.
+
+use super::entry::Entry;
+use super::id::{LANES, LaneNumber, MessageId};
+use super::native::{Native, Queue};
+use super::settings::Settings;
+use super::settle::Came;
+use super::state::State;
+use super::totals::Totals;
+
+/// How many messages there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Ready ones by lane.
+    pub ready: [u64; LANES],
+    /// Those that are held back.
+    pub delayed: u64,
+    /// Those that consumers hold.
+    pub leased: u64,
+    /// Dead ones.
+    pub dead: u64,
+}
+
+impl Counts {
+    /// All that are ready.
+    pub fn all_ready(&self) -> u64 {
+        self.ready.iter().sum()
+    }
+
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.all_ready() + self.delayed + self.leased + self.dead
+    }
+
+    fn of(&mut self, state: State, lane: LaneNumber) -> &mut u64 {
+        match state {
+            State::Ready => &mut self.ready[lane.index()],
+            State::Delayed => &mut self.delayed,
+            State::Leased => &mut self.leased,
+            State::Dead => &mut self.dead,
+        }
+    }
+}
+
+/// A message, looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message<'a> {
+    /// Which it is.
+    pub id: MessageId,
+    /// Its state.
+    pub state: State,
+    /// What it says.
+    pub body: &'a [u8],
+    /// When it was put, unix milliseconds.
+    pub put_ms: u64,
+    /// When it expires, all ones for never.
+    pub expire_ms: u64,
+    /// How often it was delivered.
+    pub deliveries: u64,
+    /// When its lease or its delay ends, 0 if it has neither.
+    pub until_ms: u64,
+    /// How often it had been delivered when it was revived.
+    pub forgiven: u64,
+    /// When it was delivered last, 0 if it never was: its token has this stamp.
+    pub stamp: u64,
+    /// The name of the consumer that got it last.
+    pub worker: &'a [u8],
+}
+
+/// Which messages are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Peek {
+    /// Of this state.
+    pub state: State,
+    /// From this one on, in the order in which they are shown.
+    pub from: Option<MessageId>,
+    /// At most as many.
+    pub count: usize,
+}
+
+impl Queue {
+    /// Its settings.
+    #[inline]
+    pub fn settings(&self) -> &Settings {
+        &self.native().settings
+    }
+
+    /// What has happened to its messages.
+    pub fn totals(&self) -> &Totals {
+        &self.native().totals
+    }
+
+    /// The sequence of the next message of a lane.
+    pub fn next_sequence(&self, lane: LaneNumber) -> u64 {
+        self.native().lane(lane).next
+    }
+
+    /// Bytes of all bodies.
+    pub fn body_bytes(&self) -> u64 {
+        self.native().body_bytes
+    }
+
+    /// How many messages are known by a name.
+    pub fn known_names(&self) -> usize {
+        self.native().known.len()
+    }
+
+    /// How many messages there are at this time.
+    pub fn counts(&self, now_ms: u64) -> Counts {
+        let native = self.native();
+        let now_ms = native.time(now_ms);
+        let Native { delayed, leased, dead, .. } = *native;
+        let mut counts = Counts { delayed, leased, dead, ..Counts::default() };
+        for (count, lane) in counts.ready.iter_mut().zip(&native.lanes) {
+            *count = lane.ready();
+        }
+        for &(_, id) in native.due.iter().take_while(|(due_ms, _)| *due_ms <= now_ms) {
+            let was = native.entries.get(&id).map_or(State::Ready, |entry| entry.state);
+            *counts.of(was, id.lane()) -= 1;
+            if let Came::To(state) = native.state_when_due(id, now_ms) {
+                *counts.of(state, id.lane()) += 1;
+            }
+        }
+        counts
+    }
+
+    /// Whether a consumer would get something at this time.
+    #[inline]
+    pub fn has_ready(&self, now_ms: u64) -> bool {
+        let native = self.native();
+        if native.settings.paused.stops_gets() || native.len() == 0 {
+            return false;
+        }
+        let inflight_max = native.settings.inflight_max;
+        if native.next_ms() > native.time(now_ms) {
+            return native.ready() > 0 && (inflight_max == 0 || native.leased < inflight_max);
+        }
+        let counts = self.counts(now_ms);
+        counts.all_ready() > 0 && (inflight_max == 0 || counts.leased < inflight_max)
+    }
+
+    /// When the message was put that a consumer would get first.
+    pub fn oldest_ready_ms(&self, now_ms: u64) -> Option<u64> {
+        let first_of = |lane| {
+            let from = Some(MessageId::first_of(lane));
+            let mut oldest = None;
+            let peek = Peek { state: State::Ready, from, count: 1 };
+            self.peek_lane(&peek, lane, now_ms, &mut |message| {
+                oldest = Some(message.put_ms);
+                false
+            });
+            oldest
+        };
+        LaneNumber::by_precedence().filter_map(first_of).min()
+    }
+
+    /// Shows messages of a state: by precedence of their lanes, in a lane in the order of puts.
+    pub fn peek(&self, peek: &Peek, now_ms: u64, visit: &mut dyn FnMut(Message<'_>)) {
+        let mut left = peek.count;
+        if left == 0 {
+            return;
+        }
+        let begin = peek.from.map_or(LANES as u8 - 1, |from| from.lane().number());
+        for lane in LaneNumber::by_precedence().filter(|lane| lane.number() <= begin) {
+            let goes_on = self.peek_lane(peek, lane, now_ms, &mut |message| {
+                visit(message);
+                left -= 1;
+                left > 0
+            });
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Shows those of a lane until `visit` has had enough, and returns false then.
+    fn peek_lane(
+        &self,
+        peek: &Peek,
+        lane: LaneNumber,
+        now_ms: u64,
+        visit: &mut dyn FnMut(Message<'_>) -> bool,
+    ) -> bool {
+        let native = self.native();
+        let now_ms = native.time(now_ms);
+        let first = MessageId::first_of(lane);
+        let from = peek.from.filter(|from| from.lane() == lane).unwrap_or(first);
+        let mut show = |id: MessageId| {
+            let message = native.message_at(id, now_ms);
+            message.filter(|message| message.state == peek.state).is_none_or(&mut *visit)
+        };
+        if peek.state == State::Ready {
+            let mut records = native.lane(lane).records_from(from.sequence());
+            records.all(|(sequence, _)| MessageId::new(lane, sequence).is_none_or(&mut show))
+        } else {
+            let mut entries = native.entries.range(from..=MessageId::last_of(lane));
+            entries.all(|(&id, _)| show(id))
+        }
+    }
+
+    /// Shows which workers hold messages, a call a message.
+    pub fn visit_leases(&self, now_ms: u64, visit: &mut dyn FnMut(&[u8])) {
+        let native = self.native();
+        let now_ms = native.time(now_ms);
+        let is_leased = |entry: &&Entry| entry.state == State::Leased && entry.until_ms > now_ms;
+        for entry in native.entries.values().filter(is_leased) {
+            visit(entry.worker.as_deref().unwrap_or_default());
+        }
+    }
+}
+
+impl Native {
+    /// A message at this time, unless it has expired.
+    fn message_at(&self, id: MessageId, now_ms: u64) -> Option<Message<'_>> {
+        let record = self.record(id)?;
+        let entry = self.entries.get(&id);
+        let expire_ms = record.expire_ms();
+        let due_ms = entry.map_or(expire_ms, |entry| entry.due_ms(expire_ms));
+        let was = entry.map_or(State::Ready, |entry| entry.state);
+        let state = if due_ms > now_ms {
+            was
+        } else {
+            match self.state_when_due(id, now_ms) {
+                Came::To(state) => state,
+                Came::Expired => return None,
+            }
+        };
+        let is_timed = matches!(state, State::Delayed | State::Leased);
+        Some(Message {
+            id,
+            state,
+            body: record.body,
+            put_ms: record.put_ms,
+            expire_ms: if state == State::Dead { u64::MAX } else { expire_ms },
+            deliveries: entry.map_or(0, |entry| entry.deliveries),
+            until_ms: entry.filter(|_| is_timed).map_or(0, |entry| entry.until_ms),
+            forgiven: entry.map_or(0, |entry| entry.forgiven),
+            stamp: entry.map_or(0, |entry| entry.stamp),
+            worker: entry.and_then(|entry| entry.worker.as_deref()).unwrap_or_default(),
+        })
+    }
+}

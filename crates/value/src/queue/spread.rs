@@ -1,0 +1,261 @@
+//! A queue block by block, entry by entry, name by name.
+//!
+//! ```text
+//! head             = settings totals clock:varint { next:varint cursor:varint }*10
+//! 00 lane first:u64be = block      queue/block.rs
+//! 01 id:u64be         = entry      state:u8 until stamp deliveries forgiven worker-bytes
+//! 02 name             = id until   of a message that is known by a name
+//! ```
+//! In the order of names a block comes before what is known of its messages.
+
+use super::block::{Block, Record};
+use super::edit;
+use super::entry::{Entry, Known};
+use super::id::{LaneNumber, MessageId};
+use super::lane::FIRST_SEQUENCE;
+use super::name::Name;
+use super::native::{Native, Queue};
+use super::settings::Settings;
+use super::state::State;
+use super::totals::Totals;
+use crate::edits::Edits;
+use crate::error::DecodeError;
+use crate::form::{Form, FormRef};
+use crate::limits::FormLimits;
+use crate::spread::elements::{Spread, Visit, WalkPlace};
+use basalt_stdx::varint;
+use std::ops::Bound;
+
+const BAD: DecodeError = DecodeError::Corrupt("a part of a queue");
+
+impl Native {
+    /// Visits all messages as they were put.
+    pub(super) fn visit_records(&self, visit: &mut dyn FnMut(MessageId, &Record<'_>)) {
+        for (lane, number) in self.lanes.iter().zip(0..) {
+            for (sequence, record) in lane.records_from(FIRST_SEQUENCE) {
+                if let Some(lane) = LaneNumber::new(number)
+                    && let Some(id) = MessageId::new(lane, sequence)
+                {
+                    visit(id, &record);
+                }
+            }
+        }
+    }
+
+    pub(super) fn put_head(&self, out: &mut Vec<u8>) {
+        self.settings.put(out);
+        self.totals.put(out);
+        varint::put(out, self.clock_ms);
+        for lane in &self.lanes {
+            varint::put(out, lane.next);
+            varint::put(out, lane.cursor);
+        }
+    }
+
+    pub(super) fn from_head(head: &[u8]) -> Option<Native> {
+        let rest = &mut &*head;
+        let mut native = Native {
+            settings: Settings::take(rest)?,
+            totals: Totals::take(rest)?,
+            clock_ms: varint::take(rest)?,
+            ..Native::default()
+        };
+        for (lane, number) in native.lanes.iter_mut().zip(0..) {
+            lane.next = varint::take(rest)?;
+            lane.cursor = varint::take(rest)?;
+            MessageId::new(LaneNumber::new(number)?, lane.next)?;
+            if lane.cursor < FIRST_SEQUENCE || lane.cursor > lane.next {
+                return None;
+            }
+        }
+        rest.is_empty().then_some(native)
+    }
+
+    pub(super) fn put_content(&self, name: &Name<'_>, out: &mut Vec<u8>) -> bool {
+        match *name {
+            Name::Block(lane, first) => {
+                let block = self.lane(lane).blocks.get(&first);
+                block.inspect(|block| block.encode(out)).is_some()
+            }
+            Name::Entry(id) => self.entries.get(&id).inspect(|entry| entry.put(out)).is_some(),
+            Name::Known(name) => self.known.get(name).inspect(|known| known.put(out)).is_some(),
+        }
+    }
+
+    /// Takes an element in, which comes in the order of names.
+    pub(super) fn adopt_element(&mut self, name: &[u8], content: &[u8]) -> Result<(), DecodeError> {
+        match Name::of(name).ok_or(BAD)? {
+            Name::Block(lane, first) => self.adopt_block(lane, first, content),
+            Name::Entry(id) => {
+                let mut rest = content;
+                let entry = Entry::take(&mut rest).filter(|_| rest.is_empty()).ok_or(BAD)?;
+                let lane = self.lane(id.lane());
+                let record = lane.record(id.sequence()).ok_or(BAD)?;
+                let expire_ms = record.expire_ms();
+                let may_have = !lane.is_fresh(id.sequence(), &record)
+                    && !self.entries.contains_key(&id)
+                    && (entry.state != State::Dead || expire_ms == u64::MAX);
+                if !may_have {
+                    return Err(BAD);
+                }
+                self.adopt_entry(id, entry, expire_ms);
+                Ok(())
+            }
+            Name::Known(name) => {
+                let mut rest = content;
+                let known = Known::take(&mut rest).filter(|_| rest.is_empty()).ok_or(BAD)?;
+                self.know(name, known, &mut Edits::none());
+                Ok(())
+            }
+        }
+    }
+
+    fn adopt_block(
+        &mut self,
+        lane: LaneNumber,
+        first: u64,
+        content: &[u8],
+    ) -> Result<(), DecodeError> {
+        let place = self.lane(lane);
+        let begin = match place.blocks.last_key_value() {
+            Some((&last, block)) => last + block.span(),
+            None => FIRST_SEQUENCE,
+        };
+        if first < begin {
+            return Err(BAD);
+        }
+        let (next, cursor) = (place.next, place.cursor);
+        let (mut fresh, mut body_bytes) = (0, 0u64);
+        let mut due = Vec::new();
+        let block = Block::decode(content, |index, record| {
+            let Some(id) = first.checked_add(index).and_then(|it| MessageId::new(lane, it)) else {
+                return false;
+            };
+            body_bytes += record.body.len() as u64;
+            if id.sequence() >= cursor && !record.began_delayed() {
+                fresh += 1;
+                if record.expire_ms() != u64::MAX {
+                    due.push((record.expire_ms(), id));
+                }
+            }
+            id.sequence() < next
+        })?;
+        let place = self.lane_mut(lane);
+        place.block_bytes += block.heap_bytes();
+        place.fresh += fresh;
+        place.blocks.insert(first, block);
+        self.body_bytes += body_bytes;
+        self.due.extend(due);
+        Ok(())
+    }
+}
+
+/// A walk over the elements, which ends when enough have been seen.
+struct Walk<'a, 'v> {
+    native: &'a Native,
+    left: usize,
+    name: Vec<u8>,
+    content: Vec<u8>,
+    visit: &'a mut Visit<'v>,
+}
+
+impl Walk<'_, '_> {
+    /// Visits an element, which counts as this number; false if enough have been seen.
+    fn show(&mut self, name: &Name<'_>, weight: usize) -> bool {
+        self.name.clear();
+        self.content.clear();
+        name.put(&mut self.name);
+        self.native.put_content(name, &mut self.content);
+        (self.visit)(&self.name, &self.content);
+        self.left = self.left.saturating_sub(weight);
+        self.left > 0
+    }
+
+    fn blocks(&mut self, after: Option<(LaneNumber, u64)>) -> bool {
+        let native = self.native;
+        native.lanes.iter().zip(0..).all(|(lane, number)| {
+            let Some(number) = LaneNumber::new(number) else { return true };
+            let from = match after {
+                Some((last, _)) if number < last => return true,
+                Some((last, first)) if number == last => Bound::Excluded(first),
+                _ => Bound::Unbounded,
+            };
+            let mut blocks = lane.blocks.range((from, Bound::Unbounded));
+            blocks.all(|(&first, block)| {
+                self.show(&Name::Block(number, first), block.live() as usize)
+            })
+        })
+    }
+
+    fn entries(&mut self, after: Bound<MessageId>) -> bool {
+        let native = self.native;
+        let mut entries = native.entries.range((after, Bound::Unbounded));
+        entries.all(|(&id, _)| self.show(&Name::Entry(id), 1))
+    }
+
+    fn known(&mut self, after: Bound<&[u8]>) -> bool {
+        let native = self.native;
+        let mut known = native.known.range::<[u8], _>((after, Bound::Unbounded));
+        known.all(|(name, _)| self.show(&Name::Known(name), 1))
+    }
+}
+
+impl Spread for Queue {
+    fn can_spread(&self) -> bool {
+        matches!(self.0.read(), FormRef::Native(_))
+    }
+
+    fn put_head(&self, out: &mut Vec<u8>) {
+        self.native().put_head(out);
+    }
+
+    fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
+        let (name, content) = (Vec::new(), Vec::new());
+        let mut walk = Walk { native: self.native(), left: count.max(1), name, content, visit };
+        let last = match &from {
+            WalkPlace::After(last) => Name::of(last),
+            _ => None,
+        };
+        let all = Bound::Unbounded;
+        let goes_on = match last {
+            None => walk.blocks(None) && walk.entries(all) && walk.known(Bound::Unbounded),
+            Some(Name::Block(lane, first)) => {
+                walk.blocks(Some((lane, first)))
+                    && walk.entries(all)
+                    && walk.known(Bound::Unbounded)
+            }
+            Some(Name::Entry(id)) => {
+                walk.entries(Bound::Excluded(id)) && walk.known(Bound::Unbounded)
+            }
+            Some(Name::Known(name)) => walk.known(Bound::Excluded(name)),
+        };
+        if goes_on { WalkPlace::End } else { WalkPlace::After(walk.name) }
+    }
+
+    fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool {
+        Name::of(name).is_some_and(|name| self.native().put_content(&name, out))
+    }
+
+    fn from_head(head: &[u8]) -> Result<Queue, DecodeError> {
+        let native = Native::from_head(head).ok_or(BAD)?;
+        Ok(Queue(Form::native(Box::new(native))))
+    }
+
+    fn adopt(&mut self, name: &[u8], content: &[u8], _: &FormLimits) -> Result<(), DecodeError> {
+        self.native_mut().adopt_element(name, content)
+    }
+}
+
+/// Writes edits that make an empty queue equal to this one: its head, then each element as its row
+/// has it.
+pub(super) fn write_as_edits(queue: &Queue, edits: &mut Edits<'_>) {
+    let mut head = Vec::new();
+    queue.native().put_head(&mut head);
+    edits.write(|out| {
+        out.push(edit::HEAD);
+        super::entry::put_bytes(&head, out);
+    });
+    queue.visit_elements(WalkPlace::Start, usize::MAX, &mut |name, content| {
+        edits.write(|out| edit::put_adopt(name, content, out));
+    });
+}

@@ -1,0 +1,73 @@
+//! What a queue costs, and where it ends.
+
+use super::*;
+
+fn message(body: &[u8]) -> NewMessage<'_> {
+    let lane = LaneNumber::default();
+    NewMessage { lane, body, delay_ms: 0, ttl_ms: u64::MAX, dedup: None }
+}
+
+#[test]
+fn a_ready_message_of_100_bytes_takes_at_most_120() {
+    let mut queue = Queue::new();
+    let count = if cfg!(miri) { 500 } else { 100_000u64 };
+    for number in 0..count {
+        queue.put(&message(&[b'x'; 100]), 1_700_000_000_000 + number, &mut Edits::none()).unwrap();
+    }
+    let bytes = queue.heap_bytes() as u64 / count;
+    assert!(bytes <= if cfg!(miri) { 140 } else { 120 }, "{bytes}");
+}
+
+#[test]
+fn what_is_done_leaves_nothing_behind() {
+    let mut queue = Queue::new();
+    let demand = Demand { count: 100, hold: Hold::Lease(Some(10)), worker: b"somebody" };
+    for round in 0..if cfg!(miri) { 3 } else { 200 } {
+        for _ in 0..100 {
+            let message = NewMessage { ttl_ms: 50, ..message(&[b'y'; 300]) };
+            queue.put(&message, round, &mut Edits::none()).unwrap();
+        }
+        let mut tokens = Vec::new();
+        queue.deliver(&demand, round, &mut Edits::none(), &mut |it| tokens.push(it.token));
+        assert_eq!(queue.acknowledge(&tokens, round, &mut Edits::none()), 100);
+    }
+    assert_eq!((queue.len(), queue.body_bytes()), (0, 0));
+    assert_eq!(queue.next_expiry_ms(), u64::MAX);
+    assert_eq!(queue.heap_bytes(), size_of::<Native>());
+}
+
+/// One message that nobody takes does not keep those that stood around it.
+#[test]
+fn a_message_that_stays_does_not_keep_its_neighbours() {
+    let mut queue = Queue::new();
+    let demand = Demand { count: 1, hold: Hold::None, worker: b"" };
+    for number in 0..if cfg!(miri) { 300 } else { 20_000 } {
+        let delay_ms = if number % 100 == 0 { 1_000_000 } else { 0 };
+        let message = NewMessage { delay_ms, ..message(&[b'z'; 200]) };
+        queue.put(&message, 5, &mut Edits::none()).unwrap();
+        queue.deliver(&demand, 5, &mut Edits::none(), &mut |_| ());
+    }
+    let bytes = queue.heap_bytes() as u64 / queue.counts(5).delayed;
+    assert!(bytes <= 5_000, "{bytes}");
+}
+
+#[test]
+fn a_clock_that_steps_back_stands_still_for_the_queue() {
+    let mut queue = Queue::new();
+    queue.put(&message(b"a"), 1_000, &mut Edits::none()).unwrap();
+    let demand = Demand { count: 1, hold: Hold::Lease(Some(100)), worker: b"" };
+    let mut stamps = Vec::new();
+    for now_ms in [1_000, 500, 1_100, 1_050, 1_200] {
+        queue.deliver(&demand, now_ms, &mut Edits::none(), &mut |it| stamps.push(it.token.stamp));
+    }
+    assert_eq!(stamps, [1_000, 1_100, 1_200]);
+}
+
+#[test]
+fn a_time_beyond_all_times_is_never() {
+    let mut queue = Queue::new();
+    let message = NewMessage { delay_ms: u64::MAX, ..message(b"a") };
+    queue.put(&message, 1_000, &mut Edits::none()).unwrap();
+    assert_eq!(queue.next_expiry_ms(), u64::MAX);
+    assert_eq!(queue.counts(u64::MAX - 1).delayed, 1);
+}

@@ -1,0 +1,58 @@
+//! What has happened to a queue's messages since it was made.
+
+use basalt_stdx::varint;
+
+/// How many messages. They are part of the value: a restart does not reset them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Were put.
+    pub put: u64,
+    /// Were delivered, each delivery counted.
+    pub delivered: u64,
+    /// Were delivered once more, each such delivery counted.
+    pub redelivered: u64,
+    /// Were acknowledged, or delivered without a lease.
+    pub acknowledged: u64,
+    /// Became dead.
+    pub buried: u64,
+    /// Expired before anybody got them.
+    pub expired: u64,
+    /// Gave way to younger ones in a full queue.
+    pub dropped: u64,
+    /// Were purged.
+    pub purged: u64,
+}
+
+impl Totals {
+    pub(super) const ZERO: Totals = Totals {
+        put: 0,
+        delivered: 0,
+        redelivered: 0,
+        acknowledged: 0,
+        buried: 0,
+        expired: 0,
+        dropped: 0,
+        purged: 0,
+    };
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        let Totals { put, delivered, redelivered, acknowledged, .. } = *self;
+        let Totals { buried, expired, dropped, purged, .. } = *self;
+        let all = [put, delivered, redelivered, acknowledged, buried, expired, dropped, purged];
+        all.into_iter().for_each(|number| varint::put(out, number));
+    }
+
+    pub(super) fn take(rest: &mut &[u8]) -> Option<Totals> {
+        let mut next = || varint::take(rest);
+        Some(Totals {
+            put: next()?,
+            delivered: next()?,
+            redelivered: next()?,
+            acknowledged: next()?,
+            buried: next()?,
+            expired: next()?,
+            dropped: next()?,
+            purged: next()?,
+        })
+    }
+}
