@@ -4,6 +4,7 @@ pub mod database;
 
 mod copy;
 mod delete;
+mod describe;
 mod dump;
 mod exists;
 mod expire;
@@ -53,6 +54,7 @@ pub const COMMANDS: &[Entry] = &[
     sort::SORT,
     sort::SORT_RO,
     object::OBJECT,
+    describe::OBJECT_DESCRIBE,
     object::OBJECT_ENCODING,
     object::OBJECT_FREQ,
     object::OBJECT_IDLETIME,

@@ -5,6 +5,8 @@
 //! ```
 //! A number is taken as it is written. Bytes that are no text come as base64.
 
+use crate::general::Spelling;
+use crate::operation::Items;
 use crate::problem::Problem;
 use crate::words::Words;
 use basalt_call::calls::Commands;
@@ -13,7 +15,7 @@ use basalt_http1::{Field, Head, Status};
 use basalt_resp::Arg;
 use basalt_spec::Found;
 use serde::Deserializer;
-use serde::de::{Error, SeqAccess, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -51,13 +53,31 @@ impl Decoded {
     /// # Errors
     /// It is no array of words, or has more than `words_max`.
     pub(crate) fn of(body: &[u8], words_max: usize) -> Result<Decoded, Problem> {
-        let mut reading = Reading { words_max, decoded: Decoded::default(), problem: None };
+        Decoded::of_items(body, Items::Words, Spelling::Plain, words_max)
+    }
+
+    /// Reads a body of this form.
+    ///
+    /// # Errors
+    /// It is none, or has more than `words_max`.
+    pub(crate) fn of_items(
+        body: &[u8],
+        items: Items,
+        spelling: Spelling,
+        words_max: usize,
+    ) -> Result<Decoded, Problem> {
+        let decoded = Decoded::default();
+        let mut reading = Reading { items, spelling, words_max, decoded, problem: None };
         let mut source = serde_json::Deserializer::from_slice(body);
-        let read = source.deserialize_seq(&mut reading).and_then(|()| source.end());
-        match (reading.problem, read) {
+        let read = match items {
+            Items::Words => source.deserialize_seq(&mut reading),
+            Items::Fields | Items::Scores => source.deserialize_map(&mut reading),
+        };
+        match (reading.problem, read.and_then(|()| source.end())) {
             (Some(problem), _) => Err(problem),
             (None, Err(error)) => {
-                Err(Problem::bad_request(format!("the body is no JSON array: {error}")))
+                let form = if items == Items::Words { "array" } else { "object" };
+                Err(Problem::bad_request(format!("the body is no JSON {form}: {error}")))
             }
             (None, Ok(())) => Ok(reading.decoded),
         }
@@ -79,6 +99,26 @@ impl Decoded {
             }
             _ => return Err(wrong()),
         }
+        Ok(())
+    }
+
+    /// Adds a name of an object.
+    fn add_name(&mut self, name: &str, spelling: Spelling) -> Result<(), Problem> {
+        let mut bytes = name.as_bytes().to_vec();
+        if spelling == Spelling::Base64 {
+            let len = base64::decode(&mut bytes, Alphabet::Url)?;
+            bytes.truncate(len);
+        }
+        self.bytes.extend_from_slice(&bytes);
+        self.lens.push(bytes.len());
+        Ok(())
+    }
+
+    /// Adds a word as it is written in JSON.
+    fn add_word(&mut self, element: &str) -> Result<(), Problem> {
+        let before = self.bytes.len();
+        self.add(element)?;
+        self.lens.push(self.bytes.len() - before);
         Ok(())
     }
 
@@ -111,8 +151,10 @@ impl Decoded {
     }
 }
 
-/// Reads an array element by element, so that one of too many takes no memory.
+/// Reads a body element by element, so that one of too many takes no memory.
 struct Reading {
+    items: Items,
+    spelling: Spelling,
     words_max: usize,
     decoded: Decoded,
     /// What is wrong, beside the JSON.
@@ -123,22 +165,46 @@ impl<'de> Visitor<'de> for &mut Reading {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an array of words")
+        formatter.write_str(match self.items {
+            Items::Words => "an array of words",
+            Items::Fields | Items::Scores => "an object",
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let Reading { words_max, decoded, problem } = self;
+        let Reading { words_max, decoded, problem, .. } = self;
         while let Some(element) = elements.next_element::<&RawValue>()? {
-            let before = decoded.bytes.len();
             let added = match decoded.lens.len() < *words_max {
-                true => decoded.add(element.get()),
+                true => decoded.add_word(element.get()),
                 false => Err(wrong_count(*words_max)),
             };
             if let Err(wrong) = added {
                 *problem = Some(wrong);
                 return Err(A::Error::custom("see the problem"));
             }
-            decoded.lens.push(decoded.bytes.len() - before);
+        }
+        if decoded.lens.is_empty() {
+            *problem = Some(wrong_count(*words_max));
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Reading { items, spelling, words_max, decoded, problem } = self;
+        while let Some((Text(name), value)) = members.next_entry::<Text<'_>, &RawValue>()? {
+            let added = match decoded.lens.len() + 2 <= *words_max {
+                true if *items == Items::Scores => {
+                    decoded.add_word(value.get()).and_then(|()| decoded.add_name(&name, *spelling))
+                }
+                true => {
+                    decoded.add_name(&name, *spelling).and_then(|()| decoded.add_word(value.get()))
+                }
+                false => Err(wrong_count(*words_max)),
+            };
+            if let Err(wrong) = added {
+                *problem = Some(wrong);
+                return Err(A::Error::custom("see the problem"));
+            }
         }
         if decoded.lens.is_empty() {
             *problem = Some(wrong_count(*words_max));

@@ -8,24 +8,18 @@
 //! Requests are parsed ahead of those that run, so plans wait in the order of their requests. What
 //! no command answers, an error for one, is answered when all before it is.
 
-use crate::command::{self, Decoded};
 use crate::general::General;
-use crate::guard;
-use crate::health;
 use crate::identity::Accepted;
 use crate::intake::{Arrival, Intake};
 use crate::patience::{Patience, Progress};
-use crate::plan::{Answer, Ending, Plan};
+use crate::plan::{Ending, Plan};
 use crate::problem::Problem;
-use crate::query::Query;
 use crate::respond::{Circumstances, Own, leave_room, respond, respond_self};
-use crate::routes::{self, Endpoint, Found};
-use crate::strings::StringCall;
-use crate::words::Words;
+use crate::task::{self, Task};
 use basalt_config::Settings;
 use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Terms, Then};
 use basalt_env::Instant;
-use basalt_http1::{Body, Connection, Date, Head, Method, Status};
+use basalt_http1::{Body, Connection, Date, Head, Status};
 use basalt_net::{Front, Input, Next};
 use basalt_resp::{Arg, Output, Protocol, Reply, ReplyMark, RequestLimits};
 use std::collections::VecDeque;
@@ -54,13 +48,6 @@ pub struct HttpFront {
     is_late: bool,
     /// What the front itself is about to answer.
     own: Option<(Own, Ending)>,
-}
-
-/// What a request asks for.
-enum Task {
-    String(StringCall),
-    Command { general: General, answer: Answer },
-    Own(Own),
 }
 
 impl fmt::Debug for HttpFront {
@@ -109,17 +96,18 @@ impl HttpFront {
         if let Some(gone_on) = self.intake.go_on_discarding(input, &head) {
             return Ok(self.answer_or_wait(head, gone_on));
         }
-        let task = match self.task(&head, &input.bytes()[input.parsed()..]) {
+        let circumstances = task::Circumstances {
+            server: &self.server,
+            settings: &self.settings,
+            settings_version: self.settings_version,
+            accepted: &mut self.accepted,
+        };
+        let task = match Task::of(&head, &input.bytes()[input.parsed()..], circumstances) {
             Ok(Task::Own(own)) => return self.answer_instead(input, head, own),
             Ok(task) => task,
             Err(problem) => return self.answer_instead(input, head, Own::Problem(problem)),
         };
-        let bytes_max = match &task {
-            Task::Command { .. } => {
-                self.settings.http.json_bytes_max.min(self.settings.http.body_bytes_max)
-            }
-            _ => self.settings.http.body_bytes_max,
-        };
+        let bytes_max = task.body_bytes_max(&self.settings);
         let body = match self.intake.arrive(input, &head, bytes_max)? {
             Arrival::Whole(bytes) => bytes,
             Arrival::Wants(wanted) => {
@@ -134,7 +122,8 @@ impl HttpFront {
             }
         };
         let before = words.len();
-        match self.write(input, &head, body, &task, words) {
+        let context = (&*self.server, &*self.settings);
+        match task.write(input, &head, body, context, words) {
             Ok(plan) => {
                 self.plans.push_back(plan);
                 self.intake.pass();
@@ -145,70 +134,6 @@ impl HttpFront {
                 Ok(self.pass(&head, body, Own::Problem(problem)))
             }
         }
-    }
-
-    /// Finds out what a request asks for, and whether it may. `bytes` begins with its head.
-    fn task(&mut self, head: &Head, bytes: &[u8]) -> Result<Task, Problem> {
-        let Found { endpoint, allow, key } = routes::find(&bytes[head.path()], head.method)?;
-        match endpoint {
-            Endpoint::Live => return Ok(Task::Own(Own::Text(health::HEALTHY))),
-            Endpoint::Ready => {
-                return health::ready(&self.server).map(|()| Task::Own(Own::Text(health::HEALTHY)));
-            }
-            Endpoint::String | Endpoint::Command => {}
-        }
-        let settings = (&*self.settings, self.settings_version);
-        let identity = self.accepted.identify(head, bytes, settings)?;
-        guard::admit(head, bytes, identity, &self.settings.http.hosts)?;
-        if head.method == Method::Options {
-            return Ok(Task::Own(Own::Methods(allow)));
-        }
-        if endpoint == Endpoint::String {
-            let databases = self.settings.server.databases;
-            return StringCall::of(head, bytes, key, databases).map(Task::String);
-        }
-        let query = Query::new(&bytes[head.query()]);
-        query.demand_only(&["db"])?;
-        let general = General::of(&query, self.settings.server.databases)?;
-        command::demand_json(head, bytes)?;
-        let wants_bytes = command::wants_bytes(head, bytes);
-        let answer = if wants_bytes { Answer::Raw } else { Answer::Json };
-        Ok(Task::Command { general, answer })
-    }
-
-    /// Writes the words of a request that is wholly there.
-    ///
-    /// # Errors
-    /// They are none after all.
-    fn write(
-        &self,
-        input: &mut Input,
-        head: &Head,
-        body_bytes: usize,
-        task: &Task,
-        words: &mut Vec<Arg>,
-    ) -> Result<Plan, Problem> {
-        let start = input.parsed();
-        let of_head = start..start + head.bytes;
-        let body = of_head.end..of_head.end + body_bytes;
-        let (answer, general) = match task {
-            Task::String(call) => {
-                input.keep(of_head.clone());
-                let mut words = Words::over(input.bytes_mut(), of_head, words);
-                call.write(&mut words, start, body)?;
-                (call.answer(), call.general)
-            }
-            Task::Command { general, answer } => {
-                let words_max = self.settings.network.multibulk_args_max;
-                let decoded = Decoded::of(&input.bytes()[body.clone()], words_max)?;
-                decoded.demand_connectionless(&self.server.commands)?;
-                input.keep(body.clone());
-                decoded.write(input.bytes_mut(), body, words);
-                (*answer, *general)
-            }
-            Task::Own(_) => return Err(Problem::bad_request("nothing to be done")),
-        };
-        Ok(Plan { answer, ending: Ending::of(head), db: general.db })
     }
 
     /// Answers a request itself, when its body is out of the way.
@@ -323,7 +248,7 @@ impl Front for HttpFront {
 
     #[inline]
     fn database(&self, selected: u8) -> u8 {
-        self.plans.back().map_or(selected, |plan| plan.db)
+        self.plans.back().map_or(selected, |plan| plan.general.db)
     }
 
     fn is_late(&mut self, now: Instant, unparsed: usize) -> bool {
@@ -350,7 +275,7 @@ impl ReplyForm for HttpFront {
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
         leave_room(self.current.as_ref(), out);
-        let Plan { db, .. } = *self.current.as_ref()?;
+        let General { db, .. } = self.current.as_ref()?.general;
         Some(Terms { db, key_wait_max: self.settings.http.key_wait_max })
     }
 

@@ -38,6 +38,16 @@ impl General {
         let spelling = if query.flag("b64")? { Spelling::Base64 } else { Spelling::Plain };
         Ok(General { db, spelling })
     }
+
+    /// Where an entry is that was added under this path: a target of its own.
+    pub(crate) fn location(self, path: &str, id: &[u8]) -> String {
+        let id = String::from_utf8_lossy(id);
+        match self {
+            General { db: 0, spelling: Spelling::Plain } => format!("{path}{id}"),
+            General { db, spelling: Spelling::Plain } => format!("{path}{id}?db={db}"),
+            General { db, spelling: Spelling::Base64 } => format!("{path}{id}?db={db}&b64=1"),
+        }
+    }
 }
 
 #[cfg(test)]

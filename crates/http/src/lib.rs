@@ -5,13 +5,14 @@
 //! where the replies stand. It owns the table of paths, the rules for web pages and users, and
 //! the form of errors. It must never know sockets, how a command works, or where a key is. Its one
 //! invariant: each request gets exactly one response, in the order of the requests, whatever
-//! becomes of the commands in between. Read `front.rs` next, then `routes.rs`.
+//! becomes of the commands in between. Read `front.rs` next, then `table.rs`.
 //!
 //! The wire itself, heads and chunks, is `basalt_http1`.
 
 #![forbid(unsafe_code)]
 
 mod command;
+mod document;
 mod front;
 mod general;
 mod guard;
@@ -19,13 +20,18 @@ mod health;
 mod identity;
 mod intake;
 mod json;
+mod operation;
 mod patience;
 mod plan;
 mod problem;
 mod query;
 mod respond;
 mod routes;
+mod shape;
 mod strings;
+mod table;
+mod task;
+mod translate;
 mod words;
 
 pub use front::HttpFront;

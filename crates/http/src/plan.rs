@@ -1,16 +1,27 @@
 //! What is remembered of a request until its reply is there.
 
+use crate::general::General;
+use crate::shape::Shape;
 use basalt_http1::{ByteRange, Connection, Head, Method};
 
 /// See the head of this file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Plan {
     /// What becomes of the reply.
     pub(crate) answer: Answer,
     /// How the response ends.
     pub(crate) ending: Ending,
-    /// The database that its command runs in.
-    pub(crate) db: u8,
+    /// The database that its command runs in, and how names are spelled.
+    pub(crate) general: General,
+    /// Where what it adds will be: its ID is to follow.
+    pub(crate) location: Option<Box<str>>,
+}
+
+impl Plan {
+    #[inline]
+    pub(crate) fn new(answer: Answer, general: General, ending: Ending) -> Plan {
+        Plan { answer, ending, general, location: None }
+    }
 }
 
 /// What a response says about its connection, and whether it has a body.
@@ -57,10 +68,22 @@ pub(crate) enum Answer {
     },
     /// GETDEL: 204, or 404 if there was nothing.
     Removed,
-    /// A length: 200 with `{"length": …}`.
-    Length,
+    /// A whole number: 200 with it under this name.
+    Member(&'static str),
     /// A number: 200 with `{"value": …}`.
     Number,
+    /// How many there are that were not there: 201 if one, else 204.
+    Added,
+    /// How many there are: 204, or 404 if none.
+    Found,
+    /// OK: 204.
+    Done,
+    /// OK, or 1: 204; 409 if 0.
+    Renamed,
+    /// The ID of an entry: 201.
+    Entry,
+    /// A reply of a shape, as JSON.
+    Shaped(Shape),
     /// Any reply, as JSON.
     Json,
     /// Any reply: a string as it is, else as JSON.

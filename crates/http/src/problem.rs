@@ -18,7 +18,7 @@ pub(crate) struct Problem {
     /// A sentence for the person who wrote the client.
     pub(crate) detail: Cow<'static, str>,
     /// What may be asked of the target instead (`Allow`).
-    pub(crate) allow: Option<&'static str>,
+    pub(crate) allow: Option<String>,
     /// Says how a client proves who it is (`WWW-Authenticate`).
     pub(crate) challenges: bool,
     /// The connection cannot go on.
@@ -66,6 +66,12 @@ impl Problem {
     /// There is nothing under this key.
     pub(crate) fn no_key() -> Problem {
         Problem::new(Status::NotFound, "NOKEY", "there is no such key")
+    }
+
+    /// There is something under the other key already.
+    pub(crate) fn key_exists() -> Problem {
+        let text = "the other key exists: overwrite it with replace=1";
+        Problem::new(Status::Conflict, "KEYEXISTS", text)
     }
 
     /// What a command has answered: its code, a space, its sentence.

@@ -10,9 +10,11 @@
 //! ```
 //! Everything else is short, or becomes JSON: it is taken out, and a response written in its place.
 
+use crate::general::Spelling;
 use crate::json;
 use crate::plan::{Answer, Ending, Plan};
 use crate::problem::Problem;
+use crate::shape::{Shape, Shaped};
 use crate::strings::unmet;
 use basalt_dispatch::Then;
 use basalt_http1::{ByteRange, Connection, ContentRange, Date, ResponseHead, Status, Value};
@@ -45,8 +47,10 @@ pub(crate) enum Own {
     Problem(Problem),
     /// A short text.
     Text(&'static [u8]),
+    /// The document of the interface.
+    Document(&'static [u8]),
     /// The methods of the target.
-    Methods(&'static str),
+    Methods(String),
     /// The client may send the body.
     Continue,
 }
@@ -93,6 +97,8 @@ pub(crate) fn respond(
         Answer::Value { range, is_document } => response.value(room_of(&plan), range, is_document),
         Answer::Json => response.json(),
         Answer::Raw => response.raw(),
+        Answer::Shaped(shape) => response.shaped(shape, plan.general.spelling),
+        Answer::Entry => response.entry(&plan),
         answer => response.brief(answer),
     }
     if plan.ending.closes() { Then::Closes } else { Then::GoesOn }
@@ -106,6 +112,7 @@ pub(crate) fn respond_self(own: &Own, ending: Ending, out: &mut Output, date: &D
     match own {
         Own::Problem(problem) => response.problem(problem),
         Own::Text(text) => response.write(Status::Ok, OF_TEXTS, &[], text),
+        Own::Document(document) => response.write(Status::Ok, OF_JSON, &[], document),
         Own::Methods(methods) => {
             let fields = [("Allow", Value::Text(methods.as_bytes()))];
             response.write_head(Status::NoContent, OF_NOTHING, &fields, None);
@@ -131,6 +138,7 @@ enum Line {
     /// A string of this length, which begins there.
     Bulk(usize, usize),
     Integer(Vec<u8>),
+    Double,
     Other,
 }
 
@@ -142,6 +150,7 @@ impl Line {
             b'_' => Line::Nothing,
             b'-' => Line::Error(reply[1..end].to_vec()),
             b':' => Line::Integer(reply[1..end].to_vec()),
+            b',' => Line::Double,
             b'$' => {
                 let len = str::from_utf8(&reply[1..end]).ok().and_then(|text| text.parse().ok());
                 len.map_or(Line::Other, |len| Line::Bulk(end + 2, len))
@@ -261,6 +270,9 @@ impl Response<'_> {
     fn brief(&mut self, answer: Answer) {
         let line = self.first_line();
         match (answer, line) {
+            (Answer::Done | Answer::Renamed, Line::Error(text)) if is_about_nothing(&text) => {
+                self.problem(&Problem::no_key());
+            }
             (_, Line::Error(text)) => self.problem(&Problem::of_error(&text)),
             (Answer::NotModified, Line::Bulk(..)) => {
                 self.write_head(Status::NotModified, OF_NOTHING, &[], None);
@@ -270,13 +282,31 @@ impl Response<'_> {
             (Answer::PutIf { creates: true }, _) => {
                 self.write(Status::Created, OF_NOTHING, &[], b"");
             }
+            (Answer::Added, Line::Integer(added)) if added == b"1" => {
+                self.write(Status::Created, OF_NOTHING, &[], b"");
+            }
+            (Answer::Found, Line::Integer(found)) if found == b"0" => {
+                self.problem(&Problem::no_key());
+            }
+            (Answer::Renamed, Line::Integer(renamed)) if renamed == b"0" => {
+                self.problem(&Problem::key_exists());
+            }
+            (Answer::Added | Answer::Found | Answer::Renamed, Line::Integer(_))
+            | (Answer::Done | Answer::Renamed, Line::Other) => {
+                self.write_head(Status::NoContent, OF_NOTHING, &[], None);
+            }
             (Answer::Removed, Line::Bulk(..)) | (Answer::Put | Answer::PutIf { .. }, _) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
             }
-            (Answer::Length, Line::Integer(length)) => self.member("length", &length),
+            (Answer::Member(name), Line::Integer(number)) => self.member(name, &number),
             (Answer::Number, Line::Integer(number)) => {
                 let number = json::of_reply(&[b":", &number[..], b"\r\n"].concat());
                 self.member("value", &number.unwrap_or_default());
+            }
+            // ZINCRBY writes a double.
+            (Answer::Number, Line::Double) => {
+                let number = json::of_reply(&self.take()).unwrap_or_default();
+                self.member("value", &number);
             }
             // INCRBYFLOAT writes its number as a string.
             (Answer::Number, Line::Bulk(..)) => {
@@ -330,6 +360,39 @@ impl Response<'_> {
         }
     }
 
+    /// A reply of a shape.
+    fn shaped(&mut self, shape: Shape, spelling: Spelling) {
+        if self.is_too_large() {
+            return;
+        }
+        let reply = self.take();
+        if let Line::Error(text) = Line::of(&reply) {
+            return self.problem(&Problem::of_error(&text));
+        }
+        match shape.of(&reply, spelling) {
+            Some(Shaped::Reply(reply)) => match json::of_reply(&reply) {
+                Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
+                Err(problem) => self.problem(&problem),
+            },
+            Some(Shaped::Nothing) => self.write_head(Status::NoContent, OF_NOTHING, &[], None),
+            Some(Shaped::Missing) => self.problem(&Problem::no_key()),
+            None => self.unexpected(Line::Other),
+        }
+    }
+
+    /// The ID of an entry that was added.
+    fn entry(&mut self, plan: &Plan) {
+        let reply = self.take();
+        let (Line::Bulk(at, len), Some(location)) = (Line::of(&reply), &plan.location) else {
+            return self.unexpected(Line::of(&reply));
+        };
+        let id = &reply[at..at + len];
+        let location = plan.general.location(location, id);
+        let body = [b"{\"id\":\"", id, b"\"}"].concat();
+        let fields = [("Location", Value::Text(location.as_bytes()))];
+        self.write(Status::Created, OF_JSON, &fields, &body);
+    }
+
     fn raw(&mut self) {
         match self.first_line() {
             Line::Bulk(..) => self.value_elsewhere(0, None, false),
@@ -371,7 +434,7 @@ impl Response<'_> {
 
     fn problem_with(&mut self, problem: &Problem, more: &[(&'static str, Value<'_>)]) {
         let mut fields = more.to_vec();
-        if let Some(methods) = problem.allow {
+        if let Some(methods) = &problem.allow {
             fields.push(("Allow", Value::Text(methods.as_bytes())));
         }
         if problem.challenges {
@@ -421,6 +484,11 @@ impl Response<'_> {
         self.cut();
         self.reply().raw(&bytes);
     }
+}
+
+/// Whether a command says by an error that what it was to change is not there.
+fn is_about_nothing(error: &[u8]) -> bool {
+    matches!(error, b"ERR no such key" | b"ERR index out of range")
 }
 
 /// The part of a value of this length that is asked for; `None` if none of it is.

@@ -1,114 +1,148 @@
-//! The table of paths.
+//! Finds what answers a request in the table of paths.
 
+use crate::general::GENERAL;
+use crate::operation::{Operation, Route, Run, Segment};
 use crate::problem::Problem;
+use crate::query::Query;
+use crate::table::{KEY, ROUTES};
 use basalt_http1::target::segments;
 use basalt_http1::{Method, Status};
 use std::ops::Range;
 
-/// What answers a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Endpoint {
-    /// A string, by `strings.rs`.
-    String,
-    /// Any command, by `command.rs`.
-    Command,
-    /// Whether the process answers, by `health.rs`.
-    Live,
-    /// Whether it takes requests, by `health.rs`.
-    Ready,
-}
-
-/// A line of the table.
-struct Route {
-    path: &'static [Segment],
-    endpoint: Endpoint,
-    /// The methods that it has, as `Allow` says it.
-    allow: &'static str,
-}
-
-/// A part of a path.
-enum Segment {
-    Text(&'static str),
-    /// Any bytes, percent-encoded.
-    Key,
-}
-
-use Segment::{Key, Text};
-
-const OF_STRINGS: &str = "GET, HEAD, PUT, DELETE, PATCH, POST, OPTIONS";
-const OF_HEALTH: &str = "GET, HEAD, OPTIONS";
-
-const ROUTES: &[Route] = &[
-    Route {
-        path: &[Text("v1"), Text("strings"), Key],
-        endpoint: Endpoint::String,
-        allow: OF_STRINGS,
-    },
-    // With the key as a parameter: some proxies do not pass on a slash that is encoded.
-    Route { path: &[Text("v1"), Text("strings")], endpoint: Endpoint::String, allow: OF_STRINGS },
-    Route {
-        path: &[Text("v1"), Text("command")],
-        endpoint: Endpoint::Command,
-        allow: "POST, OPTIONS",
-    },
-    Route { path: &[Text("health"), Text("live")], endpoint: Endpoint::Live, allow: OF_HEALTH },
-    Route { path: &[Text("health"), Text("ready")], endpoint: Endpoint::Ready, allow: OF_HEALTH },
-];
-
-/// Where a request leads.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Where a path leads, as ranges of it.
 pub(crate) struct Found {
-    pub(crate) endpoint: Endpoint,
-    /// The methods that it has.
-    pub(crate) allow: &'static str,
-    /// Where the key is in the path, as it came.
+    pub(crate) route: &'static Route,
+    /// Where the key is in the path, as it came; `None` if it is a parameter.
     pub(crate) key: Option<Range<usize>>,
+    /// Where the name within the key's value is, as it came.
+    pub(crate) name: Option<Range<usize>>,
 }
 
-/// Finds what answers a path.
+/// Finds what a path is.
 ///
 /// # Errors
-/// Nothing does, or not to this method.
-pub(crate) fn find(path: &[u8], method: Method) -> Result<Found, Problem> {
-    let found = ROUTES.iter().find_map(|route| {
-        let key = matches(route.path, path)?;
-        Some(Found { endpoint: route.endpoint, allow: route.allow, key })
-    });
-    let found = found.ok_or_else(|| {
-        Problem::new(Status::NotFound, "NOPATH", "there is nothing under this path")
-    })?;
-    if !found.allow.split(", ").any(|name| name == name_of(method)) {
-        let text = format!("the path takes {}", found.allow);
-        let problem = Problem::new(Status::MethodNotAllowed, "BADMETHOD", text);
-        return Err(Problem { allow: Some(found.allow), ..problem });
+/// It is nothing.
+#[inline]
+pub(crate) fn find(path: &[u8], query: &Query<'_>) -> Result<Found, Problem> {
+    if !query.is_empty() && query.find(KEY.name).is_some() {
+        return find_beside_key(path).ok_or_else(nothing);
     }
-    Ok(found)
+    let found = ROUTES.iter().find_map(|route| matches(route, route.path, path));
+    found.ok_or_else(|| match find_beside_key(path) {
+        Some(_) => Problem::bad_request("name a key: behind a slash, or as ?key="),
+        None => nothing(),
+    })
 }
 
-/// Whether a path is one of a route; returns where its key is, if it has one.
-fn matches(route: &[Segment], path: &[u8]) -> Option<Option<Range<usize>>> {
+/// A path whose key is a parameter: some proxies do not pass on a slash that is encoded.
+fn find_beside_key(path: &[u8]) -> Option<Found> {
+    ROUTES.iter().find_map(|route| {
+        let (last, before) = route.path.split_last()?;
+        (*last == Segment::Key).then(|| matches(route, before, path)).flatten()
+    })
+}
+
+fn nothing() -> Problem {
+    Problem::new(Status::NotFound, "NOPATH", "there is nothing under this path")
+}
+
+/// Whether a path is one of a route.
+fn matches(route: &'static Route, segments_of: &[Segment], path: &[u8]) -> Option<Found> {
     let mut parts = segments(path);
-    let mut key = None;
-    for segment in route {
+    let mut found = Found { route, key: None, name: None };
+    for segment in segments_of {
         let part = parts.next()?;
         match segment {
-            Text(text) if text.as_bytes() == &path[part.clone()] => {}
-            Text(_) => return None,
-            Key => key = Some(part),
+            Segment::Text(text) if text.as_bytes() == &path[part.clone()] => {}
+            Segment::Text(_) => return None,
+            Segment::Key => found.key = Some(part),
+            Segment::Name(_) => found.name = Some(part),
         }
     }
-    parts.next().is_none().then_some(key)
+    parts.next().is_none().then_some(found)
 }
 
-fn name_of(method: Method) -> &'static str {
-    match method {
-        Method::Get => "GET",
-        Method::Head => "HEAD",
-        Method::Post => "POST",
-        Method::Put => "PUT",
-        Method::Delete => "DELETE",
-        Method::Patch => "PATCH",
-        Method::Options => "OPTIONS",
+impl Route {
+    /// What a method means here.
+    ///
+    /// # Errors
+    /// Nothing, or a parameter of the query is not known.
+    #[inline]
+    pub(crate) fn operation(
+        &self,
+        method: Method,
+        query: &Query<'_>,
+    ) -> Result<&'static Operation, Problem> {
+        let wanted = if method == Method::Head { Method::Get } else { method };
+        let mut all = self.operations.iter().filter(|operation| operation.method == wanted);
+        let Some(first) = all.clone().next() else { return Err(self.no_such_method()) };
+        let found = match first.when {
+            None if query.is_empty() => return Ok(first),
+            _ => all.find(|operation| operation.is_meant(query)),
+        };
+        let found = found.ok_or_else(|| self.undecided(wanted))?;
+        found.demand_known(query)?;
+        Ok(found)
+    }
+
+    fn no_such_method(&self) -> Problem {
+        let allow = self.allow();
+        let text = format!("the path takes {allow}");
+        let problem = Problem::new(Status::MethodNotAllowed, "BADMETHOD", text);
+        Problem { allow: Some(allow), ..problem }
+    }
+
+    fn undecided(&self, method: Method) -> Problem {
+        let ways = self.operations.iter().filter(|operation| operation.method == method);
+        let ways: Vec<String> = ways
+            .filter_map(|operation| operation.when)
+            .map(|(name, value)| format!("?{name}={value}"))
+            .collect();
+        Problem::bad_request(format!("say what is to be done: {}", ways.join(" or ")))
+    }
+
+    /// The methods that it takes, as `Allow` says them.
+    pub(crate) fn allow(&self) -> String {
+        let mut names = Vec::new();
+        for operation in self.operations {
+            let own = match operation.method {
+                Method::Get => &["GET", "HEAD"][..],
+                Method::Post => &["POST"],
+                Method::Put => &["PUT"],
+                Method::Delete => &["DELETE"],
+                Method::Patch => &["PATCH"],
+                Method::Head | Method::Options => &[],
+            };
+            for name in own {
+                if !names.contains(name) {
+                    names.push(*name);
+                }
+            }
+        }
+        names.push("OPTIONS");
+        names.join(", ")
+    }
+}
+
+impl Operation {
+    /// Whether a query asks for this one among those with its method.
+    fn is_meant(&self, query: &Query<'_>) -> bool {
+        let Some((name, value)) = self.when else {
+            // Verbs are never passed over.
+            return query.find("op").is_none();
+        };
+        query.text(name).is_ok_and(|given| given.as_deref() == Some(value))
+    }
+
+    /// Refuses parameters that it does not know: a mistyped one must not be passed over.
+    fn demand_known(&self, query: &Query<'_>) -> Result<(), Problem> {
+        query.demand(|name| {
+            let is = |known: &str| known.as_bytes() == name;
+            self.parameters.iter().any(|parameter| is(parameter.name))
+                || self.when.is_some_and(|(name, _)| is(name))
+                || self.is_on_data() && (GENERAL.iter().any(|name| is(name)) || is(KEY.name))
+                || matches!(self.run, Run::Any) && is("db")
+        })
     }
 }
 
@@ -116,22 +150,50 @@ fn name_of(method: Method) -> &'static str {
 mod tests {
     use super::*;
 
+    fn route(target: &str) -> Result<Found, Problem> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        find(path.as_bytes(), &Query::new(query.as_bytes()))
+    }
+
     #[test]
-    fn paths_lead_to_one_endpoint_or_to_none() {
-        let found = find(b"/v1/strings/a%2Fb", Method::Get).unwrap();
-        assert_eq!((found.endpoint, found.key), (Endpoint::String, Some(12..17)));
-        let found = find(b"/v1/strings/", Method::Put).unwrap();
-        assert_eq!((found.endpoint, found.key), (Endpoint::String, Some(12..12)));
-        assert_eq!(find(b"/v1/strings", Method::Get).unwrap().key, None);
-        assert_eq!(find(b"/health/live", Method::Head).unwrap().endpoint, Endpoint::Live);
+    fn paths_lead_to_one_route_or_to_none() {
+        let found = route("/v1/strings/a%2Fb").unwrap();
+        assert_eq!((found.key, found.name), (Some(12..17), None));
+        assert_eq!(route("/v1/strings/").unwrap().key, Some(12..12));
+        assert_eq!(route("/v1/strings?key=a").unwrap().key, None);
+        let found = route("/v1/hashes/k/f").unwrap();
+        assert_eq!((found.key, found.name), (Some(11..12), Some(13..14)));
+        assert_eq!(route("/v1/keys").unwrap().route.path.len(), 2);
+        assert_eq!(route("/v1/keys?key=").unwrap().route.path.len(), 3);
+        assert_eq!(route("/v1/strings").err().map(|it| it.status), Some(Status::BadRequest));
         for path in ["/", "", "/v1", "/v1/strings/a/b", "/V1/strings/a", "/v1//strings/a", "/v2"] {
-            let problem = find(path.as_bytes(), Method::Get).unwrap_err();
-            assert_eq!(problem.status, Status::NotFound, "{path}");
+            assert_eq!(route(path).err().map(|it| it.status), Some(Status::NotFound), "{path}");
         }
-        let problem = find(b"/v1/command", Method::Get).unwrap_err();
-        assert_eq!(
-            (problem.status, problem.allow),
-            (Status::MethodNotAllowed, Some("POST, OPTIONS"))
-        );
+    }
+
+    #[test]
+    fn methods_and_verbs_lead_to_one_operation() {
+        let operation = |target: &str, method| {
+            let query = target.split_once('?').map_or("", |(_, query)| query);
+            let found = route(target).unwrap();
+            found.route.operation(method, &Query::new(query.as_bytes())).map(|it| it.when)
+        };
+        let pop = Some(("op", "pop"));
+        assert_eq!(operation("/v1/lists/k?op=pop&wait=1", Method::Post), Ok(pop));
+        assert_eq!(operation("/v1/lists/k", Method::Post), Ok(None));
+        assert_eq!(operation("/v1/lists/k", Method::Head), Ok(None));
+        for (target, method) in [
+            ("/v1/lists/k?op=pup", Method::Post),
+            ("/v1/lists/k?op=pop&wiat=1", Method::Post),
+            ("/v1/lists/k?start=1&start=1", Method::Get),
+            ("/v1/strings/k", Method::Post),
+            ("/health/live?x=1", Method::Get),
+        ] {
+            let problem = operation(target, method).unwrap_err();
+            assert_eq!(problem.status, Status::BadRequest, "{target}");
+        }
+        let problem = operation("/v1/command", Method::Get).unwrap_err();
+        assert_eq!(problem.status, Status::MethodNotAllowed);
+        assert_eq!(problem.allow.as_deref(), Some("POST, OPTIONS"));
     }
 }

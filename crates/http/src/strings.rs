@@ -9,10 +9,11 @@
 //! | PATCH `?offset=` | SETRANGE |
 //! | POST `?op=append`, `?op=increment&by=` | APPEND, INCRBY, INCRBYFLOAT |
 
-use crate::general::{GENERAL, General};
+use crate::general::General;
 use crate::plan::Answer;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::translate::is_whole;
 use crate::words::Words;
 use basalt_http1::percent::Plus;
 use basalt_http1::{ByteRange, ETags, Field, Head, Method, Status};
@@ -69,55 +70,33 @@ impl StringCall {
         head: &Head,
         bytes: &[u8],
         key: Option<Range<usize>>,
-        databases: u32,
+        general: General,
     ) -> Result<StringCall, Problem> {
         let query = Query::new(&bytes[head.query()]);
-        let (key, name) = match key {
-            Some(key) => {
-                (KeyAt::Path(key.start + head.path().start..key.end + head.path().start), "")
-            }
+        let key = match key {
+            Some(key) => KeyAt::Path(key.start + head.path().start..key.end + head.path().start),
             None => {
                 let start = head.query().start;
-                let key = query.find("key").ok_or_else(|| {
-                    Problem::bad_request("name a key: /v1/strings/{key}, or ?key=")
-                })?;
-                (KeyAt::Query(key.start + start..key.end + start), "key")
+                let missing = || Problem::bad_request("name a key: ?key=");
+                let key = query.find("key").ok_or_else(missing)?;
+                KeyAt::Query(key.start + start..key.end + start)
             }
         };
-        let demand_only = |known: &[&str]| {
-            if query.is_empty() {
-                return Ok(());
-            }
-            let names: Vec<&str> = known.iter().copied().chain(GENERAL).chain([name]).collect();
-            query.demand_only(&names)
-        };
-        let general = General::of(&query, databases)?;
         let action = match head.method {
-            Method::Get | Method::Head => {
-                demand_only(&[])?;
-                Action::Get(answer_of_get(head, bytes)?)
-            }
+            Method::Get | Method::Head => Action::Get(answer_of_get(head, bytes)?),
             Method::Put => {
-                demand_only(&["ttl", "ttl_ms", "expire_at", "keep_ttl"])?;
                 Action::Put { condition: condition(head, bytes)?, expiry: expiry(&query)? }
             }
-            Method::Delete => {
-                demand_only(&[])?;
-                match condition(head, bytes)? {
-                    None | Some(Condition::There) => Action::Delete,
-                    Some(Condition::Missing) => return Err(unmet()),
-                }
-            }
+            Method::Delete => match condition(head, bytes)? {
+                None | Some(Condition::There) => Action::Delete,
+                Some(Condition::Missing) => return Err(unmet()),
+            },
             Method::Patch => {
-                demand_only(&["offset"])?;
                 let offset = query.number("offset", 0)?;
                 let missing = || Problem::bad_request("say where: ?offset=");
                 Action::SetRange { offset: offset.ok_or_else(missing)? }
             }
-            Method::Post => {
-                demand_only(&["op", "by"])?;
-                operation(&query)?
-            }
+            Method::Post => operation(&query)?,
             Method::Options => return Err(Problem::bad_request("nothing to be done")),
         };
         Ok(StringCall { general, key, action })
@@ -132,7 +111,7 @@ impl StringCall {
                 Answer::PutIf { creates: *condition == Condition::Missing }
             }
             Action::Delete => Answer::Removed,
-            Action::SetRange { .. } | Action::Append => Answer::Length,
+            Action::SetRange { .. } | Action::Append => Answer::Member("length"),
             Action::Increment { .. } => Answer::Number,
         }
     }
@@ -191,7 +170,7 @@ impl StringCall {
     }
 }
 
-fn answer_of_get(head: &Head, bytes: &[u8]) -> Result<Answer, Problem> {
+pub(crate) fn answer_of_get(head: &Head, bytes: &[u8]) -> Result<Answer, Problem> {
     match condition(head, bytes)? {
         Some(Condition::Missing) => return Ok(Answer::NotModified),
         Some(Condition::There) | None => {}
@@ -250,12 +229,10 @@ fn expiry(query: &Query<'_>) -> Result<Expiry, Problem> {
 fn operation(query: &Query<'_>) -> Result<Action, Problem> {
     let by = query.text("by")?;
     match (query.text("op")?.as_deref(), by) {
-        (Some("append"), None) => Ok(Action::Append),
-        (Some("append"), Some(_)) => Err(Problem::bad_request("by is for op=increment")),
+        (Some("append"), _) => Ok(Action::Append),
         (Some("increment"), by) => {
             let by = by.unwrap_or_else(|| "1".to_owned());
-            let is_whole = by.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-            let command = if is_whole { "INCRBY" } else { "INCRBYFLOAT" };
+            let command = if is_whole(&by) { "INCRBY" } else { "INCRBYFLOAT" };
             Ok(Action::Increment { command, by })
         }
         _ => Err(Problem::bad_request("say what is to be done: ?op=append or ?op=increment")),

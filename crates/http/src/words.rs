@@ -42,9 +42,18 @@ impl<'a> Words<'a> {
     /// If the head has no room for it: then some path is too short for its command.
     #[inline]
     pub(crate) fn put(&mut self, word: &[u8]) {
-        assert!(self.at + word.len() <= self.end, "the words are longer than the head");
-        self.bytes[self.at..self.at + word.len()].copy_from_slice(word);
-        self.note(word.len());
+        let placed = self.place(word).expect("the words are not longer than the head");
+        self.words.push(placed);
+    }
+
+    /// Writes a word without making it the next one; `None` if the head has no room for it.
+    #[inline]
+    pub(crate) fn place(&mut self, word: &[u8]) -> Option<Arg> {
+        let placed = Arg { start: self.at, len: word.len() };
+        let end = Some(self.at + word.len()).filter(|&end| end <= self.end)?;
+        self.bytes[self.at..end].copy_from_slice(word);
+        self.at = end;
+        Some(placed)
     }
 
     /// Decodes a part of the head, which is behind all words so far, into a word.
@@ -58,23 +67,39 @@ impl<'a> Words<'a> {
         plus: Plus,
         spelling: Spelling,
     ) -> Result<(), Problem> {
+        let word = self.decode_apart(from, plus, spelling)?;
+        self.words.push(word);
+        Ok(())
+    }
+
+    /// Decodes a part of the head, which is behind all words so far, without making it the next
+    /// word.
+    ///
+    /// # Errors
+    /// It is not spelled so.
+    #[inline]
+    pub(crate) fn decode_apart(
+        &mut self,
+        from: Range<usize>,
+        plus: Plus,
+        spelling: Spelling,
+    ) -> Result<Arg, Problem> {
         let mut len = percent::decode(self.bytes, from, self.at, plus)?;
         if spelling == Spelling::Base64 {
             len = base64::decode(&mut self.bytes[self.at..self.at + len], Alphabet::Url)?;
         }
-        self.note(len);
-        Ok(())
+        self.at += len;
+        Ok(Arg { start: self.at - len, len })
+    }
+
+    /// Makes a word that was placed the next one.
+    pub(crate) fn push(&mut self, word: Arg) {
+        self.words.push(word);
     }
 
     /// A word that stands somewhere already.
     #[inline]
     pub(crate) fn refer(&mut self, range: Range<usize>) {
         self.words.push(Arg { start: range.start, len: range.len() });
-    }
-
-    #[inline]
-    fn note(&mut self, len: usize) {
-        self.words.push(Arg { start: self.at, len });
-        self.at += len;
     }
 }

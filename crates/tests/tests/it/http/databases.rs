@@ -43,7 +43,7 @@ fn a_request_that_waits_stays_in_its_database() {
     let (server, address) = start(&[]);
     let (mut waiting, mut redis) = (client(address), server.connect());
     waiting.request("POST /v1/command?db=5", JSON, br#"["BLPOP","l",0]"#).unwrap();
-    wait_for_blocked(&mut redis);
+    wait_for_blocked(&mut redis, 1);
     redis.run("RPUSH l wrong").unwrap();
     redis.run("SELECT 5").unwrap();
     redis.run("RPUSH l right").unwrap();

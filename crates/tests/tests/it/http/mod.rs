@@ -1,6 +1,7 @@
 //! HTTP, from outside.
 
 mod bodies;
+mod collections;
 mod command;
 mod databases;
 mod equality;
@@ -28,15 +29,16 @@ fn client(address: SocketAddr) -> HttpClient {
     HttpClient::open(address).expect("it listens")
 }
 
-/// Waits until some client waits for a key.
-fn wait_for_blocked(redis: &mut Connection) {
+/// Waits until this many clients wait for a key.
+fn wait_for_blocked(redis: &mut Connection, count: usize) {
+    let line = format!("blocked_clients:{count}\r\n");
     let is_blocked = |info: &Value| match info {
-        Value::Bulk(text) => String::from_utf8_lossy(text).contains("blocked_clients:1"),
+        Value::Bulk(text) => String::from_utf8_lossy(text).contains(&line),
         other => panic!("{other:?}"),
     };
     let start = Instant::now();
     while !is_blocked(&redis.run("INFO clients").unwrap()) {
-        assert!(start.elapsed() < Duration::from_secs(60), "nobody waits");
+        assert!(start.elapsed() < Duration::from_secs(30), "{line}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -1,0 +1,37 @@
+//! The table of paths: all that HTTP can be asked for. A file for each type.
+
+mod collections;
+mod keys;
+mod lists;
+mod parameters;
+mod service;
+mod sorted_sets;
+mod streams;
+mod strings;
+
+use crate::operation::Route;
+
+pub(crate) use parameters::{BASE64, DB, KEY};
+
+/// All paths. Those that must be found soonest come first.
+pub(crate) static ROUTES: &[Route] = &[
+    strings::STRING,
+    collections::HASH,
+    collections::FIELD,
+    collections::SET,
+    collections::MEMBER,
+    sorted_sets::SORTED_SET,
+    sorted_sets::MEMBER,
+    lists::LIST,
+    lists::ELEMENT,
+    streams::STREAM,
+    streams::ENTRY,
+    streams::CHANNEL,
+    keys::KEYS,
+    keys::KEY,
+    service::COMMAND,
+    service::INFO,
+    service::DOCUMENT,
+    service::LIVE,
+    service::READY,
+];

@@ -1,0 +1,99 @@
+//! The parameters of queries.
+
+use crate::operation::{Kind, Parameter};
+
+const fn parameter(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+    Parameter { name, kind, about }
+}
+
+/// A number of things that are returned at once.
+const AT_ONCE: Kind = Kind::Number { min: 1, max: 10_000 };
+/// From this number on.
+const fn from(min: i64) -> Kind {
+    Kind::Number { min, max: i64::MAX }
+}
+const INDEX: Kind = from(i64::MIN);
+
+pub(crate) static DB: Parameter = parameter("db", from(0), "The database; 0 by default.");
+pub(crate) static BASE64: Parameter =
+    parameter("b64", Kind::Flag, "Keys, fields and members are base64 for URLs, without padding.");
+pub(crate) static KEY: Parameter =
+    parameter("key", Kind::Name, "The key, where a path cannot have it.");
+
+pub(super) static TTL: Parameter = parameter("ttl", from(1), "Seconds until it expires.");
+pub(super) static TTL_MS: Parameter =
+    parameter("ttl_ms", from(1), "Milliseconds until it expires.");
+pub(super) static EXPIRE_AT: Parameter =
+    parameter("expire_at", from(1), "When it expires, in unix milliseconds.");
+pub(super) static KEEP_TTL: Parameter =
+    parameter("keep_ttl", Kind::Flag, "It expires when what was there would have.");
+pub(super) static OFFSET: Parameter = parameter("offset", from(0), "The first byte to change.");
+pub(super) static BY: Parameter = parameter("by", Kind::Bytes, "How much is added; 1 by default.");
+
+pub(super) static CURSOR: Parameter =
+    parameter("cursor", Kind::Bytes, "Where the response before has stopped; 0 to begin.");
+pub(super) static MATCH: Parameter =
+    parameter("match", Kind::Bytes, "A pattern that names must match.");
+pub(super) static TYPE: Parameter =
+    parameter("type", Kind::Bytes, "Keys of this type only, as TYPE calls it.");
+pub(super) static COUNT: Parameter =
+    parameter("count", AT_ONCE, "About how many are returned; 1000 by default.");
+pub(super) static TAKEN: Parameter = parameter("count", AT_ONCE, "How many; 1 by default.");
+pub(super) static REPLACE: Parameter =
+    parameter("replace", Kind::Flag, "Overwrites what is under the other key.");
+pub(super) static TO: Parameter = parameter("to", Kind::Name, "The other key.");
+
+pub(super) static ORDER: Parameter =
+    parameter("by", Kind::Choice(&[("rank", "")]), "What from and to are; places by default.");
+pub(super) static FROM: Parameter =
+    parameter("from", Kind::Bytes, "The first one, as ZRANGE takes it; all by default.");
+pub(super) static THROUGH: Parameter =
+    parameter("to", Kind::Bytes, "The last one, as ZRANGE takes it; all by default.");
+pub(super) static FROM_RANK: Parameter =
+    parameter("from", INDEX, "The first place; 0 by default, negative ones count from the end.");
+pub(super) static TO_RANK: Parameter =
+    parameter("to", INDEX, "The last place; 999 behind the first by default.");
+pub(super) static REVERSE: Parameter =
+    parameter("reverse", Kind::Flag, "Backwards, from the highest to the lowest.");
+pub(super) static SKIPPED: Parameter =
+    parameter("offset", from(0), "How many are passed over; 0 by default.");
+pub(super) static LIMIT: Parameter =
+    parameter("limit", AT_ONCE, "How many are returned at most; 1000 by default.");
+pub(super) static NX: Parameter = parameter("nx", Kind::Flag, "Members that are new only.");
+pub(super) static XX: Parameter = parameter("xx", Kind::Flag, "Members that are there only.");
+pub(super) static GT: Parameter = parameter("gt", Kind::Flag, "Greater scores only.");
+pub(super) static LT: Parameter = parameter("lt", Kind::Flag, "Smaller scores only.");
+pub(super) static EXTREME: Parameter = parameter(
+    "side",
+    Kind::Choice(&[("min", "ZPOPMIN"), ("max", "ZPOPMAX")]),
+    "Those with the lowest or the highest scores.",
+);
+
+pub(super) static START: Parameter =
+    parameter("start", INDEX, "The first place; 0 by default, negative ones count from the end.");
+pub(super) static STOP: Parameter =
+    parameter("stop", INDEX, "The last place; 999 behind the first by default.");
+pub(super) static PUSH_SIDE: Parameter = parameter(
+    "side",
+    Kind::Choice(&[("right", "RPUSH"), ("left", "LPUSH")]),
+    "The end that it is put to.",
+);
+pub(super) static POP_SIDE: Parameter = parameter(
+    "side",
+    Kind::Choice(&[("left", "LEFT"), ("right", "RIGHT")]),
+    "The end that it is taken from.",
+);
+pub(super) static WAIT: Parameter = parameter(
+    "wait",
+    Kind::Seconds,
+    "Seconds to wait until there is something; http-wait-max at most.",
+);
+
+pub(super) static MAX: Parameter =
+    parameter("max", from(0), "About how many entries the stream keeps.");
+pub(super) static AGE: Parameter =
+    parameter("ttl", from(1), "About how many seconds the stream keeps entries.");
+pub(super) static AFTER: Parameter =
+    parameter("after", Kind::Bytes, "The last ID that is known; $ for what comes now.");
+pub(super) static SECTION: Parameter =
+    parameter("section", Kind::Bytes, "One section, as INFO calls it.");

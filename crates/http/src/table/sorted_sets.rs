@@ -1,0 +1,163 @@
+//! `/v1/sorted-sets/{key}`, and what is in it.
+
+use super::parameters::{
+    BY, EXTREME, FROM, FROM_RANK, GT, LIMIT, LT, NX, ORDER, REVERSE, SKIPPED, TAKEN, THROUGH,
+    TO_RANK, XX,
+};
+use crate::operation::Part::{Body as Raw, Bound, Choice, Key, Name, Or, Stop, Switch, Word};
+use crate::operation::{Body, Items, Operation, Route, Run, Segment};
+use crate::plan::Answer;
+use crate::shape::Shape;
+use basalt_http1::Method;
+
+pub(super) const SORTED_SET: Route = Route {
+    path: &[Segment::Text("v1"), Segment::Text("sorted-sets"), Segment::Key],
+    operations: &[
+        Operation {
+            when: Some(("by", "score")),
+            summary: "Members with their scores, by score (ZRANGE BYSCORE)",
+            parameters: &[&FROM, &THROUGH, &REVERSE, &SKIPPED, &LIMIT],
+            run: Run::Command(
+                &[
+                    Word("ZRANGE"),
+                    Key,
+                    Bound(&FROM, "-inf", "+inf"),
+                    Bound(&THROUGH, "+inf", "-inf"),
+                    Word("BYSCORE"),
+                    Switch(&REVERSE, "REV"),
+                    Word("LIMIT"),
+                    Or(&SKIPPED, "0"),
+                    Or(&LIMIT, "1000"),
+                    Word("WITHSCORES"),
+                ],
+                Answer::Shaped(Shape::Named("members")),
+            ),
+            ..Operation::DEFAULT
+        },
+        Operation {
+            when: Some(("by", "lex")),
+            summary: "Members by name, where all scores are equal (ZRANGE BYLEX)",
+            parameters: &[&FROM, &THROUGH, &REVERSE, &SKIPPED, &LIMIT],
+            run: Run::Command(
+                &[
+                    Word("ZRANGE"),
+                    Key,
+                    Bound(&FROM, "-", "+"),
+                    Bound(&THROUGH, "+", "-"),
+                    Word("BYLEX"),
+                    Switch(&REVERSE, "REV"),
+                    Word("LIMIT"),
+                    Or(&SKIPPED, "0"),
+                    Or(&LIMIT, "1000"),
+                ],
+                Answer::Shaped(Shape::Named("members")),
+            ),
+            ..Operation::DEFAULT
+        },
+        Operation {
+            summary: "Members with their scores, by place (ZRANGE)",
+            parameters: &[&ORDER, &FROM_RANK, &TO_RANK, &REVERSE],
+            run: Run::Command(
+                &[
+                    Word("ZRANGE"),
+                    Key,
+                    Or(&FROM_RANK, "0"),
+                    Stop(&FROM_RANK, &TO_RANK),
+                    Choice(&ORDER),
+                    Switch(&REVERSE, "REV"),
+                    Word("WITHSCORES"),
+                ],
+                Answer::Shaped(Shape::Named("members")),
+            ),
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            summary: "Sets scores: an object of members (ZADD)",
+            parameters: &[&NX, &XX, &GT, &LT],
+            body: Body::Json(Items::Scores),
+            run: Run::Command(
+                &[
+                    Word("ZADD"),
+                    Key,
+                    Switch(&NX, "NX"),
+                    Switch(&XX, "XX"),
+                    Switch(&GT, "GT"),
+                    Switch(&LT, "LT"),
+                    Raw,
+                ],
+                Answer::Member("added"),
+            ),
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            when: Some(("op", "pop")),
+            summary: "Removes members with the lowest or highest scores, and returns them \
+                      (ZPOPMIN, ZPOPMAX)",
+            parameters: &[&EXTREME, &TAKEN],
+            run: Run::Command(
+                &[Choice(&EXTREME), Key, Or(&TAKEN, "1")],
+                Answer::Shaped(Shape::Taken("members")),
+            ),
+            statuses: &[200, 204],
+            ..Operation::DEFAULT
+        },
+    ],
+};
+
+pub(super) const MEMBER: Route = Route {
+    path: &[
+        Segment::Text("v1"),
+        Segment::Text("sorted-sets"),
+        Segment::Key,
+        Segment::Name("member"),
+    ],
+    operations: &[
+        Operation {
+            summary: "Score and rank of a member (ZRANK WITHSCORE)",
+            run: Run::Command(
+                &[Word("ZRANK"), Key, Name, Word("WITHSCORE")],
+                Answer::Shaped(Shape::Rank),
+            ),
+            statuses: &[200, 404],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Put,
+            summary: "Sets the score of a member: the body is the number (ZADD)",
+            parameters: &[&NX, &XX, &GT, &LT],
+            body: Body::Bytes,
+            run: Run::Command(
+                &[
+                    Word("ZADD"),
+                    Key,
+                    Switch(&NX, "NX"),
+                    Switch(&XX, "XX"),
+                    Switch(&GT, "GT"),
+                    Switch(&LT, "LT"),
+                    Raw,
+                    Name,
+                ],
+                Answer::Added,
+            ),
+            statuses: &[201, 204],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Delete,
+            summary: "Removes a member (ZREM)",
+            run: Run::Command(&[Word("ZREM"), Key, Name], Answer::Found),
+            statuses: &[204, 404],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            when: Some(("op", "increment")),
+            summary: "Adds to the score of a member (ZINCRBY)",
+            parameters: &[&BY],
+            run: Run::Command(&[Word("ZINCRBY"), Key, Or(&BY, "1"), Name], Answer::Number),
+            ..Operation::DEFAULT
+        },
+    ],
+};

@@ -1,0 +1,208 @@
+//! What a request asks for, and whether it may.
+
+use crate::command::{self, Decoded};
+use crate::document;
+use crate::general::General;
+use crate::guard;
+use crate::health;
+use crate::identity::Accepted;
+use crate::operation::{Body, Operation, Run};
+use crate::plan::{Answer, Ending, Plan};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::respond::Own;
+use crate::routes::{self, Found};
+use crate::strings::{StringCall, answer_of_get, unmet};
+use crate::table::KEY;
+use crate::translate::{CommandCall, Named, Spelled};
+use crate::words::Words;
+use basalt_config::Settings;
+use basalt_dispatch::Dispatcher;
+use basalt_http1::percent::Plus;
+use basalt_http1::{Field, Head, Method};
+use basalt_net::Input;
+use basalt_resp::Arg;
+use std::ops::Range;
+
+/// See the head of this file.
+pub(crate) enum Task {
+    String(StringCall),
+    Command { call: CommandCall, location: Option<Box<str>> },
+    Any { general: General, answer: Answer },
+    Own(Own),
+}
+
+/// What decides about a request beside itself.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) server: &'a Dispatcher,
+    pub(crate) settings: &'a Settings,
+    pub(crate) settings_version: u64,
+    pub(crate) accepted: &'a mut Accepted,
+}
+
+impl Task {
+    /// Finds out what a request asks for, and whether it may. `bytes` begins with its head.
+    ///
+    /// # Errors
+    /// It asks for nothing that there is, or may not.
+    pub(crate) fn of(
+        head: &Head,
+        bytes: &[u8],
+        circumstances: Circumstances<'_>,
+    ) -> Result<Task, Problem> {
+        let Circumstances { server, settings, settings_version, accepted } = circumstances;
+        let query = Query::new(&bytes[head.query()]);
+        let found = routes::find(&bytes[head.path()], &query)?;
+        let operation = match head.method {
+            Method::Options => None,
+            method => Some(found.route.operation(method, &query)?),
+        };
+        match operation.map(|operation| operation.run) {
+            Some(Run::Live) => return Ok(Task::Own(Own::Text(health::HEALTHY))),
+            Some(Run::Ready) => {
+                return health::ready(server).map(|()| Task::Own(Own::Text(health::HEALTHY)));
+            }
+            _ => {}
+        }
+        let identity = accepted.identify(head, bytes, (settings, settings_version))?;
+        guard::admit(head, bytes, identity, &settings.http.hosts)?;
+        let Some(operation) = operation else {
+            return Ok(Task::Own(Own::Methods(found.route.allow())));
+        };
+        let general = General::of(&query, settings.server.databases)?;
+        match operation.run {
+            Run::String => StringCall::of(head, bytes, found.key, general).map(Task::String),
+            Run::Any => {
+                command::demand_json(head, bytes)?;
+                let wants_bytes = command::wants_bytes(head, bytes);
+                let answer = if wants_bytes { Answer::Raw } else { Answer::Json };
+                Ok(Task::Any { general, answer })
+            }
+            Run::Document => Ok(Task::Own(Own::Document(document::openapi()))),
+            Run::Command(parts, answer) => {
+                let answer = match answer {
+                    Answer::Value { .. } => answer_of_get(head, bytes)?,
+                    answer => answer,
+                };
+                demand_unconditional(head)?;
+                let named = named(head, bytes, operation, found, general, server)?;
+                let call = CommandCall::of(operation, (parts, answer), &named, &settings.http)?;
+                let location = (answer == Answer::Entry).then(|| location(bytes, &named));
+                Ok(Task::Command { call, location })
+            }
+            Run::Live | Run::Ready => Err(Problem::bad_request("nothing to be done")),
+        }
+    }
+
+    /// The largest body that it takes.
+    pub(crate) fn body_bytes_max(&self, settings: &Settings) -> usize {
+        let is_json = match self {
+            Task::Any { .. } => true,
+            Task::Command { call, .. } => call.items.is_some(),
+            Task::String(_) | Task::Own(_) => false,
+        };
+        let most = settings.http.body_bytes_max;
+        if is_json { most.min(settings.http.json_bytes_max) } else { most }
+    }
+
+    /// Writes the words of a request whose body, of this many bytes, is there.
+    ///
+    /// # Errors
+    /// They are none after all.
+    pub(crate) fn write(
+        self,
+        input: &mut Input,
+        head: &Head,
+        body_bytes: usize,
+        (server, settings): (&Dispatcher, &Settings),
+        words: &mut Vec<Arg>,
+    ) -> Result<Plan, Problem> {
+        let start = input.parsed();
+        let of_head = start..start + head.bytes;
+        let body = of_head.end..of_head.end + body_bytes;
+        let words_max = settings.network.multibulk_args_max;
+        let ending = Ending::of(head);
+        match self {
+            Task::String(call) => {
+                input.keep(of_head.clone());
+                let mut words = Words::over(input.bytes_mut(), of_head, words);
+                call.write(&mut words, start, body)?;
+                Ok(Plan::new(call.answer(), call.general, ending))
+            }
+            Task::Any { general, answer } => {
+                let decoded = Decoded::of(&input.bytes()[body.clone()], words_max)?;
+                decoded.demand_connectionless(&server.commands)?;
+                input.keep(body.clone());
+                decoded.write(input.bytes_mut(), body, words);
+                Ok(Plan::new(answer, general, ending))
+            }
+            Task::Command { call, location } => {
+                input.keep(of_head.clone());
+                let items = call.items(&input.bytes()[body.clone()], words_max)?;
+                let mut of_body = Vec::new();
+                match items {
+                    None => of_body.push(Arg { start: body.start, len: body.len() }),
+                    Some(decoded) => {
+                        input.keep(body.clone());
+                        decoded.write(input.bytes_mut(), body, &mut of_body);
+                    }
+                }
+                let mut words = Words::over(input.bytes_mut(), of_head, words);
+                call.write(&mut words, start, &of_body)?;
+                let plan = Plan::new(call.answer, call.general, ending);
+                Ok(Plan { location, ..plan })
+            }
+            Task::Own(_) => Err(Problem::bad_request("nothing to be done")),
+        }
+    }
+}
+
+/// Conditions are for strings: what cannot be kept is not passed over.
+fn demand_unconditional(head: &Head) -> Result<(), Problem> {
+    let is_read = matches!(head.method, Method::Get | Method::Head);
+    let fields = [Field::IfMatch, Field::IfNoneMatch];
+    if !is_read && fields.iter().any(|&field| head.field(field).is_some()) {
+        return Err(unmet());
+    }
+    Ok(())
+}
+
+/// What a request names, as it came.
+fn named<'a>(
+    head: &Head,
+    bytes: &'a [u8],
+    operation: &Operation,
+    found: Found,
+    general: General,
+    server: &Dispatcher,
+) -> Result<Named<'a>, Problem> {
+    let query = Query::new(&bytes[head.query()]);
+    let (path_start, query_start) = (head.path().start, head.query().start);
+    let of_path = |range: Range<usize>| Spelled {
+        range: range.start + path_start..range.end + path_start,
+        plus: Plus::Itself,
+        spelling: general.spelling,
+    };
+    let key = found.key.map(of_path).or_else(|| {
+        let range = query.find(KEY.name)?;
+        let range = range.start + query_start..range.end + query_start;
+        Some(Spelled { range, plus: Plus::Space, spelling: general.spelling })
+    });
+    let is_json = match operation.body {
+        Body::Json(_) => command::demand_json(head, bytes).map(|()| true)?,
+        Body::BytesOrJson(_) => command::demand_json(head, bytes).is_ok(),
+        Body::None | Body::Bytes => false,
+    };
+    let now_ms = server.env.clock.unix_ms();
+    let name = found.name.map(of_path);
+    Ok(Named { general, key, name, query, query_start, is_json, now_ms })
+}
+
+/// Where an entry of the stream that is named will be; its ID is to follow.
+fn location(bytes: &[u8], named: &Named<'_>) -> Box<str> {
+    let key = named.key.as_ref().map_or(&b""[..], |key| &bytes[key.range.clone()]);
+    let key = String::from_utf8_lossy(key);
+    let is_query = named.key.as_ref().is_some_and(|key| key.plus == Plus::Space);
+    let key = if is_query { key.replace('+', "%20").replace('/', "%2F") } else { key.into_owned() };
+    format!("/v1/streams/{key}/").into()
+}
