@@ -87,6 +87,26 @@ pub(crate) enum Suite {
         #[arg(long, default_value_t = 2_000)]
         flushes: usize,
     },
+    /// Server CPU time of GET and PUT by HTTP, beside Redis' protocol and nginx (Basalt alone)
+    Http {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// When the log is synced
+        #[arg(long, value_enum, default_value = "everysec")]
+        appendfsync: Fsync,
+        /// Requests of a test of small values; those of 64 KiB have a tenth, those of 16 MiB a
+        /// thousandth
+        #[arg(long, default_value_t = 200_000)]
+        requests: u64,
+        #[arg(long, default_value_t = 100_000)]
+        keys: u64,
+        /// nginx's executable
+        #[arg(long, value_name = "PATH", default_value = "nginx")]
+        nginx: PathBuf,
+        /// Only tests whose name contains one of these, such as get-1k
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Time to serve again after kill -9 under load (not pinned, Basalt alone by default)
     Restart {
         #[command(flatten)]

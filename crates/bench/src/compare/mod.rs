@@ -14,8 +14,10 @@ mod absences;
 mod cell;
 mod cli;
 mod flush;
+mod http;
 mod memory;
 mod memory_types;
+mod nginx;
 mod probe;
 mod restart;
 mod scenario;
@@ -42,6 +44,7 @@ use crate::server_info::ServerInfo;
 const BOTH: &[Side] = &[Side::Basalt, Side::Redis];
 const PINNED: Defaults = Defaults { pinned: true, sides: BOTH };
 const FREE: Defaults = Defaults { pinned: false, sides: BOTH };
+const PINNED_ALONE: Defaults = Defaults { pinned: true, sides: &[Side::Basalt] };
 const ALONE: Defaults = Defaults { pinned: false, sides: &[Side::Basalt] };
 
 /// Runs the suite that was asked for.
@@ -71,6 +74,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
         }
         Suite::Flush { common, flushes } => {
             flush::run(&Arena::new("flush", common, PINNED, "everysec")?, *flushes)
+        }
+        Suite::Http { common, appendfsync, requests, keys, nginx, only } => {
+            let mut cells = http::cells(*requests, *keys);
+            keep(&mut cells, only, |cell| cell.name);
+            http::run(&Arena::new("http", common, PINNED_ALONE, appendfsync.name())?, &cells, nginx)
         }
         Suite::Restart { common, gb } => {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)

@@ -208,6 +208,6 @@ pub(crate) fn pin(cpu: usize) -> Result<(), BenchError> {
 
 /// A port that was free a moment ago. Someone may take it meanwhile; then the start fails and says
 /// so.
-fn free_port() -> Result<u16, BenchError> {
+pub(crate) fn free_port() -> Result<u16, BenchError> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
