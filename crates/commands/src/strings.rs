@@ -1,7 +1,10 @@
 //! Commands on strings.
 
 mod append;
+mod comparison;
 mod counter;
+mod digest;
+mod expiry_option;
 mod float;
 mod get;
 mod get_change;
@@ -41,6 +44,8 @@ pub const COMMANDS: &[Entry] = &[
     counter::DECRBY,
     float::INCRBYFLOAT,
     lcs::LCS,
+    digest::DIGEST,
+    digest::DELEX,
 ];
 
 /// The string in an object.

@@ -55,6 +55,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("mlua", &["script"]),
     ("mio", &["bench", "consensus", "http", "net"]),
     ("tokio", &["consensus", "http", "net"]),
+    ("twox-hash", &["stdx"]),
 ];
 
 /// Checks one `crates/*/Cargo.toml` against both tables.

@@ -1,10 +1,11 @@
 //! HOT PATH
 //! SET with all its options.
 
+use super::comparison::Comparison;
+use super::expiry_option::ExpiryOption;
 use super::reply_object;
-use crate::expire_time::{ExpireTime, Range, is_past};
 use basalt_call::entry::{Entry, OVERWRITE_WORDS, Run, Shortcut};
-use basalt_engine::{EventClass, Key, Object, PutOptions, Txn};
+use basalt_engine::{EventClass, Object, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
@@ -13,7 +14,8 @@ use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyFlag, KeyFlags, KeyUse, ar
 pub(super) const SET: Entry = Entry {
     spec: CommandSpec {
         name: "set",
-        synopsis: "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT \
+        synopsis: "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | \
+                   IFDNE ifdne-digest] [GET] [EX seconds | PX milliseconds | EXAT \
                    unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
         group: Group::String,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
@@ -21,6 +23,10 @@ pub(super) const SET: Entry = Entry {
         key_flags: Some(key_flags),
         overrides: &[
             around("NX").named("condition").since("2.6.12"),
+            at("IFEQ").since("8.4.0"),
+            at("IFNE").since("8.4.0"),
+            at("IFDEQ").since("8.4.0"),
+            at("IFDNE").since("8.4.0"),
             at("GET").since("6.2.0"),
             at("EX").since("2.6.12"),
             at("PX").since("2.6.12"),
@@ -30,7 +36,7 @@ pub(super) const SET: Entry = Entry {
             around("EX").named("expiration"),
         ],
         since: "1.0.0",
-        complexity: "O(1)",
+        complexity: "O(1); with IFDEQ and IFDNE O(N) with N bytes of the string that is there",
         summary: "Stores a string, whatever was at the key before, and with it when it expires.",
         examples: &[
             "SET k v => OK",
@@ -47,12 +53,21 @@ pub(super) const SET: Entry = Entry {
             "SET k v EX 0 => (error) ERR invalid expire time in 'set' command",
             "SET n v NX GET => (nil)",
             r#"GET n => "v""#,
+            "SET n w IFEQ other => (nil)",
+            "SET n w IFEQ v => OK",
+            r#"SET n hello IFNE v GET => "w""#,
+            "SET n x IFDEQ 9555e8555c62dcfd => OK",
+            "SET absent v IFEQ v => (nil)",
+            "SET absent v IFNE v => OK",
+            "SET n v NX IFEQ x => (error) ERR syntax error",
+            "SET n v IFDEQ 123 => (error) ERR must be exactly 16 hexadecimal characters",
         ],
         history: &[
             ("2.6.12", "Options EX, PX, NX and XX."),
             ("6.0.0", "Option KEEPTTL."),
             ("6.2.0", "Options GET, EXAT and PXAT."),
             ("7.0.0", "NX and GET may be given together."),
+            ("8.4.0", "Options IFEQ, IFNE, IFDEQ and IFDNE."),
         ],
         ..CommandSpec::DEFAULT
     },
@@ -61,11 +76,12 @@ pub(super) const SET: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-/// With GET it returns what was there.
+/// With GET it returns what was there, and a comparison uses it.
 #[cold]
 fn key_flags(call: &[&[u8]]) -> KeyFlags {
-    let returns = call.iter().skip(3).any(|word| word.eq_ignore_ascii_case(b"GET"));
-    if returns {
+    const READING: [&[u8]; 5] = [b"GET", b"IFEQ", b"IFNE", b"IFDEQ", b"IFDNE"];
+    let reads = |word: &&[u8]| READING.iter().any(|name| word.eq_ignore_ascii_case(name));
+    if call.iter().skip(OVERWRITE_WORDS).any(reads) {
         KeyFlags::of(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update])
     } else {
         KeyFlags::of(&[KeyFlag::Ow, KeyFlag::Update])
@@ -74,20 +90,25 @@ fn key_flags(call: &[&[u8]]) -> KeyFlags {
 
 /// On what a SET depends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Condition {
+enum Condition<'a> {
     None,
     /// NX
     Absent,
     /// XX
     Present,
+    /// IFEQ and its like.
+    Compared(Comparison<'a>),
 }
 
-/// What a SET says about the expiry.
-#[derive(Clone, Copy)]
-enum Expiry<'a> {
-    None,
-    Keep,
-    At(ExpireTime, &'a [u8]),
+impl Condition<'_> {
+    fn holds(self, previous: Option<Object<'_>>) -> Result<bool, CommandError> {
+        match self {
+            Condition::None => Ok(true),
+            Condition::Absent => Ok(previous.is_none()),
+            Condition::Present => Ok(previous.is_some()),
+            Condition::Compared(comparison) => comparison.holds(previous),
+        }
+    }
 }
 
 /// What a SET replies.
@@ -99,9 +120,9 @@ enum Answer {
 }
 
 struct Options<'a> {
-    condition: Condition,
+    condition: Condition<'a>,
     answer: Answer,
-    expiry: Expiry<'a>,
+    expiry: ExpiryOption<'a>,
 }
 
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
@@ -117,34 +138,22 @@ fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
 #[inline(never)]
 fn set_with_options(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let Options { condition, answer, expiry } = parse(args)?;
-    let (key, now_ms) = (args.key(0), txn.now_ms());
-    let mut expire_ms = match expiry {
-        Expiry::At(time, word) => time.parse(word, now_ms, Range::Positive, "set")?,
-        Expiry::None | Expiry::Keep => 0,
-    };
+    let key = args.key(0);
     let previous = txn.get(key);
-    let (exists, previous_expire_ms) = (previous.is_some(), previous.map_or(0, Object::expire_ms));
+    let previous_expire_ms = || previous.map_or(0, Object::expire_ms);
+    let expire_ms = expiry.expire_ms(txn.now_ms(), "set", previous_expire_ms)?;
+    let is_met = condition.holds(previous)?;
     if answer == Answer::Previous {
+        let exists = previous.is_some();
         reply_object(previous, reply)?;
         if !exists {
             txn.notify(EventClass::Miss, "keymiss", key);
         }
     }
-    let met = match condition {
-        Condition::None => true,
-        Condition::Absent => !exists,
-        Condition::Present => exists,
-    };
-    if met {
-        if let Expiry::Keep = expiry {
-            expire_ms = previous_expire_ms;
-        }
-        put(txn, key, args.word(2), expire_ms);
-        if let Expiry::At(..) = expiry {
-            notify_expiry(txn, key, expire_ms);
-        }
+    if is_met {
+        expiry.put(txn, key, args.word(2), expire_ms);
     }
-    match (answer, met) {
+    match (answer, is_met) {
         (Answer::Previous, _) => {}
         (Answer::Ok, true) => reply.ok(),
         (Answer::Ok, false) => reply.null(),
@@ -152,66 +161,33 @@ fn set_with_options(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -
     Ok(())
 }
 
-/// Stores a string with this expiry, 0 for none. Redis keeps one that has expired already until
-/// someone looks at it; here nothing is kept, which looks the same.
-fn put(txn: &mut Txn<'_>, key: &Key<'_>, value: &[u8], expire_ms: u64) {
-    if expire_ms != 0 && is_past(expire_ms, txn.now_ms()) {
-        let is_new = !txn.delete(key);
-        if is_new {
-            txn.notify(EventClass::New, "new", key);
-        }
-    } else {
-        txn.put(key, value, PutOptions::whole(expire_ms));
-    }
-    txn.notify(EventClass::String, "set", key);
-}
-
-/// Says that a key has got an expiry, and that it has expired if that was in the past.
-fn notify_expiry(txn: &mut Txn<'_>, key: &Key<'_>, expire_ms: u64) {
-    txn.notify(EventClass::Generic, "expire", key);
-    if is_past(expire_ms, txn.now_ms()) {
-        txn.notify(EventClass::Expired, "expired", key);
-    }
-}
-
 fn parse<'a>(args: &Args<'a>) -> Result<Options<'a>, CommandError> {
     let mut options =
-        Options { condition: Condition::None, answer: Answer::Ok, expiry: Expiry::None };
+        Options { condition: Condition::None, answer: Answer::Ok, expiry: ExpiryOption::None };
     let mut index = OVERWRITE_WORDS;
     while index < args.len() {
-        if args.is(index, "NX") && options.condition != Condition::Present {
-            options.condition = Condition::Absent;
-        } else if args.is(index, "XX") && options.condition != Condition::Absent {
-            options.condition = Condition::Present;
-        } else if args.is(index, "GET") {
-            options.answer = Answer::Previous;
-        } else {
-            options.expiry = expiry(options.expiry, args, index)?;
-            index += usize::from(matches!(options.expiry, Expiry::At(..)));
-        }
-        index += 1;
+        index += match (options.condition, Comparison::option(args, index)) {
+            (Condition::None, Some(comparison)) => {
+                options.condition = Condition::Compared(comparison);
+                2
+            }
+            (Condition::None | Condition::Absent, _) if args.is(index, "NX") => {
+                options.condition = Condition::Absent;
+                1
+            }
+            (Condition::None | Condition::Present, _) if args.is(index, "XX") => {
+                options.condition = Condition::Present;
+                1
+            }
+            _ if args.is(index, "GET") => {
+                options.answer = Answer::Previous;
+                1
+            }
+            _ => {
+                options.expiry = options.expiry.and(args, index)?;
+                options.expiry.words()
+            }
+        };
     }
     Ok(options)
-}
-
-/// The option of the expiry at `index`. Redis lets one replace an earlier one of the same name.
-fn expiry<'a>(
-    before: Expiry<'a>,
-    args: &Args<'a>,
-    index: usize,
-) -> Result<Expiry<'a>, CommandError> {
-    match (before, ExpireTime::option(args, index)) {
-        (Expiry::None | Expiry::Keep, None) if args.is(index, "KEEPTTL") => Ok(Expiry::Keep),
-        (Expiry::None, Some(time)) => at_time(time, args, index),
-        (Expiry::At(earlier, _), Some(time)) if earlier == time => at_time(time, args, index),
-        _ => Err(CommandError::SYNTAX),
-    }
-}
-
-fn at_time<'a>(
-    time: ExpireTime,
-    args: &Args<'a>,
-    index: usize,
-) -> Result<Expiry<'a>, CommandError> {
-    args.opt(index + 1).map(|word| Expiry::At(time, word)).ok_or(CommandError::SYNTAX)
 }

@@ -1,0 +1,66 @@
+//! Comparing what a key holds with a value or a digest: the options IFEQ, IFNE, IFDEQ and IFDNE of
+//! SET and DELEX.
+
+use super::bytes;
+use basalt_engine::Object;
+use basalt_service::args::Args;
+use basalt_service::error::CommandError;
+use basalt_stdx::digest::{DIGITS, Digest};
+
+/// A comparison that a command depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Comparison<'a> {
+    against: Against<'a>,
+    /// What is to come out.
+    expected: Expected,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Against<'a> {
+    Value(&'a [u8]),
+    Digest(&'a [u8]),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Same,
+    Different,
+}
+
+impl<'a> Comparison<'a> {
+    /// The option at `index`, with the word behind it, if it is one of the four.
+    pub(crate) fn option(args: &Args<'a>, index: usize) -> Option<Comparison<'a>> {
+        let word = args.opt(index + 1)?;
+        let (against, expected) = match args.word(index) {
+            name if name.eq_ignore_ascii_case(b"IFEQ") => (Against::Value(word), Expected::Same),
+            name if name.eq_ignore_ascii_case(b"IFNE") => {
+                (Against::Value(word), Expected::Different)
+            }
+            name if name.eq_ignore_ascii_case(b"IFDEQ") => (Against::Digest(word), Expected::Same),
+            name if name.eq_ignore_ascii_case(b"IFDNE") => {
+                (Against::Digest(word), Expected::Different)
+            }
+            _ => return None,
+        };
+        Some(Comparison { against, expected })
+    }
+
+    /// Whether it comes out as expected. A key that is not there is different from everything, and
+    /// a digest is not looked at then, as in Redis.
+    ///
+    /// # Errors
+    /// The key holds no string; the digest has not as many digits as digests have.
+    pub(crate) fn holds(self, object: Option<Object<'_>>) -> Result<bool, CommandError> {
+        const NO_DIGEST: CommandError =
+            CommandError::fixed("ERR must be exactly 16 hexadecimal characters");
+        let Some(object) = object else { return Ok(self.expected == Expected::Different) };
+        let value = bytes(object)?;
+        let is_same = match self.against {
+            Against::Value(other) => value == other,
+            Against::Digest(digits) if digits.len() != DIGITS => return Err(NO_DIGEST),
+            // What is no digit is in no digest.
+            Against::Digest(digits) => Digest::of(value).is(digits),
+        };
+        Ok(is_same == (self.expected == Expected::Same))
+    }
+}
