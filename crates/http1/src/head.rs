@@ -84,6 +84,9 @@ impl HeadReader {
             if is_empty && self.line > self.start {
                 return Ok(Some(feed + 1));
             }
+            if !is_empty && self.line == self.start {
+                check_version(&bytes[self.line..feed - 1])?;
+            }
             self.line = feed + 1;
             if is_empty {
                 self.start = feed + 1;
@@ -185,7 +188,7 @@ impl Head {
         match request.parse_with_uninit_headers(&bytes[start..], &mut headers) {
             Ok(httparse::Status::Complete(len)) if start + len == bytes.len() => {}
             Ok(_) => return Err(Refusal::HeadMalformed),
-            Err(error) => return Err(refusal_of(error, &bytes[start..])),
+            Err(error) => return Err(refusal_of(error)),
         }
         let (Some(method), Some(target), Some(version)) =
             (request.method, request.path, request.version)
@@ -273,18 +276,30 @@ fn local_part<'a>(url: &'a [u8], host: Option<Authority<'_>>) -> Option<&'a [u8]
 }
 
 #[cold]
-fn refusal_of(error: httparse::Error, head: &[u8]) -> Refusal {
+fn refusal_of(error: httparse::Error) -> Refusal {
     match error {
         httparse::Error::TooManyHeaders => Refusal::HeadTooLarge,
-        httparse::Error::Version if names_other_version(head) => Refusal::VersionUnknown,
         _ => Refusal::HeadMalformed,
     }
 }
 
-/// Whether the request line ends with another version of HTTP (RFC 9112, section 2.3).
-fn names_other_version(head: &[u8]) -> bool {
-    let line = &head[..memchr(b'\r', head).unwrap_or(head.len())];
-    let is_known = line.ends_with(b"HTTP/1.1") || line.ends_with(b"HTTP/1.0");
-    !is_known
-        && matches!(line, [.., b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'])
+/// Looks whether a request line ends with a version that is known. Before the rest of the head has
+/// come: a client that speaks another protocol waits for an answer, not for the end of its head.
+#[inline]
+fn check_version(line: &[u8]) -> Result<(), Refusal> {
+    match line.ends_with(b" HTTP/1.1") || line.ends_with(b" HTTP/1.0") {
+        true => Ok(()),
+        false => Err(refusal_of_version(line)),
+    }
+}
+
+/// A request line may end with another version of HTTP (RFC 9112, section 2.3), or with none.
+#[cold]
+fn refusal_of_version(line: &[u8]) -> Refusal {
+    match line {
+        [.., b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
+            Refusal::VersionUnknown
+        }
+        _ => Refusal::HeadMalformed,
+    }
 }

@@ -85,6 +85,15 @@ fn methods_are_known_by_their_exact_names() {
     refused("GE(T / HTTP/1.1\r\nHost: a\r\n\r\n", Refusal::HeadMalformed);
 }
 
+/// A client that speaks Redis' protocol would wait, since no empty line ends its head.
+#[test]
+fn another_protocol_is_refused_at_its_first_line() {
+    refused("*1\r\n$4\r\nPING\r\n", Refusal::HeadMalformed);
+    refused("PING\r\n", Refusal::HeadMalformed);
+    refused("PRI * HTTP/2.0\r\n", Refusal::VersionUnknown);
+    refused("\r\nset k 0 0 1\r\nv\r\n", Refusal::HeadMalformed);
+}
+
 #[test]
 fn only_two_versions_are_spoken() {
     refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Refusal::VersionUnknown);
