@@ -70,8 +70,8 @@ impl Decoded {
         let mut reading = Reading { items, spelling, words_max, decoded, problem: None };
         let mut source = serde_json::Deserializer::from_slice(body);
         let read = match items {
-            Items::Words => source.deserialize_seq(&mut reading),
-            Items::Fields | Items::Scores => source.deserialize_map(&mut reading),
+            Items::Words | Items::Commands => source.deserialize_seq(&mut reading),
+            Items::Fields | Items::Scores | Items::Expiry => source.deserialize_map(&mut reading),
         };
         match (reading.problem, read.and_then(|()| source.end())) {
             (Some(problem), _) => Err(problem),
@@ -100,6 +100,22 @@ impl Decoded {
             _ => return Err(wrong()),
         }
         Ok(())
+    }
+
+    /// How many words there are.
+    pub(crate) fn count(&self) -> usize {
+        self.lens.len()
+    }
+
+    /// Adds the words of another one behind these.
+    pub(crate) fn append(&mut self, other: Decoded) {
+        self.bytes.extend_from_slice(&other.bytes);
+        self.lens.extend_from_slice(&other.lens);
+    }
+
+    /// One word.
+    pub(crate) fn word(bytes: Vec<u8>) -> Decoded {
+        Decoded { lens: vec![bytes.len()], bytes }
     }
 
     /// Adds a name of an object.
@@ -166,8 +182,8 @@ impl<'de> Visitor<'de> for &mut Reading {
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.items {
-            Items::Words => "an array of words",
-            Items::Fields | Items::Scores => "an object",
+            Items::Words | Items::Commands => "an array of words",
+            Items::Fields | Items::Scores | Items::Expiry => "an object",
         })
     }
 

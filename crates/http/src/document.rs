@@ -143,7 +143,7 @@ fn parameters(route: &Route, operations: &[&Operation], has_key_beside: bool) ->
         operations.iter().filter_map(|operation| operation.when).map(|(name, _)| name).collect();
     let own = operations.iter().flat_map(|operation| operation.parameters.iter().copied());
     let on_data = operations.iter().any(|operation| operation.is_on_data());
-    let has_db = on_data || operations.iter().any(|one| matches!(one.run, Run::Any));
+    let has_db = on_data || operations.iter().any(|one| matches!(one.run, Run::Any | Run::Batch));
     let general = [(&DB, has_db), (&BASE64, on_data)];
     let general = general.into_iter().filter_map(|(parameter, has)| has.then_some(parameter));
     for found in own.chain(general) {
@@ -243,6 +243,18 @@ fn schema(items: Items) -> Value {
         Items::Fields => {
             json!({ "type": "object", "minProperties": 1, "additionalProperties": word })
         }
+        Items::Commands => json!({
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 1000,
+            "items": { "type": "array", "minItems": 1, "items": word },
+        }),
+        Items::Expiry => json!({
+            "type": "object",
+            "required": ["ttl_ms"],
+            "additionalProperties": false,
+            "properties": { "ttl_ms": { "type": ["integer", "null"], "minimum": 1 } },
+        }),
         Items::Scores => json!({
             "type": "object",
             "minProperties": 1,

@@ -8,14 +8,17 @@
 //! Requests are parsed ahead of those that run, so plans wait in the order of their requests. What
 //! no command answers, an error for one, is answered when all before it is.
 
-use crate::general::General;
 use crate::identity::Accepted;
 use crate::intake::{Arrival, Intake};
 use crate::patience::{Patience, Progress};
-use crate::plan::{Ending, Plan};
+use crate::plan::{Answer, Ending, Plan, Purpose};
 use crate::problem::Problem;
-use crate::respond::{Circumstances, Own, leave_room, respond, respond_self};
+use crate::respond::{
+    Circumstances, Own, leave_room, respond, respond_self, respond_together, take_part,
+};
+use crate::series::{Batch, Gathered, Series};
 use crate::task::{self, Task};
+use crate::write::{Writing, Written};
 use basalt_config::Settings;
 use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Terms, Then};
 use basalt_env::Instant;
@@ -46,8 +49,23 @@ pub struct HttpFront {
     mark: Option<ReplyMark>,
     /// Its reply comes later.
     is_late: bool,
+    /// The request of several commands that is being parsed.
+    under_way: Option<UnderWay>,
+    /// Of the first request that is not answered, if it has several commands: their replies, and
+    /// the commands themselves, which are read once.
+    gathered: Gathered,
+    batch: Option<Batch>,
     /// What the front itself is about to answer.
     own: Option<(Own, Ending)>,
+}
+
+/// A request of several commands that is being parsed.
+struct UnderWay {
+    series: Series,
+    purpose: Purpose,
+    plan: Plan,
+    /// Of all of it.
+    bytes: usize,
 }
 
 impl fmt::Debug for HttpFront {
@@ -71,6 +89,9 @@ impl HttpFront {
             current: None,
             mark: None,
             is_late: false,
+            under_way: None,
+            gathered: Gathered::default(),
+            batch: None,
             own: None,
             server,
         }
@@ -89,6 +110,9 @@ impl HttpFront {
     /// # Errors
     /// The connection cannot go on.
     fn parse(&mut self, input: &mut Input, words: &mut Vec<Arg>) -> Result<Next, Problem> {
+        if let Some(under_way) = self.under_way.take() {
+            return Ok(self.take_next(under_way, input.parsed(), words));
+        }
         let Some(head) = self.intake.take_head(input, &self.settings.http)? else {
             let there = input.bytes().len() - input.parsed();
             return Ok(Next::Incomplete { wanted: there + 1 });
@@ -122,17 +146,79 @@ impl HttpFront {
             }
         };
         let before = words.len();
-        let context = (&*self.server, &*self.settings);
-        match task.write(input, &head, body, context, words) {
-            Ok(plan) => {
+        let bytes = head.bytes + body;
+        let is_first = self.intake.is_first();
+        let mut writing = Writing {
+            input,
+            head: &head,
+            body_bytes: body,
+            server: &self.server,
+            settings: &self.settings,
+        };
+        let mut read = if is_first { self.batch.take() } else { None };
+        match writing.write(task, &mut read, words) {
+            Ok(Written::One(plan)) => {
                 self.plans.push_back(plan);
                 self.intake.pass();
-                Ok(Next::Request { bytes: head.bytes + body })
+                Ok(Next::Request { bytes })
+            }
+            Ok(Written::Several(mut series, purpose, plan)) => {
+                if is_first {
+                    series.skip(self.gathered.ran);
+                    self.batch = read;
+                }
+                let start = input.parsed();
+                Ok(self.take_next(UnderWay { series, purpose, plan, bytes }, start, words))
             }
             Err(problem) => {
                 words.truncate(before);
                 Ok(self.pass(&head, body, Own::Problem(problem)))
             }
+        }
+    }
+
+    /// Takes the next command of a request of several, which begins at `start`.
+    fn take_next(&mut self, mut of: UnderWay, start: usize, words: &mut Vec<Arg>) -> Next {
+        let is_last = of.series.take(start, words);
+        let answer = Answer::Part { purpose: of.purpose, is_last };
+        self.plans.push_back(Plan { answer, ..of.plan.clone() });
+        if is_last {
+            self.intake.pass();
+            return Next::Request { bytes: of.bytes };
+        }
+        self.under_way = Some(of);
+        Next::Request { bytes: 0 }
+    }
+
+    /// One of several commands has run; `is_last` if it was the last of its request.
+    fn end_part(
+        &mut self,
+        (plan, mark): (Plan, ReplyMark),
+        (purpose, is_last): (Purpose, bool),
+        out: &mut Output,
+    ) -> Then {
+        let bytes_max = self.settings.http.json_bytes_max;
+        let reply = take_part(mark, out, bytes_max);
+        if reply.as_ref().is_some_and(Vec::is_empty) {
+            // It has been taken back: the client is about to be disconnected.
+            return Then::Closes;
+        }
+        self.gathered.add(reply.as_deref(), purpose, bytes_max);
+        if !is_last {
+            return Then::GoesOn;
+        }
+        let outcome = std::mem::take(&mut self.gathered).outcome(purpose);
+        self.batch = None;
+        self.date.set(self.server.env.clock.unix_ms());
+        let circumstances = Circumstances { date: &self.date, json_bytes_max: bytes_max };
+        respond_together(outcome, plan.ending, out, circumstances)
+    }
+
+    /// A command has run, whether its reply is there or not.
+    fn note_run(&mut self) {
+        match self.current.as_ref().map(|plan| plan.answer) {
+            Some(Answer::Part { is_last: false, .. }) => self.gathered.ran += 1,
+            _ => self.intake.note_answer(),
         }
     }
 
@@ -205,6 +291,7 @@ impl Front for HttpFront {
     fn rewind(&mut self) {
         self.intake.rewind();
         self.plans.clear();
+        self.under_way = None;
         if let Some((Own::Continue, _)) = self.own.take() {
             self.intake.was_not_told();
         }
@@ -275,8 +362,13 @@ impl ReplyForm for HttpFront {
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
         leave_room(self.current.as_ref(), out);
-        let General { db, .. } = self.current.as_ref()?.general;
-        Some(Terms { db, key_wait_max: self.settings.http.key_wait_max })
+        let plan = self.current.as_ref()?;
+        // Of several commands none waits, as between MULTI and EXEC.
+        let key_wait_max = match plan.answer {
+            Answer::Part { .. } => Duration::ZERO,
+            _ => self.settings.http.key_wait_max,
+        };
+        Some(Terms { db: plan.general.db, key_wait_max })
     }
 
     #[inline]
@@ -286,17 +378,20 @@ impl ReplyForm for HttpFront {
             Reply::new(out, Protocol::Resp3).cut(mark);
             if ended == Ended::AnsweredLater {
                 self.is_late = true;
-                self.intake.note_answer();
+                self.note_run();
             }
             return Then::GoesOn;
         }
         if !std::mem::take(&mut self.is_late) {
-            self.intake.note_answer();
+            self.note_run();
         }
         let Some(plan) = self.current.take() else {
             Reply::new(out, Protocol::Resp3).cut(mark);
             return Then::Closes;
         };
+        if let Answer::Part { purpose, is_last } = plan.answer {
+            return self.end_part((plan, mark), (purpose, is_last), out);
+        }
         self.date.set(self.server.env.clock.unix_ms());
         let json_bytes_max = self.settings.http.json_bytes_max;
         respond(plan, mark, out, Circumstances { date: &self.date, json_bytes_max })

@@ -195,6 +195,11 @@ impl Intake {
         }
     }
 
+    /// Whether all requests before the one at hand are answered.
+    pub(crate) fn is_first(&self) -> bool {
+        self.at_hand == self.unanswered
+    }
+
     /// All requests that are not answered are parsed again.
     pub(crate) fn rewind(&mut self) {
         self.at_hand = self.unanswered;

@@ -41,6 +41,13 @@ pub(crate) fn of_reply(reply: &[u8]) -> Result<Vec<u8>, Problem> {
     }
 }
 
+/// A reply as an element of JSON, errors as those within a reply; `None` if it is too deep.
+pub(crate) fn of_element(reply: &[u8]) -> Option<Vec<u8>> {
+    let array = [b"*1\r\n", reply].concat();
+    let array = of_reply(&array).ok()?;
+    Some(array[1..array.len() - 1].to_vec())
+}
+
 /// The kind of the value that begins there, the rest of its first line, and where that ends.
 fn line(reply: &[u8], at: usize) -> Option<(u8, &[u8], usize)> {
     let rest = reply.get(at..)?;

@@ -27,11 +27,13 @@ mod problem;
 mod query;
 mod respond;
 mod routes;
+mod series;
 mod shape;
 mod strings;
 mod table;
 mod task;
 mod translate;
 mod words;
+mod write;
 
 pub use front::HttpFront;

@@ -4,7 +4,7 @@
 //! words of a command, and by `document.rs` to write what clients may rely on. So none of them can
 //! say what another does not know.
 
-use crate::plan::Answer;
+use crate::plan::{Answer, Purpose};
 use basalt_http1::Method;
 
 /// A path and what it takes.
@@ -45,8 +45,14 @@ pub(crate) enum Run {
     String,
     /// The command of these words, by `translate.rs`.
     Command(&'static [Part], Answer),
+    /// Several commands as one, by `translate.rs` and `series.rs`.
+    Several(&'static [Part], Purpose),
+    /// One of two, by whether the time in the body is null: several commands, or one.
+    Expiry { cleared: &'static [Part], set: (&'static [Part], Answer) },
     /// Any command, by `command.rs`.
     Any,
+    /// Commands one after the other, by `series.rs`.
+    Batch,
     /// Whether the process answers, by `health.rs`.
     Live,
     /// Whether it takes requests, by `health.rs`.
@@ -77,6 +83,10 @@ pub(crate) enum Items {
     Fields,
     /// An object: members, and their scores.
     Scores,
+    /// `{"ttl_ms": …}`: milliseconds, or null.
+    Expiry,
+    /// An array of commands.
+    Commands,
 }
 
 /// A parameter of a query.
@@ -137,6 +147,8 @@ pub(crate) enum Part {
     Age(&'static Parameter),
     /// The body.
     Body,
+    /// Here the next command of several begins.
+    Next,
     /// The body under a name; its names and what is under them if it is JSON.
     BodyAs(&'static str),
 }
@@ -162,6 +174,6 @@ impl Operation {
 
     /// Whether its requests run a command on data: they name a database and spell names.
     pub(crate) fn is_on_data(&self) -> bool {
-        matches!(self.run, Run::String | Run::Command(..))
+        matches!(self.run, Run::String | Run::Command(..) | Run::Several(..) | Run::Expiry { .. })
     }
 }

@@ -84,8 +84,23 @@ pub(crate) enum Answer {
     Entry,
     /// A reply of a shape, as JSON.
     Shaped(Shape),
+    /// The reply of one of several commands: gathered, and answered together.
+    Part { purpose: Purpose, is_last: bool },
     /// Any reply, as JSON.
     Json,
     /// Any reply: a string as it is, else as JSON.
     Raw,
+}
+
+/// What becomes of the replies of several commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// All of them, in an array.
+    Batch,
+    /// MULTI, commands, EXEC: what EXEC replies.
+    Atomic,
+    /// EXISTS and a change, as one: 404 if there is nothing, 409 if nothing was changed, else 204.
+    Copy,
+    /// EXISTS and a change, as one: 404 if there is nothing, else 204.
+    Persist,
 }

@@ -14,6 +14,7 @@ use crate::general::Spelling;
 use crate::json;
 use crate::plan::{Answer, Ending, Plan};
 use crate::problem::Problem;
+use crate::series::Outcome;
 use crate::shape::{Shape, Shaped};
 use crate::strings::unmet;
 use basalt_dispatch::Then;
@@ -102,6 +103,29 @@ pub(crate) fn respond(
         answer => response.brief(answer),
     }
     if plan.ending.closes() { Then::Closes } else { Then::GoesOn }
+}
+
+/// Takes out the reply of one of several commands; `None` if it is larger than that.
+pub(crate) fn take_part(mark: ReplyMark, out: &mut Output, bytes_max: usize) -> Option<Vec<u8>> {
+    let taken = Reply::new(out, Protocol::Resp3).split_off(mark);
+    (taken.len() <= bytes_max).then(|| flat(taken))
+}
+
+/// Answers several commands.
+pub(crate) fn respond_together(
+    outcome: Outcome,
+    ending: Ending,
+    out: &mut Output,
+    circumstances: Circumstances<'_>,
+) -> Then {
+    let mark = Reply::new(out, Protocol::Resp3).mark();
+    let mut response = Response { out, mark, ending, circumstances };
+    match outcome {
+        Outcome::Json(body) => response.write(Status::Ok, OF_JSON, &[], &body),
+        Outcome::Done => response.write_head(Status::NoContent, OF_NOTHING, &[], None),
+        Outcome::Problem(problem) => response.problem(&problem),
+    }
+    if ending.closes() { Then::Closes } else { Then::GoesOn }
 }
 
 /// Writes a response of the front's own.
@@ -416,16 +440,7 @@ impl Response<'_> {
     /// Takes out all of the reply.
     fn take(&mut self) -> Vec<u8> {
         let mark = self.mark;
-        let mut taken = self.reply().split_off(mark);
-        let mut bytes = Vec::with_capacity(taken.len());
-        while !taken.is_empty() {
-            let mut slices = [IoSlice::new(&[]); 16];
-            let count = taken.io_slices(&mut slices);
-            let before = bytes.len();
-            slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
-            taken.advance(bytes.len() - before);
-        }
-        bytes
+        flat(self.reply().split_off(mark))
     }
 
     fn problem(&mut self, problem: &Problem) {
@@ -484,6 +499,19 @@ impl Response<'_> {
         self.cut();
         self.reply().raw(&bytes);
     }
+}
+
+/// All of an output as one.
+fn flat(mut taken: Output) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(taken.len());
+    while !taken.is_empty() {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let count = taken.io_slices(&mut slices);
+        let before = bytes.len();
+        slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
+        taken.advance(bytes.len() - before);
+    }
+    bytes
 }
 
 /// Whether a command says by an error that what it was to change is not there.

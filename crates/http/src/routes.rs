@@ -141,7 +141,7 @@ impl Operation {
             self.parameters.iter().any(|parameter| is(parameter.name))
                 || self.when.is_some_and(|(name, _)| is(name))
                 || self.is_on_data() && (GENERAL.iter().any(|name| is(name)) || is(KEY.name))
-                || matches!(self.run, Run::Any) && is("db")
+                || matches!(self.run, Run::Any | Run::Batch) && is("db")
         })
     }
 }

@@ -30,6 +30,7 @@ pub(crate) static ROUTES: &[Route] = &[
     keys::KEYS,
     keys::KEY,
     service::COMMAND,
+    service::BATCH,
     service::INFO,
     service::DOCUMENT,
     service::LIVE,

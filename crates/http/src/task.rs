@@ -1,13 +1,13 @@
 //! What a request asks for, and whether it may.
 
-use crate::command::{self, Decoded};
+use crate::command;
 use crate::document;
 use crate::general::General;
 use crate::guard;
 use crate::health;
 use crate::identity::Accepted;
 use crate::operation::{Body, Operation, Run};
-use crate::plan::{Answer, Ending, Plan};
+use crate::plan::{Answer, Purpose};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Own;
@@ -15,20 +15,33 @@ use crate::routes::{self, Found};
 use crate::strings::{StringCall, answer_of_get, unmet};
 use crate::table::KEY;
 use crate::translate::{CommandCall, Named, Spelled};
-use crate::words::Words;
 use basalt_config::Settings;
 use basalt_dispatch::Dispatcher;
 use basalt_http1::percent::Plus;
 use basalt_http1::{Field, Head, Method};
-use basalt_net::Input;
-use basalt_resp::Arg;
 use std::ops::Range;
 
 /// See the head of this file.
 pub(crate) enum Task {
     String(StringCall),
-    Command { call: CommandCall, location: Option<Box<str>> },
-    Any { general: General, answer: Answer },
+    Command {
+        call: CommandCall,
+        location: Option<Box<str>>,
+    },
+    Several(CommandCall, Purpose),
+    /// One of these, by what the body says.
+    Expiry {
+        cleared: CommandCall,
+        set: CommandCall,
+    },
+    Batch {
+        general: General,
+        purpose: Purpose,
+    },
+    Any {
+        general: General,
+        answer: Answer,
+    },
     Own(Own),
 }
 
@@ -90,6 +103,25 @@ impl Task {
                 let location = (answer == Answer::Entry).then(|| location(bytes, &named));
                 Ok(Task::Command { call, location })
             }
+            Run::Several(parts, purpose) => {
+                demand_unconditional(head)?;
+                let named = named(head, bytes, operation, found, general, server)?;
+                let parts = (parts, Answer::Json);
+                let call = CommandCall::of(operation, parts, &named, &settings.http)?;
+                Ok(Task::Several(call, purpose))
+            }
+            Run::Expiry { cleared, set } => {
+                demand_unconditional(head)?;
+                let named = named(head, bytes, operation, found, general, server)?;
+                let call = |parts| CommandCall::of(operation, parts, &named, &settings.http);
+                Ok(Task::Expiry { cleared: call((cleared, Answer::Json))?, set: call(set)? })
+            }
+            Run::Batch => {
+                command::demand_json(head, bytes)?;
+                let is_atomic = query.flag("atomic")?;
+                let purpose = if is_atomic { Purpose::Atomic } else { Purpose::Batch };
+                Ok(Task::Batch { general, purpose })
+            }
             Run::Live | Run::Ready => Err(Problem::bad_request("nothing to be done")),
         }
     }
@@ -97,63 +129,12 @@ impl Task {
     /// The largest body that it takes.
     pub(crate) fn body_bytes_max(&self, settings: &Settings) -> usize {
         let is_json = match self {
-            Task::Any { .. } => true,
+            Task::Any { .. } | Task::Batch { .. } | Task::Expiry { .. } => true,
             Task::Command { call, .. } => call.items.is_some(),
-            Task::String(_) | Task::Own(_) => false,
+            Task::String(_) | Task::Several(..) | Task::Own(_) => false,
         };
         let most = settings.http.body_bytes_max;
         if is_json { most.min(settings.http.json_bytes_max) } else { most }
-    }
-
-    /// Writes the words of a request whose body, of this many bytes, is there.
-    ///
-    /// # Errors
-    /// They are none after all.
-    pub(crate) fn write(
-        self,
-        input: &mut Input,
-        head: &Head,
-        body_bytes: usize,
-        (server, settings): (&Dispatcher, &Settings),
-        words: &mut Vec<Arg>,
-    ) -> Result<Plan, Problem> {
-        let start = input.parsed();
-        let of_head = start..start + head.bytes;
-        let body = of_head.end..of_head.end + body_bytes;
-        let words_max = settings.network.multibulk_args_max;
-        let ending = Ending::of(head);
-        match self {
-            Task::String(call) => {
-                input.keep(of_head.clone());
-                let mut words = Words::over(input.bytes_mut(), of_head, words);
-                call.write(&mut words, start, body)?;
-                Ok(Plan::new(call.answer(), call.general, ending))
-            }
-            Task::Any { general, answer } => {
-                let decoded = Decoded::of(&input.bytes()[body.clone()], words_max)?;
-                decoded.demand_connectionless(&server.commands)?;
-                input.keep(body.clone());
-                decoded.write(input.bytes_mut(), body, words);
-                Ok(Plan::new(answer, general, ending))
-            }
-            Task::Command { call, location } => {
-                input.keep(of_head.clone());
-                let items = call.items(&input.bytes()[body.clone()], words_max)?;
-                let mut of_body = Vec::new();
-                match items {
-                    None => of_body.push(Arg { start: body.start, len: body.len() }),
-                    Some(decoded) => {
-                        input.keep(body.clone());
-                        decoded.write(input.bytes_mut(), body, &mut of_body);
-                    }
-                }
-                let mut words = Words::over(input.bytes_mut(), of_head, words);
-                call.write(&mut words, start, &of_body)?;
-                let plan = Plan::new(call.answer, call.general, ending);
-                Ok(Plan { location, ..plan })
-            }
-            Task::Own(_) => Err(Problem::bad_request("nothing to be done")),
-        }
     }
 }
 

@@ -1,8 +1,13 @@
 //! Requests become the words of a command, as the table of paths says.
 //!
-//! What the head spells is decoded in place, in the order in which it stands there; the words that
-//! are always the same are written behind it, over what is left of the head. Then all of them are
-//! named in the order of the command.
+//! The name of the command is written where the head began. What the head spells is decoded in
+//! place behind it, in the order in which it stands there; the words that are always the same
+//! follow, over what is left of the head. Then all of them are named in the order of the command.
+//! No name is longer than the method and the path before the first key.
+//!
+//! That a request begins with its command matters: the dispatch remembers what bytes stand before
+//! the name of a command (`basalt_resp::Front`), and a key that is decoded there must not be taken
+//! for the beginning of a request in Redis' protocol.
 
 use crate::command::Decoded;
 use crate::general::{General, Spelling};
@@ -30,6 +35,9 @@ pub(crate) struct CommandCall {
     sources: Vec<Source>,
 }
 
+/// How many words each command of a request has.
+pub(crate) type Counts = Vec<usize>;
+
 /// Where a word, or several, come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
@@ -37,6 +45,8 @@ enum Source {
     /// A part of the head.
     Head(Spelled),
     Body,
+    /// Here the next command begins.
+    Next,
 }
 
 /// A part of the head, as it came.
@@ -85,6 +95,7 @@ impl CommandCall {
     }
 
     /// Writes the words; `start` is where the head begins, `body` are the words of the body.
+    /// Returns how many each command has.
     ///
     /// # Errors
     /// What the head spells is no percent-encoding or no base64.
@@ -93,11 +104,20 @@ impl CommandCall {
         words: &mut Words<'_>,
         start: usize,
         body: &[Arg],
-    ) -> Result<(), Problem> {
+    ) -> Result<Counts, Problem> {
+        let Some((Source::Word(name), sources)) = self.sources.split_first() else {
+            return Err(too_short());
+        };
+        let (name, rest) = name.split_once(' ').unwrap_or((name, ""));
+        let mut placed = vec![words.place(name.as_bytes()).ok_or_else(too_short)?];
         let spelled = self.decode(words, start)?;
-        let mut placed = Vec::with_capacity(self.sources.len());
-        for source in &self.sources {
+        for word in rest.split_terminator(' ') {
+            placed.push(words.place(word.as_bytes()).ok_or_else(too_short)?);
+        }
+        let mut ends = Vec::new();
+        for source in sources {
             match source {
+                Source::Next => ends.push(placed.len()),
                 Source::Word(text) => {
                     for word in text.split(' ') {
                         placed.push(words.place(word.as_bytes()).ok_or_else(too_short)?);
@@ -110,8 +130,10 @@ impl CommandCall {
                 Source::Body => placed.extend_from_slice(body),
             }
         }
+        ends.push(placed.len());
         placed.into_iter().for_each(|word| words.push(word));
-        Ok(())
+        let mut before = 0;
+        Ok(ends.into_iter().map(|end| end - std::mem::replace(&mut before, end)).collect())
     }
 
     /// Decodes what the head spells, in its order.
@@ -203,6 +225,7 @@ impl Sources<'_> {
             }
             Part::Age(parameter) => self.age(parameter)?,
             Part::Body => self.found.push(Source::Body),
+            Part::Next => self.found.push(Source::Next),
             Part::BodyAs(name) => {
                 if self.items.is_none() {
                     self.word(name);
@@ -301,4 +324,102 @@ impl Sources<'_> {
 /// Whether a number to be added has no fraction.
 pub(crate) fn is_whole(by: &str) -> bool {
     by.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::{Run, Segment};
+    use crate::plan::Purpose;
+    use crate::table::ROUTES;
+    use basalt_config::Config;
+    use basalt_http1::{HeadLimits, HeadReader};
+
+    /// The shortest value that a parameter can have.
+    fn shortest(parameter: &Parameter) -> String {
+        let value = match parameter.kind {
+            Kind::Choice(choices) => choices[0].0,
+            _ => "1",
+        };
+        format!("{}={value}", parameter.name)
+    }
+
+    /// The shortest head of a request with these parameters, and what it names.
+    fn request(path: &[Segment], query: &str) -> (Vec<u8>, Option<Spelled>, Option<Spelled>) {
+        let mut head = b"GET ".to_vec();
+        let (mut key, mut name) = (None, None);
+        for segment in path {
+            head.push(b'/');
+            let at = head.len();
+            let range = at..at + 1;
+            let spelled = Spelled { range, plus: Plus::Itself, spelling: Spelling::Plain };
+            match segment {
+                Segment::Text(text) => head.extend_from_slice(text.as_bytes()),
+                Segment::Key => key = Some(spelled),
+                Segment::Name(_) => name = Some(spelled),
+            }
+            if *segment == Segment::Key || matches!(segment, Segment::Name(_)) {
+                head.push(b'*');
+            }
+        }
+        head.extend(format!("?{query} HTTP/1.0\r\n\r\n").into_bytes());
+        (head, key, name)
+    }
+
+    fn written(operation: &Operation, path: &[Segment], parts: &'static [Part], query: &str) {
+        let (mut bytes, key, name) = request(path, query);
+        let limits = HeadLimits { head_bytes_max: 1000, target_bytes_max: 1000 };
+        let head = HeadReader::new().read(&bytes, &limits).unwrap().unwrap();
+        let (settings, of_query) = (Config::default().settings(), bytes.clone());
+        let named = Named {
+            general: General { db: 0, spelling: Spelling::Plain },
+            key,
+            name,
+            query: Query::new(&of_query[head.query()]),
+            query_start: head.query().start,
+            is_json: matches!(operation.body, Body::Json(_)),
+            now_ms: u64::MAX / 2,
+        };
+        let call =
+            CommandCall::of(operation, (parts, Answer::Json), &named, &settings.http).unwrap();
+        let (end, mut words) = (bytes.len(), Vec::new());
+        let counts = call.write(&mut Words::over(&mut bytes, 0..end, &mut words), 0, &[]).unwrap();
+        let text = String::from_utf8_lossy(&of_query);
+        assert_eq!(words[0].start, 0, "{text}: the name of the command comes first");
+        assert_eq!(counts.iter().sum::<usize>(), words.len(), "{text}");
+        assert!(words.iter().all(|word| word.len > 0), "{text}");
+    }
+
+    /// Whatever is asked for, in the shortest way: a head is longer than the words of its command.
+    #[test]
+    fn every_head_has_room_for_its_words() {
+        for route in ROUTES {
+            for operation in route.operations {
+                let all = match operation.run {
+                    Run::Command(parts, _) | Run::Several(parts, Purpose::Copy) => vec![parts],
+                    Run::Expiry { cleared, set: (set, _) } => vec![cleared, set],
+                    _ => continue,
+                };
+                for parts in all {
+                    let is_needed = |parameter: &&&Parameter| {
+                        parts.iter().any(|part| match part {
+                            Part::Value(needed) => needed.name == parameter.name,
+                            _ => false,
+                        })
+                    };
+                    let verb = operation.when.map(|(name, value)| format!("{name}={value}"));
+                    let verb: Vec<String> = verb.into_iter().collect();
+                    let needed = operation.parameters.iter().filter(is_needed);
+                    let least: Vec<String> =
+                        verb.iter().cloned().chain(needed.map(|one| shortest(one))).collect();
+                    written(operation, route.path, parts, &least.join("&"));
+                    for parameter in operation.parameters {
+                        let one = shortest(parameter);
+                        let with: Vec<String> = least.iter().cloned().chain([one]).collect();
+                        written(operation, route.path, parts, &with.join("&"));
+                    }
+                }
+            }
+        }
+    }
 }

@@ -84,6 +84,9 @@ impl<'a> Words<'a> {
         plus: Plus,
         spelling: Spelling,
     ) -> Result<Arg, Problem> {
+        if self.at > from.start {
+            return Err(Problem::bad_request("the head has no room for the command"));
+        }
         let mut len = percent::decode(self.bytes, from, self.at, plus)?;
         if spelling == Spelling::Base64 {
             len = base64::decode(&mut self.bytes[self.at..self.at + len], Alphabet::Url)?;

@@ -74,6 +74,14 @@ impl Originals {
         self.clear();
     }
 
+    /// What stands before this place will not be parsed again.
+    fn forget_before(&mut self, consumed: usize) {
+        self.places.retain(|original| original.start >= consumed);
+        if self.places.is_empty() {
+            self.clear();
+        }
+    }
+
     /// The first bytes of all have gone.
     fn advance(&mut self, gone: usize) {
         self.places.retain(|original| original.start >= gone);
@@ -172,11 +180,12 @@ impl Input {
         self.filled -= range.len();
     }
 
-    /// Everything that was parsed has run, or was rewound.
+    /// Everything that was parsed has run, or was rewound: forgets what was kept of it, but not of
+    /// a request whose front makes several of it, of which some have run.
     #[inline]
     pub(crate) fn forget_originals(&mut self) {
         if !self.originals.places.is_empty() {
-            self.originals.clear();
+            self.originals.forget_before(self.consumed);
         }
     }
 
@@ -459,6 +468,21 @@ mod tests {
             Step::Compact => input.compact(pool),
             Step::Shrink => input.shrink(),
         }
+    }
+
+    /// A front may make several requests of one, whose bytes go with the last of them.
+    #[test]
+    fn what_a_request_was_is_kept_until_all_of_it_has_run() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        input.room(&mut pool)[..4].copy_from_slice(b"abcd");
+        input.fill(4);
+        input.keep(0..2);
+        input.bytes_mut()[..2].fill(b'#');
+        input.pass_to(0);
+        input.forget_originals();
+        assert_eq!(input.bytes(), b"##cd");
+        input.rewind();
+        assert_eq!(input.bytes(), b"abcd");
     }
 
     proptest! {

@@ -1,9 +1,9 @@
 //! `/v1/keys` and `/v1/keys/{key}`.
 
 use super::parameters::{COUNT, CURSOR, MATCH, REPLACE, TO, TYPE};
-use crate::operation::Part::{Either, Key, Option, Or, Value, Word};
-use crate::operation::{Operation, Route, Run, Segment};
-use crate::plan::Answer;
+use crate::operation::Part::{Body as Raw, Either, Key, Next, Option, Or, Switch, Value, Word};
+use crate::operation::{Body, Items, Operation, Route, Run, Segment};
+use crate::plan::{Answer, Purpose};
 use crate::shape::Shape;
 use basalt_http1::Method;
 
@@ -45,6 +45,51 @@ pub(super) const KEY: Route = Route {
                 &[Either(&REPLACE, "RENAME", "RENAMENX"), Key, Value(&TO)],
                 Answer::Renamed,
             ),
+            statuses: &[204, 404],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            when: Some(("op", "copy")),
+            summary: "Copies a key (COPY)",
+            parameters: &[&TO, &REPLACE],
+            run: Run::Several(
+                &[
+                    Word("MULTI"),
+                    Next,
+                    Word("EXISTS"),
+                    Key,
+                    Next,
+                    Word("COPY"),
+                    Key,
+                    Value(&TO),
+                    Switch(&REPLACE, "REPLACE"),
+                    Next,
+                    Word("EXEC"),
+                ],
+                Purpose::Copy,
+            ),
+            statuses: &[204, 404],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Patch,
+            summary: "Sets when a key expires, or, by null, that it never does (PEXPIRE, PERSIST)",
+            body: Body::Json(Items::Expiry),
+            run: Run::Expiry {
+                cleared: &[
+                    Word("MULTI"),
+                    Next,
+                    Word("EXISTS"),
+                    Key,
+                    Next,
+                    Word("PERSIST"),
+                    Key,
+                    Next,
+                    Word("EXEC"),
+                ],
+                set: (&[Word("PEXPIRE"), Key, Raw], Answer::Found),
+            },
             statuses: &[204, 404],
             ..Operation::DEFAULT
         },

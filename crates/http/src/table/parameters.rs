@@ -95,5 +95,7 @@ pub(super) static AGE: Parameter =
     parameter("ttl", from(1), "About how many seconds the stream keeps entries.");
 pub(super) static AFTER: Parameter =
     parameter("after", Kind::Bytes, "The last ID that is known; $ for what comes now.");
+pub(super) static ATOMIC: Parameter =
+    parameter("atomic", Kind::Flag, "All of them as one, between MULTI and EXEC.");
 pub(super) static SECTION: Parameter =
     parameter("section", Kind::Bytes, "One section, as INFO calls it.");

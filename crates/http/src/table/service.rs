@@ -1,6 +1,6 @@
 //! Commands, and what is about the server itself.
 
-use super::parameters::SECTION;
+use super::parameters::{ATOMIC, SECTION};
 use crate::operation::Part::{Or, Word};
 use crate::operation::{Body, Items, Operation, Route, Run, Segment};
 use crate::plan::Answer;
@@ -14,6 +14,19 @@ pub(super) const COMMAND: Route = Route {
         summary: "Runs any command: an array of its words",
         body: Body::Json(Items::Words),
         run: Run::Any,
+        statuses: &[200, 404],
+        ..Operation::DEFAULT
+    }],
+};
+
+pub(super) const BATCH: Route = Route {
+    path: &[Segment::Text("v1"), Segment::Text("batch")],
+    operations: &[Operation {
+        method: Method::Post,
+        summary: "Runs up to 1,000 commands in their order: an array of arrays of words",
+        parameters: &[&ATOMIC],
+        body: Body::Json(Items::Commands),
+        run: Run::Batch,
         statuses: &[200, 404],
         ..Operation::DEFAULT
     }],

@@ -1,5 +1,6 @@
 //! HTTP, from outside.
 
+mod batch;
 mod bodies;
 mod collections;
 mod command;
