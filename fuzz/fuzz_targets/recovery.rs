@@ -14,6 +14,7 @@ use basalt_change::op::{
     self, Edit, Op, Origin, Put, PutValue, Replace, STRING_BYTES_MAX, StringForm,
 };
 use basalt_change::place::Slot;
+use basalt_change::version::Version;
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{CommitLog, Engine, Options, RecoveryError};
 use basalt_env::{Env, ManualClock};
@@ -50,7 +51,7 @@ fn change<'a>(input: &mut Unstructured<'a>, there: &mut There) -> Result<Op<'a>>
     let is_there = &mut there[usize::from(db)][number];
     let origin = if *is_there { Origin::Existing } else { Origin::New };
     let expire_ms = *input.choose(&[0, 1, 1 << 40, u64::MAX])?;
-    Ok(match input.int_in_range(0..=9)? {
+    Ok(match input.int_in_range(0..=10)? {
         0 => {
             *is_there = true;
             let form = *input.choose(&[StringForm::Whole, StringForm::Edited])?;
@@ -76,6 +77,7 @@ fn change<'a>(input: &mut Unstructured<'a>, there: &mut There) -> Result<Op<'a>>
             let kind = input.int_in_range(1..=7)?;
             Op::PutValue(PutValue { db, key, kind, expire_ms, origin, value: word(input)? })
         }
+        9 => Op::Version { db, key, version: Version::new(input.arbitrary()?) },
         _ => {
             let other = input.int_in_range(0..=DATABASES - 1)?;
             there.swap(usize::from(db), usize::from(other));

@@ -2,10 +2,10 @@
 //!
 //! The one vocabulary of change: what a write command did, physically, per key, with absolute times
 //! and nothing left to chance. It owns the ChangeSet codec ([`op`]) and the form of a row in the
-//! cold tier ([`row`]), and the arithmetic that says where a key lives ([`place`]). It must never
-//! know commands, locks, files or memory layout. Its one invariant: decoding what was encoded gives
-//! the same change, and foreign bytes that make no sense are an error, never a panic. Read `op.rs`
-//! next, then `docs/formats/changeset.md`.
+//! cold tier ([`row`]), the arithmetic that says where a key lives ([`place`]) and that of versions
+//! ([`version`]). It must never know commands, locks, files or memory layout. Its one invariant:
+//! decoding what was encoded gives the same change, and foreign bytes that make no sense are an
+//! error, never a panic. Read `op.rs` next, then `docs/formats/changeset.md`.
 
 #![forbid(unsafe_code)]
 
@@ -16,3 +16,4 @@ pub mod log_mark;
 pub mod op;
 pub mod place;
 pub mod row;
+pub mod version;

@@ -14,6 +14,7 @@
 //! 7 EDIT      kind:u8 klen:varint key elen:u32le edits            elements of a collection changed
 //! 8 PUT_VALUE [expire_ms:u64le if EXPIRY] kind:u8 klen:varint key vlen:varint value
 //! 9 REPLACE   offset:varint removed:varint klen:varint key vlen:varint bytes
+//! 10 VERSION  version:u64le klen:varint key
 //! ```
 //!
 //! Physical on purpose: a follower, a replica or recovery applies these without running a command,
@@ -31,6 +32,7 @@
 //! of these pushes, and the bytes would not be drawn on one page.
 
 use crate::place::PartitionId;
+use crate::version::Version;
 use basalt_stdx::varint;
 
 /// Partition number of a record that concerns every partition of its shard.
@@ -50,6 +52,7 @@ const SWAP_DB: u8 = 6;
 const EDIT: u8 = 7;
 const PUT_VALUE: u8 = 8;
 const REPLACE: u8 = 9;
+const VERSION: u8 = 10;
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,6 +118,15 @@ pub enum Op<'a> {
         db: u8,
         /// The other.
         other: u8,
+    },
+    /// The key, which has just changed, has this version from now on.
+    Version {
+        /// Database number.
+        db: u8,
+        /// The key.
+        key: &'a [u8],
+        /// The version.
+        version: Version,
     },
 }
 
@@ -264,6 +276,7 @@ impl<'a> Op<'a> {
             Op::Put(Put { key, .. })
             | Op::Delete { key, .. }
             | Op::Expire { key, .. }
+            | Op::Version { key, .. }
             | Op::Splice { key, .. }
             | Op::Replace(Replace { key, .. })
             | Op::Edit(Edit { key, .. })
@@ -289,7 +302,11 @@ impl<'a> Op<'a> {
             Op::Replace(replace) => replace.bytes,
             Op::PutValue(put) => put.value,
             Op::Edit(edit) => edit.edits,
-            Op::Delete { .. } | Op::Expire { .. } | Op::FlushDb { .. } | Op::SwapDb { .. } => &[],
+            Op::Delete { .. }
+            | Op::Expire { .. }
+            | Op::Version { .. }
+            | Op::FlushDb { .. }
+            | Op::SwapDb { .. } => &[],
         }
     }
 
@@ -338,6 +355,11 @@ impl<'a> Op<'a> {
                 varint::put(out, generation);
             }
             Op::SwapDb { db, other } => out.extend_from_slice(&[SWAP_DB, db, other]),
+            Op::Version { db, key, version } => {
+                out.extend_from_slice(&[VERSION, db]);
+                out.extend_from_slice(&version.number().to_le_bytes());
+                put_bytes(out, key);
+            }
         }
     }
 }
@@ -497,6 +519,10 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
             *rest = after;
             Ok(Op::SwapDb { db, other: *other })
         }
+        VERSION => {
+            let version = Version::new(take_u64(rest)?);
+            Ok(Op::Version { db, version, key: take_bytes(rest)? })
+        }
         unknown => Err(DecodeError::UnknownOp(unknown)),
     }
 }
@@ -586,6 +612,7 @@ mod tests {
             }),
             Op::FlushDb { db: 2, generation: 77 },
             Op::SwapDb { db: 0, other: 1 },
+            Op::Version { db: 7, key: b"k", version: Version::new(u64::MAX) },
         ]);
     }
 

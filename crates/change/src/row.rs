@@ -6,12 +6,13 @@
 //! key of an object            partition:u16be 0x01 generation:u64be user_key
 //! key of an element           partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!
-//! object    = head:u8 [expire_ms:u64le if EXPIRY] body
+//! object    = head:u8 [expire_ms:u64le if EXPIRY] [version:u64le if VERSIONED] body
 //! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream, 7 queue; 10
 //!             to 15 the same collections, spread) | EDITED 0x10 (strings) | EXPIRY 0x20
+//!             | VERSIONED 0x40
 //! body      = the string, or the collection as `basalt-value` encodes it
 //!             | of a spread collection: id:varint elements:varint, what is in none of its elements
-//! mark      = version:u8=2 applied:u64le next_id:varint
+//! mark      = version:u8=3 applied:u64le next_id:varint last_version:u64le
 //!             databases:u8 { generation:varint keys:varint spread:varint }*
 //! ```
 //! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id*
@@ -26,6 +27,7 @@
 
 use crate::op::StringForm;
 use crate::place::PartitionId;
+use crate::version::Version;
 use basalt_stdx::varint;
 
 const MARK: u8 = 0x00;
@@ -39,7 +41,12 @@ const STRING: u8 = 1;
 const SPREAD: u8 = 8;
 const EDITED: u8 = 0x10;
 const EXPIRY: u8 = 0x20;
-const MARK_VERSION: u8 = 2;
+const VERSIONED: u8 = 0x40;
+/// A program that does not know versions of keys refuses this mark, and so never reads a row that
+/// is VERSIONED, whose flag it would overlook.
+const MARK_VERSION: u8 = 3;
+/// Marks of programs that knew no versions of keys.
+const MARK_VERSION_UNVERSIONED: u8 = 2;
 
 /// Most databases that a mark may list; a guard against garbage, not a setting.
 const DATABASES_MAX: usize = 256;
@@ -60,6 +67,8 @@ pub enum RowError {
 pub struct ObjectRow<'a> {
     /// Unix time in milliseconds, 0 for none.
     pub expire_ms: u64,
+    /// The version of the key.
+    pub version: Version,
     /// What kind of object the value is.
     pub kind: RowKind,
     /// The value.
@@ -84,6 +93,8 @@ pub struct Mark {
     pub applied: u64,
     /// The id that the next collection gets that is spread.
     pub next_id: u64,
+    /// The last version that a key of the partition was given.
+    pub last_version: Version,
     /// One per database, by number.
     pub databases: Vec<DatabaseMark>,
 }
@@ -177,11 +188,14 @@ impl<'a> ObjectRow<'a> {
                 kind | SPREAD
             }
         };
-        if self.expire_ms == 0 {
-            out.push(kind);
-        } else {
-            out.push(kind | EXPIRY);
+        let expiry = if self.expire_ms == 0 { 0 } else { EXPIRY };
+        let versioned = if self.version.is_none() { 0 } else { VERSIONED };
+        out.push(kind | expiry | versioned);
+        if self.expire_ms != 0 {
             out.extend_from_slice(&self.expire_ms.to_le_bytes());
+        }
+        if !self.version.is_none() {
+            out.extend_from_slice(&self.version.number().to_le_bytes());
         }
     }
 
@@ -197,13 +211,9 @@ impl<'a> ObjectRow<'a> {
             kind if kind > SPREAD + STRING => RowKind::Spread(kind & !SPREAD),
             unknown => return Err(RowError::UnknownType(unknown)),
         };
-        let mut expire_ms = 0;
-        if head & EXPIRY != 0 {
-            let (bytes, after) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
-            expire_ms = u64::from_le_bytes(*bytes);
-            rest = after;
-        }
-        Ok(ObjectRow { expire_ms, kind, value: rest })
+        let expire_ms = if head & EXPIRY != 0 { take_u64(&mut rest)? } else { 0 };
+        let version = if head & VERSIONED != 0 { take_u64(&mut rest)? } else { 0 };
+        Ok(ObjectRow { expire_ms, version: Version::new(version), kind, value: rest })
     }
 }
 
@@ -233,6 +243,7 @@ impl Mark {
         out.push(MARK_VERSION);
         out.extend_from_slice(&self.applied.to_le_bytes());
         varint::put(out, self.next_id);
+        out.extend_from_slice(&self.last_version.number().to_le_bytes());
         out.push(self.databases.len() as u8);
         for database in &self.databases {
             varint::put(out, database.generation);
@@ -243,12 +254,13 @@ impl Mark {
 
     /// Reads a mark's value.
     pub fn decode(row: &[u8]) -> Result<Mark, RowError> {
-        let (&version, rest) = row.split_first().ok_or(RowError::Length)?;
-        if version != MARK_VERSION {
+        let (&version, mut rest) = row.split_first().ok_or(RowError::Length)?;
+        if version != MARK_VERSION && version != MARK_VERSION_UNVERSIONED {
             return Err(RowError::UnknownType(version));
         }
-        let (applied, mut rest) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
+        let applied = take_u64(&mut rest)?;
         let next_id = varint::take(&mut rest).ok_or(RowError::Length)?;
+        let last_version = if version == MARK_VERSION { take_u64(&mut rest)? } else { 0 };
         let (&count, mut rest) = rest.split_first().ok_or(RowError::Length)?;
         let mut databases = Vec::with_capacity(usize::from(count).min(DATABASES_MAX));
         for _ in 0..count {
@@ -260,8 +272,14 @@ impl Mark {
         if !rest.is_empty() {
             return Err(RowError::Length);
         }
-        Ok(Mark { applied: u64::from_le_bytes(*applied), next_id, databases })
+        Ok(Mark { applied, next_id, last_version: Version::new(last_version), databases })
     }
+}
+
+fn take_u64(rest: &mut &[u8]) -> Result<u64, RowError> {
+    let (bytes, after) = rest.split_first_chunk::<8>().ok_or(RowError::Length)?;
+    *rest = after;
+    Ok(u64::from_le_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -283,14 +301,17 @@ mod tests {
                 RowKind::Spread(2),
                 RowKind::Spread(6),
             ] {
-                let row = ObjectRow { expire_ms, kind, value: b"hello" };
-                let mut bytes = Vec::new();
-                row.encode(&mut bytes);
-                assert_eq!(ObjectRow::decode(&bytes), Ok(row));
+                for version in [0, 1, u64::MAX].map(Version::new) {
+                    let row = ObjectRow { expire_ms, version, kind, value: b"hello" };
+                    let mut bytes = Vec::new();
+                    row.encode(&mut bytes);
+                    assert_eq!(ObjectRow::decode(&bytes), Ok(row));
+                }
             }
         }
         assert_eq!(ObjectRow::decode(b""), Err(RowError::Length));
         assert_eq!(ObjectRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
+        assert_eq!(ObjectRow::decode(&[STRING | VERSIONED, 1]), Err(RowError::Length));
         for kind in [0, 8, 9] {
             assert_eq!(ObjectRow::decode(&[0x10 | kind]), Err(RowError::UnknownType(kind)));
         }
@@ -302,13 +323,24 @@ mod tests {
             DatabaseMark { generation: 0, keys: 10, spread: 300 },
             DatabaseMark { generation: u64::MAX, keys: 0, spread: 0 },
         ];
-        let mark = Mark { applied: 12345, next_id: 1000, databases };
+        let last_version = Version::new(7);
+        let mark = Mark { applied: 12345, next_id: 1000, last_version, databases };
         let mut bytes = Vec::new();
         mark.encode(&mut bytes);
         assert_eq!(Mark::decode(&bytes), Ok(mark));
         for cut in 0..bytes.len() {
             assert!(Mark::decode(&bytes[..cut]).is_err());
         }
+    }
+
+    /// What the version before wrote.
+    #[test]
+    fn a_mark_without_versions_is_read() {
+        let bytes = [2, 44, 1, 0, 0, 0, 0, 0, 0, 5, 1, 0, 1, 0];
+        let databases = vec![DatabaseMark { generation: 0, keys: 1, spread: 0 }];
+        let mark = Mark { applied: 300, next_id: 5, last_version: Version::NONE, databases };
+        assert_eq!(Mark::decode(&bytes), Ok(mark));
+        assert_eq!(Mark::decode(&[4]), Err(RowError::UnknownType(4)));
     }
 
     #[test]

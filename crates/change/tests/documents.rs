@@ -5,10 +5,12 @@ use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, Replace, StringForm};
 use basalt_change::place::{PartitionId, Slot};
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
+use basalt_change::version::Version;
 
 const CHANGE_SET: &str = include_str!("../../../docs/formats/changeset.md");
 const COLD_ROWS: &str = include_str!("../../../docs/formats/cold-rows.md");
 const EXPIRE_MS: u64 = 1_700_000_000_000;
+const VERSION: Version = Version::new((1_700_000_000_000 << 16) + 2);
 
 /// The bytes at the line starts of the first block after `heading`; two spaces end them.
 fn documented(page: &str, heading: &str) -> Vec<u8> {
@@ -46,6 +48,7 @@ fn shard_record(op: Op<'_>) -> Vec<u8> {
 
 #[test]
 fn change_sets_are_as_documented() {
+    let existing = Put { origin: Origin::Existing, ..put() };
     let again = Put { expire_ms: EXPIRE_MS, origin: Origin::Existing, ..put() };
     let expire = Op::Expire { db: 0, key: b"foo", expire_ms: EXPIRE_MS };
     let splice = Op::Splice { db: 0, key: b"foo", offset: 200, bytes: b"xyz" };
@@ -56,9 +59,11 @@ fn change_sets_are_as_documented() {
     let list = Op::Edit(Edit { db: 0, key: b"foo", kind: 2, origin, edits });
     let value = b"\xd7\x01b";
     let set = Op::PutValue(PutValue { db: 0, key: b"foo", kind: 3, expire_ms: 0, origin, value });
+    let version = Op::Version { db: 0, key: b"foo", version: VERSION };
     for (heading, bytes) in [
         ("A new key", record(&[Op::Put(put())])),
         ("A key put again, with an expiry", record(&[Op::Put(again)])),
+        ("A key with a version put again", record(&[Op::Put(existing), version])),
         ("A removed key", record(&[Op::Delete { db: 0, key: b"foo" }])),
         ("Another expiry", record(&[expire])),
         ("Bytes appended", record(&[splice])),
@@ -80,21 +85,25 @@ fn cold_rows_are_as_documented() {
         DatabaseMark { generation: 0, keys: 1, spread: 0 },
         DatabaseMark { generation: 256, keys: 300, spread: 2 },
     ];
-    Mark { applied: 300, next_id: 5, databases }.encode(&mut mark);
+    Mark { applied: 300, next_id: 5, last_version: VERSION, databases }.encode(&mut mark);
     let elements = ElementsOf { partition: partition(), generation: 0, id: 4 };
     let (mut by_name, mut by_order) = (vec![], vec![]);
     elements.key(RowSet::ByName, b"ann", &mut by_name);
     elements.key(RowSet::ByOrder, b"\xc0\x08\0\0\0\0\0\0ann", &mut by_order);
     let (mut body, mut spread) = (vec![], vec![]);
     SpreadHead { id: 4, elements: 300, head: b"" }.encode(&mut body);
-    ObjectRow { expire_ms: 0, kind: RowKind::Spread(4), value: &body }.encode(&mut spread);
+    let object =
+        ObjectRow { expire_ms: 0, version: Version::NONE, kind: RowKind::Spread(4), value: &body };
+    object.encode(&mut spread);
     row::object_key(partition(), 0, b"foo", &mut key);
     row::generation_end(partition(), 0, &mut end);
-    let row = |expire_ms, form| {
+    let row_of = |expire_ms, version, form| {
         let mut out = Vec::new();
-        ObjectRow { expire_ms, kind: RowKind::String(form), value: b"bar" }.encode(&mut out);
+        ObjectRow { expire_ms, version, kind: RowKind::String(form), value: b"bar" }
+            .encode(&mut out);
         out
     };
+    let row = |expire_ms, form| row_of(expire_ms, Version::NONE, form);
     let (mut log_key, mut log) = (vec![], vec![]);
     log_mark_key(&mut log_key);
     let name = std::array::from_fn(|index| index as u8);
@@ -108,6 +117,7 @@ fn cold_rows_are_as_documented() {
         ("End of a generation", end),
         ("A string", row(0, StringForm::Whole)),
         ("A string with an expiry", row(EXPIRE_MS, StringForm::Whole)),
+        ("A string with a version", row_of(0, VERSION, StringForm::Whole)),
         ("An edited string", row(0, StringForm::Edited)),
         ("A spread sorted set", spread),
         ("Key of a member", by_name),

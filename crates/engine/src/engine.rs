@@ -151,7 +151,7 @@ impl Engine {
         let feed = |replay: &mut LogReplay<'_, '_>| open_log(&floor, replay);
         let (log, belonging) = replay(&mut applier, belonging, feed)?;
         let log_mark = belonging.settle(&*cold)?;
-        let (next_generation, mut recovery) = applier.end();
+        let (next_generation, mut recovery) = applier.end(&env);
         recovery.marks_read_in = marks_read_in;
         recovery.log_replayed_in = env.clock.since(start);
         let engine = Engine {

@@ -29,6 +29,7 @@ mod threads;
 mod waiting;
 
 pub use basalt_change::place::ShardSet;
+pub use basalt_change::version::Version;
 pub use basalt_keyspace::entry::{EntryValue, StringValue};
 pub use basalt_keyspace::interest::WatchMark;
 pub use basalt_keyspace::keyspace::PartitionSet;

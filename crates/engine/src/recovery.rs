@@ -18,6 +18,7 @@ use basalt_change::op::{self, DecodeError, Op, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
 use basalt_change::row::{self, Mark, RowError};
 use basalt_cold::{ColdError, ColdTier};
+use basalt_env::{Env, Random};
 use basalt_keyspace::database::Stored;
 use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::StoredPartition;
@@ -159,9 +160,12 @@ impl<'a> RecordApplier<'a> {
         });
         let unused =
             unused_generations(mark).map(|generation| Stored { generation, ..Stored::default() });
-        let (applied, next_spread_id) = (mark.applied, mark.next_id);
-        let databases = &mut stored.chain(unused);
-        partition.restore(StoredPartition { applied, next_spread_id, databases });
+        partition.restore(StoredPartition {
+            applied: mark.applied,
+            next_spread_id: mark.next_id,
+            last_version: mark.last_version,
+            databases: &mut stored.chain(unused),
+        });
         Ok(())
     }
 
@@ -227,7 +231,12 @@ impl<'a> RecordApplier<'a> {
     }
 
     /// The next generation to give out, and what was found.
-    pub(crate) fn end(self) -> (u64, RecoveryStats) {
+    pub(crate) fn end(self, env: &Env) -> (u64, RecoveryStats) {
+        let (now_ms, mut random) = (env.clock.unix_ms(), Random::new(env.entropy.seed()));
+        for id in PartitionId::all() {
+            let mut locked = self.apply.keyspace.lock(id);
+            locked.partition_mut(id).skip_lost_versions(now_ms, random.next_u64());
+        }
         (self.generation_max + 1, self.stats)
     }
 }

@@ -24,6 +24,7 @@ mod splice;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 pub(crate) mod txn;
+pub(crate) mod versions;
 pub(crate) mod view;
 pub(crate) mod walk;
 pub(crate) mod whole;

@@ -37,6 +37,7 @@ use crate::retire::{Retire, retire};
 use crate::spread::{SpreadKey, SpreadKeys};
 use crate::table::bucket::{COLD, DIRTY};
 use crate::table::{Found, Table};
+use basalt_change::version::Version;
 use basalt_value::{DirtyElements, Value};
 use expiry::Round;
 use std::sync::Arc;
@@ -91,6 +92,8 @@ pub struct Row<'a> {
     pub value: NewValue<'a>,
     /// Unix time in milliseconds, 0 for none.
     pub expire_ms: u64,
+    /// The version of the key.
+    pub version: Version,
     /// The id of a collection whose elements have rows of their own.
     pub spread_id: Option<u64>,
     /// Whether it is still what the rows say.
@@ -211,9 +214,9 @@ impl Database {
         before
     }
 
-    /// Puts a string in the place of the one found, if it fits and neither expires; returns false,
-    /// having changed nothing, if not. This is [`Database::put`] where nothing is to be noted or
-    /// forgotten: a string is not spread.
+    /// Puts a string in the place of the one found, if it fits and neither expires nor has a
+    /// version; returns false, having changed nothing, if not. This is [`Database::put`] where
+    /// nothing is to be noted or forgotten: a string is not spread.
     #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
         content.expire_ms == 0 && self.table.overwrite(found, content)
@@ -280,6 +283,28 @@ impl Database {
         if self.table.overwrite_expiry(found, expire_ms) {
             return true;
         }
+        let version = self.table.entry(found).version();
+        self.remake(key, found, Remade { expire_ms, version, access })
+    }
+
+    /// Changes the version of a resident key; returns false if there is no such key.
+    pub fn set_version(&mut self, hash: u64, key: &[u8], version: Version) -> bool {
+        let Some(found) = self.table.find(hash, key) else { return false };
+        if self.table.entry(found).is_tombstone() {
+            return false;
+        }
+        if self.table.overwrite_version(found, version) {
+            return true;
+        }
+        let entry = self.table.entry(found);
+        let (expire_ms, access) = (entry.expire_ms(), entry.access());
+        self.remake(key, found, Remade { expire_ms, version, access })
+    }
+
+    /// Puts an entry with more or less in front of its value, or behind it, in the place of the one
+    /// found.
+    fn remake(&mut self, key: &[u8], found: Found, remade: Remade) -> bool {
+        let Remade { expire_ms, version, access } = remade;
         let entry = self.table.entry(found);
         let form = entry.form();
         let flags = found.flags() & COLD | DIRTY;
@@ -295,7 +320,7 @@ impl Database {
                 NewValue::Collection(value)
             }
         };
-        self.table.replace(found, Content { key, value, expire_ms, access }, flags);
+        self.table.replace(found, Content { key, value, expire_ms, access, version }, flags);
         true
     }
 
@@ -312,7 +337,7 @@ impl Database {
 
     /// Makes a row of the cold tier resident under a key that has no entry.
     pub fn adopt_row(&mut self, hash: u64, key: &[u8], row: Row<'_>) {
-        let Row { expire_ms, value, spread_id, state } = row;
+        let Row { expire_ms, value, version, spread_id, state } = row;
         debug_assert!(
             state == RowState::CaughtUp || self.spread.deferred(key).is_none(),
             "changes wait for it"
@@ -338,7 +363,7 @@ impl Database {
         };
         self.table.insert(
             hash,
-            Content { key, value, expire_ms, access: Access::default() },
+            Content { key, value, expire_ms, access: Access::default(), version },
             flags,
         );
         self.take_from_cold();
@@ -443,6 +468,14 @@ impl Database {
     }
 }
 
+/// What an entry has beside its key and its value.
+struct Remade {
+    expire_ms: u64,
+    version: Version,
+    access: Access,
+}
+
 fn tombstone(key: &[u8]) -> Content<'_> {
-    Content { key, value: NewValue::Tombstone, expire_ms: 0, access: Access::default() }
+    let (access, version) = (Access::default(), Version::NONE);
+    Content { key, value: NewValue::Tombstone, expire_ms: 0, access, version }
 }

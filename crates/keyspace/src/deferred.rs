@@ -4,6 +4,7 @@
 //! start must not. So they wait here, in their order, until somebody reads it: a command, the
 //! loading of the partition, or the next checkpoint.
 
+use basalt_change::version::Version;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub enum Change {
     },
     /// It expires at this unix time in milliseconds, 0 for never.
     Expire(u64),
+    /// It has this version.
+    Version(Version),
 }
 
 /// Changes by key.

@@ -4,9 +4,10 @@
 //! ```text
 //!  0        1        2          4            8
 //!  kind:u8  klen:u8  vlen:u16   access:u32   [word:ptr] [expire_ms:u64] [klen:u64] key value
+//!                                            [version:u64]
 //!
-//!  kind   = type (low 4 bits: 0 tombstone, 1 string, 2… the kinds of collections) | EXPIRY 0x10
-//!           | LONG_KEY 0x20 | APART 0x40 | EDITED 0x80
+//!  kind   = type (low 3 bits: 0 tombstone, 1 string, 2… the kinds of collections)
+//!           | VERSIONED 0x08 | EXPIRY 0x10 | LONG_KEY 0x20 | APART 0x40 | EDITED 0x80
 //!  access = seconds of the last access (24 bits, wraps) | frequency ^ 5 (8 bits)
 //! ```
 //! A 16-byte key with a 64-byte value takes 88 bytes and two cache lines. Keys of more than 255
@@ -17,9 +18,14 @@
 //! stands.
 //!
 //! A tombstone has a key and no value: the key is gone, but the cold tier still has a row for it.
+//!
+//! The version stands at the end, where no look at key or value has to pass it, and its flag beside
+//! the type: what overwrites a string in place compares the two together, and so leaves an entry
+//! with a version alone without asking for it.
 
 use crate::memory::slab::{Slab, cell_bytes};
 use basalt_change::op::StringForm;
+use basalt_change::version::Version;
 use basalt_value::{Kind, Value, ValueMut, ValueRef};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -29,14 +35,17 @@ use std::sync::Arc;
 pub const SHARED_BYTES_MIN: usize = 2048;
 
 const HEADER_BYTES: usize = 8;
-const TYPE_MASK: u8 = 0x0F;
+const TYPE_MASK: u8 = 0x07;
 const TOMBSTONE: u8 = 0;
 const STRING: u8 = 1;
+/// As many as the bytes that it stands for.
+const VERSIONED: u8 = 0x08;
 const EXPIRY: u8 = 0x10;
 const LONG_KEY: u8 = 0x20;
 const APART: u8 = 0x40;
 const EDITED: u8 = 0x80;
 const SHORT_KEY_BYTES_MAX: usize = 255;
+const _: () = assert!(Kind::Queue as u8 <= TYPE_MASK, "the type has three bits");
 
 /// What [`EntryPtr::create`] makes an entry of.
 pub struct Content<'a> {
@@ -48,6 +57,8 @@ pub struct Content<'a> {
     pub expire_ms: u64,
     /// See [`Access`].
     pub access: Access,
+    /// The version of the key.
+    pub version: Version,
 }
 
 /// A value to be stored.
@@ -199,7 +210,7 @@ impl EntryPtr {
     /// Allocates an entry.
     #[inline]
     pub fn create(slab: &mut Slab, content: Content<'_>) -> EntryPtr {
-        let Content { key, value, expire_ms, access } = content;
+        let Content { key, value, expire_ms, access, version } = content;
         let (mut kind, value) = match value {
             NewValue::Tombstone => (TOMBSTONE, Stored::Inline(&[][..])),
             NewValue::Bytes(bytes, form) => (STRING | form_bit(form), Stored::Inline(bytes)),
@@ -222,12 +233,17 @@ impl EntryPtr {
             kind |= LONG_KEY;
             prefix_bytes += 8;
         }
-        let base = slab.allocate(prefix_bytes + key.len() + value_bytes);
+        if !version.is_none() {
+            kind |= VERSIONED;
+        }
+        let behind_bytes = usize::from(kind & VERSIONED);
+        let base = slab.allocate(prefix_bytes + key.len() + value_bytes + behind_bytes);
         let header = u64::from(kind)
             | (key.len() as u64 & 0xFF) << 8
             | (value_bytes as u64) << 16
             | u64::from(access.0) << 32;
-        // SAFETY: the cell has room for the prefix, the key and the value, and is aligned to 8.
+        // SAFETY: the cell has room for the prefix, the key, the value and the version, and is
+        // aligned to 8.
         unsafe {
             let mut at = base.as_ptr();
             at.cast::<u64>().write(header.to_le());
@@ -248,6 +264,9 @@ impl EntryPtr {
             at = at.add(key.len());
             if let Stored::Inline(bytes) = value {
                 at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            }
+            if kind & VERSIONED != 0 {
+                at.add(value_bytes).cast::<Version>().write_unaligned(version);
             }
         }
         EntryPtr(base)
@@ -282,8 +301,8 @@ impl EntryPtr {
         Entry { base: self.0, guard: std::marker::PhantomData }
     }
 
-    /// Overwrites the value in place if the new one fits the same cell; returns how many bytes the
-    /// old one had.
+    /// Overwrites the value in place if the new one fits the same cell and the key has no version;
+    /// returns how many bytes the old one had.
     ///
     /// # Safety
     /// The entry is alive and nobody else reads it meanwhile.
@@ -293,7 +312,7 @@ impl EntryPtr {
         unsafe {
             let entry = self.entry();
             let kind = entry.kind();
-            if kind & (APART | TYPE_MASK) != STRING || value.len() >= SHARED_BYTES_MIN {
+            if kind & (APART | VERSIONED | TYPE_MASK) != STRING || value.len() >= SHARED_BYTES_MIN {
                 return None;
             }
             let (offset, key_bytes) = entry.key_offset_and_bytes();
@@ -387,6 +406,23 @@ impl EntryPtr {
                 return true;
             }
             !has && expire_ms == 0
+        }
+    }
+
+    /// Changes the version in place if the entry has room for it; returns true if it did.
+    ///
+    /// # Safety
+    /// The entry is alive and nobody else reads it meanwhile.
+    pub unsafe fn overwrite_version(self, version: Version) -> bool {
+        // SAFETY: the caller owns the entry.
+        unsafe {
+            let entry = self.entry();
+            let has = entry.is_versioned();
+            if has && !version.is_none() {
+                entry.version_ptr().write_unaligned(version);
+                return true;
+            }
+            !has && version.is_none()
         }
     }
 
@@ -514,8 +550,35 @@ impl<'a> Entry<'a> {
     /// Bytes that were allocated for the entry, before rounding.
     #[inline]
     pub fn bytes(self) -> usize {
+        self.version_offset() + usize::from(self.kind() & VERSIONED)
+    }
+
+    /// Where the version stands if there is one: behind the value.
+    #[inline]
+    fn version_offset(self) -> usize {
         let (offset, key_bytes) = self.key_offset_and_bytes();
         offset + key_bytes + self.value_field_bytes()
+    }
+
+    fn version_ptr(self) -> *mut Version {
+        // SAFETY: inside the entry, or just behind it if there is no version.
+        unsafe { self.base.as_ptr().add(self.version_offset()).cast() }
+    }
+
+    /// The key has a version.
+    #[inline]
+    pub fn is_versioned(self) -> bool {
+        self.kind() & VERSIONED != 0
+    }
+
+    /// The version of the key.
+    #[inline]
+    pub fn version(self) -> Version {
+        if !self.is_versioned() {
+            return Version::NONE;
+        }
+        // SAFETY: VERSIONED says that it stands there.
+        unsafe { self.version_ptr().read_unaligned() }
     }
 
     /// The key.
@@ -726,7 +789,8 @@ mod tests {
             let key: Vec<u8> = (0..key_bytes).map(|byte| byte as u8).collect();
             for (expire_ms, value) in [(0, &b"v"[..]), (7, b"v"), (0, &large), (7, &large)] {
                 let value = NewValue::string(value, StringForm::Whole);
-                let content = Content { key: &key, value, expire_ms, access: Access::default() };
+                let (access, version) = (Access::default(), Version::NONE);
+                let content = Content { key: &key, value, expire_ms, access, version };
                 let entry = EntryPtr::create(&mut slab, content);
                 // SAFETY: the entry lives until it is destroyed, once, and nobody changes it.
                 unsafe {
@@ -738,6 +802,43 @@ mod tests {
                     }
                     assert!(!entry.entry().has_key(&[&key[..], b"x"].concat()));
                     entry.destroy(&mut slab);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_version_takes_eight_bytes_and_disturbs_nothing() {
+        let mut slab = Slab::new(Arc::new(PagePool::default()));
+        let large = vec![b'v'; SHARED_BYTES_MIN];
+        for key in [&b""[..], b"key", &[b'k'; 300]] {
+            for (expire_ms, bytes) in [(0, &b"value"[..]), (7, b""), (0, &large), (7, &large)] {
+                let content = |version| Content {
+                    key,
+                    value: NewValue::string(bytes, StringForm::Whole),
+                    expire_ms,
+                    access: Access::default(),
+                    version,
+                };
+                let plain = EntryPtr::create(&mut slab, content(Version::NONE));
+                let versioned = EntryPtr::create(&mut slab, content(Version::new(1 << 60)));
+                // SAFETY: the entries live until they are destroyed, once; nobody else uses them.
+                unsafe {
+                    let entry = versioned.entry();
+                    assert_eq!(entry.bytes(), plain.entry().bytes() + 8);
+                    assert_eq!(entry.key(), key);
+                    assert_eq!(entry.string().expect("it is one").bytes(), bytes);
+                    assert_eq!(entry.expire_ms(), expire_ms);
+                    assert_eq!(entry.version(), Version::new(1 << 60));
+                    assert_eq!(plain.entry().version(), Version::NONE);
+                    assert_eq!(versioned.overwrite(bytes, StringForm::Whole), None);
+                    assert!(!plain.overwrite_version(Version::new(1)));
+                    assert!(!versioned.overwrite_version(Version::NONE));
+                    assert!(versioned.overwrite_version(Version::new(9)));
+                    assert_eq!(versioned.entry().version(), Version::new(9));
+                    assert_eq!(versioned.entry().string().expect("it is one").bytes(), bytes);
+                    plain.destroy(&mut slab);
+                    versioned.destroy(&mut slab);
                 }
             }
         }

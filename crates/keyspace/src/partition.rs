@@ -6,6 +6,7 @@ use crate::hash::KeyHasher;
 use crate::interest::Interest;
 use crate::memory::pages::PagePool;
 use crate::unacknowledged::Unacknowledged;
+use basalt_change::version::Version;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub struct Partition {
     dead_generations: Vec<u64>,
     /// The id of the next collection that is spread.
     next_spread_id: u64,
+    /// The last version that a key was given, or a later one.
+    last_version: Version,
     /// The clients that want to know of changes; nearly always none.
     pub interest: Option<Box<Interest>>,
 }
@@ -59,6 +62,8 @@ pub struct ToCopy<'a> {
     pub databases: &'a mut Databases,
     /// The id of the next collection that is spread, which the checkpoint gives out.
     pub next_spread_id: &'a mut u64,
+    /// The last version that a key was given.
+    pub last_version: Version,
     /// Generations whose rows are to be deleted.
     pub dead_generations: &'a [u64],
 }
@@ -69,6 +74,8 @@ pub struct StoredPartition<'a> {
     pub applied: u64,
     /// The id of the next collection that is spread.
     pub next_spread_id: u64,
+    /// The last version that a key was given.
+    pub last_version: Version,
     /// Its databases, as many as are configured.
     pub databases: &'a mut dyn Iterator<Item = Stored>,
 }
@@ -109,6 +116,7 @@ impl Partition {
             mark_stale: false,
             dead_generations: Vec::new(),
             next_spread_id: 0,
+            last_version: Version::NONE,
             interest: None,
         }
     }
@@ -180,11 +188,28 @@ impl Partition {
         self.cold_version
     }
 
+    /// A version that no key of the partition has had.
+    pub fn next_version(&mut self, now_ms: u64) -> Version {
+        self.last_version = self.last_version.next(now_ms);
+        self.last_version
+    }
+
+    /// A key has this version, which it was not given here.
+    pub fn note_version(&mut self, version: Version) {
+        self.last_version = self.last_version.max(version);
+    }
+
+    /// The log has been replayed: versions that are not in it may have been given all the same.
+    pub fn skip_lost_versions(&mut self, now_ms: u64, random: u64) {
+        self.last_version = self.last_version.at_start(now_ms, random);
+    }
+
     /// An empty partition becomes what its mark in the cold tier says.
     pub fn restore(&mut self, stored: StoredPartition<'_>) {
         self.last_seq = stored.applied;
         self.marked_seq = stored.applied;
         self.next_spread_id = stored.next_spread_id;
+        self.last_version = stored.last_version;
         self.databases.iter_mut().zip(stored.databases).for_each(|(d, stored)| d.restore(stored));
     }
 
@@ -223,6 +248,7 @@ impl Partition {
         ToCopy {
             databases: &mut self.databases,
             next_spread_id: &mut self.next_spread_id,
+            last_version: self.last_version,
             dead_generations: &self.dead_generations,
         }
     }

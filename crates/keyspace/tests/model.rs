@@ -1,6 +1,7 @@
 //! The table against a plain map, with random operations.
 
 use basalt_change::op::StringForm;
+use basalt_change::version::Version;
 use basalt_keyspace::entry::{Access, Content, NewValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::memory::pages::PagePool;
@@ -24,6 +25,7 @@ fn put(table: &mut Table, key: &[u8], value: &[u8], expire_ms: u64) {
         value: NewValue::string(value, StringForm::Whole),
         expire_ms,
         access: Access::default(),
+        version: Version::NONE,
     };
     match table.find(hash(key), key) {
         Some(found) if table.overwrite(found, &content) => {}
@@ -63,6 +65,7 @@ fn the_largest_segment_splits_early_if_chance_wants_it() {
                 value: NewValue::string(b"v", StringForm::Whole),
                 expire_ms: 0,
                 access: Access::default(),
+                version: Version::NONE,
             };
             table.insert(hasher.hash(key.as_bytes()), content, DIRTY);
         }

@@ -8,7 +8,7 @@ use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
     ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Object, Touch,
-    Txn, View, Walk, WalkLimits,
+    Txn, Version, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,6 +114,14 @@ impl World<'_> {
         Err(Violation::new("a key is fetched again and again"))
     }
 
+    /// The version of a key that is in memory.
+    pub fn version(&self, db: u8, key: &[u8]) -> Version {
+        let engine = self.engine();
+        let keys = [engine.key(key)];
+        let view = View::new(engine, engine.lock(&keys), self.session(db));
+        view.peek(&keys[0]).map_or(Version::NONE, Object::version)
+    }
+
     /// The shorter way to the same value, which may say that it does not know.
     fn check_point(
         &self,
@@ -213,5 +221,6 @@ pub fn wait_for(fetching: &Fetching) -> Result<(), Violation> {
 }
 
 fn value_of(object: Object<'_>) -> Value {
-    Value { content: Arc::new(Content::of(object)), expire_ms: object.expire_ms() }
+    let content = Arc::new(Content::of(object));
+    Value { content, expire_ms: object.expire_ms(), version: object.version() }
 }

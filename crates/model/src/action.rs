@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::edit::{self, Edit};
 use crate::state::{Change, State, Value};
 use basalt_change::op::StringForm;
-use basalt_engine::{Absent, Key, PutOptions, Txn};
+use basalt_engine::{Absent, Key, PutOptions, Txn, Version};
 use basalt_env::random::Random;
 use basalt_value::Kind;
 use basalt_value::hash::Terms;
@@ -20,6 +20,7 @@ pub(crate) enum Action {
         value: Vec<u8>,
         expire_ms: u64,
         form: StringForm,
+        versions: Versions,
     },
     Delete,
     Expire(u64),
@@ -36,7 +37,22 @@ pub(crate) enum Action {
     /// Elements of a collection, unless something else is there.
     Edit(Edit, Absent),
     /// A collection as a whole: what these make of an empty one.
-    PutValue(Vec<Edit>, u64),
+    PutValue(Vec<Edit>, u64, Versions),
+}
+
+/// What a command that puts a value wants of the key's version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Versions {
+    /// It asks for none; a key that has one gets another.
+    Kept,
+    /// The key has one from now on.
+    Begun,
+}
+
+impl Versions {
+    fn choose(random: &mut Random) -> Versions {
+        if random.chance(1, 4) { Versions::Begun } else { Versions::Kept }
+    }
 }
 
 impl Action {
@@ -62,6 +78,7 @@ impl Action {
                     value: bytes(random, len),
                     expire_ms: expiry(random, now_ms),
                     form: if edited { StringForm::Edited } else { StringForm::Whole },
+                    versions: Versions::choose(random),
                 }
             }
             4..=6 => Action::Delete,
@@ -83,11 +100,16 @@ impl Action {
             1 => Action::Expire(expiry(random, now_ms)),
             2 => {
                 let edits = (0..1 + random.below(3)).map(|_| Edit::choose(kind, random)).collect();
-                Action::PutValue(edits, expiry(random, now_ms))
+                Action::PutValue(edits, expiry(random, now_ms), Versions::choose(random))
             }
             3 | 4 => Action::Edit(Edit::choose(kind, random), Absent::Skip),
             _ => Action::edit(kind, random),
         }
+    }
+
+    /// A string like most: set whole, without expiry.
+    pub(crate) fn overwriting(value: Vec<u8>) -> Action {
+        Action::Put { value, expire_ms: 0, form: StringForm::Whole, versions: Versions::Kept }
     }
 
     /// Elements of a collection, made if it is not there.
@@ -99,8 +121,9 @@ impl Action {
 /// Makes a change to the engine.
 pub(crate) fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
     match action {
-        Action::Put { value, expire_ms, form } => {
+        Action::Put { value, expire_ms, form, versions } => {
             txn.put(key, value, PutOptions { expire_ms: *expire_ms, form: *form });
+            begin_versions(txn, key, *versions);
         }
         Action::Delete => {
             txn.delete(key);
@@ -119,9 +142,30 @@ pub(crate) fn act(txn: &mut Txn<'_>, key: &Key<'_>, action: &Action) {
             }
         }
         Action::Edit(edit, absent) => edit.change(txn, key, *absent),
-        Action::PutValue(edits, expire_ms) => {
+        Action::PutValue(edits, expire_ms, versions) => {
             let terms = Terms { now_ms: txn.now_ms(), limits: txn.limits() };
             txn.put_value(key, edit::built(edits, &terms), *expire_ms).expect("it is small");
+            begin_versions(txn, key, *versions);
+        }
+    }
+}
+
+fn begin_versions(txn: &mut Txn<'_>, key: &Key<'_>, versions: Versions) {
+    // What has been put may have expired, or be nothing.
+    if versions == Versions::Begun && txn.get(key).is_some() {
+        txn.make_versioned(key);
+    }
+}
+
+/// A version of which is only known that there is one, until the engine has been asked.
+pub(crate) const SOME_VERSION: Version = Version::new(u64::MAX);
+
+impl Versions {
+    /// The version of what is put where nothing was.
+    fn of_new(self) -> Version {
+        match self {
+            Versions::Kept => Version::NONE,
+            Versions::Begun => SOME_VERSION,
         }
     }
 }
@@ -148,7 +192,13 @@ impl Draft<'_> {
         value.filter(|value| value.is_live(self.now_ms))
     }
 
+    /// Puts a value, whatever was there. What is put in the place of something that has a version
+    /// has one, too.
     pub(crate) fn put(&mut self, db: u8, key: &[u8], value: Value) {
+        let has = |value: &Value| !value.version.is_none();
+        let has_version = has(&value) || self.live(db, key).as_ref().is_some_and(has);
+        let version = if has_version { SOME_VERSION } else { Version::NONE };
+        let value = Value { version, ..value };
         self.pending.insert((db, key.to_vec()), Some(value.clone()));
         self.changes.push(Change::Put(db, key.to_vec(), value));
     }
@@ -162,9 +212,10 @@ impl Draft<'_> {
     pub(crate) fn act(&mut self, db: u8, key: &[u8], action: &Action) {
         let old = self.live(db, key);
         match (action, old) {
-            (Action::Put { value, expire_ms, form }, _) => {
+            (Action::Put { value, expire_ms, form, versions }, _) => {
                 let content = Arc::new(Content::String(value.clone(), *form));
-                self.put(db, key, Value { content, expire_ms: *expire_ms });
+                let version = versions.of_new();
+                self.put(db, key, Value { content, expire_ms: *expire_ms, version });
             }
             (Action::Delete, Some(_)) => self.delete(db, key),
             (Action::Expire(expire_ms), Some(old)) => {
@@ -174,12 +225,13 @@ impl Draft<'_> {
             (Action::Splice { offset, value }, old) => self.splice(db, key, (*offset, value), old),
             (Action::Replace { range, value }, old) => self.replace(db, key, (range, value), old),
             (Action::Edit(edit, absent), old) => self.edit(db, key, (edit, *absent), old),
-            (Action::PutValue(edits, expire_ms), old) => {
+            (Action::PutValue(edits, expire_ms, versions), old) => {
                 let content = edit::imitated(edits, self.now_ms);
                 match old {
                     _ if !content.is_gone() => {
                         let content = Arc::new(content);
-                        self.put(db, key, Value { content, expire_ms: *expire_ms });
+                        let version = versions.of_new();
+                        self.put(db, key, Value { content, expire_ms: *expire_ms, version });
                     }
                     Some(_) => self.delete(db, key),
                     None => {}
@@ -224,7 +276,7 @@ impl Draft<'_> {
         };
         change(&mut bytes);
         let content = Arc::new(Content::String(bytes, StringForm::Edited));
-        self.put(db, key, Value { content, expire_ms });
+        self.put(db, key, Value { content, expire_ms, version: Version::NONE });
     }
 
     fn edit(&mut self, db: u8, key: &[u8], (edit, absent): (&Edit, Absent), old: Option<Value>) {
@@ -235,6 +287,7 @@ impl Draft<'_> {
         let before = old.unwrap_or_else(|| Value {
             content: Arc::new(Content::new(edit.kind())),
             expire_ms: 0,
+            version: Version::NONE,
         });
         if before.content.kind() != Some(edit.kind()) {
             return;

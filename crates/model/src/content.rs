@@ -114,6 +114,14 @@ impl Content {
         }
     }
 
+    /// It is a hash with fields that the engine may have removed.
+    pub(crate) fn has_expired_fields(&self, now_ms: u64) -> bool {
+        match self {
+            Content::Hash(fields) => fields.values().any(|field| !field.is_live(now_ms)),
+            _ => false,
+        }
+    }
+
     /// The engine may hold this. Of fields that have expired it may have removed some, which is its
     /// own affair, but it must not have others.
     pub(crate) fn may_be(&self, there: &Content, now_ms: u64) -> bool {

@@ -11,10 +11,12 @@ use crate::stage::{Point, RowsOf, TierFaults};
 use crate::state::State;
 use crate::violation::Violation;
 use crate::world::{Acknowledging, OpenCold, Setting, World};
+use basalt_engine::Version;
 use basalt_env::random::Random;
 use basalt_journal::FsyncPolicy;
 use basalt_value::FormLimits;
 use basalt_value::limits::PackedLimits;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something broken on purpose, which a run must notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +31,8 @@ pub enum Canary {
     DropsElementRows,
     /// The log forgets some changes of elements.
     DropsEdits,
+    /// The log forgets some versions.
+    DropsVersions,
 }
 
 /// How long to walk, and what is broken.
@@ -123,6 +127,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) report: Report,
     pub(crate) slow: Option<Slow>,
     pub(crate) disk_is_limited: bool,
+    /// The versions that each key was given, in any database and in any life.
+    pub(crate) given: BTreeMap<Vec<u8>, BTreeSet<Version>>,
     canary: Option<Canary>,
 }
 
@@ -137,6 +143,7 @@ impl<'a> Driver<'a> {
         let (policy, acknowledging) = match plan.canary {
             Some(Canary::AcknowledgesEarly) => (FsyncPolicy::Always, Acknowledging::AtOnce),
             Some(Canary::DropsEdits) => (policy, Acknowledging::Forgetfully),
+            Some(Canary::DropsVersions) => (policy, Acknowledging::WithoutVersions),
             Some(Canary::DropsDeletes | Canary::DropsRows | Canary::DropsElementRows) | None => {
                 (policy, Acknowledging::Honestly)
             }
@@ -158,6 +165,7 @@ impl<'a> Driver<'a> {
             report: Report::default(),
             slow: None,
             disk_is_limited: false,
+            given: BTreeMap::new(),
             canary: plan.canary,
         };
         driver.change_manners();
@@ -223,6 +231,7 @@ impl<'a> Driver<'a> {
                 Some(Canary::DropsElementRows) => Some(RowsOf::Elements),
                 _ => None,
             },
+            drops_last_versions: false,
         };
         self.world.stage.set_faults(faults);
     }

@@ -24,6 +24,7 @@ pub mod stage;
 pub mod state;
 mod steps;
 mod verify;
+mod versions;
 mod violation;
 pub mod world;
 

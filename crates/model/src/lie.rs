@@ -8,8 +8,8 @@ use basalt_stdx::lent::Parts;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of this number of changes of collections that are there already, one is forgotten.
-const EDITS_A_LOSS: u64 = 8;
+/// Of this number of changes of the kind that is forgotten, one is.
+const CHANGES_A_LOSS: u64 = 8;
 
 /// What is wrong with the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,34 +18,40 @@ pub(crate) enum Lie {
     Early,
     /// It forgets some changes of elements.
     Forgetful,
+    /// It forgets some versions.
+    Unversioned,
 }
 
 /// See the head of this file.
 pub(crate) struct LyingLog {
     log: Arc<JournalLog>,
     lie: Lie,
-    edits: AtomicU64,
+    /// Changes of the kind that is forgotten.
+    candidates: AtomicU64,
 }
 
 impl LyingLog {
     pub(crate) fn new(log: Arc<JournalLog>, lie: Lie) -> LyingLog {
-        LyingLog { log, lie, edits: AtomicU64::new(0) }
+        LyingLog { log, lie, candidates: AtomicU64::new(0) }
     }
 
     /// What is kept of a record.
     fn kept(&self, record: &[u8]) -> Vec<u8> {
-        let (Lie::Forgetful, Ok((Scope::Partition(partition), ops))) =
-            (self.lie, op::decode(record))
-        else {
+        let Ok((Scope::Partition(partition), ops)) = op::decode(record) else {
             return record.to_vec();
         };
         let mut kept = Vec::new();
         op::begin(&mut kept, partition);
         for op in ops.map(|op| op.expect("the engine wrote it")) {
-            let is_edit = matches!(op, Op::Edit(edit) if edit.origin == Origin::Existing);
+            let is_candidate = match self.lie {
+                Lie::Early => false,
+                // Of collections that are there already.
+                Lie::Forgetful => matches!(op, Op::Edit(edit) if edit.origin == Origin::Existing),
+                Lie::Unversioned => matches!(op, Op::Version { .. }),
+            };
             // Relaxed: a lone number.
-            let number = || self.edits.fetch_add(1, Ordering::Relaxed);
-            if !is_edit || !number().is_multiple_of(EDITS_A_LOSS) {
+            let number = || self.candidates.fetch_add(1, Ordering::Relaxed);
+            if !is_candidate || !number().is_multiple_of(CHANGES_A_LOSS) {
                 op.encode(&mut kept);
             }
         }

@@ -2,7 +2,8 @@
 //! so that what happens in between is decided, not left to chance; and it can be made to lie.
 
 use basalt_change::element::name_in;
-use basalt_change::row::split_object_key;
+use basalt_change::row::{Mark, split_object_key};
+use basalt_change::version::Version;
 use basalt_cold::{
     CheckpointWriter, ColdError, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe, Visit,
 };
@@ -30,6 +31,8 @@ pub enum Point {
 }
 
 const POINTS: usize = 5;
+/// What the keys of partitions' marks begin with.
+const MARKS: &[u8] = &[0xFF, 0xFF, 0];
 
 /// How to go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +54,8 @@ pub struct TierFaults {
     pub drops_deletes: bool,
     /// Broken on purpose: one row in eight of these is forgotten.
     pub drops_rows_of: Option<RowsOf>,
+    /// Broken on purpose: marks do not say which version was the last.
+    pub drops_last_versions: bool,
 }
 
 /// What a row is about.
@@ -250,6 +255,14 @@ impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
             if self.candidates % 8 == 7 {
                 return Ok(());
             }
+        }
+        if self.stage.faults().drops_last_versions
+            && key.starts_with(MARKS)
+            && let Ok(mark) = Mark::decode(value)
+        {
+            let mut forgetful = Vec::new();
+            Mark { last_version: Version::NONE, ..mark }.encode(&mut forgetful);
+            return self.inner.put(key, &forgetful);
         }
         self.inner.put(key, value)
     }

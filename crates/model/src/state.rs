@@ -8,6 +8,7 @@
 use crate::content::Content;
 use crate::violation::Violation;
 use basalt_change::place::{SHARDS, ShardId, Slot};
+use basalt_change::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub struct Value {
     pub content: Arc<Content>,
     /// Unix time in milliseconds, 0 for never.
     pub expire_ms: u64,
+    /// Its key's version.
+    pub version: Version,
 }
 
 impl Value {
@@ -28,7 +31,16 @@ impl Value {
 
     /// The engine may hold this at this time.
     pub(crate) fn may_be(&self, there: &Value, now_ms: u64) -> bool {
-        self.expire_ms == there.expire_ms && self.content.may_be(&there.content, now_ms)
+        self.expire_ms == there.expire_ms
+            && self.content.may_be(&there.content, now_ms)
+            && self.version_may_be(there.version, now_ms)
+    }
+
+    /// What nobody sees may have any version, and that of a hash may have moved with its fields
+    /// that have expired.
+    fn version_may_be(&self, there: Version, now_ms: u64) -> bool {
+        let may_have_moved = !self.version.is_none() && self.content.has_expired_fields(now_ms);
+        self.version == there || !self.is_live(now_ms) || may_have_moved && there > self.version
     }
 
     /// The bytes of a string.
@@ -45,7 +57,7 @@ impl Value {
 
 impl std::fmt::Debug for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}, until {}", self.content, self.expire_ms)
+        write!(f, "{:?}, until {}, {:?}", self.content, self.expire_ms, self.version)
     }
 }
 

@@ -1,15 +1,16 @@
 //! What can be done, to the engine and to the model alike.
 
 use crate::access::wait_for;
-use crate::action::{Action, Draft, act};
-use crate::choice::Keys;
+use crate::action::{Action, Draft, Versions, act};
+use crate::choice::{Keys, bytes};
+use crate::content::Content;
 use crate::driver::{Driver, Slow};
 use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
 use crate::violation::Violation;
 use basalt_change::op::StringForm;
 use basalt_change::place::ShardSet;
-use basalt_engine::{Destination, Gate, Held, LockWait, Refusal};
+use basalt_engine::{Destination, Gate, Held, LockWait, Refusal, Version};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -35,9 +36,16 @@ impl Driver<'_> {
 
     /// A change of a key, which mostly suits what is there.
     fn action(&mut self, db: u8, key: &[u8]) -> Action {
-        let there = self.state.value(db, key).map(|value| value.content.kind());
+        let there = self.state.value(db, key);
+        // A string of the same length can be overwritten in place.
+        if let Some(Content::String(old, _)) = there.map(|value| &*value.content)
+            && self.random.chance(1, 4)
+        {
+            return Action::overwriting(bytes(&mut self.random, old.len()));
+        }
+        let kind = there.map(|value| value.content.kind());
         Action::choose(
-            there.unwrap_or_else(|| Keys::custom(key)),
+            kind.unwrap_or_else(|| Keys::custom(key)),
             self.world.now_ms(),
             &mut self.random,
         )
@@ -100,10 +108,14 @@ impl Driver<'_> {
 
     /// As a server does with a SET: first it tries whether the string can be overwritten.
     fn overwrites(&self, db: u8, keys: &[Vec<u8>], actions: &[(usize, Action)]) -> Option<Gate> {
-        let [(index, Action::Put { value, expire_ms: 0, form: StringForm::Whole })] = actions
+        let [(index, Action::Put { value, expire_ms: 0, form: StringForm::Whole, versions })] =
+            actions
         else {
             return None;
         };
+        if *versions == Versions::Begun {
+            return None;
+        }
         self.world.overwrite(db, &keys[*index], value)
     }
 
@@ -126,7 +138,8 @@ impl Driver<'_> {
         let mut draft = Draft::new(&self.state, self.world.now_ms());
         actions.iter().for_each(|(index, action)| draft.act(db, &keys[*index], action));
         let changes = draft.changes;
-        self.commit(changes, gate)
+        let touched: Vec<_> = keys.iter().map(|key| (db, key.clone())).collect();
+        self.commit(changes, &touched, gate)
     }
 
     /// What is under one key comes under another, too or instead.
@@ -159,16 +172,26 @@ impl Driver<'_> {
         })?;
         let mut draft = Draft::new(&self.state, self.world.now_ms());
         if let Some(value) = draft.live(db, from) {
-            draft.put(to_db, to, value);
+            draft.put(to_db, to, Value { version: Version::NONE, ..value });
             if how != Transfer::Copy {
                 draft.act(db, from, &Action::Delete);
             }
         }
         let changes = draft.changes;
-        self.commit(changes, gate)
+        let touched = [(db, from.clone()), (to_db, to.clone())];
+        self.commit(changes, &touched, gate)
     }
 
-    fn commit(&mut self, changes: Vec<Change>, gate: Gate) -> Result<(), Violation> {
+    /// Notes what a command has changed of these keys.
+    fn commit(
+        &mut self,
+        mut changes: Vec<Change>,
+        touched: &[(u8, Vec<u8>)],
+        gate: Gate,
+    ) -> Result<(), Violation> {
+        for (db, key) in touched {
+            self.ask_version(*db, key, &mut changes)?;
+        }
         let positions = self.world.engine().log().positions();
         for change in &changes {
             if let Change::Put(_, _, Value { content, .. }) = change

@@ -6,7 +6,7 @@ use crate::stage::{Point, Stage, StagedTier, TierFaults};
 use crate::violation::Violation;
 use basalt_cold::ColdTier;
 use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
-use basalt_env::{Clock, Env, ManualClock, SimDisk};
+use basalt_env::{Clock, Entropy, Env, ManualClock, SeededEntropy, SimDisk};
 use basalt_journal::FsyncPolicy;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_value::FormLimits;
@@ -31,6 +31,8 @@ pub enum Acknowledging {
     AtOnce,
     /// When it is on disk, without some changes of elements: broken on purpose.
     Forgetfully,
+    /// When it is on disk, without some versions: broken on purpose.
+    WithoutVersions,
 }
 
 /// What does not change from crash to crash.
@@ -80,6 +82,8 @@ pub struct World<'a> {
     pub disk: SimDisk,
     /// The engine's clock.
     pub clock: Arc<ManualClock>,
+    /// No life of an engine has the seeds of another.
+    entropy: Arc<dyn Entropy>,
     /// Where the cold tier can be stopped.
     pub stage: Arc<Stage>,
     open_cold: OpenCold<'a>,
@@ -103,6 +107,7 @@ impl<'a> World<'a> {
             setting,
             disk: SimDisk::new(),
             clock: Arc::new(ManualClock::at_unix_ms(START_MS)),
+            entropy: Arc::new(SeededEntropy::new(setting.hash_seed)),
             stage: Arc::default(),
             open_cold,
             life: None,
@@ -152,7 +157,7 @@ impl<'a> World<'a> {
         let accept_loss = setting.accept_data_loss;
         let journal = basalt_journal::Options { accept_loss, ..journal_options(setting.policy) };
         let disk = Arc::new(self.disk.clone());
-        let env = Env::manual(&self.clock, setting.hash_seed);
+        let env = Env { clock: Arc::clone(&self.clock) as _, entropy: Arc::clone(&self.entropy) };
         let mut opened = Weak::new();
         let engine = Engine::open(options, cold, env, |floor, replay| {
             let dir = Path::new(JOURNAL_DIR);
@@ -166,6 +171,7 @@ impl<'a> World<'a> {
                 Acknowledging::Honestly => log,
                 Acknowledging::AtOnce => Arc::new(LyingLog::new(log, Lie::Early)),
                 Acknowledging::Forgetfully => Arc::new(LyingLog::new(log, Lie::Forgetful)),
+                Acknowledging::WithoutVersions => Arc::new(LyingLog::new(log, Lie::Unversioned)),
             })
         })
         .map_err(|error| Violation(format!("the engine does not open: {error}")))?;

@@ -92,7 +92,8 @@ impl Rows {
     pub(super) fn copy(&mut self, id: PartitionId, partition: &mut Partition, terms: Terms<'_>) {
         self.mark = Mark { applied: partition.last_seq(), ..Mark::default() };
         self.dead = Dead::default();
-        let ToCopy { databases, next_spread_id, dead_generations } = partition.to_copy();
+        let ToCopy { databases, next_spread_id, last_version, dead_generations } =
+            partition.to_copy();
         for (number, database) in databases.iter_mut().enumerate() {
             let (keys, generation) = (database.keys(), database.generation());
             let (table, spread) = database.to_copy();
@@ -120,6 +121,7 @@ impl Rows {
             }
         }
         self.mark.next_id = *next_spread_id;
+        self.mark.last_version = last_version;
         self.dead.has_elements = *next_spread_id > 0;
         self.dead.generations = dead_generations.to_vec();
     }
@@ -127,8 +129,9 @@ impl Rows {
     fn copy_whole(&mut self, entry: Entry<'_>) -> RowValue {
         let values = &mut self.values;
         let start = values.len();
-        let expire_ms = entry.expire_ms();
-        let mut head = |kind| ObjectRow { expire_ms, kind, value: b"" }.encode_head(values);
+        let (expire_ms, version) = (entry.expire_ms(), entry.version());
+        let mut head =
+            |kind| ObjectRow { expire_ms, version, kind, value: b"" }.encode_head(values);
         match entry.value() {
             None => RowValue::Delete,
             Some(EntryValue::String(StringValue::Inline(bytes))) => {
@@ -157,7 +160,8 @@ impl Rows {
             let (id, elements) = (spreading.of.id, value.len() as u64);
             SpreadHead { id, elements, head: &head }.encode(&mut body);
             let kind = RowKind::Spread(value.kind() as u8);
-            ObjectRow { expire_ms: entry.expire_ms(), kind, value: &body }.encode(&mut self.values);
+            let (expire_ms, version) = (entry.expire_ms(), entry.version());
+            ObjectRow { expire_ms, version, kind, value: &body }.encode(&mut self.values);
         }
         if spreading.is_new {
             self.begun.push(spreading.of);

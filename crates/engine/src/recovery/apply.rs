@@ -2,10 +2,10 @@
 //! memory from a log.
 //!
 //! [`Apply::op`] is the one place that knows what each op does to a partition. What is applied
-//! becomes resident and dirty, as if a command had just done it. EXPIRE, SPLICE, REPLACE and EDIT
-//! need the value that they change; if it is not resident, it is read from the cold tier there and
-//! then, unless it is a collection whose elements have rows of their own: its changes wait until
-//! somebody reads it (`basalt_keyspace::deferred`).
+//! becomes resident and dirty, as if a command had just done it. EXPIRE, SPLICE, REPLACE, EDIT and
+//! VERSION need the value that they change; if it is not resident, it is read from the cold tier
+//! there and then, unless it is a collection whose elements have rows of their own: its changes
+//! wait until somebody reads it (`basalt_keyspace::deferred`).
 //!
 //! How a database changes, it knows itself (`basalt_keyspace::database`): here is what a log adds
 //! to that, that a key need not be resident.
@@ -15,6 +15,7 @@ use crate::store::key::Key;
 use basalt_change::op::{Edit, Op, Origin, Put, PutValue, Replace, STRING_BYTES_MAX};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
+use basalt_change::version::Version;
 use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::database::{Database, Known};
 use basalt_keyspace::deferred::Change;
@@ -122,6 +123,16 @@ impl<R: Retire> Apply<'_, R> {
                     Residence::Disk => database.defer(bytes, Change::Expire(expire_ms)),
                 }
             }
+            Op::Version { db, key: bytes, version } => {
+                partition.note_version(version);
+                let (key, database) = (key(bytes), partition.database_mut(db));
+                match self.make_resident(database, &key)? {
+                    Residence::Memory => {
+                        database.set_version(key.hash, bytes, version);
+                    }
+                    Residence::Disk => database.defer(bytes, Change::Version(version)),
+                }
+            }
             Op::Splice { db, key: bytes, offset, bytes: new } => {
                 let (key, database) = (key(bytes), partition.database_mut(db));
                 self.make_resident(database, &key)?;
@@ -176,7 +187,8 @@ impl<R: Retire> Apply<'_, R> {
         expire_ms: u64,
         origin: Origin,
     ) {
-        let content = Content { key: key.bytes, value, expire_ms, access: Access::default() };
+        let (access, version) = (Access::default(), Version::NONE);
+        let content = Content { key: key.bytes, value, expire_ms, access, version };
         let known = match origin {
             Origin::New => Known::New,
             Origin::Existing => Known::Existing,
@@ -260,6 +272,7 @@ fn check_databases(partition: &Partition, op: Op<'_>) -> Result<(), ApplyError> 
         Op::Put(Put { db, .. })
         | Op::Delete { db, .. }
         | Op::Expire { db, .. }
+        | Op::Version { db, .. }
         | Op::Splice { db, .. }
         | Op::Replace(Replace { db, .. })
         | Op::Edit(Edit { db, .. })

@@ -84,6 +84,7 @@ fn first_key(record: &[u8]) -> Option<(PartitionId, u8, &[u8])> {
         Op::Put(Put { db, key, .. })
         | Op::Delete { db, key }
         | Op::Expire { db, key, .. }
+        | Op::Version { db, key, .. }
         | Op::Splice { db, key, .. }
         | Op::Replace(Replace { db, key, .. })
         | Op::Edit(Edit { db, key, .. })

@@ -85,8 +85,9 @@ impl<'a> LoadedRow<'a> {
             }
             RowKind::Spread(_) => return Ok(None),
         };
-        let (expire_ms, state) = (row.expire_ms, RowState::AsOnDisk);
-        Ok(Some(LoadedRow { row: Row { value, expire_ms, spread_id: None, state } }))
+        let ObjectRow { expire_ms, version, .. } = row;
+        let (spread_id, state) = (None, RowState::AsOnDisk);
+        Ok(Some(LoadedRow { row: Row { value, expire_ms, version, spread_id, state } }))
     }
 
     /// Reads an object's row, and the elements' if there are any.
@@ -105,8 +106,9 @@ impl<'a> LoadedRow<'a> {
         let of = ElementsOf { partition, generation, id: head.id };
         let value = read_elements(of, kind(number)?, head, source)?;
         let value = NewValue::Collection(value);
-        let (expire_ms, spread_id, state) = (row.expire_ms, Some(head.id), RowState::AsOnDisk);
-        Ok(LoadedRow { row: Row { value, expire_ms, spread_id, state } })
+        let ObjectRow { expire_ms, version, .. } = row;
+        let (spread_id, state) = (Some(head.id), RowState::AsOnDisk);
+        Ok(LoadedRow { row: Row { value, expire_ms, version, spread_id, state } })
     }
 
     /// Its elements have rows of their own: changes may wait for it.
@@ -123,6 +125,7 @@ impl<'a> LoadedRow<'a> {
         for change in changes {
             match (change, &mut self.row.value) {
                 (Change::Expire(expire_ms), _) => self.row.expire_ms = *expire_ms,
+                (Change::Version(version), _) => self.row.version = *version,
                 (Change::Edit { kind, edits }, NewValue::Collection(value))
                     if Kind::from_number(*kind) == Some(value.as_ref().kind()) =>
                 {

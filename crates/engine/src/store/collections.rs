@@ -13,6 +13,7 @@ use crate::store::key::Key;
 use crate::store::txn::Txn;
 use crate::store::view::{Object, View, access_at};
 use basalt_change::op::{self, Edit, Op, Origin, PutValue};
+use basalt_change::version::Version;
 use basalt_keyspace::database::Edited;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::interest::Event;
@@ -162,6 +163,7 @@ impl Txn<'_> {
         let of = EditOf { db, key, kind: C::KIND };
         let access = access_at(self.session.now_ms);
         let database = self.locked.partition_mut(key.partition).database_mut(db);
+        let is_versioned = database.table().entry(found).is_versioned();
         let changes = &mut *self.changes;
         let before = changes.mark();
         changes.begin_op(key, gated);
@@ -194,6 +196,9 @@ impl Txn<'_> {
             return Some(result);
         };
         changes.end_edit(of, start, record_bytes_max);
+        if is_versioned {
+            self.renew_version(key);
+        }
         if told == Told::Everybody {
             self.note(key, Event::Changed);
         }
@@ -228,7 +233,7 @@ impl Txn<'_> {
             return result;
         }
         changes.end_edit(of, start, record_bytes_max);
-        self.store_value(key, collection.into_value(), 0);
+        self.store_value(key, collection.into_value(), 0, Version::NONE);
         self.note(key, Event::Made);
         self.notify(EventClass::New, "new", key);
         result
@@ -256,9 +261,12 @@ impl Txn<'_> {
 
     /// Puts a collection that is not empty and not too large under a key.
     pub(crate) fn put_collection(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
-        let origin = self.origin(key);
+        let found = self.database(key).table().find(key.hash, key.bytes);
+        let version = self.version_of_put(key, found);
+        let origin = self.origin(key, found);
         self.log_value(key, value.as_ref(), expire_ms, origin);
-        self.store_value(key, value, expire_ms);
+        self.log_version_of_put(key, version);
+        self.store_value(key, value, expire_ms, version);
         self.note(key, Event::Made);
         if origin == Origin::New {
             self.notify(EventClass::New, "new", key);
@@ -266,9 +274,8 @@ impl Txn<'_> {
     }
 
     /// Whether a key that is put now is a new one.
-    fn origin(&mut self, key: &Key<'_>) -> Origin {
+    fn origin(&mut self, key: &Key<'_>, found: Option<Found>) -> Origin {
         let table = self.database(key).table();
-        let found = table.find(key.hash, key.bytes);
         let exists = found.is_some_and(|found| !table.entry(found).is_tombstone());
         if exists { Origin::Existing } else { Origin::New }
     }
@@ -331,11 +338,11 @@ impl Txn<'_> {
         }
     }
 
-    fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
+    fn store_value(&mut self, key: &Key<'_>, value: Value, expire_ms: u64, version: Version) {
         let access = access_at(self.session.now_ms);
         let next_ms = value.as_ref().next_expiry_ms();
         let value = NewValue::Collection(value);
-        self.store(key, Content { key: key.bytes, value, expire_ms, access });
+        self.store(key, Content { key: key.bytes, value, expire_ms, access, version });
         if next_ms != u64::MAX {
             self.engine.note_expiring(self.session.db);
         }

@@ -13,14 +13,15 @@ use crate::store::context::CommandContext;
 use crate::store::key::Key;
 use crate::store::view::access_at;
 use basalt_change::op::{Origin, Put, StringForm};
+use basalt_change::version::Version;
 use basalt_keyspace::entry::{Content, NewValue};
 use basalt_keyspace::table::EntryHint;
 
 impl Engine {
-    /// Puts a string without expiry under a key that has one already, if it fits the same place and
-    /// nobody wants to know; returns the ticket that the reply waits for if replies do. If it does
-    /// not fit, nothing has happened, and [`Txn::put`](crate::Txn::put) can do it. It looks first
-    /// where the entry was seen. `changes` is empty.
+    /// Puts a string without expiry under a key that has one already, if it fits the same place,
+    /// the key has no version and nobody wants to know; returns the ticket that the reply waits for
+    /// if replies do. If not, nothing has happened, and [`Txn::put`](crate::Txn::put) can do it. It
+    /// looks first where the entry was seen. `changes` is empty.
     #[inline(always)]
     pub fn overwrite(
         &self,
@@ -34,8 +35,8 @@ impl Engine {
         debug_assert!(changes.is_empty());
         let (db, form) = (session.db, StringForm::Whole);
         let access = access_at(session.now_ms);
-        let content =
-            Content { key: key.bytes, value: NewValue::Bytes(value, form), expire_ms: 0, access };
+        let (value_put, version) = (NewValue::Bytes(value, form), Version::NONE);
+        let content = Content { key: key.bytes, value: value_put, expire_ms: 0, access, version };
         let written = self.keyspace.with_mut(key.partition, session.lock_wait, |partition| {
             let interest = partition.interest.is_some();
             let database = partition.database_mut(db);

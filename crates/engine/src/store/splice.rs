@@ -53,10 +53,14 @@ impl Txn<'_> {
             "a long string is copied before its partition is locked"
         );
         let access = access_at(self.now_ms());
+        let is_versioned = self.is_versioned(key, found);
         self.database(key).splice(key.bytes, found, offset, bytes, access);
         let db = self.db();
         let op = Op::Splice { db, key: key.bytes, offset: offset as u64, bytes };
         self.log_lending(key, op, |txn| txn.lent_part(key, offset, bytes));
+        if is_versioned {
+            self.renew_version(key);
+        }
         self.note(key, Event::Changed);
     }
 
@@ -95,9 +99,13 @@ impl Txn<'_> {
         }
         let (offset, removed) = (range.start as u64, range.len() as u64);
         let access = access_at(self.now_ms());
+        let is_versioned = self.is_versioned(key, found);
         self.database(key).replace_range(key.bytes, found, range, bytes, access);
         let db = self.db();
         self.log(key, Op::Replace(Replace { db, key: key.bytes, offset, removed, bytes }));
+        if is_versioned {
+            self.renew_version(key);
+        }
     }
 
     /// Whether the command has to wait for a copy of a string, which has `len` bytes, before it

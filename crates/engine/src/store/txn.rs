@@ -239,8 +239,8 @@ impl<'e> Txn<'e> {
         }
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
-        let inline = NewValue::Bytes(value, form);
-        let content = Content { key: key.bytes, value: inline, expire_ms, access };
+        let (inline, version) = (NewValue::Bytes(value, form), self.version_of_put(key, found));
+        let content = Content { key: key.bytes, value: inline, expire_ms, access, version };
         let origin = self.store_at(key, found, content);
         let db = self.session.db;
         // Not as an `Op`, which would be copied on the way.
@@ -248,6 +248,7 @@ impl<'e> Txn<'e> {
         self.changes.begin_op(key, self.gated);
         put.encode(&mut self.changes.bytes);
         self.changes.end_op(self.engine.options.record_bytes_max);
+        self.log_version_of_put(key, version);
         origin
     }
 
@@ -264,11 +265,13 @@ impl<'e> Txn<'e> {
         let PutOptions { expire_ms, form } = options;
         let access = access_at(self.session.now_ms);
         let value = NewValue::Shared(Arc::clone(&shared), form);
-        let content = Content { key: key.bytes, value, expire_ms, access };
+        let version = self.version_of_put(key, found);
+        let content = Content { key: key.bytes, value, expire_ms, access, version };
         let origin = self.store_at(key, found, content);
         let db = self.session.db;
         let put = Put { db, key: key.bytes, value: &shared, expire_ms, origin, form };
         self.log_lending(key, Op::Put(put), |_| LentBytes::whole(Arc::clone(&shared)));
+        self.log_version_of_put(key, version);
         origin
     }
 
@@ -369,7 +372,7 @@ impl<'e> Txn<'e> {
     /// Sets when a key expires, 0 for never; returns true if the key was there.
     pub fn set_expiry(&mut self, key: &Key<'_>, expire_ms: u64) -> bool {
         let Some(object) = self.get(key) else { return false };
-        let form = object.form();
+        let (form, is_versioned) = (object.form(), object.is_versioned());
         if let Some(value) = object.string()
             && value.bytes().len() <= WHOLE_BYTES_MAX
         {
@@ -385,6 +388,9 @@ impl<'e> Txn<'e> {
             self.engine.note_expiring(self.session.db);
         }
         self.log(key, Op::Expire { db: self.session.db, key: key.bytes, expire_ms });
+        if is_versioned {
+            self.renew_version(key);
+        }
         true
     }
 

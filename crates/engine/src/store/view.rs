@@ -9,6 +9,7 @@ use crate::store::context::{CommandContext, Issuer, RunMode, Touch};
 use crate::store::key::Key;
 use crate::waiting::request::Behind;
 use basalt_change::op::StringForm;
+use basalt_change::version::Version;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::{Access, Entry, EntryValue, StringValue};
 use basalt_keyspace::keyspace::Locked;
@@ -66,6 +67,18 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn expire_ms(self) -> u64 {
         self.entry.expire_ms()
+    }
+
+    /// The version of its key.
+    #[inline]
+    pub fn version(self) -> Version {
+        self.entry.version()
+    }
+
+    /// Its key has a version.
+    #[inline]
+    pub(crate) fn is_versioned(self) -> bool {
+        self.entry.is_versioned()
     }
 
     /// Whether the string was set whole or edited.

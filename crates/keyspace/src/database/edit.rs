@@ -5,7 +5,7 @@
 //! is a vector of its own, which keeps spare capacity: an append costs what it adds. A shorter one
 //! that grows is rewritten.
 
-use super::Database;
+use super::{Database, Remade};
 use crate::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
 use crate::table::Found;
 use crate::table::bucket::{COLD, DIRTY};
@@ -134,8 +134,8 @@ impl Database {
                 let mut whole = vec![0; offset + bytes.len()];
                 whole[..old.len()].copy_from_slice(old);
                 whole[offset..].copy_from_slice(bytes);
-                let expire_ms = entry.expire_ms();
-                self.put_edited(key, found, whole, Times { expire_ms, access });
+                let (expire_ms, version) = (entry.expire_ms(), entry.version());
+                self.put_edited(key, found, whole, Remade { expire_ms, version, access });
             }
             None => {}
         }
@@ -163,8 +163,8 @@ impl Database {
             Some(StringValue::Inline(old)) => {
                 let range = inside(range, old.len());
                 let whole = [&old[..range.start], bytes, &old[range.end..]].concat();
-                let expire_ms = entry.expire_ms();
-                self.put_edited(key, found, whole, Times { expire_ms, access });
+                let (expire_ms, version) = (entry.expire_ms(), entry.version());
+                self.put_edited(key, found, whole, Remade { expire_ms, version, access });
             }
             None => {}
         }
@@ -172,16 +172,17 @@ impl Database {
 
     /// Has a string of another length take the place of the inline one found, in the same memory if
     /// it fits.
-    fn put_edited(&mut self, key: &[u8], found: Found, whole: Vec<u8>, times: Times) {
-        let Times { expire_ms, access } = times;
+    fn put_edited(&mut self, key: &[u8], found: Found, whole: Vec<u8>, remade: Remade) {
+        let Remade { expire_ms, version, access } = remade;
         let form = StringForm::Edited;
         let flags = found.flags() & COLD | DIRTY;
         if whole.len() >= SHARED_BYTES_MIN {
             let value = NewValue::Shared(Arc::new(whole), form);
-            self.table.replace(found, Content { key, value, expire_ms, access }, flags);
+            self.table.replace(found, Content { key, value, expire_ms, access, version }, flags);
             return;
         }
-        let content = Content { key, value: NewValue::Bytes(&whole, form), expire_ms, access };
+        let value = NewValue::Bytes(&whole, form);
+        let content = Content { key, value, expire_ms, access, version };
         if !self.table.overwrite(found, &content) {
             self.table.replace(found, content, flags);
         }
@@ -189,12 +190,6 @@ impl Database {
 }
 
 const NOT_THERE: DecodeError = DecodeError::Corrupt("an edit of a collection that is not there");
-
-/// When an entry expires, and when it was used.
-struct Times {
-    expire_ms: u64,
-    access: Access,
-}
 
 /// What of a range is inside a string of this many bytes.
 pub fn inside(range: Range<usize>, len: usize) -> Range<usize> {

@@ -21,6 +21,7 @@ const LIMITS: RoundLimits = RoundLimits { keys: 3, buckets: 1, pause_ms: 5 };
 struct Thing {
     value: Plain,
     expire_ms: u64,
+    version: Version,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,7 +96,7 @@ fn thing_of(entry: Entry<'_>) -> Option<Thing> {
             None => Plain::Hash(value.next_expiry_ms()),
         },
     };
-    Some(Thing { value, expire_ms: entry.expire_ms() })
+    Some(Thing { value, expire_ms: entry.expire_ms(), version: entry.version() })
 }
 
 impl World {
@@ -137,7 +138,8 @@ impl World {
             3 => Plain::Hash(self.now_ms + self.random(100)),
             _ => Plain::String(vec![1; self.random(40) as usize]),
         };
-        Thing { value, expire_ms }
+        let version = if self.random(3) == 0 { self.random(100) } else { 0 };
+        Thing { value, expire_ms, version: Version::new(version) }
     }
 
     fn found(&self, key: &[u8]) -> Option<Found> {
@@ -152,9 +154,9 @@ impl World {
         let hash = self.hasher.hash(key);
         match self.rows.get(key) {
             Some(ColdRow { thing, spread_id }) => {
-                let (expire_ms, spread_id) = (thing.expire_ms, *spread_id);
-                let value = thing.value.to_value();
-                let row = Row { value, expire_ms, spread_id, state: RowState::AsOnDisk };
+                let Thing { expire_ms, version, ref value } = *thing;
+                let (value, spread_id, state) = (value.to_value(), *spread_id, RowState::AsOnDisk);
+                let row = Row { value, expire_ms, version, spread_id, state };
                 self.database.adopt_row(hash, key, row);
             }
             None => self.database.adopt_absence(hash, key),
@@ -164,12 +166,13 @@ impl World {
     fn step(&mut self) {
         let (key, access) = (self.key(), Access::default());
         let hash = self.hasher.hash(&key);
-        let (kind, retired) = (self.random(22), FreeAtOnce);
+        let (kind, retired) = (self.random(24), FreeAtOnce);
         match kind {
             0..=4 => {
                 let thing = self.thing();
-                let (value, expire_ms) = (thing.value.to_value(), thing.expire_ms);
-                let content = Content { key: &key, value, expire_ms, access };
+                let Thing { expire_ms, version, ref value } = thing;
+                let content =
+                    Content { key: &key, value: value.to_value(), expire_ms, access, version };
                 if kind < 3 {
                     self.fetch(&key);
                     let found = self.found(&key);
@@ -201,6 +204,14 @@ impl World {
                 let thing = self.truth.get_mut(&key);
                 assert_eq!(was_there, thing.is_some());
                 thing.into_iter().for_each(|thing| thing.expire_ms = expire_ms);
+            }
+            22 | 23 => {
+                self.fetch(&key);
+                let version = self.thing().version;
+                let was_there = self.database.set_version(hash, &key, version);
+                let thing = self.truth.get_mut(&key);
+                assert_eq!(was_there, thing.is_some());
+                thing.into_iter().for_each(|thing| thing.version = version);
             }
             11 | 12 => self.edit(&key),
             13 => self.fetch(&key),
@@ -477,7 +488,7 @@ fn big_values_are_retired_however_they_go() {
     };
     let values: [&dyn Fn() -> NewValue<'static>; 2] = [&big, &large_set];
     for value in values {
-        let content = |value| Content { key, value, expire_ms: 0, access };
+        let content = |value| Content { key, value, expire_ms: 0, access, version: Version::NONE };
         let small = || NewValue::Bytes(b"v", StringForm::Whole);
         // Replaced, removed, and both as a log says.
         for way in 0..4 {
@@ -496,7 +507,8 @@ fn big_values_are_retired_however_they_go() {
     // Another owner frees it.
     let shared = Arc::new(vec![0; crate::retire::RETIRED_BYTES_MIN]);
     let value = NewValue::Shared(Arc::clone(&shared), StringForm::Whole);
-    world.database.put(hash, None, Content { key, value, expire_ms: 0, access }, &retired);
+    let content = Content { key, value, expire_ms: 0, access, version: Version::NONE };
+    world.database.put(hash, None, content, &retired);
     world.database.apply_remove(hash, key, &retired);
     assert_eq!(count.get(), (4, 4));
 }

@@ -2,7 +2,7 @@
 
 use super::bucket::{Bucket, COLD, DIRTY, Slot};
 use super::segment::SegmentRef;
-use super::store::{Table, Version};
+use super::store::{Revision, Table};
 use crate::entry::Entry;
 
 impl Table {
@@ -88,7 +88,7 @@ impl Table {
     /// The cold tier is being given every dirty entry: they are clean now, and it may have a row
     /// for each.
     pub fn mark_all_clean(&mut self) {
-        self.version = Version::next();
+        self.revision = Revision::next();
         for bucket in self.buckets() {
             // SAFETY: the table is borrowed mutably, so nobody else uses its buckets.
             let bucket = unsafe { &mut *bucket };
@@ -108,7 +108,7 @@ impl Table {
     /// What the cold tier was given has not arrived: every entry for which it may have a row is
     /// dirty.
     pub fn mark_cold_dirty(&mut self) {
-        self.version = Version::next();
+        self.revision = Revision::next();
         let mut dirty = 0;
         for bucket in self.buckets() {
             // SAFETY: the table is borrowed mutably, so nobody else uses its buckets.

@@ -8,6 +8,7 @@ use crate::entry::{Access, Content, Entry, EntryPtr};
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::memory::slab::Slab;
+use basalt_change::version::Version;
 use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
 use basalt_value::{Value, ValueMut};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub struct Table {
     pub(super) counts: Counts,
     slab: Slab,
     pub(super) directory: Vec<SegmentRef>,
-    pub(super) version: Version,
+    pub(super) revision: Revision,
     /// See `table/strays.rs`. Nearly always empty.
     pub(super) strays: Vec<Stray>,
 }
@@ -61,7 +62,7 @@ const STRAY: usize = usize::MAX;
 /// builds assert it at each use.
 #[derive(Clone, Copy)]
 pub struct Found {
-    version: Version,
+    revision: Revision,
     segment: SegmentRef,
     bucket: usize,
     index: usize,
@@ -95,22 +96,22 @@ pub enum Lookup<'a> {
 /// In debug builds a number that each table gets again, from all numbers that no table has had,
 /// when an entry comes, goes or is replaced. In others nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Version(#[cfg(debug_assertions)] u64);
+pub(super) struct Revision(#[cfg(debug_assertions)] u64);
 
-impl Version {
+impl Revision {
     #[inline(always)]
-    pub(super) fn next() -> Version {
+    pub(super) fn next() -> Revision {
         #[cfg(debug_assertions)]
         static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         // Relaxed: only that it differs counts.
-        Version(
+        Revision(
             #[cfg(debug_assertions)]
             LAST.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
         )
     }
 
     #[inline(always)]
-    fn check(self, found: Version) {
+    fn check(self, found: Revision) {
         debug_assert_eq!(self, found, "a place was used after the table had changed");
     }
 }
@@ -143,7 +144,7 @@ impl Table {
             hasher,
             slab: Slab::new(pool),
             counts: Counts::default(),
-            version: Version::next(),
+            revision: Revision::next(),
             strays: Vec::new(),
         }
     }
@@ -276,7 +277,7 @@ impl Table {
         let is_there = unsafe { &*segment.bucket(bucket) }.holds(index, tag(hash), slot);
         // SAFETY: the table refers to that entry, so it is alive, and does not change.
         (is_there && unsafe { slot.entry().entry() }.has_key(key)).then_some(Found {
-            version: self.version,
+            revision: self.revision,
             segment,
             bucket,
             index,
@@ -300,7 +301,7 @@ impl Table {
         let bucket = unsafe { &*segment.bucket(home) };
         match find_in(bucket, hash, key) {
             Some((index, slot)) => {
-                Some(Found { version: self.version, segment, bucket: home, index, slot })
+                Some(Found { revision: self.revision, segment, bucket: home, index, slot })
             }
             None if bucket.is_passed() => self.find_further(segment, hash, key),
             None => None,
@@ -315,14 +316,20 @@ impl Table {
             // SAFETY: the table is borrowed, so its segments are alive and unchanged.
             let bucket = unsafe { &*segment.bucket(number) };
             if let Some((index, slot)) = find_in(bucket, hash, key) {
-                return Some(Found { version: self.version, segment, bucket: number, index, slot });
+                return Some(Found {
+                    revision: self.revision,
+                    segment,
+                    bucket: number,
+                    index,
+                    slot,
+                });
             }
             if !bucket.is_passed() {
                 return None;
             }
         }
         let (index, slot) = self.find_stray(hash, key)?;
-        Some(Found { version: self.version, segment, bucket: STRAY, index, slot })
+        Some(Found { revision: self.revision, segment, bucket: STRAY, index, slot })
     }
 
     /// What the table knows of a key.
@@ -340,7 +347,7 @@ impl Table {
     /// The entry at a place.
     #[inline]
     pub fn entry(&self, found: Found) -> Entry<'_> {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         // SAFETY: `found` is from this table since its last change, so the entry is alive, and it
         // cannot change while the table is borrowed.
         unsafe { found.slot.entry().entry() }
@@ -349,7 +356,7 @@ impl Table {
     /// Notes an access to the entry at a place.
     #[inline]
     pub fn touch(&self, found: Found, access: Access) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         // SAFETY: the entry is alive. The access field is written although the table is only
         // borrowed: it lies outside of every reference that `Entry` gives out, and the partition's
         // lock, without which there is no `&Table`, keeps other threads away.
@@ -358,7 +365,7 @@ impl Table {
 
     /// Sets when and how often the entry at a place was accessed.
     pub fn set_access(&mut self, found: Found, access: Access) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         // SAFETY: the entry is alive, and the table is borrowed mutably.
         unsafe { found.slot.entry().set_access(access) };
     }
@@ -366,9 +373,21 @@ impl Table {
     /// Changes the expiry in place if the entry has room for it; returns true if it did. Marks the
     /// entry dirty.
     pub fn overwrite_expiry(&mut self, found: Found, expire_ms: u64) -> bool {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
         let done = unsafe { found.slot.entry().overwrite_expiry(expire_ms) };
+        if done {
+            self.mark(found, DIRTY);
+        }
+        done
+    }
+
+    /// Changes the version in place if the entry has room for it; returns true if it did. Marks the
+    /// entry dirty.
+    pub fn overwrite_version(&mut self, found: Found, version: Version) -> bool {
+        self.revision.check(found.revision);
+        // SAFETY: the table is borrowed mutably, so nobody else reads its entries.
+        let done = unsafe { found.slot.entry().overwrite_version(version) };
         if done {
             self.mark(found, DIRTY);
         }
@@ -381,7 +400,7 @@ impl Table {
         let entry = EntryPtr::create(&mut self.slab, content);
         let slot = Slot::new(entry, flags | expiring);
         self.count_in(slot);
-        self.version = Version::next();
+        self.revision = Revision::next();
         while !self.place(hash, slot) {
             if !self.grow(hash) {
                 return self.add_stray(hash, slot);
@@ -391,7 +410,7 @@ impl Table {
 
     /// Puts another entry for the same key in the place of the one found.
     pub fn replace(&mut self, found: Found, content: Content<'_>, flags: u64) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         let expiring = if content.expire_ms != 0 { EXPIRING } else { 0 };
         let entry = EntryPtr::create(&mut self.slab, content);
         let slot = Slot::new(entry, flags | expiring);
@@ -399,19 +418,20 @@ impl Table {
         self.count_out(old);
         self.count_in(slot);
         self.write(found, slot);
-        self.version = Version::next();
+        self.revision = Revision::next();
         // SAFETY: the table no longer refers to the old entry, and it came from this slab.
         unsafe { old.entry().destroy(&mut self.slab) };
     }
 
-    /// Overwrites a string in place if it fits; returns true if it did. Marks the entry dirty.
+    /// Overwrites a string in place if it fits and neither it nor the new one has a version;
+    /// returns true if it did. Marks the entry dirty.
     // Inlined always: see `find`.
     #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         let crate::entry::NewValue::Bytes(bytes, form) = &content.value else { return false };
         let has_expiry = found.slot.has(EXPIRING);
-        if has_expiry != (content.expire_ms != 0) {
+        if has_expiry != (content.expire_ms != 0) || !content.version.is_none() {
             return false;
         }
         let entry = found.slot.entry();
@@ -430,7 +450,7 @@ impl Table {
 
     /// Changes a shared value in place. Marks the entry dirty.
     pub fn edit_shared(&mut self, found: Found, change: impl FnOnce(&mut Vec<u8>)) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         self.counts.apart_bytes -= self.entry(found).apart_bytes();
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries; the caller found
         // the value to be shared.
@@ -441,7 +461,7 @@ impl Table {
 
     /// Puts a copy in the place of a shared value; returns the original.
     pub fn swap_shared(&mut self, found: Found, copy: Arc<Vec<u8>>) -> Arc<Vec<u8>> {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         self.counts.apart_bytes -= self.entry(found).apart_bytes();
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries; the caller found
         // the value to be shared.
@@ -468,7 +488,7 @@ impl Table {
 
     /// Takes a collection out and leaves an empty one in its place; `None` if the entry is none.
     pub fn take_collection(&mut self, found: Found) -> Option<Value> {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         self.counts.apart_bytes -= self.entry(found).apart_bytes();
         // SAFETY: as above.
         let value = unsafe { found.slot.entry().take_collection() };
@@ -482,7 +502,7 @@ impl Table {
     /// If the entry has no such value.
     #[inline]
     pub fn edit_inline(&mut self, found: Found, change: impl FnOnce(&mut [u8])) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         // SAFETY: the table is borrowed mutably, so nobody else reads its entries, and `change`
         // cannot keep what it is lent.
         change(unsafe { found.slot.entry().inline_mut() });
@@ -492,7 +512,7 @@ impl Table {
     /// Sets flags of the entry's reference.
     #[inline]
     pub fn mark(&mut self, found: Found, flags: u64) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         if !found.slot.has(flags) {
             // Marked since it was found, perhaps.
             let slot = self.slot(found);
@@ -505,10 +525,10 @@ impl Table {
 
     /// Takes the entry out.
     pub fn remove(&mut self, hash: u64, found: Found) {
-        self.version.check(found.version);
+        self.revision.check(found.revision);
         let old = self.slot(found);
         self.count_out(old);
-        self.version = Version::next();
+        self.revision = Revision::next();
         if found.bucket == STRAY {
             self.take_stray(found.index);
         } else {

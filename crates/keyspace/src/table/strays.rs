@@ -84,6 +84,7 @@ mod tests {
     use crate::table::Table;
     use crate::table::bucket::DIRTY;
     use basalt_change::op::StringForm;
+    use basalt_change::version::Version;
     use std::sync::Arc;
 
     struct World {
@@ -94,7 +95,8 @@ mod tests {
     impl World {
         fn put(&mut self, key: &[u8], value: &[u8]) {
             let value = NewValue::string(value, StringForm::Whole);
-            let content = Content { key, value, expire_ms: 0, access: Access::default() };
+            let (access, version) = (Access::default(), Version::NONE);
+            let content = Content { key, value, expire_ms: 0, access, version };
             let hash = self.hasher.hash(key);
             match self.table.find(hash, key) {
                 Some(found) if self.table.overwrite(found, &content) => {}

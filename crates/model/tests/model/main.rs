@@ -3,4 +3,5 @@
 mod belonging;
 mod stress;
 mod suspicions;
+mod versions;
 mod walk;
