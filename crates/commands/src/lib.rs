@@ -33,3 +33,4 @@ mod strings;
 pub mod table;
 pub mod timeout;
 mod transactions;
+mod versions;

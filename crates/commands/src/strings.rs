@@ -14,6 +14,9 @@ mod range;
 mod set;
 mod set_shorthand;
 
+pub(crate) use comparison::Comparison;
+pub(crate) use expiry_option::ExpiryOption;
+
 use super::generic::{RAW, encoding};
 use basalt_call::entry::Entry;
 use basalt_engine::{Key, Object, StringValue, Txn};
@@ -74,7 +77,7 @@ pub(super) fn make_raw(txn: &mut Txn<'_>, key: &Key<'_>) {
 
 /// Replies with a string, without copying it if it is large.
 #[inline(always)]
-fn reply_string(value: StringValue<'_>, reply: &mut Reply<'_>) {
+pub(crate) fn reply_string(value: StringValue<'_>, reply: &mut Reply<'_>) {
     match value {
         StringValue::Shared(shared) if shared.vec().len() >= SHARED_BYTES_MIN => {
             reply.bulk_shared(shared.to_arc());

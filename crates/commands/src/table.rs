@@ -2,7 +2,7 @@
 
 use crate::{
     bits, connection, generic, geo, hash, hyperloglog, list, pubsub, scripting, server, set,
-    sorted_set, stream, strings, transactions,
+    sorted_set, stream, strings, transactions, versions,
 };
 use basalt_call::calls::Commands;
 use basalt_call::entry::Entry;
@@ -10,6 +10,7 @@ use basalt_call::entry::Entry;
 /// All families. A family is a constant slice; adding a command is adding its entry there.
 const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
+    versions::COMMANDS,
     list::COMMANDS,
     set::COMMANDS,
     stream::COMMANDS,

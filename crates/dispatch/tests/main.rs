@@ -18,3 +18,4 @@ mod sorted_set;
 mod streams;
 mod strings;
 mod transactions;
+mod versions;

@@ -28,6 +28,11 @@ enum Expected {
 }
 
 impl<'a> Comparison<'a> {
+    /// With this digest, in hexadecimal digits, which is to be the value's.
+    pub(crate) fn digest_is(digits: &'a [u8]) -> Comparison<'a> {
+        Comparison { against: Against::Digest(digits), expected: Expected::Same }
+    }
+
     /// The option at `index`, with the word behind it, if it is one of the four.
     pub(crate) fn option(args: &Args<'a>, index: usize) -> Option<Comparison<'a>> {
         let word = args.opt(index + 1)?;

@@ -15,7 +15,7 @@ pub struct Batches {
 }
 
 /// Commands that read one key; most of them have a short way.
-const READS: [&str; 16] = [
+const READS: [&str; 17] = [
     "GET KEY",
     "STRLEN KEY",
     "GETRANGE KEY 0 3",
@@ -32,10 +32,11 @@ const READS: [&str; 16] = [
     "PFCOUNT hll KEY",
     "HGET KEY field",
     "OBJECT ENCODING KEY",
+    "CAS.GET KEY",
 ];
 
 /// Commands that change one key in other ways than a plain SET.
-const WRITES: [&str; 25] = [
+const WRITES: [&str; 27] = [
     "DEL KEY",
     "PEXPIRE KEY 20",
     "PERSIST KEY",
@@ -61,6 +62,8 @@ const WRITES: [&str; 25] = [
     "ZINCRBY zset 1 KEY",
     "XADD stream * KEY v",
     "RPUSH list KEY KEY",
+    "CAS.SET KEY vvv",
+    "CAS.DEL KEY",
 ];
 
 /// What changes which way is open: for the connection, for the server.

@@ -1,0 +1,219 @@
+//! CAS.SET.
+
+use super::{reply_outcome, version};
+use crate::strings::{Comparison, ExpiryOption, string};
+use basalt_call::entry::{Entry, Run};
+use basalt_engine::{Key, Object, StringValue, Txn, Version};
+use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::error::{CommandError, CommandResult};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
+use std::sync::Arc;
+
+pub(super) const CAS_SET: Entry = Entry {
+    spec: CommandSpec {
+        name: "cas.set",
+        synopsis: "key value [IF version | IFDEQ digest | NX | XX] [EX seconds | PX milliseconds | \
+                   EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL] [COUNTED | FORCE \
+                   forced-version] [GET]",
+        group: Group::String,
+        flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
+        keys: &[KeyUse::MODIFY],
+        overrides: &[
+            around("IF").named("condition"),
+            around("EX").named("expiration"),
+            around("COUNTED").named("numbering"),
+        ],
+        since: "0.1.0",
+        complexity: "O(1); with IFDEQ O(N) with N bytes of the string that is there",
+        summary: "Stores a string, whatever was at the key before, if the key has a given version. From \
+                  then on every change of the key gives it a new version. Returns 1 and the new one, or \
+                  0 and the one that it has; with GET also the string that was there.",
+        examples: &[
+            "CAS.SET k v NX FORCE 7 => [(integer) 1, \"7\"]",
+            "CAS.SET k w NX => [(integer) 0, \"7\"]",
+            "CAS.SET k w IF 6 => [(integer) 0, \"7\"]",
+            "CAS.SET k w IF 7 EX 100 COUNTED => [(integer) 1, \"8\"]",
+            "TTL k => (integer) 100",
+            "CAS.SET k x KEEPTTL COUNTED => [(integer) 1, \"9\"]",
+            "TTL k => (integer) 100",
+            r#"CAS.GET k => ["9", (integer) 100000, "x"]"#,
+            r#"CAS.SET k z IF 9 COUNTED GET => [(integer) 1, "10", "x"]"#,
+            "CAS.SET absent v XX => [(integer) 0, \"0\"]",
+            "CAS.SET k y IF 0 => (error) ERR a version is an integer above 0 ...",
+            "CAS.SET k y IF 9 XX => (error) ERR syntax error",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(set),
+    ..Entry::DEFAULT
+};
+
+/// Words before the options.
+const WORDS: usize = 3;
+
+/// On what the command depends.
+#[derive(Clone, Copy)]
+enum Condition<'a> {
+    None,
+    /// IF
+    Version(Version),
+    /// IFDEQ
+    Compared(Comparison<'a>),
+    /// NX
+    Absent,
+    /// XX
+    Present,
+}
+
+/// Which version the key gets.
+#[derive(Clone, Copy)]
+enum Numbering {
+    /// One that it has never had.
+    Unique,
+    /// COUNTED: one more than it has.
+    Counted,
+    /// FORCE: this one.
+    Forced(Version),
+}
+
+struct Options<'a> {
+    condition: Condition<'a>,
+    expiry: ExpiryOption<'a>,
+    numbering: Numbering,
+    answer: Answer,
+}
+
+/// What is replied beside the outcome.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Nothing,
+    /// GET
+    Previous,
+}
+
+impl Condition<'_> {
+    fn holds(self, previous: Option<Object<'_>>) -> Result<bool, CommandError> {
+        match self {
+            Condition::None => Ok(true),
+            Condition::Version(expected) => {
+                Ok(previous.is_some_and(|object| object.version() == expected))
+            }
+            Condition::Compared(comparison) => comparison.holds(previous),
+            Condition::Absent => Ok(previous.is_none()),
+            Condition::Present => Ok(previous.is_some()),
+        }
+    }
+}
+
+fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let Options { condition, expiry, numbering, answer } = parse(args)?;
+    let key = args.key(0);
+    let previous = txn.get(key);
+    let previous_expire_ms = || previous.map_or(0, Object::expire_ms);
+    let expire_ms = expiry.expire_ms(txn.now_ms(), "cas.set", previous_expire_ms)?;
+    let current = previous.map_or(Version::NONE, Object::version);
+    let is_met = condition.holds(previous)?;
+    let previous = match answer {
+        Answer::Nothing => None,
+        Answer::Previous => Some(previous.map(kept).transpose()?),
+    };
+    let version = if is_met {
+        expiry.put(txn, key, args.word(2), expire_ms);
+        number(txn, key, numbering, current)
+    } else {
+        current
+    };
+    reply.array(if previous.is_some() { 3 } else { 2 });
+    reply_outcome(is_met, version, reply);
+    match previous {
+        Some(Some(value)) => reply.bulk_shared(value),
+        Some(None) => reply.null(),
+        None => {}
+    }
+    Ok(())
+}
+
+/// A string that outlives its key.
+fn kept(object: Object<'_>) -> Result<Arc<Vec<u8>>, CommandError> {
+    Ok(match string(object)? {
+        StringValue::Shared(shared) => shared.to_arc(),
+        StringValue::Inline(bytes) => Arc::new(bytes.to_vec()),
+    })
+}
+
+/// Sets the version of the key, which has just been put; none if that has expired already.
+fn number(txn: &mut Txn<'_>, key: &Key<'_>, numbering: Numbering, current: Version) -> Version {
+    let forced = match numbering {
+        _ if txn.get(key).is_none() => return Version::NONE,
+        Numbering::Unique => return txn.make_versioned(key),
+        Numbering::Counted => current.counted(),
+        Numbering::Forced(version) => version,
+    };
+    txn.force_version(key, forced);
+    forced
+}
+
+fn parse<'a>(args: &Args<'a>) -> Result<Options<'a>, CommandError> {
+    let mut options = Options {
+        condition: Condition::None,
+        expiry: ExpiryOption::None,
+        numbering: Numbering::Unique,
+        answer: Answer::Nothing,
+    };
+    let mut index = WORDS;
+    while index < args.len() {
+        index += if let Some((condition, words)) = condition(args, index)? {
+            demand(matches!(options.condition, Condition::None))?;
+            options.condition = condition;
+            words
+        } else if let Some((numbering, words)) = numbering(args, index)? {
+            demand(matches!(options.numbering, Numbering::Unique))?;
+            options.numbering = numbering;
+            words
+        } else if args.is(index, "GET") {
+            options.answer = Answer::Previous;
+            1
+        } else {
+            options.expiry = options.expiry.and(args, index)?;
+            options.expiry.words()
+        };
+    }
+    Ok(options)
+}
+
+/// Options of one kind are given once.
+fn demand(is_first: bool) -> CommandResult {
+    if is_first { Ok(()) } else { Err(CommandError::SYNTAX) }
+}
+
+/// The condition at `index`, if there is one, and how many words it takes.
+fn condition<'a>(
+    args: &Args<'a>,
+    index: usize,
+) -> Result<Option<(Condition<'a>, usize)>, CommandError> {
+    let value = || args.opt(index + 1).ok_or(CommandError::SYNTAX);
+    Ok(Some(if args.is(index, "IF") {
+        (Condition::Version(version(value()?)?), 2)
+    } else if args.is(index, "IFDEQ") {
+        (Condition::Compared(Comparison::digest_is(value()?)), 2)
+    } else if args.is(index, "NX") {
+        (Condition::Absent, 1)
+    } else if args.is(index, "XX") {
+        (Condition::Present, 1)
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// The numbering at `index`, if it is said there, and how many words that takes.
+fn numbering(args: &Args<'_>, index: usize) -> Result<Option<(Numbering, usize)>, CommandError> {
+    Ok(Some(if args.is(index, "COUNTED") {
+        (Numbering::Counted, 1)
+    } else if args.is(index, "FORCE") {
+        let word = args.opt(index + 1).ok_or(CommandError::SYNTAX)?;
+        (Numbering::Forced(version(word)?), 2)
+    } else {
+        return Ok(None);
+    }))
+}
