@@ -51,6 +51,7 @@ pub use id::{LANES, LaneNumber, MessageId, Token};
 pub use native::{Native, Queue};
 pub use read::{Counts, Message, Peek};
 pub use settings::{Full, Paused, Settings};
+pub use settle::SETTLED_MAX;
 pub use state::State;
 pub use totals::Totals;
 

@@ -8,6 +8,7 @@ use super::entry::{Entry, Known};
 use super::id::{LaneNumber, MessageId, Token};
 use super::native::{Native, Queue};
 use super::settings::{Full, Settings};
+use super::settle::SETTLED_MAX;
 use super::state::State;
 use crate::edits::Edits;
 
@@ -102,6 +103,20 @@ pub enum Return {
     Dead,
 }
 
+/// How much is added to a queue, or is too much.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    count: u64,
+    bytes: u64,
+}
+
+impl Room {
+    #[inline]
+    fn is_nothing(self) -> bool {
+        self.count == 0 && self.bytes == 0
+    }
+}
+
 /// Which dead messages are revived.
 #[derive(Clone, Copy, Debug)]
 pub enum Revived<'a> {
@@ -131,7 +146,8 @@ impl Queue {
             return Ok(Put::Known(known));
         }
         let native = self.native_mut();
-        native.make_room(message.body.len(), now_ms, edits)?;
+        let wanted = Room { count: 1, bytes: message.body.len() as u64 };
+        native.make_room(wanted, now_ms, edits)?;
         let now_ms = native.time(now_ms);
         let after = |time_ms: u64| now_ms.saturating_add(time_ms);
         let put = edit::Put {
@@ -148,6 +164,30 @@ impl Queue {
         let id = native.do_put(&put, edits).ok_or(Refused::Full)?;
         edits.write(|out| put.put(out));
         Ok(Put::New(id))
+    }
+
+    /// Puts messages without names: all of them, or none.
+    ///
+    /// # Errors
+    /// There is no room for all, or the queue takes none.
+    pub fn put_all<'a>(
+        &mut self,
+        messages: impl Iterator<Item = NewMessage<'a>> + Clone,
+        now_ms: u64,
+        edits: &mut Edits<'_>,
+    ) -> Result<Vec<MessageId>, Refused> {
+        if self.settings().paused.stops_puts() {
+            return Err(Refused::Locked);
+        }
+        let count = messages.clone().count() as u64;
+        let bytes = messages.clone().map(|message| message.body.len() as u64).sum();
+        self.native_mut().make_room(Room { count, bytes }, now_ms, edits)?;
+        let mut ids = Vec::new();
+        for message in messages {
+            let (Put::New(id) | Put::Known(id)) = self.put(&message, now_ms, edits)?;
+            ids.push(id);
+        }
+        Ok(ids)
     }
 
     /// The message that is known by this name.
@@ -214,7 +254,7 @@ impl Queue {
     /// Acknowledges deliveries: their messages are done. Returns how many tokens still stood for
     /// the last delivery of their message.
     pub fn acknowledge(&mut self, tokens: &[Token], now_ms: u64, edits: &mut Edits<'_>) -> usize {
-        self.settle(now_ms, edits);
+        self.settle(now_ms, SETTLED_MAX, edits);
         tokens.chunks(MESSAGES_MAX).map(|tokens| self.acknowledge_some(tokens, edits)).sum()
     }
 
@@ -366,41 +406,74 @@ impl Queue {
 }
 
 impl Native {
-    /// Makes room for a message.
+    /// Makes room: if messages have to give way and too few can, all of them stay.
     #[inline]
     fn make_room(
         &mut self,
-        body_bytes: usize,
+        wanted: Room,
         now_ms: u64,
         edits: &mut Edits<'_>,
     ) -> Result<(), Refused> {
-        if self.has_room(body_bytes) {
+        if self.excess(wanted).is_nothing() {
             return Ok(());
         }
         self.advance(now_ms, edits);
-        while !self.has_room(body_bytes) {
-            let Settings { full, max_bytes, .. } = self.settings;
-            let is_hopeless = max_bytes != 0 && body_bytes as u64 > max_bytes;
-            if full == Full::Reject || is_hopeless {
-                return Err(Refused::Full);
+        let excess = self.excess(wanted);
+        if excess.is_nothing() {
+            return Ok(());
+        }
+        if self.settings.full == Full::Reject {
+            return Err(Refused::Full);
+        }
+        for ids in self.giving_way(excess).ok_or(Refused::Full)?.chunks(MESSAGES_MAX) {
+            for &id in ids {
+                self.do_drop(id, edits);
             }
-            let lanes = LaneNumber::by_precedence().collect::<Vec<_>>();
-            let oldest = lanes
-                .into_iter()
-                .rev()
-                .find_map(|lane| MessageId::new(lane, self.lane(lane).first_ready()?));
-            let oldest = oldest.ok_or(Refused::Full)?;
-            self.do_drop(oldest, edits);
-            edits.write(|out| edit::put_ids(edit::DROP, &[oldest], out));
+            edits.write(|out| edit::put_ids(edit::DROP, ids, out));
         }
         Ok(())
     }
 
+    /// What is there too much of if this is added.
     #[inline]
-    fn has_room(&self, body_bytes: usize) -> bool {
+    fn excess(&self, added: Room) -> Room {
         let Settings { max, max_bytes, .. } = self.settings;
-        let bytes = self.body_bytes.saturating_add(body_bytes as u64);
-        (max == 0 || self.len() < max) && (max_bytes == 0 || bytes <= max_bytes)
+        let over = |is: u64, added: u64, max: u64| match max {
+            0 => 0,
+            max => is.saturating_add(added).saturating_sub(max),
+        };
+        Room {
+            count: over(self.len(), added.count, max),
+            bytes: over(self.body_bytes, added.bytes, max_bytes),
+        }
+    }
+
+    /// The ready messages that make so much room, the oldest of the lowest lane first.
+    fn giving_way(&self, mut excess: Room) -> Option<Vec<MessageId>> {
+        let mut ids = Vec::new();
+        let mut lanes: Vec<LaneNumber> = LaneNumber::by_precedence().collect();
+        lanes.reverse();
+        for lane in lanes {
+            let place = self.lane(lane);
+            let Some(first) = place.first_ready() else { continue };
+            for (sequence, record) in place.records_from(first) {
+                let id = MessageId::new(lane, sequence)?;
+                let entry = self.entries.get(&id);
+                let is_ready = entry.map_or_else(
+                    || place.is_fresh(sequence, &record),
+                    |entry| entry.state == State::Ready,
+                );
+                if is_ready {
+                    ids.push(id);
+                    excess.count = excess.count.saturating_sub(1);
+                    excess.bytes = excess.bytes.saturating_sub(record.body.len() as u64);
+                    if excess.is_nothing() {
+                        return Some(ids);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// The message that is delivered next, if any may be.
@@ -434,11 +507,24 @@ impl Native {
             self.set_entry(id, Entry::delayed(put.delayed_until_ms), edits);
         }
         if let Some((name, until_ms)) = put.dedup {
+            self.make_room_for_a_name(edits);
             self.know(name, Known { id, until_ms }, edits);
         }
         self.clock_ms = self.clock_ms.max(put.now_ms);
         self.totals.put += 1;
         Some(id)
+    }
+
+    /// The name that would be forgotten first is forgotten now if there are too many.
+    fn make_room_for_a_name(&mut self, edits: &mut Edits<'_>) {
+        let max = self.settings.dedup_max;
+        while max != 0
+            && self.known.len() as u64 >= max
+            && let Some((_, name)) = self.known_due.first()
+        {
+            let name = name.clone();
+            self.forget(&name, edits);
+        }
     }
 
     pub(super) fn lease(&mut self, id: MessageId, entry: Entry, edits: &mut Edits<'_>) {
@@ -517,23 +603,41 @@ impl Native {
         })
     }
 
+    /// Some messages of a lane that are to be purged: with an entry first, from one on, then fresh
+    /// ones.
+    fn some_to_purge(
+        &self,
+        purge: edit::Purge,
+        lane: LaneNumber,
+        from: MessageId,
+    ) -> Vec<MessageId> {
+        let entries = self.entries.range(from..=MessageId::last_of(lane));
+        let entries = entries.filter(|(_, entry)| purge.takes(entry.state)).map(|(&id, _)| id);
+        let ids: Vec<MessageId> = entries.take(MESSAGES_MAX).collect();
+        if !ids.is_empty() || !purge.takes(State::Ready) {
+            return ids;
+        }
+        let place = self.lane(lane);
+        let records = place.records_from(place.cursor);
+        let fresh = records.filter(|(_, record)| !record.began_delayed());
+        let fresh = fresh.filter_map(|(sequence, _)| MessageId::new(lane, sequence));
+        fresh.take(MESSAGES_MAX).collect()
+    }
+
     pub(super) fn do_purge(&mut self, purge: edit::Purge, edits: &mut Edits<'_>) -> u64 {
         let lanes = LaneNumber::by_precedence().filter(|&lane| purge.concerns(lane));
         let mut purged = 0;
         for lane in lanes {
-            let range = MessageId::first_of(lane)..=MessageId::last_of(lane);
-            let entries = self.entries.range(range).filter(|(_, it)| purge.takes(it.state));
-            let mut ids: Vec<MessageId> = entries.map(|(&id, _)| id).collect();
-            if purge.takes(State::Ready) {
-                let place = self.lane(lane);
-                let records = place.records_from(place.cursor);
-                let fresh = records.filter(|(_, record)| !record.began_delayed());
-                ids.extend(fresh.filter_map(|(sequence, _)| MessageId::new(lane, sequence)));
+            let mut from = MessageId::first_of(lane);
+            loop {
+                let ids = self.some_to_purge(purge, lane, from);
+                let Some(&last) = ids.last() else { break };
+                for &id in &ids {
+                    self.remove(id, edits);
+                }
+                purged += ids.len() as u64;
+                from = last;
             }
-            purged += ids.len() as u64;
-            ids.iter().for_each(|&id| {
-                self.remove(id, edits);
-            });
         }
         self.totals.purged += purged;
         purged

@@ -11,7 +11,7 @@
 //!      | 7 ids            REVIVE
 //!      | 8 states:u8 lane PURGE: bits of states; lane 10 for all
 //!      | 9 settings       SETTINGS
-//!      | 10 now           SETTLE
+//!      | 10 now max       SETTLE: at most so many messages and names
 //!      | 11 ids           TAKE: delivered and gone
 //!      | 12 ids           DROP: gave way in a full queue
 //!      | 13 head-bytes    HEAD: of an empty queue that is made equal to another
@@ -246,7 +246,7 @@ pub(super) fn apply(queue: &mut Queue, edits: &[u8]) -> Result<(), DecodeError> 
                 native.do_purge(Purge::take(&mut rest)?, none);
             }
             SETTINGS => native.settings = Settings::take(&mut rest).ok_or(END)?,
-            SETTLE => native.settle_at(number(&mut rest)?, none),
+            SETTLE => native.do_settle(number(&mut rest)?, number(&mut rest)?, none),
             TAKE => each(&mut rest, |id| {
                 let deliveries = next_deliveries(native, id)?;
                 native.take_out(id, deliveries, none);

@@ -4,9 +4,12 @@ use super::entry::Entry;
 use super::id::{LANES, LaneNumber, MessageId};
 use super::native::{Native, Queue};
 use super::settings::Settings;
-use super::settle::Came;
+use super::settle::{Came, SETTLED_MAX};
 use super::state::State;
 use super::totals::Totals;
+
+/// Messages that have come due and that counting looks at, at most: about 5 ms.
+const COUNTED_DUE_MAX: usize = 16_384;
 
 /// How many messages there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -105,23 +108,10 @@ impl Queue {
         self.native().known.len()
     }
 
-    /// How many messages there are at this time.
+    /// How many messages there are at this time. Of more than [`COUNTED_DUE_MAX`] that have come
+    /// due, the others count as what they were.
     pub fn counts(&self, now_ms: u64) -> Counts {
-        let native = self.native();
-        let now_ms = native.time(now_ms);
-        let Native { delayed, leased, dead, .. } = *native;
-        let mut counts = Counts { delayed, leased, dead, ..Counts::default() };
-        for (count, lane) in counts.ready.iter_mut().zip(&native.lanes) {
-            *count = lane.ready();
-        }
-        for &(_, id) in native.due.iter().take_while(|(due_ms, _)| *due_ms <= now_ms) {
-            let was = native.entries.get(&id).map_or(State::Ready, |entry| entry.state);
-            *counts.of(was, id.lane()) -= 1;
-            if let Came::To(state) = native.state_when_due(id, now_ms) {
-                *counts.of(state, id.lane()) += 1;
-            }
-        }
-        counts
+        self.native().counts(now_ms, COUNTED_DUE_MAX)
     }
 
     /// Whether a consumer would get something at this time.
@@ -135,7 +125,8 @@ impl Queue {
         if native.next_ms() > native.time(now_ms) {
             return native.ready() > 0 && (inflight_max == 0 || native.leased < inflight_max);
         }
-        let counts = self.counts(now_ms);
+        // What a delivery settles first.
+        let counts = native.counts(now_ms, SETTLED_MAX);
         counts.all_ready() > 0 && (inflight_max == 0 || counts.leased < inflight_max)
     }
 
@@ -210,6 +201,25 @@ impl Queue {
 }
 
 impl Native {
+    /// The counts of [`Queue::counts`], that many messages being settled.
+    fn counts(&self, now_ms: u64, max: usize) -> Counts {
+        let now_ms = self.time(now_ms);
+        let Native { delayed, leased, dead, .. } = *self;
+        let mut counts = Counts { delayed, leased, dead, ..Counts::default() };
+        for (count, lane) in counts.ready.iter_mut().zip(&self.lanes) {
+            *count = lane.ready();
+        }
+        for &(_, id) in self.due.iter().take(max).take_while(|(due_ms, _)| *due_ms <= now_ms) {
+            let was = self.entries.get(&id).map_or(State::Ready, |entry| entry.state);
+            let count = counts.of(was, id.lane());
+            *count = count.saturating_sub(1);
+            if let Came::To(state) = self.state_when_due(id, now_ms) {
+                *counts.of(state, id.lane()) += 1;
+            }
+        }
+        counts
+    }
+
     /// A message at this time, unless it has expired.
     fn message_at(&self, id: MessageId, now_ms: u64) -> Option<Message<'_>> {
         let record = self.record(id)?;

@@ -61,6 +61,8 @@ pub struct Settings {
     pub overdue_first: bool,
     /// How long the name of a message is remembered.
     pub dedup_window_ms: u64,
+    /// How many names are remembered; one more, and the one is forgotten whose time is over first.
+    pub dedup_max: u64,
 }
 
 impl Settings {
@@ -75,6 +77,7 @@ impl Settings {
         paused: Paused::Nothing,
         overdue_first: false,
         dedup_window_ms: 300_000,
+        dedup_max: 100_000,
     };
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
@@ -88,6 +91,7 @@ impl Settings {
             self.paused as u64,
             self.overdue_first.into(),
             self.dedup_window_ms,
+            self.dedup_max,
         ];
         numbers.into_iter().for_each(|number| varint::put(out, number));
     }
@@ -118,6 +122,7 @@ impl Settings {
                 _ => return None,
             },
             dedup_window_ms: next()?,
+            dedup_max: next()?,
         })
     }
 }

@@ -22,12 +22,17 @@ pub(super) enum Came {
     Expired,
 }
 
+/// Messages and names that one change settles at most, about 2 ms: the queue is locked meanwhile.
+/// The others are settled by the next ones, and by the housekeeping.
+pub const SETTLED_MAX: usize = 4_096;
+
 impl Queue {
-    /// Does what time has done by now; returns true if anything was.
-    pub fn settle(&mut self, now_ms: u64, edits: &mut Edits<'_>) -> bool {
-        // One that is not due is not made native.
+    /// Does what time has done by now, to at most that many messages and names; returns true if
+    /// anything was.
+    pub fn settle(&mut self, now_ms: u64, max: usize, edits: &mut Edits<'_>) -> bool {
         let native = self.native();
-        native.next_ms() <= native.time(now_ms) && self.native_mut().advance(now_ms, edits)
+        // One that is not due is not made native.
+        native.next_ms() <= native.time(now_ms) && self.native_mut().settle(now_ms, max, edits)
     }
 }
 
@@ -40,33 +45,43 @@ impl Native {
 
     /// Settles before a change that depends on it.
     #[inline]
-    pub(super) fn advance(&mut self, now_ms: u64, edits: &mut Edits<'_>) -> bool {
+    pub(super) fn advance(&mut self, now_ms: u64, edits: &mut Edits<'_>) {
+        self.settle(now_ms, SETTLED_MAX, edits);
+    }
+
+    fn settle(&mut self, now_ms: u64, max: usize, edits: &mut Edits<'_>) -> bool {
         let now_ms = self.time(now_ms);
         let is_due = self.next_ms() <= now_ms;
         if is_due {
             edits.write(|out| {
                 out.push(edit::SETTLE);
                 varint::put(out, now_ms);
+                varint::put(out, max as u64);
             });
-            self.settle_at(now_ms, edits);
+            self.do_settle(now_ms, max as u64, edits);
         }
         is_due
     }
 
-    pub(super) fn settle_at(&mut self, now_ms: u64, edits: &mut Edits<'_>) {
+    pub(super) fn do_settle(&mut self, now_ms: u64, max: u64, edits: &mut Edits<'_>) {
         self.clock_ms = self.clock_ms.max(now_ms);
-        while let Some(&(due_ms, id)) = self.due.first()
+        let mut left = max;
+        while left > 0
+            && let Some(&(due_ms, id)) = self.due.first()
             && due_ms <= now_ms
         {
             // Whatever becomes of the message: its note is not met again.
             self.due.pop_first();
             self.come_due(id, now_ms, edits);
+            left -= 1;
         }
-        while let Some((due_ms, name)) = self.known_due.first()
+        while left > 0
+            && let Some((due_ms, name)) = self.known_due.first()
             && *due_ms <= now_ms
         {
             let name = name.clone();
             self.forget(&name, edits);
+            left -= 1;
         }
     }
 

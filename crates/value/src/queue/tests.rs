@@ -110,6 +110,7 @@ impl World {
             },
             overdue_first: some(3) == 1,
             dedup_window_ms: some(300),
+            dedup_max: some(5),
         }
     }
 
@@ -232,7 +233,7 @@ impl World {
             _ => {
                 self.judge.pass(now_ms);
                 let is_due = self.queue.next_expiry_ms() <= self.queue.native().time(now_ms);
-                let settled = self.change(|queue, edits| queue.settle(now_ms, edits));
+                let settled = self.change(|queue, edits| queue.settle(now_ms, SETTLED_MAX, edits));
                 same("settled", settled, is_due)
             }
         }

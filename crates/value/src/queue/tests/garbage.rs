@@ -12,7 +12,7 @@ fn use_it(queue: &mut Queue) {
         queue.counts(now_ms);
         queue.oldest_ready_ms(now_ms);
         queue.acknowledge(&tokens[tokens.len() / 2..], now_ms, &mut Edits::none());
-        queue.settle(now_ms + 100, &mut Edits::none());
+        queue.settle(now_ms + 100, 3, &mut Edits::none());
         queue.revive(Revived::All, now_ms, &mut Edits::none());
     }
     queue.purge(&State::ALL, None, 1 << 41, &mut Edits::none());

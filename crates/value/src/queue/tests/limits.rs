@@ -64,6 +64,55 @@ fn a_clock_that_steps_back_stands_still_for_the_queue() {
 }
 
 #[test]
+fn many_messages_are_put_or_none() {
+    let mut queue = Queue::new();
+    let settings = Settings { max: 3, full: Full::DropOldest, ..Settings::DEFAULT };
+    queue.set_settings(&settings, 5, &mut Edits::none());
+    let bodies = [b"a", b"b", b"c", b"d"].map(|body| message(body));
+    let put = |count: usize, queue: &mut Queue| {
+        queue.put_all(bodies[..count].iter().copied(), 5, &mut Edits::none()).map(|ids| ids.len())
+    };
+    assert_eq!(put(2, &mut queue), Ok(2));
+    let demand = Demand { count: 1, hold: Hold::Lease(None), worker: b"" };
+    queue.deliver(&demand, 5, &mut Edits::none(), &mut |_| ());
+    // One is held and stays, whatever gives way.
+    assert_eq!(put(3, &mut queue), Err(Refused::Full));
+    assert_eq!((queue.len(), queue.totals().dropped), (2, 0));
+    assert_eq!(put(2, &mut queue), Ok(2));
+    assert_eq!((queue.len(), queue.totals().dropped), (3, 1));
+    let reject = Settings { full: Full::Reject, ..settings };
+    queue.set_settings(&reject, 5, &mut Edits::none());
+    assert_eq!((put(1, &mut queue), put(4, &mut queue)), (Err(Refused::Full), Err(Refused::Full)));
+    assert_eq!(queue.len(), 3);
+}
+
+/// However many messages come due at once, a change does a bounded part of it.
+#[test]
+fn what_comes_due_at_once_is_settled_in_parts() {
+    let mut queue = Queue::new();
+    let count = if cfg!(miri) { 20 } else { 20_000 };
+    let max = count / 4;
+    for _ in 0..count {
+        let message = NewMessage { delay_ms: 10, ..message(b"a") };
+        queue.put(&message, 0, &mut Edits::none()).unwrap();
+    }
+    let mut copy = Queue::new();
+    let mut bytes = Vec::new();
+    queue.encode(&mut bytes);
+    copy.apply(&bytes, &FormLimits::default()).unwrap();
+    for part in 1..=4 {
+        let mut edits = Vec::new();
+        assert!(queue.settle(10, max, &mut Edits::to(&mut edits)));
+        copy.apply(&edits, &FormLimits::default()).unwrap();
+        assert_eq!(queue.native().ready(), (part * max) as u64);
+        assert_eq!(parts(&copy), parts(&queue));
+    }
+    assert!(!queue.settle(10, max, &mut Edits::none()));
+    let demand = Demand { count: 5, hold: Hold::Lease(Some(10)), worker: b"" };
+    assert_eq!(queue.deliver(&demand, 10, &mut Edits::none(), &mut |_| ()), 5);
+}
+
+#[test]
 fn a_time_beyond_all_times_is_never() {
     let mut queue = Queue::new();
     let message = NewMessage { delay_ms: u64::MAX, ..message(b"a") };

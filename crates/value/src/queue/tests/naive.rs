@@ -148,17 +148,21 @@ impl NaiveQueue {
         }
         let Settings { max, max_bytes, full, .. } = self.settings;
         let len = put.body.len() as u64;
+        let (saved, saved_totals) = (self.messages.clone(), self.totals);
         while max != 0 && self.messages.len() as u64 >= max
             || max_bytes != 0 && self.bytes() + len > max_bytes
         {
             let ready = self.messages.iter().filter(|message| message.state == State::Ready);
             let oldest = ready.map(|message| message.id).min();
             match oldest {
-                Some(id) if full == Full::DropOldest && (max_bytes == 0 || len <= max_bytes) => {
+                Some(id) if full == Full::DropOldest => {
                     self.messages.retain(|message| message.id != id);
                     self.totals.dropped += 1;
                 }
-                _ => return Err(false),
+                _ => {
+                    (self.messages, self.totals) = (saved, saved_totals);
+                    return Err(false);
+                }
             }
         }
         let next = &mut self.next[usize::from(put.lane.number())];
@@ -181,6 +185,12 @@ impl NaiveQueue {
         });
         if let Some((name, window_ms)) = put.dedup {
             let window_ms = window_ms.unwrap_or(self.settings.dedup_window_ms);
+            let max = self.settings.dedup_max as usize;
+            while max != 0 && self.known.len() >= max {
+                let first = self.known.iter().min_by_key(|(name, (_, ms))| (*ms, (*name).clone()));
+                let first = first.map(|(name, _)| name.clone()).unwrap();
+                self.known.remove(&first);
+            }
             self.known.insert(name.to_vec(), (id, now_ms.saturating_add(window_ms)));
         }
         self.totals.put += 1;
