@@ -11,6 +11,7 @@ use crate::residency::queue::MissQueue;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
 use crate::store::key::Key;
+use crate::timers::Timers;
 use crate::waiting::request::Places;
 use crate::waiting::watching::Watching;
 use basalt_change::place::PartitionId;
@@ -105,6 +106,8 @@ pub struct Engine {
     pub(crate) left_watches: RankedMutex<Vec<Watching>>,
     /// Places in queues of such clients.
     pub(crate) left_places: RankedMutex<Vec<(u64, Places)>>,
+    /// When queues for which clients wait have something for them.
+    pub(crate) timers: Timers,
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) expired_fields: AtomicU64,
@@ -167,6 +170,7 @@ impl Engine {
             flushed: RankedMutex::default(),
             left_watches: RankedMutex::default(),
             left_places: RankedMutex::default(),
+            timers: Timers::default(),
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             expired_fields: AtomicU64::new(0),

@@ -26,6 +26,8 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod threads;
+mod timer_thread;
+mod timers;
 mod waiting;
 
 pub use basalt_change::place::ShardSet;

@@ -1,4 +1,4 @@
-//! The engine's own threads: checkpoint, misses, housekeeping, warm-up.
+//! The engine's own threads: checkpoint, misses, housekeeping, timers, warm-up.
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -40,6 +40,7 @@ impl Background {
         let mut background = Background { engine: Arc::clone(engine), threads: Vec::new() };
         background.spawn("checkpoint", Urgency::CanWait, Engine::run_checkpoint_thread)?;
         background.spawn("housekeeping", Urgency::CanWait, Engine::run_housekeeping_thread)?;
+        background.spawn("timers", Urgency::ClientsWait, Engine::run_timer_thread)?;
         for number in 0..engine.options.miss_threads.max(1) {
             let name = format!("miss-{number}");
             background.spawn(&name, Urgency::ClientsWait, Engine::run_miss_thread)?;

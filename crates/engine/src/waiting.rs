@@ -28,6 +28,7 @@ use crate::store::context::Attempt;
 use crate::store::context::RunMode;
 use crate::store::held::Held;
 use crate::store::key::Key;
+use crate::store::queues::{next_time, rest_of};
 use crate::store::txn::Txn;
 use crate::store::view::View;
 use crate::waiting::request::{Behind, Places, Settled, WaitAnswer, WaitPlace, WaitRequest};
@@ -113,7 +114,7 @@ impl Txn<'_> {
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
             Some(Ask::Ready(request)) => {
-                join(&mut self.locked, client, &request);
+                join(self.engine, &mut self.locked, client, &request);
                 self.append(gate);
                 Settled::Waits(request)
             }
@@ -190,7 +191,7 @@ impl View<'_> {
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
             Some(Ask::Ready(request)) => {
-                join(&mut self.locked, client, &request);
+                join(self.engine, &mut self.locked, client, &request);
                 Settled::Waits(request)
             }
             None => {
@@ -270,10 +271,15 @@ fn places(db: u8, keys: &[Key<'_>]) -> Places {
     keys.iter().map(place).collect()
 }
 
-fn join(locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, request: &WaitRequest) {
-    for WaitPlace { partition, place, .. } in &request.places {
+fn join(engine: &Engine, locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, request: &WaitRequest) {
+    for WaitPlace { partition, place, key } in &request.places {
         let interest = &mut locked.partition_mut(*partition).interest;
         interest.get_or_insert_default().wait(*place, client, request.service);
+        let database = locked.partition(*partition).database(place.db);
+        let next_ms = next_time(database, place.hash, key);
+        if next_ms != u64::MAX {
+            engine.timers.note(*partition, *place, key, next_ms);
+        }
     }
 }
 
@@ -290,8 +296,9 @@ fn leave(
         if partition.interest.is_none() {
             continue;
         }
-        let rest = match seen(partition.database(place.db), place.hash, key, now_ms) {
-            WatchedState::Live => Rest::Something,
+        let database = partition.database(place.db);
+        let rest = match seen(database, place.hash, key, now_ms) {
+            WatchedState::Live => rest_of(database, place.hash, key, now_ms),
             WatchedState::Expired | WatchedState::Absent => Rest::Nothing,
         };
         let Some(interest) = &mut partition.interest else { continue };

@@ -189,6 +189,11 @@ impl Interest {
         }
     }
 
+    /// Somebody waits for this key.
+    pub fn is_waited_for(&self, place: KeyId) -> bool {
+        self.waiting.contains_key(&place)
+    }
+
     /// Keys that somebody waits for; of those, keys of which somebody awaits the end.
     pub fn waited_for(&self) -> (usize, usize) {
         let for_end = self.waiting.values().filter(|waiters| waiters.await_end()).count();

@@ -27,3 +27,4 @@ pub mod spread;
 pub mod table;
 pub mod unacknowledged;
 pub mod waiters;
+pub mod workers;

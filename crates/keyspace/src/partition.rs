@@ -6,6 +6,7 @@ use crate::hash::KeyHasher;
 use crate::interest::Interest;
 use crate::memory::pages::PagePool;
 use crate::unacknowledged::Unacknowledged;
+use crate::workers::Workers;
 use basalt_change::version::Version;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -54,6 +55,8 @@ pub struct Partition {
     last_version: Version,
     /// The clients that want to know of changes; nearly always none.
     pub interest: Option<Box<Interest>>,
+    /// The consumers that have asked for messages of its queues lately; of most partitions none.
+    pub workers: Option<Box<Workers>>,
 }
 
 /// What a checkpoint copies of a partition.
@@ -118,6 +121,7 @@ impl Partition {
             next_spread_id: 0,
             last_version: Version::NONE,
             interest: None,
+            workers: None,
         }
     }
 

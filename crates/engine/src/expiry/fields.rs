@@ -1,9 +1,11 @@
-//! Active expiry of hashes' fields: removing those that nobody asks for any more.
+//! Active expiry of hashes' fields, and what time does to queues: removing what nobody asks for any
+//! more.
 //!
 //! Expired fields are invisible at once, and so is a hash that has no others. This gives their
 //! memory back. A database's share of a partition knows which hashes may have a field that is due
 //! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its
-//! earliest field is due, and then again when its next one is.
+//! earliest field is due, and then again when its next one is. A queue is visited when a lease or a
+//! delay ends or a message expires.
 
 use crate::engine::Engine;
 use crate::log::Gate;
@@ -12,10 +14,11 @@ use crate::store::collections::Absent;
 use crate::store::context::CommandContext;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
+use crate::timer_thread::MESSAGES_A_LOCK;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;
-use basalt_value::{Collection, Hash, Variant};
+use basalt_value::{Hash, Queue, ValueRef, Variant};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -95,7 +98,12 @@ impl FieldExpiryCycle {
         let mut removed = 0;
         for bytes in &self.due {
             let key = Key::new(bytes, engine.keyspace.hasher());
-            removed += expire_fields(&mut txn, &key, FIELDS_A_LOCK.saturating_sub(removed));
+            if txn.stored(&key).and_then(Queue::of).is_some() {
+                txn.settle_queue(&key, MESSAGES_A_LOCK);
+                txn.signal_waiters_of_queue(&key);
+            } else {
+                removed += expire_fields(&mut txn, &key, FIELDS_A_LOCK.saturating_sub(removed));
+            }
         }
         // Nobody waits for it, but reads of these keys do.
         txn.commit(&mut Gate::default());
@@ -123,7 +131,7 @@ fn find_due(database: &Database, key_hash: u64, now_ms: u64, due: &mut Vec<Vec<u
 /// the next field is due. Returns the number of fields removed.
 fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
     let now_ms = txn.now_ms();
-    let fields = txn.stored_hash(key).map_or(0, Collection::len);
+    let fields = txn.stored(key).map_or(0, ValueRef::len);
     // A hash with nothing but expired fields is not there for anybody: what goes is the key.
     let Some(_) = txn.get(key) else {
         txn.delete(key);
@@ -136,16 +144,16 @@ fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
 }
 
 impl Txn<'_> {
-    /// The hash under a key, even if all of its fields have expired.
-    fn stored_hash(&self, key: &Key<'_>) -> Option<&Hash> {
+    /// The collection under a key, even a hash of which all fields have expired.
+    fn stored(&self, key: &Key<'_>) -> Option<ValueRef<'_>> {
         let partition = self.locked.partition(key.partition);
         let table = partition.database(self.session.db).table();
-        Hash::of(table.entry(table.find(key.hash, key.bytes)?).collection()?)
+        table.entry(table.find(key.hash, key.bytes)?).collection()
     }
 
-    /// Notes when the first field of the collection under a key expires, if one does.
+    /// Notes when time changes something in the collection under a key, if it does.
     pub(crate) fn note_field_expiry(&mut self, key: &Key<'_>) {
-        let next_ms = self.stored_hash(key).map_or(u64::MAX, Collection::next_expiry_ms);
+        let next_ms = self.stored(key).map_or(u64::MAX, ValueRef::next_expiry_ms);
         if next_ms != u64::MAX {
             self.engine.note_expiring(self.session.db);
             self.database(key).note_field_expiry(next_ms, key.hash);

@@ -15,9 +15,9 @@ pub type Places = Vec<WaitPlace>;
 /// A key that a client waits for.
 #[derive(Clone, Debug)]
 pub struct WaitPlace {
-    pub(super) partition: PartitionId,
-    pub(super) place: KeyId,
-    pub(super) key: Box<[u8]>,
+    pub(crate) partition: PartitionId,
+    pub(crate) place: KeyId,
+    pub(crate) key: Box<[u8]>,
 }
 
 /// What a command that found nothing waits for.
