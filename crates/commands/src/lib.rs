@@ -23,6 +23,7 @@ mod item;
 mod list;
 mod number;
 mod pubsub;
+mod queue;
 pub mod reference;
 mod scripting;
 mod server;

@@ -1,7 +1,7 @@
 //! All commands: the one file that knows the families.
 
 use crate::{
-    bits, connection, generic, geo, hash, hyperloglog, list, pubsub, scripting, server, set,
+    bits, connection, generic, geo, hash, hyperloglog, list, pubsub, queue, scripting, server, set,
     sorted_set, stream, strings, transactions, versions,
 };
 use basalt_call::calls::Commands;
@@ -14,6 +14,7 @@ const FAMILIES: &[&[Entry]] = &[
     list::COMMANDS,
     set::COMMANDS,
     stream::COMMANDS,
+    queue::COMMANDS,
     hash::COMMANDS,
     sorted_set::COMMANDS,
     geo::COMMANDS,

@@ -10,6 +10,7 @@ mod harness;
 mod hyperloglog;
 mod log;
 mod pubsub;
+mod queues;
 mod reference;
 mod scripting;
 mod server;

@@ -10,6 +10,7 @@ mod harness;
 mod line_front;
 mod outputs;
 mod pauses;
+mod queues;
 mod relief;
 #[path = "../../../tests/src/stall.rs"]
 mod stall;

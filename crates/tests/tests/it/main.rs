@@ -20,6 +20,7 @@ mod operations;
 mod pipelines;
 mod protocol;
 mod pubsub;
+mod queues;
 mod rdb;
 mod robustness;
 mod scripts;

@@ -1,0 +1,139 @@
+//! Q.CONFIG.
+
+use super::edit;
+use super::options::{lease_ms, time_ms};
+use basalt_call::entry::{Entry, Run};
+use basalt_engine::{Absent, Txn};
+use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::error::{CommandError, CommandResult};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+use basalt_value::Queue;
+use basalt_value::queue::{Full, Paused, Settings};
+
+pub(super) const Q_CONFIG: Entry = Entry {
+    spec: CommandSpec {
+        name: "q.config",
+        synopsis: "key <GET | SET setting value [setting value ...]>",
+        group: Group::Stream,
+        flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
+        keys: &[KeyUse::UPDATE],
+        since: "0.1.0",
+        complexity: "O(N) with N settings",
+        summary: "Returns or changes the settings of a queue: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max.",
+        examples: &[
+            "Q.CONFIG q GET => (nil)",
+            "Q.CONFIG q SET lease 60000 deliveries-max 5 full drop-oldest => OK",
+            r#"Q.CONFIG q GET => ["lease", (integer) 60000, "deliveries-max", (integer) 5, "max", (integer) 0, "max-bytes", (integer) 0, "full", "drop-oldest", "inflight-max", (integer) 0, "paused", "no", "overdue-first", "no", "dedup-window", (integer) 300000, "dedup-max", (integer) 100000]"#,
+            "Q.CONFIG q SET paused sometimes => (error) ERR paused must be no, put, get or all",
+            "Q.CONFIG q SET colour blue => (error) ERR a queue has no setting 'colour'",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(config),
+    ..Entry::DEFAULT
+};
+
+const PAUSED: [(&str, Paused); 4] =
+    [("no", Paused::Nothing), ("put", Paused::Put), ("get", Paused::Get), ("all", Paused::All)];
+const FULL: [(&str, Full); 2] = [("reject", Full::Reject), ("drop-oldest", Full::DropOldest)];
+const YES_NO: [(&str, bool); 2] = [("no", false), ("yes", true)];
+
+fn config(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    if args.is(2, "get") && args.len() == 3 {
+        return get(txn, args, reply);
+    }
+    if !args.is(2, "set") || args.len() < 5 || args.len().is_multiple_of(2) {
+        return Err(CommandError::SYNTAX);
+    }
+    let queue = txn.collection::<Queue>(args.key(0))?;
+    let mut settings = queue.map_or(Settings::DEFAULT, |queue| *queue.settings());
+    for index in (3..args.len()).step_by(2) {
+        set(&mut settings, args.word(index), args.word(index + 1))?;
+    }
+    edit(txn, args.key(0), Absent::Create, "q.config", |queue, now_ms, edits| {
+        queue.set_settings(&settings, now_ms, edits);
+    })?;
+    reply.ok();
+    Ok(())
+}
+
+fn get(txn: &Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let Some(queue) = txn.collection::<Queue>(args.key(0))? else {
+        reply.null();
+        return Ok(());
+    };
+    let settings = queue.settings();
+    reply.map(10);
+    number("lease", settings.lease_ms, reply);
+    number("deliveries-max", settings.deliveries_max, reply);
+    number("max", settings.max, reply);
+    number("max-bytes", settings.max_bytes, reply);
+    word("full", &FULL, settings.full, reply);
+    number("inflight-max", settings.inflight_max, reply);
+    word("paused", &PAUSED, settings.paused, reply);
+    word("overdue-first", &YES_NO, settings.overdue_first, reply);
+    number("dedup-window", settings.dedup_window_ms, reply);
+    number("dedup-max", settings.dedup_max, reply);
+    Ok(())
+}
+
+fn number(name: &str, value: u64, reply: &mut Reply<'_>) {
+    reply.bulk(name.as_bytes());
+    super::reply_number(value, reply);
+}
+
+fn word<T: PartialEq>(name: &str, words: &[(&str, T)], value: T, reply: &mut Reply<'_>) {
+    reply.bulk(name.as_bytes());
+    let word = words.iter().find(|(_, it)| *it == value).map_or("", |(word, _)| word);
+    reply.bulk(word.as_bytes());
+}
+
+fn set(settings: &mut Settings, name: &[u8], value: &[u8]) -> CommandResult {
+    match name.to_ascii_lowercase().as_slice() {
+        b"lease" => settings.lease_ms = lease_ms(value)?,
+        b"deliveries-max" => settings.deliveries_max = limit(value)?,
+        b"max" => settings.max = limit(value)?,
+        b"max-bytes" => settings.max_bytes = limit(value)?,
+        b"full" => {
+            const WORDS: &str = "ERR full must be reject or drop-oldest";
+            settings.full = one_of(&FULL, value, WORDS)?;
+        }
+        b"inflight-max" => settings.inflight_max = limit(value)?,
+        b"paused" => {
+            const WORDS: &str = "ERR paused must be no, put, get or all";
+            settings.paused = one_of(&PAUSED, value, WORDS)?;
+        }
+        b"overdue-first" => {
+            const WORDS: &str = "ERR overdue-first must be yes or no";
+            settings.overdue_first = one_of(&YES_NO, value, WORDS)?;
+        }
+        b"dedup-window" => settings.dedup_window_ms = time_ms(value, 1)?,
+        b"dedup-max" => settings.dedup_max = limit(value)?,
+        _ => return Err(no_setting(name)),
+    }
+    Ok(())
+}
+
+/// A limit, 0 for none.
+fn limit(word: &[u8]) -> Result<u64, CommandError> {
+    const REFUSED: CommandError =
+        CommandError::fixed("ERR value is out of range, must be positive");
+    basalt_number::parse_i64(word).and_then(|limit| u64::try_from(limit).ok()).ok_or(REFUSED)
+}
+
+fn one_of<T: Copy>(
+    words: &[(&str, T)],
+    value: &[u8],
+    refused: &'static str,
+) -> Result<T, CommandError> {
+    let found = words.iter().find(|(word, _)| value.eq_ignore_ascii_case(word.as_bytes()));
+    found.map(|(_, value)| *value).ok_or(CommandError::fixed(refused))
+}
+
+#[cold]
+fn no_setting(name: &[u8]) -> CommandError {
+    let shown = &name[..name.len().min(64)];
+    let shown = String::from_utf8_lossy(shown);
+    CommandError::new(format!("ERR a queue has no setting '{shown}'"))
+}

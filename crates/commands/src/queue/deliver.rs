@@ -1,0 +1,145 @@
+//! Q.GET.
+
+use super::options::{lease_ms, name, value};
+use super::{edit, reply_number};
+use crate::timeout;
+use basalt_call::entry::{Entry, Run};
+use basalt_engine::{Absent, Key, Service, Txn, WaitAnswer};
+use basalt_resp::Reply;
+use basalt_service::args::Args;
+use basalt_service::error::{CommandError, CommandResult};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
+use basalt_value::Queue;
+use basalt_value::queue::{Demand, Hold, MESSAGES_MAX};
+use std::time::Duration;
+
+pub(super) const Q_GET: Entry = Entry {
+    spec: CommandSpec {
+        name: "q.get",
+        synopsis: "[COUNT count] [LEASE milliseconds] [BLOCK milliseconds] [WORKER name] [NOACK] QUEUES key [key ...]",
+        group: Group::Stream,
+        flags: Flags::of(&[Flag::Write, Flag::Blocking]),
+        keys: &[KeyUse::TAKE],
+        overrides: &[at("QUEUES").named("queues")],
+        since: "0.1.0",
+        complexity: "O(N*log(M)) with N messages delivered of M",
+        summary: "Delivers messages, those of the first queue first, to be acknowledged while their lease lasts; waits for one if told so.",
+        examples: &[
+            "Q.GET QUEUES q => (nil)",
+            r#"Q.MPUT q 3 a b c => ["0-1", "0-2", "0-3"]"#,
+            "Q.GET COUNT 2 NOACK QUEUES absent q => (any)",
+            "Q.LEN q => (integer) 1",
+            "Q.GET LEASE 60000 WORKER w1 QUEUES q => (any)",
+            "Q.GET BLOCK 10 QUEUES q => (nil)",
+            "Q.GET LEASE 0 QUEUES q => (error) ERR lease is out of range: from 1 millisecond to 12 hours",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(get),
+    ..Entry::DEFAULT
+};
+
+/// What is asked for.
+struct Asked<'a> {
+    demand: Demand<'a>,
+    /// Whether it waits, and how long; `None` inside is for ever.
+    block: Option<Option<Duration>>,
+}
+
+impl<'a> Asked<'a> {
+    fn parse(args: &Args<'a>) -> Result<Asked<'a>, CommandError> {
+        let demand = Demand { count: 1, hold: Hold::Lease(None), worker: b"" };
+        let mut asked = Asked { demand, block: None };
+        let mut index = 1;
+        while !args.is(index, "queues") {
+            index = asked.option(args, index)?;
+        }
+        // The keys were found by the first word that says QUEUES, which may be a consumer's name.
+        let keys = args.keys().iter().map(|key| key.bytes);
+        if keys.eq(args.from(index + 1)) { Ok(asked) } else { Err(CommandError::SYNTAX) }
+    }
+
+    /// Reads one option; returns where the next one is.
+    fn option(&mut self, args: &Args<'a>, index: usize) -> Result<usize, CommandError> {
+        if args.is(index, "noack") {
+            self.demand.hold = Hold::None;
+            return Ok(index + 1);
+        }
+        let value = value(args, index)?;
+        if args.is(index, "count") {
+            let count = basalt_number::parse_i64(value).and_then(|it| usize::try_from(it).ok());
+            self.demand.count = count
+                .filter(|count| (1..=MESSAGES_MAX).contains(count))
+                .ok_or(CommandError::fixed("ERR count is out of range: from 1 to 1000"))?;
+        } else if args.is(index, "lease") {
+            let lease_ms = lease_ms(value)?;
+            if self.demand.hold != Hold::None {
+                self.demand.hold = Hold::Lease(Some(lease_ms));
+            }
+        } else if args.is(index, "block") {
+            self.block = Some(timeout::milliseconds(value)?);
+        } else if args.is(index, "worker") {
+            self.demand.worker = name(value)?;
+        } else {
+            return Err(CommandError::SYNTAX);
+        }
+        Ok(index + 2)
+    }
+}
+
+/// Whether there is a queue from which it is the client's turn to take: with others that wait, a
+/// client that may wait joins them. A client that has waited passes over a key that has got a value
+/// of another kind.
+fn is_ready(txn: &Txn<'_>, key: &Key<'_>, asked: &Asked<'_>) -> Result<bool, CommandError> {
+    match txn.collection::<Queue>(key) {
+        Ok(queue) => Ok(queue.is_some() && (asked.block.is_none() || txn.is_in_turn(key))),
+        Err(_) if txn.has_waited() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let asked = Asked::parse(args)?;
+    for key in args.keys() {
+        // A wrong kind is found before anything is taken.
+        is_ready(txn, key, &asked)?;
+    }
+    let (mut left, mut place) = (asked.demand.count, None);
+    for key in args.keys() {
+        if !asked.demand.worker.is_empty() && !txn.has_waited() {
+            txn.note_worker(key, asked.demand.worker);
+        }
+        // What a queue has may have come by time alone: it is asked before it is changed, so that
+        // one that has nothing is left as it is.
+        let now_ms = txn.now_ms();
+        let has_ready = |queue: &Queue| queue.has_ready(now_ms);
+        if left == 0
+            || !is_ready(txn, key, &asked)?
+            || !txn.collection::<Queue>(key)?.is_some_and(has_ready)
+        {
+            continue;
+        }
+        let place = place.get_or_insert_with(|| (reply.array_deferred(), 0));
+        let demand = Demand { count: left, ..asked.demand };
+        let delivered = edit(txn, key, Absent::Skip, "q.get", |queue, now_ms, edits| {
+            queue.deliver(&demand, now_ms, edits, &mut |it| {
+                reply.array(6);
+                reply.bulk(key.bytes);
+                reply.bulk(it.token.to_string().as_bytes());
+                reply.bulk(it.body);
+                reply_number(it.deliveries, reply);
+                reply_number(it.put_ms, reply);
+                reply.integer(it.token.id.lane().number().into());
+            })
+        })?;
+        left -= delivered.unwrap_or(0);
+        place.1 += delivered.unwrap_or(0);
+    }
+    match (place, asked.block) {
+        (Some((place, count)), _) => reply.array_end(place, count),
+        (None, Some(time)) if txn.wait(args.keys(), Service::InTurn, time) == WaitAnswer::Waits => {
+        }
+        (None, _) => reply.null_array(),
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! Commands on queues.
+
+mod life;
+mod random_commands;
+mod replay;

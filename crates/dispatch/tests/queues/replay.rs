@@ -1,0 +1,45 @@
+//! What the log says is what happened: replayed into a fresh engine, with a checkpoint half-way or
+//! not, it makes the same queues, with the same messages in the same states.
+
+use super::random_commands::{Commands, KEYS};
+use crate::harness::TestServer;
+
+const COMMANDS: usize = 3_000;
+
+#[test]
+fn queues_survive_a_crash() {
+    for seed in 20..23 {
+        for checkpoint_at in [None, Some(COMMANDS / 2), Some(COMMANDS - 1)] {
+            crash_and_compare(seed, checkpoint_at);
+        }
+    }
+}
+
+fn crash_and_compare(seed: u64, checkpoint_at: Option<usize>) {
+    let mut server = TestServer::new();
+    let mut commands = Commands::new(seed);
+    for number in 0..COMMANDS {
+        if Some(number) == checkpoint_at {
+            server.server.engine.checkpoint().expect("the tier is in memory");
+        }
+        server.clock.advance_ms(40);
+        let command = commands.next();
+        let reply = server.run(&command);
+        commands.note(&command, &reply);
+    }
+    let mut reopened = server.reopen();
+    let mut bytes = 0;
+    for key in KEYS {
+        for state in ["ready", "delayed", "leased", "dead"] {
+            let peek = ["Q.PEEK", key, "STATE", state, "COUNT", "1000"];
+            let before = server.run_for_bytes(&peek);
+            assert_eq!(reopened.run_for_bytes(&peek), before, "seed {seed}, {state} of {key}");
+            bytes += before.len();
+        }
+        for command in [["Q.STAT", key].as_slice(), &["Q.CONFIG", key, "GET"], &["TYPE", key]] {
+            let before = server.run_for_bytes(command);
+            assert_eq!(reopened.run_for_bytes(command), before, "seed {seed}, {command:?}");
+        }
+    }
+    assert!(bytes > 2_000, "seed {seed}: only {bytes} bytes were compared");
+}

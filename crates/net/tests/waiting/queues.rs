@@ -1,0 +1,138 @@
+//! Clients that wait for messages: puts, delays, leases that end, clients that vanish.
+
+use crate::harness::{Client, TestServer};
+use basalt_resp::Value;
+use std::time::{Duration, Instant};
+
+/// Much later than a message may come, and much sooner than a lease that nobody watches.
+const LATE: Duration = Duration::from_secs(5);
+
+fn body(reply: Value) -> String {
+    let Value::Array(deliveries) = &reply else { panic!("{reply:?}") };
+    let Some(Value::Array(fields)) = deliveries.first() else { panic!("{reply:?}") };
+    let Value::Bulk(body) = &fields[2] else { panic!("{reply:?}") };
+    String::from_utf8_lossy(body).into_owned()
+}
+
+#[test]
+fn the_longest_waiting_gets_the_message() {
+    let server = TestServer::start(3);
+    let mut producer = server.connect();
+    let mut consumers: Vec<Client> = (0..10).map(|_| server.connect()).collect();
+    for (count, consumer) in (1..).zip(&mut consumers) {
+        consumer.send("Q.GET BLOCK 0 QUEUES other q");
+        server.until_waiting(count);
+    }
+    for (number, consumer) in consumers.iter_mut().enumerate() {
+        producer.line(&format!("Q.PUT q {number}"));
+        assert_eq!(body(consumer.receive()), number.to_string());
+    }
+    assert_eq!(server.keys_waited_for(), 0);
+}
+
+/// How long a client waits for what this does.
+fn waits(server: &TestServer, before: &[&str], meanwhile: &[&str]) -> Duration {
+    let (mut other, mut waiter) = (server.connect(), server.connect());
+    for line in before {
+        other.line(line);
+    }
+    let start = Instant::now();
+    waiter.send("Q.GET BLOCK 20000 QUEUES q");
+    server.until_waiting(1);
+    for line in meanwhile {
+        other.line(line);
+    }
+    assert_eq!(body(waiter.receive()), "a");
+    other.line("DEL q");
+    start.elapsed()
+}
+
+#[test]
+fn a_lease_that_ends_and_a_delay_that_ends_wake() {
+    let server = TestServer::start(2);
+    for before in [
+        &["Q.PUT q a", "Q.GET LEASE 150 QUEUES q"][..],
+        &["Q.PUT q a DELAY 150"],
+        &["Q.PUT q b", "Q.GET LEASE 9000 QUEUES q", "Q.PUT q a DELAY 150"],
+    ] {
+        let waited = waits(&server, before, &[]);
+        assert!(waited >= Duration::from_millis(100) && waited < LATE, "{before:?}: {waited:?}");
+    }
+}
+
+#[test]
+fn a_time_that_comes_nearer_wakes() {
+    let server = TestServer::start(2);
+    let far = &["Q.PUT q b DELAY 15000"][..];
+    let waited = waits(&server, far, &["Q.PUT q a DELAY 150"]);
+    assert!(waited < LATE, "{waited:?}");
+    let paused = &["Q.PUT q a", "Q.CONFIG q SET paused get"][..];
+    let waited = waits(&server, paused, &["Q.CONFIG q SET paused no"]);
+    assert!(waited < LATE, "{waited:?}");
+}
+
+/// The place of a client that goes is taken by the next one, which the end of the lease finds.
+#[test]
+fn the_first_may_vanish() {
+    let server = TestServer::start(3);
+    let mut other = server.connect();
+    for round in 0..20 {
+        other.line("Q.PUT q a");
+        other.line("Q.GET LEASE 60 QUEUES q");
+        let (mut first, mut second) = (server.connect(), server.connect());
+        first.send("Q.GET BLOCK 0 QUEUES q");
+        server.until_waiting(1);
+        second.send("Q.GET BLOCK 20000 NOACK QUEUES q");
+        server.until_waiting(2);
+        drop(first);
+        let start = Instant::now();
+        assert_eq!(body(second.receive()), "a");
+        assert!(start.elapsed() < LATE, "round {round}");
+    }
+    assert_eq!(other.line("Q.LEN q"), Value::Integer(0));
+}
+
+/// Each message goes to one of many, and all of them go.
+#[test]
+fn no_message_is_left_lying() {
+    const MESSAGES: usize = 600;
+    const CONSUMERS: usize = 12;
+    let server = TestServer::start(3);
+    let taken: Vec<String> = std::thread::scope(|scope| {
+        let consume = || {
+            let mut client = server.connect();
+            let mut taken = Vec::new();
+            loop {
+                let reply = client.line("Q.GET BLOCK 3000 LEASE 30 QUEUES a b");
+                let Value::Array(deliveries) = &reply else { return taken };
+                let Some(Value::Array(fields)) = deliveries.first() else { panic!("{reply:?}") };
+                let [Value::Bulk(queue), Value::Bulk(token), Value::Bulk(body), ..] = &fields[..]
+                else {
+                    panic!("{fields:?}")
+                };
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                // Some hold it for too long.
+                if taken.len() % 17 == 3 {
+                    std::thread::sleep(Duration::from_millis(40));
+                }
+                let line = format!("Q.ACK {} {}", text(queue), text(token));
+                if client.line(&line) == Value::Integer(1) {
+                    taken.push(text(body));
+                }
+            }
+        };
+        let consumers: Vec<_> = (0..CONSUMERS).map(|_| scope.spawn(consume)).collect();
+        let mut producer = server.connect();
+        for number in 0..MESSAGES {
+            let key = if number % 2 == 0 { "a" } else { "b" };
+            let delay = if number % 10 == 0 { " DELAY 20" } else { "" };
+            let reply = producer.line(&format!("Q.PUT {key} {number}{delay}"));
+            assert!(matches!(reply, Value::Bulk(_)), "{reply:?}");
+        }
+        consumers.into_iter().flat_map(|consumer| consumer.join().expect("no panic")).collect()
+    });
+    let mut numbers: Vec<usize> =
+        taken.iter().map(|body| body.parse().expect("a number")).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..MESSAGES).collect::<Vec<_>>());
+}
