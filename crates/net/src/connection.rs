@@ -446,7 +446,8 @@ mod tests {
     fn connection(stream: Stream) -> Connection {
         let (address, local_address) = (String::from("peer"), String::from("here"));
         let wake = Box::new(Nobody);
-        let new = NewClient { address, local_address, fd: stream.fd(), now_ms: 0, wake };
+        let fd = stream.fd();
+        let new = NewClient { front: None, address, local_address, fd, now_ms: 0, wake };
         Connection::new(stream, Wire::default(), 1, Session::new(Clients::default().add(new), true))
     }
 

@@ -47,6 +47,11 @@ pub trait Front: ReplyForm {
     /// Writes a message of pub/sub, which has been written in Redis' protocol.
     fn deliver(&mut self, message: Output, out: &mut Output);
 
+    /// What CLIENT LIST calls it; `None` for Redis' protocol.
+    fn name(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The version of Redis' protocol in which commands write to it.
     fn protocol(&self) -> Protocol;
 

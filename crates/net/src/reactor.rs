@@ -329,14 +329,15 @@ impl Reactor {
         self.generation += 1;
         let connection = ConnectionId { index, generation: self.generation };
         let server = &turn.server;
+        let front = wire.front();
         let client = server.clients.add(NewClient {
+            front: front.name(),
             address,
             local_address,
             fd: stream.fd(),
             now_ms: turn.worker.now_ms,
             wake: Box::new(ConnectionHandle { mailbox: Arc::clone(&self.mailbox), connection }),
         });
-        let front = wire.front();
         let no_password = turn.worker.settings.clients.password.is_none();
         let mut session = Session::new(client, no_password || front.lets_in());
         session.address = Address { sink: self.sink, place: index as u32 };

@@ -23,6 +23,8 @@ pub struct ClientHandle {
     pub address: String,
     /// Own address.
     pub local_address: String,
+    /// What it speaks; `None` for Redis' protocol.
+    pub front: Option<&'static str>,
     /// File descriptor.
     pub fd: i32,
     /// When it connected, in unix milliseconds.
@@ -111,6 +113,8 @@ pub struct ClientNames {
 /// What is known of a connection when it is made.
 #[derive(Debug)]
 pub struct NewClient {
+    /// What it speaks; `None` for Redis' protocol.
+    pub front: Option<&'static str>,
     /// Peer address.
     pub address: String,
     /// Own address.
@@ -170,6 +174,7 @@ impl Clients {
             id,
             address: new.address,
             local_address: new.local_address,
+            front: new.front,
             fd: new.fd,
             connected_ms: new.now_ms,
             names: RankedMutex::default(),

@@ -136,6 +136,9 @@ fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut Str
         name(&names.lib_name),
         name(&names.lib_version),
     );
+    if let Some(front) = client.front {
+        let _ = write!(text, " front={front}");
+    }
 }
 
 fn flags(client: &ClientHandle) -> String {

@@ -475,6 +475,7 @@ fn server(engine: Arc<Engine>, host: &TestHost) -> Dispatcher {
 
 fn connect(server: &Server) -> (Session, Arc<Inbox>) {
     let client = server.clients.add(NewClient {
+        front: None,
         address: "127.0.0.1:50000".to_owned(),
         local_address: "127.0.0.1:6379".to_owned(),
         fd: 8,

@@ -21,6 +21,7 @@ impl Wake for NoWake {
 
 fn connect(server: &TestServer, address: &str) -> Arc<ClientHandle> {
     server.server.clients.add(NewClient {
+        front: None,
         address: address.to_owned(),
         local_address: "10.0.0.1:6379".to_owned(),
         fd: 9,
