@@ -2,13 +2,10 @@
 
 use basalt_config::Settings;
 use basalt_dispatch::Dispatcher;
-use basalt_http::HttpFront;
+use basalt_http::{HttpFront, Logins};
 use basalt_net::{ListenError, Listening};
 use std::io::ErrorKind;
 use std::sync::{Arc, OnceLock};
-
-/// The option's default: nobody may have asked for it.
-const DEFAULT_PORT: u16 = 8085;
 
 /// What connections by HTTP are served by, once it is there. Sockets come earlier, so that a taken
 /// port is found before a gigabyte is opened.
@@ -18,18 +15,23 @@ impl Http {
     /// Listens where the settings say.
     ///
     /// # Errors
-    /// An address cannot be used, unless it is only that the default port is taken.
-    pub fn listen(listening: &Listening, settings: &Settings) -> Result<Http, ListenError> {
+    /// An address cannot be used, unless it is only that a port is taken that nobody has asked for.
+    pub fn listen(
+        listening: &Listening,
+        settings: &Settings,
+        is_port_given: bool,
+    ) -> Result<Http, ListenError> {
         let http = Http(Arc::default());
         let Some(network) = settings.http.listening(&settings.network) else { return Ok(http) };
-        let server = Arc::clone(&http.0);
+        let (server, logins) = (Arc::clone(&http.0), Arc::<Logins>::default());
         let front = move || {
             let server = server.get().expect("nobody is accepted before there is a server");
-            Box::new(HttpFront::new(Arc::clone(server))) as Box<dyn basalt_net::Front>
+            Box::new(HttpFront::new(Arc::clone(server), Arc::clone(&logins)))
+                as Box<dyn basalt_net::Front>
         };
         match listening.add(&network, front) {
             Err(ListenError::Address { error, .. })
-                if error.kind() == ErrorKind::AddrInUse && network.port == DEFAULT_PORT =>
+                if error.kind() == ErrorKind::AddrInUse && !is_port_given =>
             {
                 let port = network.port;
                 tracing::warn!(port, "the port is taken: no HTTP; choose another --http-port");

@@ -103,7 +103,8 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
     let listening = Arc::new(Listening::open(&settings.network)?);
-    let http = Http::listen(&listening, &settings)?;
+    let is_port_given = loaded.given.contains(&"http-port");
+    let http = Http::listen(&listening, &settings, is_port_given)?;
 
     let env = Env::system();
     let opening = env.clock.now();

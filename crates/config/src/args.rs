@@ -34,6 +34,8 @@ pub struct Loaded {
     pub config: Config,
     /// To be logged once the log is open.
     pub warnings: Vec<Warning>,
+    /// The options that were given, by the names of their table.
+    pub given: Vec<&'static str>,
 }
 
 /// Reads the arguments after the program's name, and the files that they name.
@@ -69,8 +71,9 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
         loader.stream(&SourcePlace::whole("standard input"), stdin)?;
     }
     read_options(&mut loader, &place, args)?;
+    let given = loader.given();
     let (values, warnings) = loader.finish();
-    Ok(Invocation::Run(Box::new(Loaded { config: Config::new(values, file), warnings })))
+    Ok(Invocation::Run(Box::new(Loaded { config: Config::new(values, file), warnings, given })))
 }
 
 fn config_file(place: &SourcePlace, name: &[u8]) -> Result<ConfigFile, LoadError> {

@@ -55,6 +55,12 @@ impl Loader {
         }
     }
 
+    /// The options that have been set, by their names.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let places = OptionId::all().zip(&self.places);
+        places.filter_map(|(id, place)| place.as_ref().map(|_| id.spec().name)).collect()
+    }
+
     /// The values, and the warnings about options without effect besides those given so far.
     pub(crate) fn finish(mut self) -> (Values, Vec<Warning>) {
         for (id, place) in OptionId::all().zip(self.places) {

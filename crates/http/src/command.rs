@@ -71,7 +71,9 @@ impl Decoded {
         let mut source = serde_json::Deserializer::from_slice(body);
         let read = match items {
             Items::Words | Items::Commands => source.deserialize_seq(&mut reading),
-            Items::Fields | Items::Scores | Items::Expiry => source.deserialize_map(&mut reading),
+            Items::Fields | Items::Scores | Items::Expiry | Items::Password => {
+                source.deserialize_map(&mut reading)
+            }
         };
         match (reading.problem, read.and_then(|()| source.end())) {
             (Some(problem), _) => Err(problem),
@@ -183,7 +185,7 @@ impl<'de> Visitor<'de> for &mut Reading {
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.items {
             Items::Words | Items::Commands => "an array of words",
-            Items::Fields | Items::Scores | Items::Expiry => "an object",
+            Items::Fields | Items::Scores | Items::Expiry | Items::Password => "an object",
         })
     }
 

@@ -249,6 +249,12 @@ fn schema(items: Items) -> Value {
             "maxItems": 1000,
             "items": { "type": "array", "minItems": 1, "items": word },
         }),
+        Items::Password => json!({
+            "type": "object",
+            "required": ["password"],
+            "additionalProperties": false,
+            "properties": { "user": { "type": "string" }, "password": { "type": "string" } },
+        }),
         Items::Expiry => json!({
             "type": "object",
             "required": ["ttl_ms"],

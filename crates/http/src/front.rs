@@ -8,8 +8,10 @@
 //! Requests are parsed ahead of those that run, so plans wait in the order of their requests. What
 //! no command answers, an error for one, is answered when all before it is.
 
-use crate::identity::Accepted;
+use crate::guard::listed_origin;
+use crate::identity::{Accepted, Authority};
 use crate::intake::{Arrival, Intake};
+use crate::logins::Logins;
 use crate::patience::{Patience, Progress};
 use crate::plan::{Answer, Ending, Plan, Purpose};
 use crate::problem::Problem;
@@ -19,7 +21,7 @@ use crate::respond::{
 use crate::series::{Batch, Gathered, Series};
 use crate::task::{self, Task};
 use crate::write::{Writing, Written};
-use basalt_config::Settings;
+use basalt_config::{HttpSettings, Settings};
 use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Terms, Then};
 use basalt_env::Instant;
 use basalt_http1::{Body, Connection, Date, Head, Status};
@@ -31,7 +33,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Of a response to bytes of which no request is known.
-const OF_NO_REQUEST: Ending = Ending { connection: Connection::Closes, is_without_body: false };
+const OF_NO_REQUEST: Ending =
+    Ending { connection: Connection::Closes, is_without_body: false, origin: None };
 
 /// See the head of this file.
 pub struct HttpFront {
@@ -42,6 +45,9 @@ pub struct HttpFront {
     intake: Intake,
     patience: Patience,
     accepted: Accepted,
+    logins: Arc<Logins>,
+    /// The listed origin whose page has sent the request at hand.
+    origin: Option<u16>,
     /// Requests that are parsed and have not begun to run.
     plans: VecDeque<Plan>,
     /// The request that has begun to run, and where its reply begins.
@@ -68,6 +74,11 @@ struct UnderWay {
     bytes: usize,
 }
 
+fn circumstances<'a>(date: &'a Date, settings: &'a HttpSettings) -> Circumstances<'a> {
+    let HttpSettings { json_bytes_max, cors_origins, .. } = settings;
+    Circumstances { date, json_bytes_max: *json_bytes_max, origins: cors_origins }
+}
+
 impl fmt::Debug for HttpFront {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("HttpFront").field("plans", &self.plans).finish_non_exhaustive()
@@ -75,8 +86,8 @@ impl fmt::Debug for HttpFront {
 }
 
 impl HttpFront {
-    /// The front of a connection to this server.
-    pub fn new(server: Arc<Dispatcher>) -> HttpFront {
+    /// The front of a connection to this server, which shares its logins with all others.
+    pub fn new(server: Arc<Dispatcher>, logins: Arc<Logins>) -> HttpFront {
         let settings_version = server.config.version();
         HttpFront {
             settings: server.config.settings(),
@@ -85,6 +96,8 @@ impl HttpFront {
             intake: Intake::default(),
             patience: Patience::default(),
             accepted: Accepted::default(),
+            logins,
+            origin: None,
             plans: VecDeque::new(),
             current: None,
             mark: None,
@@ -120,12 +133,15 @@ impl HttpFront {
         if let Some(gone_on) = self.intake.go_on_discarding(input, &head) {
             return Ok(self.answer_or_wait(head, gone_on));
         }
-        let circumstances = task::Circumstances {
-            server: &self.server,
+        self.origin = listed_origin(&head, &input.bytes()[input.parsed()..], &self.settings.http);
+        let authority = Authority {
             settings: &self.settings,
             settings_version: self.settings_version,
-            accepted: &mut self.accepted,
+            logins: &self.logins,
+            clock: &*self.server.env.clock,
         };
+        let accepted = &mut self.accepted;
+        let circumstances = task::Circumstances { server: &self.server, authority, accepted };
         let task = match Task::of(&head, &input.bytes()[input.parsed()..], circumstances) {
             Ok(Task::Own(own)) => return self.answer_instead(input, head, own),
             Ok(task) => task,
@@ -136,7 +152,7 @@ impl HttpFront {
             Arrival::Whole(bytes) => bytes,
             Arrival::Wants(wanted) => {
                 let continues = self.intake.continues(&head);
-                let ending = Ending::of(&head);
+                let ending = Ending::of(&head, self.origin);
                 self.intake.put_back(head);
                 if continues {
                     self.own = Some((Own::Continue, ending));
@@ -145,34 +161,52 @@ impl HttpFront {
                 return Ok(Next::Incomplete { wanted });
             }
         };
+        Ok(self.write(input, (&head, body), task, words))
+    }
+
+    /// Writes the words of the request at hand, whose body of this many bytes is there.
+    fn write(
+        &mut self,
+        input: &mut Input,
+        (head, body): (&Head, usize),
+        task: Task,
+        words: &mut Vec<Arg>,
+    ) -> Next {
         let before = words.len();
         let bytes = head.bytes + body;
         let is_first = self.intake.is_first();
         let mut writing = Writing {
             input,
-            head: &head,
+            head,
             body_bytes: body,
             server: &self.server,
-            settings: &self.settings,
+            authority: Authority {
+                settings: &self.settings,
+                settings_version: self.settings_version,
+                logins: &self.logins,
+                clock: &*self.server.env.clock,
+            },
+            ending: Ending::of(head, self.origin),
         };
         let mut read = if is_first { self.batch.take() } else { None };
         match writing.write(task, &mut read, words) {
             Ok(Written::One(plan)) => {
                 self.plans.push_back(plan);
                 self.intake.pass();
-                Ok(Next::Request { bytes })
+                Next::Request { bytes }
             }
+            Ok(Written::Answered(own)) => self.pass(head, body, own),
             Ok(Written::Several(mut series, purpose, plan)) => {
                 if is_first {
                     series.skip(self.gathered.ran);
                     self.batch = read;
                 }
                 let start = input.parsed();
-                Ok(self.take_next(UnderWay { series, purpose, plan, bytes }, start, words))
+                self.take_next(UnderWay { series, purpose, plan, bytes }, start, words)
             }
             Err(problem) => {
                 words.truncate(before);
-                Ok(self.pass(&head, body, Own::Problem(problem)))
+                self.pass(head, body, Own::Problem(problem))
             }
         }
     }
@@ -210,7 +244,7 @@ impl HttpFront {
         let outcome = std::mem::take(&mut self.gathered).outcome(purpose);
         self.batch = None;
         self.date.set(self.server.env.clock.unix_ms());
-        let circumstances = Circumstances { date: &self.date, json_bytes_max: bytes_max };
+        let circumstances = circumstances(&self.date, &self.settings.http);
         respond_together(outcome, plan.ending, out, circumstances)
     }
 
@@ -229,14 +263,14 @@ impl HttpFront {
     fn answer_instead(&mut self, input: &mut Input, head: Head, own: Own) -> Result<Next, Problem> {
         let length = match head.body {
             Body::Length(length) if length <= self.settings.http.body_bytes_max as u64 => length,
-            _ => return Ok(self.close_with(own, Ending::of(&head))),
+            _ => return Ok(self.close_with(own, Ending::of(&head, self.origin))),
         };
         if length == 0 {
             return Ok(self.pass(&head, 0, own));
         }
         if head.expects_continue {
             // The body may come or not: nobody can tell what the next bytes are.
-            return Ok(self.close_with(own, Ending::of(&head)));
+            return Ok(self.close_with(own, Ending::of(&head, self.origin)));
         }
         self.intake.discard(length, own);
         match self.intake.go_on_discarding(input, &head) {
@@ -257,7 +291,7 @@ impl HttpFront {
 
     /// The request at hand is answered by the front itself.
     fn pass(&mut self, head: &Head, body_bytes: usize, own: Own) -> Next {
-        let ending = Ending::of(head);
+        let ending = Ending::of(head, self.origin);
         let closes = matches!(&own, Own::Problem(problem) if problem.closes);
         if closes || ending.closes() {
             return self.close_with(own, ending);
@@ -275,7 +309,8 @@ impl HttpFront {
 
     fn respond_self(&mut self, own: &Own, ending: Ending, out: &mut Output) {
         self.date.set(self.server.env.clock.unix_ms());
-        respond_self(own, ending, out, &self.date);
+        let circumstances = circumstances(&self.date, &self.settings.http);
+        respond_self(own, ending, out, circumstances);
     }
 }
 
@@ -327,6 +362,10 @@ impl Front for HttpFront {
 
     fn protocol(&self) -> Protocol {
         Protocol::Resp3
+    }
+
+    fn name(&self) -> Option<&'static str> {
+        Some("http")
     }
 
     fn lets_in(&self) -> bool {
@@ -393,7 +432,6 @@ impl ReplyForm for HttpFront {
             return self.end_part((plan, mark), (purpose, is_last), out);
         }
         self.date.set(self.server.env.clock.unix_ms());
-        let json_bytes_max = self.settings.http.json_bytes_max;
-        respond(plan, mark, out, Circumstances { date: &self.date, json_bytes_max })
+        respond(plan, mark, out, circumstances(&self.date, &self.settings.http))
     }
 }

@@ -8,10 +8,14 @@
 //! - Without `Sec-Fetch-Site`, a `Referer` is ours: the same for browsers that do not send that
 //!   field to plain addresses.
 //!
+//! Pages whose origins are listed (`http-cors-origins`) may send what others may not; before what
+//! needs it, their browsers ask, and are told so (Fetch, section 3.3).
+//!
 //! A body in JSON must be called so (`command.rs`): a page cannot do that without being asked.
 
 use crate::identity::Identity;
 use crate::problem::Problem;
+use basalt_config::HttpSettings;
 use basalt_http1::{Authority, Field, Head, Status};
 
 /// Refuses what a page may have sent.
@@ -22,13 +26,17 @@ pub(crate) fn admit(
     head: &Head,
     bytes: &[u8],
     identity: Identity,
-    hosts: &[String],
+    settings: &HttpSettings,
 ) -> Result<(), Problem> {
+    let hosts = &settings.hosts;
     let value = |field| head.field(field).map(|range| &bytes[range]);
     let host = value(Field::Host).and_then(Authority::parse);
     if identity == Identity::Anybody && host.is_some_and(|host| !is_known(&host, hosts)) {
         let text = "the server is not known by this name: see the option http-hosts";
         return Err(Problem::new(Status::MisdirectedRequest, "BADHOST", text));
+    }
+    if listed_origin(head, bytes, settings).is_some() {
+        return Ok(());
     }
     let site = value(Field::SecFetchSite);
     let is_foreign = matches!(site, Some(b"cross-site" | b"same-site"));
@@ -42,6 +50,24 @@ pub(crate) fn admit(
         return Err(cross_site());
     }
     Ok(())
+}
+
+/// Which of the origins whose pages may use the server sends a request, if one does.
+#[inline]
+pub(crate) fn listed_origin(head: &Head, bytes: &[u8], settings: &HttpSettings) -> Option<u16> {
+    if settings.cors_origins.is_empty() {
+        return None;
+    }
+    let origin = &bytes[head.field(Field::Origin)?];
+    let at = settings.cors_origins.iter().position(|listed| listed.as_bytes() == origin)?;
+    u16::try_from(at).ok()
+}
+
+/// Whether a browser asks what a page with a listed origin may send. It sends no credentials with
+/// that question.
+pub(crate) fn is_preflight(head: &Head, bytes: &[u8], settings: &HttpSettings) -> bool {
+    head.field(Field::AccessControlRequestMethod).is_some()
+        && listed_origin(head, bytes, settings).is_some()
 }
 
 fn cross_site() -> Problem {

@@ -1,11 +1,14 @@
 //! The sender of a request: each request proves its own, whatever came before on the connection.
 
+use crate::logins::Logins;
 use crate::problem::Problem;
 use basalt_config::Settings;
+use basalt_env::Clock;
 use basalt_http1::{Credentials, Field, Head, Status};
+use std::hint::black_box;
 
 /// The only user.
-const DEFAULT_USER: &[u8] = b"default";
+pub(crate) const DEFAULT_USER: &[u8] = b"default";
 
 /// The latest credentials that were accepted on a connection: the same again cost a comparison.
 #[derive(Debug, Default)]
@@ -13,51 +16,78 @@ pub(crate) struct Accepted {
     value: Vec<u8>,
     /// Under which settings.
     version: u64,
+    /// Until when, in unix milliseconds.
+    end_ms: u64,
 }
 
 /// What a request has proven.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Identity {
-    /// There is a password, and the client knows it.
+    /// There is a password, and the client knows it, or has a token for it.
     Proven,
     /// There is none.
     Anybody,
 }
 
+/// What credentials are judged by.
+#[derive(Clone, Copy)]
+pub(crate) struct Authority<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) settings_version: u64,
+    pub(crate) logins: &'a Logins,
+    pub(crate) clock: &'a dyn Clock,
+}
+
 impl Accepted {
-    /// Finds out who sends a request, under the settings with this version.
+    /// Finds out who sends a request.
     ///
     /// # Errors
-    /// The password is missing or wrong.
+    /// The password is missing or wrong, or the token is none.
     pub(crate) fn identify(
         &mut self,
         head: &Head,
         bytes: &[u8],
-        (settings, version): (&Settings, u64),
+        authority: Authority<'_>,
     ) -> Result<Identity, Problem> {
+        let Authority { settings, settings_version: version, logins, clock } = authority;
         let Some(password) = &settings.clients.password else { return Ok(Identity::Anybody) };
         let Some(value) = head.field(Field::Authorization).map(|range| &bytes[range]) else {
             let text = "NOAUTH Authentication required.";
             return Err(refused("NOAUTH", text, head, bytes));
         };
-        if self.version == version && !self.value.is_empty() && self.value == value {
+        let now_ms = clock.unix_ms();
+        if self.version == version && now_ms < self.end_ms && is_same(&self.value, value) {
             return Ok(Identity::Proven);
         }
         let mut scratch = Vec::new();
-        let is_right = match Credentials::parse(value, &mut scratch)? {
+        let end_ms = match Credentials::parse(value, &mut scratch)? {
             Credentials::Basic { user, password: given } => {
                 // Both are looked at, so that a wrong user takes as long as a wrong password.
-                password.is(given) & (user == DEFAULT_USER)
+                let is_right = password.is(given) & (user == DEFAULT_USER);
+                is_right.then_some(u64::MAX)
             }
-            Credentials::Bearer { .. } => false,
+            Credentials::Bearer { token } => logins.end_of(token, now_ms, settings),
         };
-        if !is_right {
-            let text = "WRONGPASS invalid username-password pair or user is disabled.";
-            return Err(refused("WRONGPASS", text, head, bytes));
-        }
-        *self = Accepted { value: value.to_vec(), version };
+        let Some(end_ms) = end_ms else { return Err(wrong_password(head, bytes)) };
+        *self = Accepted { value: value.to_vec(), version, end_ms };
         Ok(Identity::Proven)
     }
+}
+
+/// Whether two texts are the same, found out in a time that depends on their lengths alone, so that
+/// nobody can find credentials byte by byte.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() || one.is_empty() {
+        return false;
+    }
+    let differing = one.iter().zip(other).fold(0, |all, (one, other)| black_box(all | one ^ other));
+    black_box(differing) == 0
+}
+
+/// User and password do not belong together.
+pub(crate) fn wrong_password(head: &Head, bytes: &[u8]) -> Problem {
+    let text = "WRONGPASS invalid username-password pair or user is disabled.";
+    refused("WRONGPASS", text, head, bytes)
 }
 
 /// A browser is not asked for a password: it would keep it and attach it to what other sites send.
@@ -67,4 +97,18 @@ fn refused(code: &'static str, text: &'static str, head: &Head, bytes: &[u8]) ->
     let is_browser = agent.starts_with(b"Mozilla/")
         || sent_by_browser.iter().any(|&field| head.field(field).is_some());
     Problem { challenges: !is_browser, ..Problem::new(Status::Unauthorized, code, text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn texts_are_the_same_if_all_of_their_bytes_are() {
+        assert!(is_same(b"Basic abc", b"Basic abc"));
+        for other in [&b""[..], b"Basic abd", b"casic abc", b"Basic ab", b"Basic abcd"] {
+            assert!(!is_same(b"Basic abc", other) && !is_same(other, b"Basic abc"));
+        }
+        assert!(!is_same(b"", b""), "nothing is no credentials");
+    }
 }

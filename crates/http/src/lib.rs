@@ -20,6 +20,8 @@ mod health;
 mod identity;
 mod intake;
 mod json;
+mod login;
+mod logins;
 mod operation;
 mod patience;
 mod plan;
@@ -37,3 +39,4 @@ mod words;
 mod write;
 
 pub use front::HttpFront;
+pub use logins::Logins;

@@ -57,6 +57,8 @@ pub(crate) enum Run {
     Live,
     /// Whether it takes requests, by `health.rs`.
     Ready,
+    /// A token for a password, by `login.rs`.
+    Login,
     /// The table itself, by `document.rs`.
     Document,
 }
@@ -87,6 +89,8 @@ pub(crate) enum Items {
     Expiry,
     /// An array of commands.
     Commands,
+    /// User and password.
+    Password,
 }
 
 /// A parameter of a query.

@@ -30,16 +30,18 @@ pub(crate) struct Ending {
     pub(crate) connection: Connection,
     /// A HEAD: the response says how long its body would be.
     pub(crate) is_without_body: bool,
+    /// The origin whose page may read it, among those that are listed.
+    pub(crate) origin: Option<u16>,
 }
 
 impl Ending {
-    pub(crate) fn of(head: &Head) -> Ending {
+    pub(crate) fn of(head: &Head, origin: Option<u16>) -> Ending {
         let connection = match (head.keeps_alive, head.is_old) {
             (false, _) => Connection::Closes,
             (true, true) => Connection::Kept,
             (true, false) => Connection::Unsaid,
         };
-        Ending { connection, is_without_body: head.method == Method::Head }
+        Ending { connection, is_without_body: head.method == Method::Head, origin }
     }
 
     pub(crate) fn closes(self) -> bool {

@@ -40,6 +40,12 @@ const OF_PROBLEMS: &str = "Content-Type: application/problem+json\r\n\
                            X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
 const OF_TEXTS: &str = "Content-Type: text/plain\r\nX-Content-Type-Options: nosniff\r\n\
                         Cache-Control: no-store\r\n";
+/// Fields that a page with a listed origin may send, and see.
+const SENT_BY_PAGES: &[u8] =
+    b"Authorization, Content-Type, If-Match, If-None-Match, Range, X-Basalt";
+const SHOWN_TO_PAGES: &[u8] = b"Accept-Ranges, Allow, Content-Range, ETag, Location, Retry-After";
+/// How long a browser need not ask again what they may send.
+const PREFLIGHT_SECONDS: u64 = 600;
 const OF_NOTHING: &str = "Cache-Control: no-cache\r\n";
 
 /// A response without a command's reply.
@@ -48,6 +54,10 @@ pub(crate) enum Own {
     Problem(Problem),
     /// A short text.
     Text(&'static [u8]),
+    /// JSON.
+    Json(Vec<u8>),
+    /// What a page with a listed origin may send: the methods of the target.
+    Preflight(String),
     /// The document of the interface.
     Document(&'static [u8]),
     /// The methods of the target.
@@ -62,6 +72,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) date: &'a Date,
     /// Largest reply that is written as JSON.
     pub(crate) json_bytes_max: usize,
+    /// The origins whose pages may read responses.
+    pub(crate) origins: &'a [String],
 }
 
 /// Leaves room for the head, where the reply will be a value.
@@ -129,13 +141,26 @@ pub(crate) fn respond_together(
 }
 
 /// Writes a response of the front's own.
-pub(crate) fn respond_self(own: &Own, ending: Ending, out: &mut Output, date: &Date) {
+pub(crate) fn respond_self(
+    own: &Own,
+    ending: Ending,
+    out: &mut Output,
+    circumstances: Circumstances<'_>,
+) {
     let mark = Reply::new(out, Protocol::Resp3).mark();
-    let circumstances = Circumstances { date, json_bytes_max: 0 };
     let mut response = Response { out, mark, ending, circumstances };
     match own {
         Own::Problem(problem) => response.problem(problem),
         Own::Text(text) => response.write(Status::Ok, OF_TEXTS, &[], text),
+        Own::Json(body) => response.write(Status::Ok, OF_JSON, &[], body),
+        Own::Preflight(methods) => {
+            let fields = [
+                ("Access-Control-Allow-Methods", Value::Text(methods.as_bytes())),
+                ("Access-Control-Allow-Headers", Value::Text(SENT_BY_PAGES)),
+                ("Access-Control-Max-Age", Value::Number(PREFLIGHT_SECONDS)),
+            ];
+            response.write_head(Status::NoContent, OF_NOTHING, &fields, None);
+        }
         Own::Document(document) => response.write(Status::Ok, OF_JSON, &[], document),
         Own::Methods(methods) => {
             let fields = [("Allow", Value::Text(methods.as_bytes()))];
@@ -203,6 +228,9 @@ impl Response<'_> {
     /// A string, where it stands.
     #[inline]
     fn value(&mut self, room: usize, range: Option<ByteRange>, is_document: bool) {
+        if self.ending.origin.is_some() {
+            return self.value_elsewhere(room, range, is_document);
+        }
         let mark = self.mark;
         let mut reply = self.reply();
         let Some(copied) = reply.copied_since(mark) else {
@@ -275,10 +303,12 @@ impl Response<'_> {
 
     /// Writes a string, or a part of it.
     fn write_value(&mut self, part: Range<usize>, len: usize, is_document: bool, body: &[u8]) {
-        let fields = [("Content-Range", content_range(&part, len))];
-        let fields = if part.len() == len { &fields[..0] } else { &fields };
+        let mut fields = self.for_page();
+        if part.len() != len {
+            fields.push(("Content-Range", content_range(&part, len)));
+        }
         let mut head = Vec::with_capacity(ROOM_MAX);
-        self.head_of_value(&part, len, is_document, fields).write(&mut head);
+        self.head_of_value(&part, len, is_document, &fields).write(&mut head);
         self.cut();
         self.reply().raw(&head);
         self.reply().raw(body);
@@ -465,6 +495,22 @@ impl Response<'_> {
         self.write(problem.status, OF_PROBLEMS, &fields, &problem.body());
     }
 
+    /// What a browser must be told so that it shows the response to the page that has asked.
+    fn for_page<'b>(&self) -> Vec<(&'static str, Value<'b>)>
+    where
+        Self: 'b,
+    {
+        let origins = self.circumstances.origins;
+        let origin = self.ending.origin.and_then(|at| origins.get(usize::from(at)));
+        origin.map_or_else(Vec::new, |origin| {
+            vec![
+                ("Access-Control-Allow-Origin", Value::Text(origin.as_bytes())),
+                ("Access-Control-Expose-Headers", Value::Text(SHOWN_TO_PAGES)),
+                ("Vary", Value::Text(b"Origin")),
+            ]
+        })
+    }
+
     /// Writes a response in the place of the reply.
     fn write(
         &mut self,
@@ -486,10 +532,12 @@ impl Response<'_> {
         fields: &[(&'static str, Value<'_>)],
         content_length: Option<u64>,
     ) {
+        let mut all = self.for_page();
+        all.extend_from_slice(fields);
         let head = ResponseHead {
             status,
             lines,
-            fields,
+            fields: &all,
             connection: self.ending.connection,
             date: self.circumstances.date,
             content_length,
@@ -540,8 +588,8 @@ mod tests {
     fn every_head_fits_its_room() {
         let (mut out, date) = (Output::new(), Date::new(0));
         let mark = Reply::new(&mut out, Protocol::Resp3).mark();
-        let ending = Ending { connection: Connection::Kept, is_without_body: false };
-        let circumstances = Circumstances { date: &date, json_bytes_max: 0 };
+        let ending = Ending { connection: Connection::Kept, is_without_body: false, origin: None };
+        let circumstances = Circumstances { date: &date, json_bytes_max: 0, origins: &[] };
         let response = Response { out: &mut out, mark, ending, circumstances };
         let len = usize::MAX - 1;
         for (part, is_document, room) in

@@ -31,6 +31,7 @@ pub(crate) static ROUTES: &[Route] = &[
     keys::KEY,
     service::COMMAND,
     service::BATCH,
+    service::LOGIN,
     service::INFO,
     service::DOCUMENT,
     service::LIVE,

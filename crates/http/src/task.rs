@@ -5,8 +5,9 @@ use crate::document;
 use crate::general::General;
 use crate::guard;
 use crate::health;
-use crate::identity::Accepted;
-use crate::operation::{Body, Operation, Run};
+use crate::identity::{Accepted, Authority, Identity};
+use crate::login;
+use crate::operation::{Body, Operation, Part, Run};
 use crate::plan::{Answer, Purpose};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -38,6 +39,7 @@ pub(crate) enum Task {
         general: General,
         purpose: Purpose,
     },
+    Login,
     Any {
         general: General,
         answer: Answer,
@@ -48,8 +50,7 @@ pub(crate) enum Task {
 /// What decides about a request beside itself.
 pub(crate) struct Circumstances<'a> {
     pub(crate) server: &'a Dispatcher,
-    pub(crate) settings: &'a Settings,
-    pub(crate) settings_version: u64,
+    pub(crate) authority: Authority<'a>,
     pub(crate) accepted: &'a mut Accepted,
 }
 
@@ -63,7 +64,8 @@ impl Task {
         bytes: &[u8],
         circumstances: Circumstances<'_>,
     ) -> Result<Task, Problem> {
-        let Circumstances { server, settings, settings_version, accepted } = circumstances;
+        let Circumstances { server, authority, accepted } = circumstances;
+        let settings = authority.settings;
         let query = Query::new(&bytes[head.query()]);
         let found = routes::find(&bytes[head.path()], &query)?;
         let operation = match head.method {
@@ -77,8 +79,18 @@ impl Task {
             }
             _ => {}
         }
-        let identity = accepted.identify(head, bytes, (settings, settings_version))?;
-        guard::admit(head, bytes, identity, &settings.http.hosts)?;
+        if operation.is_none() && guard::is_preflight(head, bytes, &settings.http) {
+            return Ok(Task::Own(Own::Preflight(found.route.allow())));
+        }
+        if operation.is_some_and(|operation| matches!(operation.run, Run::Login)) {
+            guard::admit(head, bytes, Identity::Anybody, &settings.http)?;
+            login::demand_password(authority)?;
+            if !login::is_in_head(head, bytes)? {
+                return command::demand_json(head, bytes).map(|()| Task::Login);
+            }
+        }
+        let identity = accepted.identify(head, bytes, authority)?;
+        guard::admit(head, bytes, identity, &settings.http)?;
         let Some(operation) = operation else {
             return Ok(Task::Own(Own::Methods(found.route.allow())));
         };
@@ -91,31 +103,8 @@ impl Task {
                 let answer = if wants_bytes { Answer::Raw } else { Answer::Json };
                 Ok(Task::Any { general, answer })
             }
+            Run::Login => Ok(Task::Own(Own::Json(login::granted(server, authority)))),
             Run::Document => Ok(Task::Own(Own::Document(document::openapi()))),
-            Run::Command(parts, answer) => {
-                let answer = match answer {
-                    Answer::Value { .. } => answer_of_get(head, bytes)?,
-                    answer => answer,
-                };
-                demand_unconditional(head)?;
-                let named = named(head, bytes, operation, found, general, server)?;
-                let call = CommandCall::of(operation, (parts, answer), &named, &settings.http)?;
-                let location = (answer == Answer::Entry).then(|| location(bytes, &named));
-                Ok(Task::Command { call, location })
-            }
-            Run::Several(parts, purpose) => {
-                demand_unconditional(head)?;
-                let named = named(head, bytes, operation, found, general, server)?;
-                let parts = (parts, Answer::Json);
-                let call = CommandCall::of(operation, parts, &named, &settings.http)?;
-                Ok(Task::Several(call, purpose))
-            }
-            Run::Expiry { cleared, set } => {
-                demand_unconditional(head)?;
-                let named = named(head, bytes, operation, found, general, server)?;
-                let call = |parts| CommandCall::of(operation, parts, &named, &settings.http);
-                Ok(Task::Expiry { cleared: call((cleared, Answer::Json))?, set: call(set)? })
-            }
             Run::Batch => {
                 command::demand_json(head, bytes)?;
                 let is_atomic = query.flag("atomic")?;
@@ -123,13 +112,46 @@ impl Task {
                 Ok(Task::Batch { general, purpose })
             }
             Run::Live | Run::Ready => Err(Problem::bad_request("nothing to be done")),
+            run => {
+                demand_unconditional(head)?;
+                let named = named(head, bytes, operation, found, general, server)?;
+                let http = &settings.http;
+                let call = |parts| CommandCall::of(operation, parts, &named, http);
+                Task::on_data(run, call, (head, bytes), &named)
+            }
+        }
+    }
+
+    /// What a request asks for that runs commands of the table.
+    fn on_data(
+        run: Run,
+        call: impl Fn((&'static [Part], Answer)) -> Result<CommandCall, Problem>,
+        (head, bytes): (&Head, &[u8]),
+        named: &Named<'_>,
+    ) -> Result<Task, Problem> {
+        match run {
+            Run::Command(parts, Answer::Value { .. }) => {
+                let call = call((parts, answer_of_get(head, bytes)?))?;
+                Ok(Task::Command { call, location: None })
+            }
+            Run::Command(parts, answer) => {
+                let location = (answer == Answer::Entry).then(|| location(bytes, named));
+                Ok(Task::Command { call: call((parts, answer))?, location })
+            }
+            Run::Several(parts, purpose) => {
+                Ok(Task::Several(call((parts, Answer::Json))?, purpose))
+            }
+            Run::Expiry { cleared, set } => {
+                Ok(Task::Expiry { cleared: call((cleared, Answer::Json))?, set: call(set)? })
+            }
+            _ => Err(Problem::bad_request("nothing to be done")),
         }
     }
 
     /// The largest body that it takes.
     pub(crate) fn body_bytes_max(&self, settings: &Settings) -> usize {
         let is_json = match self {
-            Task::Any { .. } | Task::Batch { .. } | Task::Expiry { .. } => true,
+            Task::Any { .. } | Task::Batch { .. } | Task::Expiry { .. } | Task::Login => true,
             Task::Command { call, .. } => call.items.is_some(),
             Task::String(_) | Task::Several(..) | Task::Own(_) => false,
         };

@@ -2,13 +2,15 @@
 
 use crate::command::Decoded;
 use crate::general::General;
+use crate::identity::Authority;
+use crate::login;
 use crate::plan::{Answer, Ending, Plan, Purpose};
 use crate::problem::Problem;
+use crate::respond::Own;
 use crate::series::{Batch, Series};
 use crate::task::Task;
 use crate::translate::CommandCall;
 use crate::words::Words;
-use basalt_config::Settings;
 use basalt_dispatch::Dispatcher;
 use basalt_http1::Head;
 use basalt_net::Input;
@@ -25,6 +27,8 @@ pub(crate) enum Written {
     One(Plan),
     /// It has several.
     Several(Series, Purpose, Plan),
+    /// The front answers it itself.
+    Answered(Own),
 }
 
 /// Where words go.
@@ -33,7 +37,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) head: &'a Head,
     pub(crate) body_bytes: usize,
     pub(crate) server: &'a Dispatcher,
-    pub(crate) settings: &'a Settings,
+    pub(crate) authority: Authority<'a>,
+    pub(crate) ending: Ending,
 }
 
 impl Writing<'_> {
@@ -47,7 +52,7 @@ impl Writing<'_> {
         batch: &mut Option<Batch>,
         words: &mut Vec<Arg>,
     ) -> Result<Written, Problem> {
-        let ending = Ending::of(self.head);
+        let ending = self.ending;
         match task {
             Task::String(call) => {
                 let (start, of_head, body) = (self.input.parsed(), self.of_head(), self.of_body());
@@ -79,6 +84,12 @@ impl Writing<'_> {
                 }
             },
             Task::Batch { general, purpose } => self.batch(general, purpose, batch),
+            Task::Login => {
+                let of_head = &self.input.bytes()[self.of_head()];
+                login::check(self.body(), (self.head, of_head), self.authority)?;
+                let token = login::granted(self.server, self.authority);
+                Ok(Written::Answered(Own::Json(token)))
+            }
             Task::Own(_) => Err(Problem::bad_request("nothing to be done")),
         }
     }
@@ -97,7 +108,7 @@ impl Writing<'_> {
     }
 
     fn words_max(&self) -> usize {
-        self.settings.network.multibulk_args_max
+        self.authority.settings.network.multibulk_args_max
     }
 
     /// Writes the words of a body in JSON over it.
@@ -135,7 +146,7 @@ impl Writing<'_> {
         let mut words = Vec::new();
         let counts = self.translate(call, &[], &mut words)?;
         let series = Series::new(words, counts, self.input.parsed());
-        let plan = Plan::new(Answer::Json, call.general, Ending::of(self.head));
+        let plan = Plan::new(Answer::Json, call.general, self.ending);
         Ok(Written::Several(series, purpose, plan))
     }
 
@@ -166,11 +177,7 @@ impl Writing<'_> {
         }
         *read = Some(batch);
         let series = Series::new(words, counts, self.input.parsed());
-        Ok(Written::Several(
-            series,
-            purpose,
-            Plan::new(Answer::Json, general, Ending::of(self.head)),
-        ))
+        Ok(Written::Several(series, purpose, Plan::new(Answer::Json, general, self.ending)))
     }
 }
 

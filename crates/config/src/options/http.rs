@@ -23,7 +23,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "http-port",
         PORT,
         "8085",
-        "TCP port for HTTP; 0 opens none. If the default is taken the server starts without it.",
+        "TCP port for HTTP; 0 opens none. If the default is taken, and the option was not given, the \
+         server starts without it.",
     )
     .immutable(),
     option(
@@ -41,6 +42,25 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "",
         "Names, separated by spaces, under which clients without a password may call the server \
          by HTTP, beside `localhost` and addresses: others may be a web page's.",
+    ),
+    option(
+        "http-cors-origins",
+        Kind::Text,
+        "",
+        "Origins, separated by spaces, whose pages may use the server by HTTP, such as \
+         `https://example.com`.",
+    ),
+    option(
+        "http-login-time",
+        Kind::Int { min: 1, max: 30 * 86_400 },
+        "43200",
+        "Seconds for which a token of `/v1/login` holds.",
+    ),
+    option(
+        "http-logins-max",
+        Kind::Int { min: 1, max: 1_000_000 },
+        "10000",
+        "Tokens that hold at the same time; with one more, the one goes that would end first.",
     ),
     option(
         "http-head-max",
@@ -104,6 +124,12 @@ pub struct HttpSettings {
     pub unixsocket: Option<PathBuf>,
     /// `http-hosts`.
     pub hosts: Vec<String>,
+    /// `http-cors-origins`.
+    pub cors_origins: Vec<String>,
+    /// `http-login-time`.
+    pub login_time: Duration,
+    /// `http-logins-max`.
+    pub logins_max: usize,
     /// `http-head-max`.
     pub head_bytes_max: u16,
     /// `http-path-max`.
@@ -126,12 +152,16 @@ impl HttpSettings {
     pub(crate) fn from_values(values: &Values) -> Self {
         let bulk_bytes_max: usize = values.number("proto-max-bulk-len");
         let idle_s: u64 = values.number("http-idle-timeout");
+        let cors_origins = String::from_utf8_lossy(values.text("http-cors-origins"));
         let hosts = String::from_utf8_lossy(values.text("http-hosts"));
         HttpSettings {
             port: values.number("http-port"),
             bind: values.addresses("http-bind"),
             unixsocket: values.path("http-unixsocket"),
             hosts: hosts.split_whitespace().map(str::to_owned).collect(),
+            cors_origins: cors_origins.split_whitespace().map(str::to_owned).collect(),
+            login_time: Duration::from_secs(values.number("http-login-time")),
+            logins_max: values.number("http-logins-max"),
             head_bytes_max: values.number("http-head-max"),
             path_bytes_max: values.number("http-path-max"),
             body_bytes_max: bulk_bytes_max.min(values.number("http-body-max")),

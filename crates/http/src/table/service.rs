@@ -42,6 +42,17 @@ pub(super) const INFO: Route = Route {
     }],
 };
 
+pub(super) const LOGIN: Route = Route {
+    path: &[Segment::Text("v1"), Segment::Text("login")],
+    operations: &[Operation {
+        method: Method::Post,
+        summary: "A token for the password, which comes as JSON or as Authorization: Basic",
+        body: Body::Json(Items::Password),
+        run: Run::Login,
+        ..Operation::DEFAULT
+    }],
+};
+
 pub(super) const DOCUMENT: Route = Route {
     path: &[Segment::Text("v1"), Segment::Text("openapi.json")],
     operations: &[Operation {

@@ -1,6 +1,8 @@
 //! Users, and pages of other sites.
 
 use super::{client, start};
+use basalt_resp::Value;
+use basalt_tests::server::{Kind, Launch};
 
 #[test]
 fn pages_of_other_sites_are_refused() {
@@ -90,4 +92,127 @@ fn a_page_that_is_stored_is_not_shown() {
     assert_eq!(shown.field("content-type"), Some("application/octet-stream"));
     assert_eq!(shown.field("content-disposition"), Some("attachment"));
     assert_eq!(shown.field("content-security-policy"), Some("sandbox"));
+}
+
+#[test]
+fn a_token_stands_for_the_password() {
+    let (server, address) = start(&[("requirepass", "secret"), ("http-login-time", "2")]);
+    let mut http = client(address);
+    let json = "Content-Type: application/json\r\n";
+    let right = "Authorization: Basic ZGVmYXVsdDpzZWNyZXQ=\r\n";
+    let token = |response: &basalt_tests::http::Response| {
+        assert_eq!(response.status, 200, "{}", response.text());
+        assert_eq!(response.field("cache-control"), Some("no-store"));
+        response.text().split('"').nth(3).expect("a token").to_owned()
+    };
+    let one = token(&http.ask("POST /v1/login", right, b""));
+    let other = token(&http.ask("POST /v1/login", json, br#"{"password":"secret"}"#));
+    assert_ne!(one, other);
+    for token in [&one, &other] {
+        let bearer = format!("Authorization: Bearer {token}\r\n");
+        assert_eq!(http.ask("PUT /v1/strings/k", &bearer, b"v").status / 100, 2);
+        assert_eq!(client(address).ask("GET /v1/strings/k", &bearer, b"").text(), "v");
+        // A token that buys another would never end.
+        assert_eq!(http.ask("POST /v1/login", &bearer, b"").status, 400);
+    }
+    for (fields, body) in [
+        (json, r#"{"password":"wrong"}"#),
+        (json, r#"{"user":"other","password":"secret"}"#),
+        ("Authorization: Basic ZGVmYXVsdDp3cm9uZw==\r\n", ""),
+    ] {
+        assert_eq!(http.ask("POST /v1/login", fields, body.as_bytes()).status, 401, "{body}");
+    }
+    for (fields, body) in [(json, "{}"), (json, r#"{"password":"secret","x":1}"#), (json, "[")] {
+        assert_eq!(http.ask("POST /v1/login", fields, body.as_bytes()).status, 400, "{body}");
+    }
+    assert_eq!(http.ask("POST /v1/login", "", br#"{"password":"secret"}"#).status, 415);
+    let cross = format!("{right}Sec-Fetch-Site: cross-site\r\n");
+    assert_eq!(http.ask("POST /v1/login", &cross, b"").status, 403);
+    // On a connection that knows it, too, a token ends with its time …
+    let bearer = format!("Authorization: Bearer {one}\r\n");
+    let start = std::time::Instant::now();
+    while http.ask("GET /v1/strings/k", &bearer, b"").status == 200 {
+        assert!(start.elapsed().as_secs() < 60, "it does not end");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // … and with its password.
+    let last = token(&http.ask("POST /v1/login", right, b""));
+    let bearer = format!("Authorization: Bearer {last}\r\n");
+    assert_eq!(http.ask("GET /v1/strings/k", &bearer, b"").status, 200);
+    let mut redis = server.connect();
+    redis.run("AUTH secret").unwrap();
+    redis.run("CONFIG SET requirepass another").unwrap();
+    assert_eq!(http.ask("GET /v1/strings/k", &bearer, b"").status, 401);
+    redis.call(&["CONFIG", "SET", "requirepass", ""]).unwrap();
+    let without = http.ask("POST /v1/login", json, br#"{"password":"another"}"#);
+    assert_eq!(without.status, 400);
+    assert!(without.text().contains("NOPASSWORD"), "{}", without.text());
+}
+
+#[test]
+fn pages_with_a_listed_origin_may_use_the_server() {
+    let origins = "https://app.example http://localhost:3000";
+    let (_server, address) = start(&[("http-cors-origins", origins), ("requirepass", "secret")]);
+    let mut http = client(address);
+    let asks =
+        "Access-Control-Request-Method: PUT\r\nAccess-Control-Request-Headers: authorization\r\n";
+    let listed = "Origin: https://app.example\r\nSec-Fetch-Site: cross-site\r\n";
+    let right = "Authorization: Basic ZGVmYXVsdDpzZWNyZXQ=\r\n";
+    // A browser asks first, without credentials.
+    let asked = http.ask("OPTIONS /v1/strings/k", &format!("{listed}{asks}"), b"");
+    assert_eq!(asked.status, 204);
+    assert_eq!(asked.field("access-control-allow-origin"), Some("https://app.example"));
+    assert!(asked.field("access-control-allow-methods").is_some_and(|it| it.contains("PUT")));
+    assert!(asked.field("access-control-allow-headers").is_some_and(|it| it.contains("Authoriz")));
+    assert_eq!(asked.field("vary"), Some("Origin"));
+    for foreign in ["https://evil.example", "null", "https://app.example.evil.example", "*"] {
+        let fields = format!("Origin: {foreign}\r\n{asks}");
+        let refused = http.ask("OPTIONS /v1/strings/k", &fields, b"");
+        assert!(matches!(refused.status, 401 | 403), "{foreign}");
+        assert_eq!(refused.field("access-control-allow-origin"), None, "{foreign}");
+        let refused = http.ask("GET /v1/strings/k", &format!("{right}Origin: {foreign}\r\n"), b"");
+        assert_eq!(refused.status, 403, "{foreign}");
+    }
+    // Then it sends, and shows the page what comes: values, parts, JSON, errors.
+    let fields = format!("{listed}{right}");
+    assert_eq!(http.ask("PUT /v1/strings/k", &fields, b"value").status, 201);
+    let large = vec![b'x'; 50_000];
+    assert_eq!(http.ask("PUT /v1/strings/large", &fields, &large).status, 201);
+    for (line, more, status, body) in [
+        ("GET /v1/strings/k", "", 200, &b"value"[..]),
+        ("GET /v1/strings/k", "Range: bytes=1-2\r\n", 206, b"al"),
+        ("GET /v1/strings/large", "", 200, &large[..]),
+        ("GET /v1/lists/none", "", 200, br#"{"elements":[]}"#),
+        ("POST /v1/strings/n?op=increment", "", 200, br#"{"value":1}"#),
+    ] {
+        let response = http.ask(line, &format!("{fields}{more}"), b"");
+        assert_eq!((response.status, &response.body[..]), (status, body), "{line}");
+        assert_eq!(response.field("access-control-allow-origin"), Some("https://app.example"));
+    }
+    let refused = http.ask("GET /v1/strings/k", listed, b"");
+    assert_eq!(refused.status, 401);
+    assert_eq!(refused.field("access-control-allow-origin"), Some("https://app.example"));
+    // No other client is told of any page.
+    let plain = http.ask("GET /v1/strings/k", right, b"");
+    assert_eq!((plain.status, plain.field("access-control-allow-origin")), (200, None));
+}
+
+#[test]
+fn the_list_of_clients_tells_their_fronts() {
+    let (server, address) = start(&[]);
+    let mut http = client(address);
+    assert_eq!(http.ask("GET /health/live", "", b"").status, 200);
+    let Value::Bulk(list) = server.connect().run("CLIENT LIST").unwrap() else { panic!("no list") };
+    let list = String::from_utf8(list).unwrap();
+    let fronts: Vec<bool> = list.lines().map(|line| line.ends_with(" front=http")).collect();
+    assert_eq!(fronts.iter().filter(|is_http| **is_http).count(), 1, "{list}");
+    assert_eq!(list.matches("front=").count(), 1, "{list}");
+}
+
+#[test]
+fn a_port_that_was_asked_for_is_not_done_without() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let launch = Launch::new(Kind::Basalt).option("http-port", &port);
+    assert!(launch.try_start().is_err(), "it starts without HTTP");
 }
