@@ -28,6 +28,7 @@ complete -c basalt -l http-head-timeout -x -d 'Seconds within which the head of 
 complete -c basalt -l http-body-rate-min -x -d 'Bytes a second that a body must have come with on average after that'
 complete -c basalt -l http-wait-max -x -d 'Seconds for which a request by HTTP may wait for a key, whatever it asks for'
 complete -c basalt -l http-idle-timeout -x -d 'Seconds after which an HTTP connection without a request closes'
+complete -c basalt -l console -x -a 'yes read-only no' -d 'Whether HTTP has the web console under /'
 complete -c basalt -l maxclients -x -d 'Most clients connected at a time'
 complete -c basalt -l timeout -x -d 'Seconds after which an idle client is disconnected'
 complete -c basalt -l requirepass -x -d 'Password of the default user'

@@ -37,7 +37,7 @@ pub use config::{Config, Reported};
 pub use option::{ChangeRule, Effect, Group, Kind, NameOrigin, OptionId, OptionSpec, Visibility};
 pub use options::OPTIONS;
 pub use options::clients::{ClientSettings, Permission};
-pub use options::http::HttpSettings;
+pub use options::http::{ConsoleMode, HttpSettings};
 pub use options::memory::{EvictionPolicy, MemorySettings};
 pub use options::network::{BindAddress, NetworkSettings};
 pub use options::persistence::{ColdTierKind, Fsync, PersistenceSettings};

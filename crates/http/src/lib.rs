@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod console;
 mod document;
 mod front;
 mod general;

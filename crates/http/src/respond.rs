@@ -10,6 +10,7 @@
 //! ```
 //! Everything else is short, or becomes JSON: it is taken out, and a response written in its place.
 
+use crate::console::{self, Served};
 use crate::general::Spelling;
 use crate::json;
 use crate::plan::{Answer, Ending, Plan};
@@ -60,6 +61,8 @@ pub(crate) enum Own {
     Preflight(String),
     /// The document of the interface.
     Document(&'static [u8]),
+    /// A file of the console.
+    File(Served),
     /// The methods of the target.
     Methods(String),
     /// The client may send the body.
@@ -162,6 +165,7 @@ pub(crate) fn respond_self(
             response.write_head(Status::NoContent, OF_NOTHING, &fields, None);
         }
         Own::Document(document) => response.write(Status::Ok, OF_JSON, &[], document),
+        Own::File(served) => response.file(*served),
         Own::Methods(methods) => {
             let fields = [("Allow", Value::Text(methods.as_bytes()))];
             response.write_head(Status::NoContent, OF_NOTHING, &fields, None);
@@ -509,6 +513,16 @@ impl Response<'_> {
                 ("Vary", Value::Text(b"Origin")),
             ]
         })
+    }
+
+    fn file(&mut self, served: Served) {
+        let Served { file, is_known } = served;
+        let tag = ("ETag", Value::ETag(served.tag()));
+        if is_known {
+            return self.write_head(Status::NotModified, console::FIELDS, &[tag], None);
+        }
+        let fields = [("Content-Type", Value::Text(file.media_type.as_bytes())), tag];
+        self.write(Status::Ok, console::FIELDS, &fields, file.bytes);
     }
 
     /// Writes a response in the place of the reply.

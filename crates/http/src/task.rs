@@ -1,6 +1,7 @@
 //! What a request asks for, and whether it may.
 
 use crate::command;
+use crate::console;
 use crate::document;
 use crate::general::General;
 use crate::guard;
@@ -67,7 +68,10 @@ impl Task {
         let Circumstances { server, authority, accepted } = circumstances;
         let settings = authority.settings;
         let query = Query::new(&bytes[head.query()]);
-        let found = routes::find(&bytes[head.path()], &query)?;
+        let found = match routes::find(&bytes[head.path()], &query) {
+            Ok(found) => found,
+            Err(nothing) => return console::find(head, bytes, settings, nothing).map(Task::Own),
+        };
         let operation = match head.method {
             Method::Options => None,
             method => Some(found.route.operation(method, &query)?),

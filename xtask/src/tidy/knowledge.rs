@@ -76,6 +76,7 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("cold-rocks", &[MEANING, COMMANDS]),
     ("commands", &[SOCKETS, FILES, STORAGE, &["basalt_dispatch"]]),
     ("config", &[COMMANDS, KEYS, SOCKETS]),
+    ("console", &[SERVER, COMMANDS, KEYS, MEANING, SOCKETS, FILES, LOCKS]),
     ("dispatch", &[SOCKETS, FILES, STORAGE, &["basalt_commands"]]),
     ("engine", &[COMMANDS, SOCKETS, &["basalt_journal", "basalt_script", "basalt_pubsub"]]),
     ("http", &[SOCKETS, FILES, LOCKS, KEYS, MEANING, STORAGE, &["basalt_commands"]]),

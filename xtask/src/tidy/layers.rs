@@ -12,6 +12,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("number", 0),
     ("stdx", 0),
     ("config", 1),
+    ("console", 1),
     ("http1", 1),
     ("observe", 1),
     ("rdb", 1),

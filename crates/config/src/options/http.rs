@@ -111,7 +111,25 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "75",
         "Seconds after which an HTTP connection without a request closes; 0 is never.",
     ),
+    option(
+        "console",
+        Kind::Enum(&["yes", "read-only", "no"]),
+        "yes",
+        "Whether HTTP has the web console under `/`; `read-only` has it change nothing. That \
+         guards against slips: what users may do is decided by their rights.",
+    ),
 ];
+
+/// What the web console is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsoleMode {
+    /// Looking at data and changing it.
+    Yes,
+    /// Looking at it.
+    ReadOnly,
+    /// There is none.
+    No,
+}
 
 /// The options of this file, ready to use.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,6 +164,8 @@ pub struct HttpSettings {
     pub key_wait_max: Duration,
     /// `http-idle-timeout`; `None` is never.
     pub idle_time_max: Option<Duration>,
+    /// `console`.
+    pub console: ConsoleMode,
 }
 
 impl HttpSettings {
@@ -170,6 +190,11 @@ impl HttpSettings {
             body_rate_min: values.number("http-body-rate-min"),
             key_wait_max: Duration::from_secs(values.number("http-wait-max")),
             idle_time_max: (idle_s > 0).then(|| Duration::from_secs(idle_s)),
+            console: match values.word("console") {
+                "no" => ConsoleMode::No,
+                "read-only" => ConsoleMode::ReadOnly,
+                _ => ConsoleMode::Yes,
+            },
         }
     }
 

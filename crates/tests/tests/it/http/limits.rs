@@ -43,7 +43,7 @@ fn what_is_malformed_gets_one_clear_answer_and_the_end() {
     for (line, status) in [
         ("GET /v1/strings/%zz", 400),
         ("PATCH /v1/command", 405),
-        ("GET /", 404),
+        ("GET /v2", 404),
         ("OPTIONS /v1/strings/k", 204),
     ] {
         assert_eq!(http.ask(line, "", b"").status, status, "{line}");

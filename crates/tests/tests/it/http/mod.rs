@@ -4,6 +4,7 @@ mod batch;
 mod bodies;
 mod collections;
 mod command;
+mod console;
 mod databases;
 mod equality;
 mod guard;
