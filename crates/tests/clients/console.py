@@ -1,0 +1,286 @@
+"""The web console in a browser: `console.py PORT [FOLDER]`, the port of HTTP, and where screenshots go."""
+
+import json
+import sys
+import urllib.error
+import urllib.request
+
+from chromium import Page, browser
+
+PORT = int(sys.argv[1])
+FOLDER = sys.argv[2] if len(sys.argv) > 2 else None
+BASE = f"http://127.0.0.1:{PORT}"
+PAGES = ["overview", "keys", "clients", "slowlog", "storage", "configuration", "commands"]
+SIZES = [(360, 800), (1280, 800)]
+HOSTILE = "<script>window.stolen = 1</script><img src=x onerror='window.stolen = 2'>"
+CONTRAST = 4.5
+
+# The least contrast of text against what is behind it, and where.
+LEAST_CONTRAST = """(() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return canvas.getImageData(0, 0, 1, 1).data; };
+  const light = ([r, g, b]) => [r, g, b].map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; })
+    .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+  let least = [99, ""];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.data.trim() || !element.offsetParent || ["SCRIPT", "NOSCRIPT", "OPTION"].includes(element.tagName)) continue;
+    let behind = element;
+    while (behind && rgb(getComputedStyle(behind).backgroundColor)[3] < 255) behind = behind.parentElement;
+    const ground = light(rgb(getComputedStyle(behind ?? document.documentElement).backgroundColor));
+    const text = light(rgb(getComputedStyle(element).color));
+    const ratio = (Math.max(ground, text) + 0.05) / (Math.min(ground, text) + 0.05);
+    if (ratio < least[0]) least = [ratio, `${element.tagName}.${element.className}: ${node.data.slice(0, 40)}`];
+  }
+  return least;
+})()"""
+
+
+def command(*words, password=None):
+    headers = {"Content-Type": "application/json"}
+    if password:
+        import base64
+        headers["Authorization"] = "Basic " + base64.b64encode(f"default:{password}".encode()).decode()
+    request = urllib.request.Request(f"{BASE}/v1/command", json.dumps(words).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
+
+
+def fill():
+    """Keys of every type, with names and values that are no plain text."""
+    command("SET", "greeting", "hello")
+    command("SET", "settings:billing", '{"currency":"EUR","limits":{"daily":12345678901234567890,"empty":[]},"active":true}', "EX", "86400")
+    command("SET", "image:logo", {"b64": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAP/+"})
+    command("SET", {"b64": "/wD+"}, "bytes")
+    command("HSET", "user:7", "name", "Ada Lovelace", "email", "ada@example.org", "markup", HOSTILE)
+    command("RPUSH", "jobs", *[f"job-{at}" for at in range(250)])
+    command("SADD", "tags", "red", "green", HOSTILE)
+    command("ZADD", "scores", "1.5", "ada", "2", "grace", "inf", "nobody")
+    for at in range(5):
+        command("XADD", "events", "*", "kind", "login", "user", str(at))
+    command("XGROUP", "CREATE", "events", "workers", "0")
+    command("SET", HOSTILE, HOSTILE)
+    for at in range(120):
+        command("SET", f"session:{at:04}", "x" * at, "EX", str(600 + at))
+    command("CONFIG", "SET", "slowlog-log-slower-than", "0")
+    command("GET", "greeting")
+    command("CONFIG", "SET", "slowlog-log-slower-than", "10000")
+
+
+def check(page, what):
+    """Nothing has gone wrong, nothing was asked of others, and each control has a name."""
+    assert not page.troubles, f"{what}: {page.troubles}"
+    foreign = [url for url in page.requests if not url.startswith((BASE, "about:", "data:"))]
+    assert not foreign, f"{what} asks {foreign}"
+    nameless = page.nameless()
+    assert not nameless, f"{what} has controls without a name: {nameless}"
+    assert page.run("window.stolen") is None, f"{what}: a stored script has run"
+    assert page.run("document.querySelectorAll('main img, main script').length") == 0, f"{what}: a value became markup"
+
+
+def show(page, path):
+    change = f"(done) => {{ addEventListener('hashchange', done, {{ once: true }}); location.hash = '#/{path}'; }}"
+    page.run(f"location.hash === '#/{path}' || new Promise({change}).then(() => true)")
+    page.until(f"document.querySelector('nav a[aria-current]')?.dataset.path === '{path.split('?')[0]}'")
+    ready = {
+        "overview": "document.querySelectorAll('.tile').length > 4 && document.querySelector('canvas').getAttribute('aria-label').includes('now')",
+        "keys": "document.querySelector('.split [role=status]').textContent.includes('key')",
+        "storage": "document.querySelectorAll('dl.facts').length > 3",
+        "commands": "document.querySelector('.hint').textContent !== ''",
+    }
+    page.until(ready.get(path.split("?")[0], "document.querySelector('tbody tr')"))
+
+
+def each_page_in_each_form(page):
+    for name in PAGES:
+        show(page, name)
+        check(page, name)
+    show(page, "keys?match=user*&key=t%3Auser%3A7")
+    page.until("document.querySelectorAll('main tbody tr').length === 3")
+    check(page, "a key")
+    for width, height in SIZES:
+        page.size(width, height)
+        for scheme in ["light", "dark"]:
+            page.scheme(scheme)
+            for name in [*PAGES, "keys?key=t%3Auser%3A7"]:
+                show(page, name)
+                if "key=" in name:
+                    page.until("document.querySelectorAll('main tbody tr').length === 3")
+                short = "key" if "key=" in name else name
+                wide = page.run("document.scrollingElement.scrollWidth")
+                assert wide <= width, f"{short} is {wide} pixels wide of {width}"
+                ratio, where = page.run(LEAST_CONTRAST)
+                assert ratio >= CONTRAST, f"{short}, {scheme}: contrast {ratio:.2f} of {where}"
+                if FOLDER:
+                    page.run("new Promise((done) => setTimeout(done, 150))")
+                    page.screenshot(f"{FOLDER}/{short}-{width}-{scheme}.png")
+    page.size(1280, 800)
+
+
+def types_of_values(page):
+    for key, wanted in [("greeting", "hello"), ("settings:billing", "12345678901234567890"), ("image:logo", "89 50 4e 47"), ("jobs", "job-99"),
+                        ("tags", "green"), ("scores", "inf"), ("events", "workers"), (HOSTILE, "<script>")]:
+        show(page, f"keys?key={urllib.request.quote('t:' + key, safe='')}")
+        page.until(f"document.querySelector('.split > :last-child').innerText.includes({json.dumps(wanted)})", f"{key}: {wanted}")
+        check(page, key)
+    show(page, "keys?key=b%3A%2FwD%2B")
+    page.until("document.querySelector('.keyname').textContent === '\\\\xff\\\\x00\\\\xfe'")
+    page.until("document.querySelector('pre.value')?.textContent === 'bytes'")
+
+
+def keyboard_only(page):
+    page.open(f"{BASE}/")
+    page.until("document.querySelectorAll('.tile').length > 4")
+    page.press("?", 8)
+    page.until("document.querySelector('dialog[open]')")
+    check(page, "help")
+    page.press("Escape")
+    page.until("!document.querySelector('dialog')")
+    page.type("gk")
+    page.until("document.querySelector('.keys a')")
+    page.press("/")
+    page.type("greet*")
+    page.press("Enter")
+    page.until("document.querySelectorAll('.keys a').length === 1")
+    page.tab_to("e.closest('.keys') !== null")
+    page.press("Enter")
+    page.until("document.querySelector('pre.value')?.textContent === 'hello'")
+    page.tab_to("e.textContent === 'Unlock editing'")
+    page.press("Enter")
+    page.until("document.querySelector('textarea')")
+    page.tab_to("e.tagName === 'TEXTAREA'")
+    page.press("End")
+    page.type("!")
+    page.press("Enter", 2)
+    page.until("document.body.innerText.includes('Saved.')")
+    assert command("GET", "greeting") == "hello!", command("GET", "greeting")
+    page.run("document.activeElement.blur()")
+    page.type("gt")
+    page.until("document.activeElement.getAttribute('role') === 'combobox'")
+    page.until("document.querySelector('.hint').textContent.includes('Tab')")
+    page.type("hgeta")
+    page.until("document.querySelectorAll('.choices li').length === 1")
+    page.press("Tab")
+    page.type("user:7")
+    page.until("document.querySelector('.hint').textContent.startsWith('HGETALL key')")
+    page.press("Enter")
+    page.until("document.querySelector('.log').innerText.includes('Ada Lovelace')")
+    page.press("ArrowUp")
+    assert page.run("document.activeElement.value") == "HGETALL user:7"
+    check(page, "the command line")
+
+
+def a_dangerous_command_asks(page):
+    page.run("const e = document.querySelector('[role=combobox]'); e.value = 'FLUSHALL'; e.form.requestSubmit()")
+    page.until("document.querySelector('dialog[open]')?.innerText.includes('FLUSHALL')")
+    check(page, "the question")
+    page.click("Cancel", "document.querySelector('dialog')")
+    page.until("!document.querySelector('dialog')")
+    assert command("GET", "greeting") == "hello!"
+
+
+def an_edit_conflict_shows_both_values(page):
+    for choice, kept in [("Keep the server's", "theirs"), ("Overwrite with mine", "mine")]:
+        command("SET", "shared", "first", "EX", "1000")
+        show(page, f"keys?key=t%3Ashared&match={kept}")
+        page.click("Unlock editing")
+        page.until("document.querySelector('textarea')?.value === 'first'")
+        page.run("document.querySelector('textarea').value = 'mine'")
+        command("SET", "shared", "theirs", "KEEPTTL")
+        page.click("Save")
+        page.until("document.querySelector('dialog[open]')")
+        both = page.run("[...document.querySelectorAll('dialog pre')].map((e) => e.textContent)")
+        assert both == ["theirs", "mine"], both
+        assert command("GET", "shared") == "theirs", "it was written before the question"
+        check(page, "the conflict")
+        page.click(choice)
+        page.until("!document.querySelector('dialog')")
+        page.until("document.querySelector('textarea')?.value !== 'first'")
+        assert command("GET", "shared") == kept
+        assert command("TTL", "shared") > 0, "saving has taken the expiry away"
+
+
+def elements_are_edited_as_carefully(page):
+    show(page, "keys?key=t%3Auser%3A7")
+    page.click("Unlock editing")
+    page.click("Edit name")
+    page.until("document.querySelector('dialog textarea')?.value === 'Ada Lovelace'")
+    page.run("document.querySelector('dialog textarea').value = 'Ada King'")
+    command("HSET", "user:7", "name", "Countess")
+    page.click("Save", "document.querySelector('dialog')")
+    page.until("document.querySelectorAll('dialog pre').length === 2")
+    page.click("Overwrite with mine")
+    page.until("document.body.innerText.includes('Saved.')")
+    assert command("HGET", "user:7", "name") == "Ada King"
+
+
+def deleting_asks_for_the_name(page):
+    show(page, "keys?match=shared&key=t%3Ashared")
+    page.click("Unlock editing")
+    page.click("Delete")
+    page.until("document.querySelector('dialog[open] input')")
+    page.click("Delete", "document.querySelector('dialog')")
+    page.until("document.querySelector('dialog').innerText.includes('not the name')")
+    assert command("EXISTS", "shared") == 1
+    page.type("shared")
+    page.click("Delete", "document.querySelector('dialog')")
+    page.until("document.body.innerText.includes('There is no such key')")
+    assert command("EXISTS", "shared") == 0
+
+
+def a_reader_changes_nothing(page):
+    command("CONFIG", "SET", "console", "read-only")
+    page.open("about:blank")
+    page.open(f"{BASE}/#/keys?key=t%3Agreeting")
+    page.until("document.querySelector('pre.value')?.textContent === 'hello!'")
+    assert "read-only" in page.run("document.querySelector('header').innerText")
+    assert not page.run("[...document.querySelectorAll('button')].some((e) => /Unlock|New key|Delete/.test(e.textContent))")
+    show(page, "commands")
+    page.run("const e = document.querySelector('[role=combobox]'); e.value = 'SET greeting changed'; e.form.requestSubmit()")
+    page.until("document.querySelector('.log').innerText.includes('read-only')")
+    assert command("GET", "greeting") == "hello!"
+    command("CONFIG", "SET", "console", "no")
+    try:
+        urllib.request.urlopen(f"{BASE}/", timeout=30)
+        raise AssertionError("the page is there without a console")
+    except urllib.error.HTTPError as error:
+        assert error.code == 404
+    command("CONFIG", "SET", "console", "yes")
+
+
+def a_password_is_asked_for(page):
+    command("CONFIG", "SET", "requirepass", "sésame")
+    page.open("about:blank")
+    page.open(f"{BASE}/#/keys")
+    for attempt in ["wrong", "sésame"]:
+        page.until("document.querySelector('dialog[open] input[type=password]')")
+        page.run(f"document.querySelector('dialog input').value = '{attempt}'")
+        page.click("Sign in", "document.querySelector('dialog')")
+        if attempt == "wrong":
+            page.until("document.querySelector('dialog')?.innerText.includes('not the password')")
+    page.until("document.querySelector('.keys a')")
+    kept = page.run("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+    assert "sésame" not in kept, kept
+    # The browser itself notes each 401.
+    page.troubles = [trouble for trouble in page.troubles if "401" not in trouble]
+    check(page, "signed in")
+    show(page, "configuration")
+    assert "sésame" not in page.run("document.body.innerText"), "the password is shown"
+    command("CONFIG", "SET", "requirepass", "", password="sésame")
+
+
+def main():
+    fill()
+    with browser() as one:
+        page = Page(one)
+        page.size(1280, 800)
+        page.open(f"{BASE}/")
+        tests = [each_page_in_each_form, types_of_values, keyboard_only, a_dangerous_command_asks, an_edit_conflict_shows_both_values,
+                 elements_are_edited_as_carefully, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
+        for test in tests:
+            test(page)
+            print(f"{test.__name__}: ok", flush=True)
+
+
+main()
