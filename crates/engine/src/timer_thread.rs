@@ -39,7 +39,11 @@ impl Engine {
         let session = CommandContext::background(due.place.db, self.env.clock.unix_ms());
         let mut txn = Txn::new(self, locked, session, changes);
         let key = Key::new(&due.key, self.keyspace.hasher());
-        if self.log().admit_removal(due.partition.shard()).is_ok() {
+        // If nothing may be written now, the client that is called sees what time has done, and
+        // waits until it may.
+        let may_write =
+            self.may_remove_expired() && self.log().admit_removal(due.partition.shard()).is_ok();
+        if may_write {
             txn.settle_queue(&key, MESSAGES_A_LOCK);
         }
         txn.signal_waiters_of_queue(&key);

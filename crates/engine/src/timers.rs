@@ -84,3 +84,25 @@ impl Timers {
         self.notes.lock().order.first().map_or(u64::MAX, |&(time_ms, ..)| time_ms)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_has_one_note_the_earliest() {
+        let timers = Timers::default();
+        let partition = PartitionId::new(7).expect("there are 1,024");
+        let place = |hash: u64| KeyId { hash, db: 0 };
+        for (hash, time_ms) in [(1, 50), (1, 70), (2, 40), (1, 30), (1, 60), (3, 90)] {
+            timers.note(partition, place(hash), b"key", time_ms);
+        }
+        assert_eq!(timers.next_ms(), 30);
+        let taken = |now_ms: u64| timers.take_due(now_ms).map(|due| due.place.hash);
+        assert_eq!([taken(29), taken(40), taken(40), taken(89)], [None, Some(1), Some(2), None]);
+        // What was taken may be noted again, later than before.
+        timers.note(partition, place(1), b"key", 95);
+        assert_eq!([taken(95), taken(95), taken(u64::MAX)], [Some(3), Some(1), None]);
+        assert_eq!(timers.next_ms(), u64::MAX);
+    }
+}

@@ -9,6 +9,9 @@ use basalt_keyspace::interest::{KeyId, Rest};
 use basalt_keyspace::workers::Workers;
 use basalt_value::{Queue, ValueRef, Variant};
 
+/// When a queue is looked at again that could not be settled.
+const RETRY_MS: u64 = 100;
+
 impl Txn<'_> {
     /// Does what time has done to the queue under a key, to at most that many messages. Clients
     /// that watch the key are not told: nobody has changed it.
@@ -40,7 +43,10 @@ impl Txn<'_> {
                 let place = KeyId { hash: key.hash, db };
                 let next_ms = next_time(database, key.hash, key.bytes);
                 if next_ms != u64::MAX {
-                    self.engine.timers.note(key.partition, place, key.bytes, next_ms);
+                    // What is due and could not be settled now is looked at again, not at once.
+                    let is_late = next_ms <= now_ms;
+                    let time_ms = if is_late { now_ms + RETRY_MS } else { next_ms };
+                    self.engine.timers.note(key.partition, place, key.bytes, time_ms);
                 }
             }
         }

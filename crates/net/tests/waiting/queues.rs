@@ -47,9 +47,11 @@ fn waits(server: &TestServer, before: &[&str], meanwhile: &[&str]) -> Duration {
     start.elapsed()
 }
 
+/// The housekeeping rests: what wakes is the queue's own timer.
 #[test]
 fn a_lease_that_ends_and_a_delay_that_ends_wake() {
     let server = TestServer::start(2);
+    server.connect().line("DEBUG SET-ACTIVE-EXPIRE 0");
     for before in [
         &["Q.PUT q a", "Q.GET LEASE 150 QUEUES q"][..],
         &["Q.PUT q a DELAY 150"],
