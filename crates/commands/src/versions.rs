@@ -8,27 +8,43 @@ mod set;
 
 use basalt_call::entry::Entry;
 use basalt_engine::Version;
-use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_service::error::CommandError;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[get::CAS_GET, set::CAS_SET, delete::CAS_DEL];
 
-/// A version that a client names.
+const NO_VERSION: CommandError = CommandError::fixed(
+    "ERR a version is an integer above 0; use NX for a key that is not there and IFDEQ for one \
+     without a version",
+);
+
+/// A version that a client expects.
 ///
 /// # Errors
 /// It is none that a key can have.
 fn version(word: &[u8]) -> Result<Version, CommandError> {
-    const NO_VERSION: CommandError = CommandError::fixed(
-        "ERR a version is an integer above 0; use NX for a key that is not there and IFDEQ for one \
-         without a version",
-    );
-    match parse_i64(word).and_then(|number| u64::try_from(number).ok()) {
+    let is_plain = word.iter().all(u8::is_ascii_digit);
+    let number = str::from_utf8(word).ok().filter(|_| is_plain).and_then(|text| text.parse().ok());
+    match number {
         None | Some(0) => Err(NO_VERSION),
         Some(number) => Ok(Version::new(number)),
     }
 }
+
+/// A version that a client chooses: it fits where numbers have a sign, and leaves as many behind
+/// it.
+///
+/// # Errors
+/// It is none, or too large.
+fn chosen_version(word: &[u8]) -> Result<Version, CommandError> {
+    version(word).and_then(|version| match version.number() {
+        0..=CHOSEN_MAX => Ok(version),
+        _ => Err(NO_VERSION),
+    })
+}
+
+const CHOSEN_MAX: u64 = i64::MAX as u64;
 
 /// Replies with a version, `0` for none.
 fn reply_version(version: Version, reply: &mut Reply<'_>) {

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod conditions;
 mod console;
 mod document;
 mod front;
@@ -34,6 +35,7 @@ mod series;
 mod shape;
 mod strings;
 mod table;
+mod tagged;
 mod task;
 mod translate;
 mod words;

@@ -1,5 +1,6 @@
 //! What is remembered of a request until its reply is there.
 
+use crate::conditions::Conditions;
 use crate::general::General;
 use crate::shape::Shape;
 use basalt_http1::{ByteRange, Connection, Head, Method};
@@ -15,12 +16,14 @@ pub(crate) struct Plan {
     pub(crate) general: General,
     /// Where what it adds will be: its ID is to follow.
     pub(crate) location: Option<Box<str>>,
+    /// What a read demands of the tag of its value.
+    pub(crate) conditions: Option<Box<Conditions>>,
 }
 
 impl Plan {
     #[inline]
     pub(crate) fn new(answer: Answer, general: General, ending: Ending) -> Plan {
-        Plan { answer, ending, general, location: None }
+        Plan { answer, ending, general, location: None, conditions: None }
     }
 }
 
@@ -63,11 +66,15 @@ pub(crate) enum Answer {
     NotModified,
     /// SET with GET: 201 if there was nothing, else 204.
     Put,
-    /// SET with a condition: this status if it was met, else 412.
-    PutIf {
-        /// There was nothing, and that was the condition.
-        creates: bool,
+    /// CAS.GET: as a value, with its tag and its time to live.
+    Tagged {
+        /// The part.
+        range: Option<ByteRange>,
+        /// A browser would show it as a page.
+        is_document: bool,
     },
+    /// A write under a condition: 201 if there was nothing, else 204; 412 if it was not met.
+    Outcome,
     /// GETDEL: 204, or 404 if there was nothing.
     Removed,
     /// A whole number: 200 with it under this name.

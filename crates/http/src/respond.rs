@@ -17,7 +17,7 @@ use crate::plan::{Answer, Ending, Plan};
 use crate::problem::Problem;
 use crate::series::Outcome;
 use crate::shape::{Shape, Shaped};
-use crate::strings::unmet;
+use crate::tagged::Wanted;
 use basalt_dispatch::Then;
 use basalt_http1::{ByteRange, Connection, ContentRange, Date, ResponseHead, Status, Value};
 use basalt_resp::{Output, Protocol, Reply, ReplyMark};
@@ -25,8 +25,8 @@ use std::io::IoSlice;
 use std::ops::Range;
 
 /// Room for the head of a plain value, and for one with more fields.
-const ROOM: usize = 256;
-const ROOM_MAX: usize = 448;
+const ROOM: usize = 336;
+const ROOM_MAX: usize = 528;
 const SPACES: [u8; ROOM_MAX] = [b' '; ROOM_MAX];
 
 const OF_VALUES: &str = "Content-Type: application/octet-stream\r\nX-Content-Type-Options: nosniff\r\n\
@@ -43,11 +43,12 @@ const OF_TEXTS: &str = "Content-Type: text/plain\r\nX-Content-Type-Options: nosn
                         Cache-Control: no-store\r\n";
 /// Fields that a page with a listed origin may send, and see.
 const SENT_BY_PAGES: &[u8] =
-    b"Authorization, Content-Type, If-Match, If-None-Match, Range, X-Basalt";
-const SHOWN_TO_PAGES: &[u8] = b"Accept-Ranges, Allow, Content-Range, ETag, Location, Retry-After";
+    b"Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Basalt";
+const SHOWN_TO_PAGES: &[u8] =
+    b"Accept-Ranges, Allow, Basalt-Ttl-Ms, Content-Range, ETag, Location, Retry-After";
 /// How long a browser need not ask again what they may send.
 const PREFLIGHT_SECONDS: u64 = 600;
-const OF_NOTHING: &str = "Cache-Control: no-cache\r\n";
+pub(crate) const OF_NOTHING: &str = "Cache-Control: no-cache\r\n";
 
 /// A response without a command's reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,8 +91,9 @@ pub(crate) fn leave_room(plan: Option<&Plan>, out: &mut Output) {
 #[inline]
 fn room_of(plan: &Plan) -> usize {
     match plan.answer {
-        Answer::Value { range: None, is_document: false } => ROOM,
-        Answer::Value { .. } => ROOM_MAX,
+        Answer::Value { range: None, is_document: false }
+        | Answer::Tagged { range: None, is_document: false } => ROOM,
+        Answer::Value { .. } | Answer::Tagged { .. } => ROOM_MAX,
         _ => 0,
     }
 }
@@ -111,6 +113,11 @@ pub(crate) fn respond(
     }
     match plan.answer {
         Answer::Value { range, is_document } => response.value(room_of(&plan), range, is_document),
+        Answer::Tagged { range, is_document } => {
+            let conditions = plan.conditions.as_deref();
+            response.tagged(room_of(&plan), Wanted { range, is_document, conditions });
+        }
+        Answer::Outcome => response.outcome(),
         Answer::Json => response.json(),
         Answer::Raw => response.raw(),
         Answer::Shaped(shape) => response.shaped(shape, plan.general.spelling),
@@ -176,16 +183,52 @@ pub(crate) fn respond_self(
     }
 }
 
-struct Response<'a> {
+pub(crate) struct Response<'a> {
     out: &'a mut Output,
-    mark: ReplyMark,
+    pub(crate) mark: ReplyMark,
     ending: Ending,
     circumstances: Circumstances<'a>,
 }
 
+/// Where a string stands in what was copied since the mark.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing {
+    pub(crate) at: usize,
+    pub(crate) len: usize,
+    /// It is copied, too, and not shared.
+    pub(crate) is_copied: bool,
+}
+
+/// The fields of a response with a value, on the stack.
+pub(crate) struct Fields<'a> {
+    fields: [(&'static str, Value<'a>); 3],
+    count: usize,
+}
+
+impl Default for Fields<'_> {
+    #[inline]
+    fn default() -> Self {
+        const NOTHING: (&str, Value<'static>) = ("", Value::Number(0));
+        Fields { fields: [NOTHING; 3], count: 0 }
+    }
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub(crate) fn push(&mut self, name: &'static str, value: Value<'a>) {
+        self.fields[self.count] = (name, value);
+        self.count += 1;
+    }
+
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[(&'static str, Value<'a>)] {
+        &self.fields[..self.count]
+    }
+}
+
 /// What a reply is, as its first line says.
 #[derive(Debug, PartialEq, Eq)]
-enum Line {
+pub(crate) enum Line {
     Nothing,
     Error(Vec<u8>),
     /// A string of this length, which begins there.
@@ -197,7 +240,7 @@ enum Line {
 
 impl Line {
     #[inline]
-    fn of(reply: &[u8]) -> Line {
+    pub(crate) fn of(reply: &[u8]) -> Line {
         let Some(end) = reply.iter().position(|&byte| byte == b'\r') else { return Line::Other };
         match reply[0] {
             b'_' => Line::Nothing,
@@ -214,7 +257,7 @@ impl Line {
 }
 
 impl Response<'_> {
-    fn reply(&mut self) -> Reply<'_> {
+    pub(crate) fn reply(&mut self) -> Reply<'_> {
         Reply::new(self.out, Protocol::Resp3)
     }
 
@@ -229,10 +272,16 @@ impl Response<'_> {
         self.reply().copied_since(mark).is_some_and(|copied| copied.len() <= room)
     }
 
+    /// The head has fields for a page of another origin, and is longer than its room.
+    #[inline]
+    pub(crate) fn is_for_page(&self) -> bool {
+        self.ending.origin.is_some()
+    }
+
     /// A string, where it stands.
     #[inline]
     fn value(&mut self, room: usize, range: Option<ByteRange>, is_document: bool) {
-        if self.ending.origin.is_some() {
+        if self.is_for_page() {
             return self.value_elsewhere(room, range, is_document);
         }
         let mark = self.mark;
@@ -243,24 +292,40 @@ impl Response<'_> {
         let Line::Bulk(at, len) = Line::of(&copied[room..]) else {
             return self.value_elsewhere(room, range, is_document);
         };
-        let value_at = room + at;
-        let is_copied = copied.len() == value_at + len + 2;
+        let at = room + at;
+        let standing = Standing { at, len, is_copied: copied.len() == at + len + 2 };
+        self.send(standing, range, is_document, Fields::default());
+    }
+
+    /// Sends a string where it stands, or a part of it, with these fields.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        standing: Standing,
+        range: Option<ByteRange>,
+        is_document: bool,
+        mut fields: Fields<'_>,
+    ) {
+        let Standing { at, len, is_copied } = standing;
         let Some(part) = part_of(len, range) else { return self.no_such_part(len) };
         if self.ending.is_without_body {
-            return self.write_value(part, len, is_document, &[]);
+            return self.write_value(part, len, is_document, fields, &[]);
         }
-        let fields = [("Content-Range", content_range(&part, len))];
-        let fields = if part.len() == len { &fields[..0] } else { &fields };
-        let head = self.head_of_value(&part, len, is_document, fields);
+        let is_whole = part.len() == len;
+        if !is_whole {
+            fields.push("Content-Range", content_range(&part, len));
+        }
+        let head = self.head_of_value(&part, len, is_document, fields.as_slice());
+        let mark = self.mark;
         let mut reply = Reply::new(self.out, Protocol::Resp3);
         let Some(copied) = reply.copied_since(mark) else { return };
-        let fits = head.write_over(&mut copied[..value_at]);
+        let fits = head.write_over(&mut copied[..at]);
         assert!(fits, "the room is as large as the longest head");
-        if part.len() == len {
+        if is_whole {
             return reply.shorten(2);
         }
         if is_copied {
-            copied.copy_within(value_at + part.start..value_at + part.end, value_at);
+            copied.copy_within(at + part.start..at + part.end, at);
             reply.shorten(len - part.len() + 2);
         } else {
             reply.shorten(2);
@@ -277,7 +342,7 @@ impl Response<'_> {
             Line::Bulk(at, len) => match part_of(len, range) {
                 Some(part) => {
                     let body = &reply[at + part.start..at + part.end];
-                    self.write_value(part, len, is_document, body);
+                    self.write_value(part, len, is_document, Fields::default(), body);
                 }
                 None => self.no_such_part(len),
             },
@@ -306,19 +371,27 @@ impl Response<'_> {
     }
 
     /// Writes a string, or a part of it.
-    fn write_value(&mut self, part: Range<usize>, len: usize, is_document: bool, body: &[u8]) {
-        let mut fields = self.for_page();
+    pub(crate) fn write_value(
+        &mut self,
+        part: Range<usize>,
+        len: usize,
+        is_document: bool,
+        fields: Fields<'_>,
+        body: &[u8],
+    ) {
+        let mut all = self.for_page();
+        all.extend_from_slice(fields.as_slice());
         if part.len() != len {
-            fields.push(("Content-Range", content_range(&part, len)));
+            all.push(("Content-Range", content_range(&part, len)));
         }
         let mut head = Vec::with_capacity(ROOM_MAX);
-        self.head_of_value(&part, len, is_document, &fields).write(&mut head);
+        self.head_of_value(&part, len, is_document, &all).write(&mut head);
         self.cut();
         self.reply().raw(&head);
         self.reply().raw(body);
     }
 
-    fn no_such_part(&mut self, len: usize) {
+    pub(crate) fn no_such_part(&mut self, len: usize) {
         let problem = Problem::no_such_part(len);
         let range = ContentRange::Unsatisfied { length: len as u64 };
         self.problem_with(&problem, &[("Content-Range", Value::ContentRange(range))]);
@@ -336,10 +409,6 @@ impl Response<'_> {
                 self.write_head(Status::NotModified, OF_NOTHING, &[], None);
             }
             (Answer::Put, Line::Nothing) => self.write(Status::Created, OF_NOTHING, &[], b""),
-            (Answer::PutIf { .. }, Line::Nothing) => self.problem(&unmet()),
-            (Answer::PutIf { creates: true }, _) => {
-                self.write(Status::Created, OF_NOTHING, &[], b"");
-            }
             (Answer::Added, Line::Integer(added)) if added == b"1" => {
                 self.write(Status::Created, OF_NOTHING, &[], b"");
             }
@@ -353,7 +422,7 @@ impl Response<'_> {
             | (Answer::Done | Answer::Renamed, Line::Other) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
             }
-            (Answer::Removed, Line::Bulk(..)) | (Answer::Put | Answer::PutIf { .. }, _) => {
+            (Answer::Removed, Line::Bulk(..)) | (Answer::Put, _) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
             }
             (Answer::Member(name), Line::Integer(number)) => self.member(name, &number),
@@ -383,7 +452,7 @@ impl Response<'_> {
 
     /// The first line of the reply.
     #[inline]
-    fn first_line(&mut self) -> Line {
+    pub(crate) fn first_line(&mut self) -> Line {
         let mark = self.mark;
         if let Some(copied) = self.reply().copied_since(mark) {
             return Line::of(copied);
@@ -399,7 +468,7 @@ impl Response<'_> {
         self.write(Status::Ok, OF_JSON, &[], &body);
     }
 
-    fn unexpected(&mut self, line: Line) {
+    pub(crate) fn unexpected(&mut self, line: Line) {
         match line {
             Line::Nothing => self.problem(&Problem::no_key()),
             Line::Error(text) => self.problem(&Problem::of_error(&text)),
@@ -472,16 +541,16 @@ impl Response<'_> {
     }
 
     /// Takes out all of the reply.
-    fn take(&mut self) -> Vec<u8> {
+    pub(crate) fn take(&mut self) -> Vec<u8> {
         let mark = self.mark;
         flat(self.reply().split_off(mark))
     }
 
-    fn problem(&mut self, problem: &Problem) {
+    pub(crate) fn problem(&mut self, problem: &Problem) {
         self.problem_with(problem, &[]);
     }
 
-    fn problem_with(&mut self, problem: &Problem, more: &[(&'static str, Value<'_>)]) {
+    pub(crate) fn problem_with(&mut self, problem: &Problem, more: &[(&'static str, Value<'_>)]) {
         let mut fields = more.to_vec();
         if let Some(methods) = &problem.allow {
             fields.push(("Allow", Value::Text(methods.as_bytes())));
@@ -526,7 +595,7 @@ impl Response<'_> {
     }
 
     /// Writes a response in the place of the reply.
-    fn write(
+    pub(crate) fn write(
         &mut self,
         status: Status,
         lines: &'static str,
@@ -539,7 +608,7 @@ impl Response<'_> {
         }
     }
 
-    fn write_head(
+    pub(crate) fn write_head(
         &mut self,
         status: Status,
         lines: &'static str,
@@ -582,7 +651,7 @@ fn is_about_nothing(error: &[u8]) -> bool {
 }
 
 /// The part of a value of this length that is asked for; `None` if none of it is.
-fn part_of(len: usize, range: Option<ByteRange>) -> Option<Range<usize>> {
+pub(crate) fn part_of(len: usize, range: Option<ByteRange>) -> Option<Range<usize>> {
     let Some(range) = range else { return Some(0..len) };
     let part = range.of(len as u64)?;
     Some(part.start as usize..part.end as usize)
@@ -596,6 +665,7 @@ fn content_range(part: &Range<usize>, len: usize) -> Value<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use basalt_http1::ETag;
 
     /// Whatever the lengths: the `$` line of the reply is more room still.
     #[test]
@@ -609,10 +679,14 @@ mod tests {
         for (part, is_document, room) in
             [(0..len, false, ROOM), (0..len, true, ROOM_MAX), (1..len, true, ROOM_MAX)]
         {
-            let fields = [("Content-Range", content_range(&part, len))];
-            let fields = if part.len() == len { &fields[..0] } else { &fields };
+            let mut fields = Fields::default();
+            fields.push("ETag", Value::ETag(ETag::Version(u64::MAX)));
+            fields.push("Basalt-Ttl-Ms", Value::Number(u64::MAX));
+            if part.len() < len {
+                fields.push("Content-Range", content_range(&part, len));
+            }
             let mut head = Vec::new();
-            response.head_of_value(&part, len, is_document, fields).write(&mut head);
+            response.head_of_value(&part, len, is_document, fields.as_slice()).write(&mut head);
             assert!(head.len() <= room, "{} bytes in {room}", head.len());
         }
     }

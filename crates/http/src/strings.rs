@@ -2,13 +2,17 @@
 //!
 //! | method | command |
 //! |---|---|
-//! | GET, HEAD | GET |
+//! | GET, HEAD | CAS.GET |
 //! | PUT | SET; EX `?ttl=`, PX `?ttl_ms=`, PXAT `?expire_at=`, KEEPTTL `?keep_ttl=1` |
-//! | PUT `If-None-Match: *`, `If-Match: *` | SET with NX, XX |
+//! | PUT `?versioned=1` | CAS.SET |
+//! | PUT `If-None-Match: *`, `If-Match: *` | CAS.SET with NX, XX |
+//! | PUT `If-Match: "v7"`, `"d9555e8555c62dcfd"` | CAS.SET with IF, IFDEQ |
 //! | DELETE | GETDEL |
+//! | DELETE `If-Match:` a tag | CAS.DEL with IF, IFDEQ |
 //! | PATCH `?offset=` | SETRANGE |
 //! | POST `?op=append`, `?op=increment&by=` | APPEND, INCRBY, INCRBYFLOAT |
 
+use crate::conditions::Conditions;
 use crate::general::General;
 use crate::plan::Answer;
 use crate::problem::Problem;
@@ -16,13 +20,15 @@ use crate::query::Query;
 use crate::translate::is_whole;
 use crate::words::Words;
 use basalt_http1::percent::Plus;
-use basalt_http1::{ByteRange, ETags, Field, Head, Method, Status};
+use basalt_http1::{ByteRange, ETag, ETags, Field, Head, Method, Several, Status};
 use std::ops::Range;
 
 /// What is to be done with a string.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StringCall {
     pub(crate) general: General,
+    /// What a read demands of the value's tag.
+    pub(crate) conditions: Option<Box<Conditions>>,
     key: KeyAt,
     action: Action,
 }
@@ -37,17 +43,28 @@ enum KeyAt {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Action {
     Get(Answer),
-    Put { condition: Option<Condition>, expiry: Expiry },
-    Delete,
+    Put { demand: Demand, expiry: Expiry },
+    Delete { tag: Option<ETag> },
     SetRange { offset: i64 },
     Append,
     Increment { command: &'static str, by: String },
+}
+
+/// What a write demands, and whether the key has a version from it on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Demand {
+    Nothing,
+    /// A version.
+    Version,
+    Condition(Condition),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Condition {
     Missing,
     There,
+    /// It is the value's.
+    Tag(ETag),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,15 +99,31 @@ impl StringCall {
                 KeyAt::Query(key.start + start..key.end + start)
             }
         };
+        let mut conditions = None;
         let action = match head.method {
-            Method::Get | Method::Head => Action::Get(answer_of_get(head, bytes)?),
+            Method::Get | Method::Head => {
+                conditions = Conditions::of(head, bytes)?;
+                let (range, is_document) = (range(head, bytes)?, is_document(head, bytes));
+                Action::Get(Answer::Tagged { range, is_document })
+            }
             Method::Put => {
-                Action::Put { condition: condition(head, bytes)?, expiry: expiry(&query)? }
+                let is_versioned = query.flag("versioned")?;
+                let demand = match condition(head, bytes)? {
+                    Some(condition) => Demand::Condition(condition),
+                    None if is_versioned => Demand::Version,
+                    None => Demand::Nothing,
+                };
+                Action::Put { demand, expiry: expiry(&query)? }
             }
             Method::Delete => match condition(head, bytes)? {
-                None | Some(Condition::There) => Action::Delete,
+                None | Some(Condition::There) => Action::Delete { tag: None },
+                Some(Condition::Tag(tag)) => Action::Delete { tag: Some(tag) },
                 Some(Condition::Missing) => return Err(unmet()),
             },
+            // A condition that cannot be kept is not passed over.
+            Method::Patch | Method::Post if condition(head, bytes)?.is_some() => {
+                return Err(unmet());
+            }
             Method::Patch => {
                 let offset = query.number("offset", 0)?;
                 let missing = || Problem::bad_request("say where: ?offset=");
@@ -99,18 +132,16 @@ impl StringCall {
             Method::Post => operation(&query)?,
             Method::Options => return Err(Problem::bad_request("nothing to be done")),
         };
-        Ok(StringCall { general, key, action })
+        Ok(StringCall { general, conditions, key, action })
     }
 
     /// What becomes of the reply.
     pub(crate) fn answer(&self) -> Answer {
         match &self.action {
             Action::Get(answer) => *answer,
-            Action::Put { condition: None, .. } => Answer::Put,
-            Action::Put { condition: Some(condition), .. } => {
-                Answer::PutIf { creates: *condition == Condition::Missing }
-            }
-            Action::Delete => Answer::Removed,
+            Action::Put { demand: Demand::Nothing, .. } => Answer::Put,
+            Action::Put { .. } | Action::Delete { tag: Some(_) } => Answer::Outcome,
+            Action::Delete { tag: None } => Answer::Removed,
             Action::SetRange { .. } | Action::Append => Answer::Member("length"),
             Action::Increment { .. } => Answer::Number,
         }
@@ -127,9 +158,11 @@ impl StringCall {
         body: Range<usize>,
     ) -> Result<(), Problem> {
         let name: &str = match &self.action {
-            Action::Get(_) => "GET",
-            Action::Put { .. } => "SET",
-            Action::Delete => "GETDEL",
+            Action::Get(_) => "CAS.GET",
+            Action::Put { demand: Demand::Nothing, .. } => "SET",
+            Action::Put { .. } => "CAS.SET",
+            Action::Delete { tag: None } => "GETDEL",
+            Action::Delete { tag: Some(_) } => "CAS.DEL",
             Action::SetRange { .. } => "SETRANGE",
             Action::Append => "APPEND",
             Action::Increment { command, .. } => command,
@@ -141,14 +174,17 @@ impl StringCall {
         };
         words.decode(start + key.start..start + key.end, plus, self.general.spelling)?;
         match &self.action {
-            Action::Get(_) | Action::Delete => {}
-            Action::Put { condition, expiry } => {
+            Action::Get(_) | Action::Delete { tag: None } => {}
+            Action::Delete { tag: Some(tag) } => put_tag(words, *tag),
+            Action::Put { demand, expiry } => {
                 words.refer(body);
-                match condition {
-                    // The reply tells whether there was one before: 201 or 204.
-                    None => words.put(b"GET"),
-                    Some(Condition::Missing) => words.put(b"NX"),
-                    Some(Condition::There) => words.put(b"XX"),
+                // The reply tells whether there was one before: 201 or 204.
+                words.put(b"GET");
+                match demand {
+                    Demand::Nothing | Demand::Version => {}
+                    Demand::Condition(Condition::Missing) => words.put(b"NX"),
+                    Demand::Condition(Condition::There) => words.put(b"XX"),
+                    Demand::Condition(Condition::Tag(tag)) => put_tag(words, *tag),
                 }
                 match expiry {
                     Expiry::Never => {}
@@ -170,31 +206,58 @@ impl StringCall {
     }
 }
 
-pub(crate) fn answer_of_get(head: &Head, bytes: &[u8]) -> Result<Answer, Problem> {
-    match condition(head, bytes)? {
-        Some(Condition::Missing) => return Ok(Answer::NotModified),
-        Some(Condition::There) | None => {}
+/// Writes the words that compare with a tag.
+fn put_tag(words: &mut Words<'_>, tag: ETag) {
+    match tag {
+        ETag::Version(version) => {
+            words.put(b"IF");
+            words.put(version.to_string().as_bytes());
+        }
+        ETag::Digest(digest) => {
+            words.put(b"IFDEQ");
+            words.put(format!("{digest:016x}").as_bytes());
+        }
     }
-    let range = match head.field(Field::Range) {
-        // Without tags nobody can know that its parts belong together.
-        Some(_) if head.field(Field::IfRange).is_some() => None,
-        Some(range) => ByteRange::parse(&bytes[range])?,
-        None => None,
-    };
-    let dest = head.field(Field::SecFetchDest).map(|range| &bytes[range]);
-    let is_document =
-        matches!(dest, Some(b"document" | b"iframe" | b"frame" | b"embed" | b"object"));
-    Ok(Answer::Value { range, is_document })
 }
 
-/// What must be so. No value has a tag yet, so one that is named is not the value's.
+/// How a value is answered that has no tag.
+pub(crate) fn answer_of_get(head: &Head, bytes: &[u8]) -> Result<Answer, Problem> {
+    if condition(head, bytes)? == Some(Condition::Missing) {
+        return Ok(Answer::NotModified);
+    }
+    // Without tags nobody can know that its parts belong together.
+    let range = if head.field(Field::IfRange).is_some() { None } else { range(head, bytes)? };
+    Ok(Answer::Value { range, is_document: is_document(head, bytes) })
+}
+
+fn range(head: &Head, bytes: &[u8]) -> Result<Option<ByteRange>, Problem> {
+    Ok(match head.field(Field::Range) {
+        Some(range) => ByteRange::parse(&bytes[range])?,
+        None => None,
+    })
+}
+
+/// A browser would show the value as a page.
+fn is_document(head: &Head, bytes: &[u8]) -> bool {
+    let dest = head.field(Field::SecFetchDest).map(|range| &bytes[range]);
+    matches!(dest, Some(b"document" | b"iframe" | b"frame" | b"embed" | b"object"))
+}
+
+/// What a write demands. A tag that is none of ours is no value's.
 fn condition(head: &Head, bytes: &[u8]) -> Result<Option<Condition>, Problem> {
     let tags = |field| head.field(field).map(|range| ETags::parse(&bytes[range])).transpose();
     let if_match = tags(Field::IfMatch)?;
     let if_none_match = tags(Field::IfNoneMatch)?;
+    let several = |Several| Problem::bad_request("name one entity tag");
     match (if_match, if_none_match) {
-        (Some(ETags::OneOf(_)), _) => Err(unmet()),
         (Some(ETags::Any), Some(ETags::Any)) => Err(unmet()),
+        (Some(tags @ ETags::OneOf(_)), _) => {
+            match tags.only().map_err(several)? {
+                // No key has the version 0.
+                None | Some(ETag::Version(0)) => Err(unmet()),
+                Some(tag) => Ok(Some(Condition::Tag(tag))),
+            }
+        }
         (Some(ETags::Any), _) => Ok(Some(Condition::There)),
         (None, Some(ETags::Any)) => Ok(Some(Condition::Missing)),
         (None, Some(ETags::OneOf(_)) | None) => Ok(None),

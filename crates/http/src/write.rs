@@ -59,7 +59,8 @@ impl Writing<'_> {
                 self.input.keep(of_head.clone());
                 let mut words = Words::over(self.input.bytes_mut(), of_head, words);
                 call.write(&mut words, start, body)?;
-                Ok(Written::One(Plan::new(call.answer(), call.general, ending)))
+                let plan = Plan::new(call.answer(), call.general, ending);
+                Ok(Written::One(Plan { conditions: call.conditions, ..plan }))
             }
             Task::Any { general, answer } => {
                 let decoded = Decoded::of(self.body(), self.words_max())?;

@@ -57,6 +57,10 @@ pub enum Comparison {
     Weak,
 }
 
+/// More tags are named than one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Several;
+
 /// What `If-Match` or `If-None-Match` names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ETags<'a> {
@@ -87,6 +91,20 @@ impl<'a> ETags<'a> {
             return Err(Refusal::ETagMalformed);
         }
         Ok(ETags::OneOf(ETagList { value }))
+    }
+
+    /// The one tag that they are, if it could be one of ours.
+    ///
+    /// # Errors
+    /// There are several.
+    pub fn only(&self) -> Result<Option<ETag>, Several> {
+        let ETags::OneOf(ETagList { value }) = self else { return Ok(None) };
+        // There is no error in a list that has been found to be one.
+        let Ok(Some((tag, behind))) = next_tag(value) else { return Ok(None) };
+        match next_tag(behind) {
+            Ok(None) => Ok(tag.own()),
+            _ => Err(Several),
+        }
     }
 
     /// Whether they include what there is now.
@@ -129,6 +147,17 @@ struct Tag<'a> {
 }
 
 impl Tag<'_> {
+    /// The tag, if it is strong and spelled as we spell ours.
+    fn own(&self) -> Option<ETag> {
+        let text = str::from_utf8(self.opaque).ok()?.strip_prefix('"')?.strip_suffix('"')?;
+        let tag = match (text.split_at_checked(1)?, self.is_weak) {
+            (("v", digits), false) => ETag::Version(digits.parse().ok()?),
+            (("d", digits), false) => ETag::Digest(u64::from_str_radix(digits, 16).ok()?),
+            _ => return None,
+        };
+        self.is(tag, Comparison::Strong).then_some(tag)
+    }
+
     fn is(&self, current: ETag, comparison: Comparison) -> bool {
         let is_comparable = comparison == Comparison::Weak || !self.is_weak;
         is_comparable && self.opaque == current.text(&mut [0; ETAG_BYTES_MAX])
@@ -154,4 +183,34 @@ fn next_tag(list: &[u8]) -> Result<Option<(Tag<'_>, &[u8])>, Refusal> {
         return Err(Refusal::ETagMalformed);
     }
     Ok(Some((Tag { is_weak, opaque }, behind)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_tag_of_ours_is_told_from_others() {
+        let only = |list: &'static str| ETags::parse(list.as_bytes()).expect("a list").only();
+        assert_eq!(only("\"v7\""), Ok(Some(ETag::Version(7))));
+        assert_eq!(
+            only(" , \"d9555e8555c62dcfd\","),
+            Ok(Some(ETag::Digest(0x9555_e855_5c62_dcfd)))
+        );
+        for other in [
+            "*",
+            "\"v07\"",
+            "\"v+7\"",
+            "\"v\"",
+            "\"v18446744073709551616\"",
+            "W/\"v7\"",
+            "\"d955\"",
+            "\"D9555e8555c62dcfd\"",
+            "\"d9555E8555c62dcfd\"",
+            "\"\"",
+        ] {
+            assert_eq!(only(other), Ok(None), "{other}");
+        }
+        assert_eq!(only("\"v7\", \"x\""), Err(Several));
+    }
 }

@@ -39,7 +39,7 @@ pub use authority::Authority;
 pub use chunked::{ChunkedBody, Decoded};
 pub use close::CloseCode;
 pub use date::Date;
-pub use etag::{Comparison, ETAG_BYTES_MAX, ETag, ETagList, ETags, if_range_holds};
+pub use etag::{Comparison, ETAG_BYTES_MAX, ETag, ETagList, ETags, Several, if_range_holds};
 pub use field::Field;
 pub use frame::{FrameKind, write_close, write_frame_head};
 pub use framing::Body;

@@ -158,6 +158,11 @@ impl Block {
         true
     }
 
+    /// The last shared value.
+    pub(crate) fn last_shared(&self) -> Option<&[u8]> {
+        self.shared.back().map(Shared::bytes)
+    }
+
     /// Takes back the last bytes of `flat`, which are not sent and behind all shared values.
     #[inline]
     pub(crate) fn shorten(&mut self, bytes: usize) {

@@ -267,6 +267,11 @@ impl<'a> Reply<'a> {
         self.out.narrow_shared(mark.0, range)
     }
 
+    /// The last value that was not copied; `None` if there was none since the mark.
+    pub fn last_shared(&self, mark: ReplyMark) -> Option<&[u8]> {
+        self.out.last_shared(mark.0)
+    }
+
     /// Takes out what was written since the mark; nothing has been sent since.
     pub fn split_off(&mut self, mark: ReplyMark) -> Output {
         self.out.split_off(mark.0)

@@ -18,6 +18,11 @@ impl Digest {
         Digest(XxHash3_64::oneshot(bytes))
     }
 
+    /// Its number.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
     /// Its digits, in small letters.
     pub fn digits(self) -> [u8; DIGITS] {
         std::array::from_fn(|at| {

@@ -1,6 +1,6 @@
 //! CAS.SET.
 
-use super::{reply_outcome, version};
+use super::{chosen_version, reply_outcome, version};
 use crate::strings::{Comparison, ExpiryOption, string};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Key, Object, StringValue, Txn, Version};
@@ -212,7 +212,7 @@ fn numbering(args: &Args<'_>, index: usize) -> Result<Option<(Numbering, usize)>
         (Numbering::Counted, 1)
     } else if args.is(index, "FORCE") {
         let word = args.opt(index + 1).ok_or(CommandError::SYNTAX)?;
-        (Numbering::Forced(version(word)?), 2)
+        (Numbering::Forced(chosen_version(word)?), 2)
     } else {
         return Ok(None);
     }))

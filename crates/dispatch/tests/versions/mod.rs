@@ -204,7 +204,7 @@ fn options_are_given_once_and_make_sense() {
     ] {
         assert_eq!(server.line(line), Value::Error(b"ERR syntax error".to_vec()), "{line}");
     }
-    for word in ["0", "-1", "x", "9223372036854775808", "1.5"] {
+    for word in ["0", "-1", "+1", "x", "99999999999999999999", "1.5"] {
         for line in [format!("CAS.SET k v IF {word}"), format!("CAS.SET k v FORCE {word}")] {
             let Value::Error(text) = server.line(&line) else { panic!("{line}") };
             assert!(text.starts_with(b"ERR a version is an integer above 0"), "{line}");
@@ -215,4 +215,7 @@ fn options_are_given_once_and_make_sense() {
     server.outcome("CAS.SET k v FORCE 9223372036854775807");
     let (_, next) = server.outcome("CAS.SET k v");
     assert_eq!(next.number(), 1 << 63);
+    assert!(server.outcome(&format!("CAS.SET k w IF {}", next.number())).0);
+    let beyond = server.line("CAS.SET k v FORCE 9223372036854775808");
+    assert!(matches!(beyond, Value::Error(_)), "{beyond:?}");
 }

@@ -27,6 +27,8 @@ pub(super) static EXPIRE_AT: Parameter =
     parameter("expire_at", from(1), "When it expires, in unix milliseconds.");
 pub(super) static KEEP_TTL: Parameter =
     parameter("keep_ttl", Kind::Flag, "It expires when what was there would have.");
+pub(super) static VERSIONED: Parameter =
+    parameter("versioned", Kind::Flag, "The key has a version from now on.");
 pub(super) static OFFSET: Parameter = parameter("offset", from(0), "The first byte to change.");
 pub(super) static BY: Parameter = parameter("by", Kind::Bytes, "How much is added; 1 by default.");
 

@@ -10,6 +10,7 @@ mod equality;
 mod guard;
 mod limits;
 mod strings;
+mod tags;
 
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
