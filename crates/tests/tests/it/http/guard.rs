@@ -197,6 +197,17 @@ fn pages_with_a_listed_origin_may_use_the_server() {
     assert_eq!((plain.status, plain.field("access-control-allow-origin")), (200, None));
 }
 
+/// RFC 9110, section 15.5.6: with this status the methods are always said.
+#[test]
+fn a_method_that_is_refused_is_told_the_others() {
+    let (_server, address) = start(&[]);
+    for line in ["TRACE /v1/keys", "DELETE /v1/keys", "PUT /health/live", "POST /v1/info"] {
+        let refused = client(address).ask(line, "", b"");
+        assert_eq!(refused.status, 405, "{line}");
+        assert!(refused.field("allow").is_some_and(|allow| allow.contains("OPTIONS")), "{line}");
+    }
+}
+
 #[test]
 fn the_list_of_clients_tells_their_fronts() {
     let (server, address) = start(&[]);

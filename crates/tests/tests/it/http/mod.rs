@@ -5,6 +5,7 @@ mod bodies;
 mod collections;
 mod command;
 mod console;
+mod contract;
 mod databases;
 mod equality;
 mod guard;
