@@ -8,6 +8,7 @@ mod console;
 mod contract;
 mod databases;
 mod equality;
+mod examples;
 mod guard;
 mod limits;
 mod strings;
