@@ -1,5 +1,5 @@
-// The server, by POST /v1/command. Every request proves its own right: the password is kept in this
-// module's memory only, and gone with the page.
+// The server, by POST /v1/command. Every request proves its own right by a token that a password was
+// exchanged for: it is kept in this module's memory only, and gone with the page.
 
 let authorization;
 let asking;
@@ -29,23 +29,25 @@ const tell = (isReachable) => listeners.forEach((listener) => listener(isReachab
 /** Runs a command; words are text or `{b64}`. Returns its reply. */
 export async function command(words, { db = 0 } = {}) {
   for (;;) {
-    const response = await send(JSON.stringify(words), db);
+    const used = authorization;
+    const response = await send(db === 0 ? "/v1/command" : `/v1/command?db=${db}`, words);
     if (response.ok) return response.json();
-    const problem = await response.json().catch(() => ({}));
-    const isLogin = response.status === 401 && ["NOAUTH", "WRONGPASS"].includes(problem.code);
-    if (!isLogin) {
-      throw new Refused(response.status, problem.code ?? "ERR", problem.detail ?? `HTTP ${response.status}`);
-    }
-    await login(problem.code === "WRONGPASS");
+    if (response.status !== 401) throw await refusal(response);
+    // Meanwhile another request may have had the user asked.
+    if (used === authorization) await login();
   }
 }
 
-async function send(body, db) {
+async function refusal(response) {
+  const problem = await response.json().catch(() => ({}));
+  return new Refused(response.status, problem.code ?? "ERR", problem.detail ?? `HTTP ${response.status}`);
+}
+
+async function send(path, body) {
   const headers = { "Content-Type": "application/json", "X-Basalt": "1" };
   if (authorization) headers.Authorization = authorization;
   try {
-    const options = { method: "POST", headers, body, cache: "no-store", credentials: "same-origin" };
-    const response = await fetch(db === 0 ? "/v1/command" : `/v1/command?db=${db}`, options);
+    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), cache: "no-store", credentials: "same-origin" });
     tell(true);
     return response;
   } catch {
@@ -55,12 +57,23 @@ async function send(body, db) {
 }
 
 // All requests that wait for the password wait for the same question.
-async function login(isWrong) {
-  asking ??= askPassword(isWrong).finally(() => { asking = undefined; });
-  const password = await asking;
-  if (password === undefined) throw new Refused(401, "NOAUTH", "the server needs a password");
-  const bytes = new TextEncoder().encode(`default:${password}`);
-  authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`;
+function login() {
+  asking ??= signIn().finally(() => { asking = undefined; });
+  return asking;
+}
+
+async function signIn() {
+  authorization = undefined;
+  for (let isWrong = false; ; isWrong = true) {
+    const password = await askPassword(isWrong);
+    if (password === undefined) throw new Refused(401, "NOAUTH", "the server needs a password");
+    const response = await send("/v1/login", { password });
+    if (response.ok) {
+      authorization = `Bearer ${(await response.json()).token}`;
+      return;
+    }
+    if (response.status !== 401) throw await refusal(response);
+  }
 }
 
 /** Text of `field:value` lines as an object. */

@@ -40,7 +40,7 @@ export function confirm(title, text, name, kind = "danger") {
 }
 
 /** Has a name typed before something is deleted. */
-export async function confirmByName(title, text, name) {
+export async function confirmByName(title, text, name, action = "Delete") {
   const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   const wrong = h("div", {});
   const body = h("div.stack", {}, h("p", {}, text), h("p.keyname", {}, name), field("Type the name to confirm", input), wrong);
@@ -50,13 +50,13 @@ export async function confirmByName(title, text, name) {
     input.focus();
     return false;
   };
-  return (await ask(title, body, [["Delete", true, "danger"]], { validate })) === true;
+  return (await ask(title, body, [[action, true, "danger"]], { validate })) === true;
 }
 
 export async function password(isWrong) {
   const input = h("input", { type: "password", autocomplete: "current-password" });
   const body = h("div.stack", {}, isWrong ? notice("This is not the password.", "bad") : null,
-    h("p", {}, "The server needs a password (option requirepass). It is kept until you close or reload this page."),
+    h("p", {}, "The server needs a password (option requirepass). The page keeps a token for it, until you close or reload it."),
     field("Password", input));
   return (await ask("Sign in", body, [["Sign in", true, "primary"]])) ? input.value : undefined;
 }

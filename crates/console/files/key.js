@@ -7,12 +7,13 @@ import { confirmByName } from "./dialogs.js";
 import { askFields } from "./edit.js";
 import { show, toWord } from "./bytes.js";
 import { view as viewCollection } from "./viewers/collection.js";
+import { view as viewQueue } from "./viewers/queue.js";
 import { view as viewStream } from "./viewers/stream.js";
 import { view as viewString } from "./viewers/string.js";
 
 const TYPES = {
   string: ["STRLEN", viewString], list: ["LLEN", viewCollection], set: ["SCARD", viewCollection],
-  zset: ["ZCARD", viewCollection], hash: ["HLEN", viewCollection], stream: ["XLEN", viewStream],
+  zset: ["ZCARD", viewCollection], hash: ["HLEN", viewCollection], stream: ["XLEN", viewStream], queue: ["Q.LEN", viewQueue],
 };
 
 /** Shows a key; `removed` is called when it has been deleted. */

@@ -73,10 +73,12 @@ pub const FILES: &[File] = &[
     file!("pages/configuration.js", SCRIPT),
     file!("pages/keys.js", SCRIPT),
     file!("pages/overview.js", SCRIPT),
+    file!("pages/queues.js", SCRIPT),
     file!("pages/slowlog.js", SCRIPT),
     file!("pages/storage.js", SCRIPT),
     file!("pages/terminal.js", SCRIPT),
     file!("viewers/collection.js", SCRIPT),
+    file!("viewers/queue.js", SCRIPT),
     file!("viewers/stream.js", SCRIPT),
     file!("viewers/string.js", SCRIPT),
 ];

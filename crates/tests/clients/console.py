@@ -10,7 +10,7 @@ from chromium import Page, browser
 PORT = int(sys.argv[1])
 FOLDER = sys.argv[2] if len(sys.argv) > 2 else None
 BASE = f"http://127.0.0.1:{PORT}"
-PAGES = ["overview", "keys", "clients", "slowlog", "storage", "configuration", "commands"]
+PAGES = ["overview", "keys", "queues", "clients", "slowlog", "storage", "configuration", "commands"]
 SIZES = [(360, 800), (1280, 800)]
 HOSTILE = "<script>window.stolen = 1</script><img src=x onerror='window.stolen = 2'>"
 CONTRAST = 4.5
@@ -60,6 +60,12 @@ def fill():
     for at in range(5):
         command("XADD", "events", "*", "kind", "login", "user", str(at))
     command("XGROUP", "CREATE", "events", "workers", "0")
+    command("Q.CONFIG", "mail", "SET", "deliveries-max", "1")
+    command("Q.PUT", "mail", HOSTILE)
+    [[_, token, *_]] = command("Q.GET", "QUEUES", "mail")
+    command("Q.NACK", "mail", token, "DEAD")
+    command("Q.PUT", "mail", "to ada", "DELAY", "1000000")
+    command("Q.PUT", "mail", "to grace", "PRIORITY", "3")
     command("SET", HOSTILE, HOSTILE)
     for at in range(120):
         command("SET", f"session:{at:04}", "x" * at, "EX", str(600 + at))
@@ -120,7 +126,7 @@ def each_page_in_each_form(page):
 
 def types_of_values(page):
     for key, wanted in [("greeting", "hello"), ("settings:billing", "12345678901234567890"), ("image:logo", "89 50 4e 47"), ("jobs", "job-99"),
-                        ("tags", "green"), ("scores", "inf"), ("events", "workers"), (HOSTILE, "<script>")]:
+                        ("tags", "green"), ("scores", "inf"), ("events", "workers"), ("mail", "to grace"), (HOSTILE, "<script>")]:
         show(page, f"keys?key={urllib.request.quote('t:' + key, safe='')}")
         page.until(f"document.querySelector('.split > :last-child').innerText.includes({json.dumps(wanted)})", f"{key}: {wanted}")
         check(page, key)
@@ -215,6 +221,26 @@ def elements_are_edited_as_carefully(page):
     assert command("HGET", "user:7", "name") == "Ada King"
 
 
+def dead_messages_are_revived(page):
+    show(page, "queues")
+    page.click("mail", "document.querySelector('main')")
+    page.click("Unlock editing")
+    page.until("document.body.innerText.includes('Put a message')")
+    page.click("dead 1")
+    page.until("document.querySelector('main tbody')?.innerText.includes('<script>')")
+    check(page, "dead messages")
+    page.click("Revive all")
+    page.click("Revive", "document.querySelector('dialog')")
+    page.until("document.body.innerText.includes('ready 2')")
+    assert command("Q.STAT", "mail")["dead"] == 0
+    page.click("Purge ready ones")
+    page.until("document.querySelector('dialog[open] input')")
+    page.type("mail")
+    page.click("Purge", "document.querySelector('dialog')")
+    page.until("document.body.innerText.includes('ready 0')")
+    assert command("Q.STAT", "mail")["delayed"] == 1
+
+
 def deleting_asks_for_the_name(page):
     show(page, "keys?match=shared&key=t%3Ashared")
     page.click("Unlock editing")
@@ -277,7 +303,7 @@ def main():
         page.size(1280, 800)
         page.open(f"{BASE}/")
         tests = [each_page_in_each_form, types_of_values, keyboard_only, a_dangerous_command_asks, an_edit_conflict_shows_both_values,
-                 elements_are_edited_as_carefully, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
+                 elements_are_edited_as_carefully, dead_messages_are_revived, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
         for test in tests:
             test(page)
             print(f"{test.__name__}: ok", flush=True)

@@ -51,6 +51,7 @@ function render(root) {
     const all = [
       { name: "ID", kind: "number", of: (one) => one.id },
       { name: "Address", kind: "nowrap", of: (one) => one.addr },
+      { name: "By", kind: "optional", of: (one) => one.front ?? "–" },
       { name: "Name", of: (one) => one.name || "–" },
       { name: "User", kind: "optional", of: (one) => one.user },
       { name: "Last command", kind: "nowrap", of: (one) => one.cmd.replace("|", " ") },

@@ -6,7 +6,7 @@ import { createKey, showKey } from "../key.js";
 import { expiry } from "../format.js";
 import { fromAddress, same, show, toAddress, toWord } from "../bytes.js";
 
-const TYPES = ["string", "hash", "list", "set", "zset", "stream"];
+const TYPES = ["string", "hash", "list", "set", "zset", "stream", "queue"];
 // Keys that one step of the search shows, and how many may be looked at for it.
 const PART = 100;
 const STEPS_MAX = 20;

@@ -1,0 +1,74 @@
+// The queues of a database, and how they do.
+
+import { bytes, count, duration } from "../format.js";
+import { button, check, field, fill, h, notice, table } from "../dom.js";
+import { command } from "../client.js";
+import { show, toAddress, toWord } from "../bytes.js";
+
+const PERIOD_MS = 2000;
+const QUEUES_MAX = 200;
+const STEPS_MAX = 200;
+
+export const page = { title: "Queues", path: "queues", key: "q", render };
+
+function render(root, params) {
+  const db = Math.max(0, Number(params.get("db")) || 0);
+  let names = [];
+  let rows = [];
+  let timer;
+  let isGone = false;
+  const filter = h("input", { type: "search", "data-search": true, placeholder: "name", oninput: draw });
+  const database = h("input", { type: "number", min: "0", value: String(db), onchange: () => { location.hash = `#/queues?db=${Number(database.value)}`; } });
+  const follow = check("Renew every 2 s", true, () => measure());
+  const status = h("span.soft", { role: "status" });
+  const body = h("div.panel");
+  root.append(h("div.head", {}, h("h1", {}, "Queues"), status),
+    h("div.stack", {}, h("div.tools", {}, field("Filter", filter, true), field("Database", database), follow, button("Search again", search)), body));
+
+  async function search() {
+    names = [];
+    let cursor = "0";
+    try {
+      for (let step = 0; step < STEPS_MAX && names.length < QUEUES_MAX && !isGone; step += 1) {
+        const [next, part] = await command(["SCAN", cursor, "COUNT", "1000", "TYPE", "queue"], { db });
+        names.push(...part);
+        cursor = next;
+        if (cursor === "0") break;
+      }
+    } catch (error) {
+      return fill(body, notice(error.message, "bad"));
+    }
+    names = names.slice(0, QUEUES_MAX).sort((one, other) => (show(one) < show(other) ? -1 : 1));
+    status.textContent = cursor === "0" ? `${names.length} found` : `${names.length} found, there may be more`;
+    await measure();
+  }
+  async function measure() {
+    clearTimeout(timer);
+    if (isGone) return;
+    if (!document.hidden) {
+      // One that has gone meanwhile is left out.
+      const stats = await Promise.all(names.map((name) => command(["Q.STAT", toWord(name)], { db }).catch(() => null)));
+      rows = names.map((name, at) => ({ name, stat: stats[at] })).filter((row) => row.stat?.messages !== undefined);
+      // A table that is made again takes the focus from what is in it.
+      if (!body.contains(document.activeElement)) draw();
+    }
+    if (follow.box.checked && !isGone) timer = setTimeout(measure, PERIOD_MS);
+  }
+  function draw() {
+    const fitting = rows.filter((row) => show(row.name).toLowerCase().includes(filter.value.toLowerCase()));
+    const number = (name, of, kind = "number") => ({ name, kind, of: (row) => of(row.stat) });
+    fill(body, fitting.length === 0 ? h("p.empty", {}, "There are no queues. Q.PUT makes one.") : table("Queues", [
+      { name: "Queue", kind: "mono", of: (row) => h("a", { href: `#/keys?${new URLSearchParams({ ...(db > 0 && { db }), type: "queue", key: toAddress(row.name) })}` }, show(row.name, 200)) },
+      number("Ready", (stat) => count(stat.ready)),
+      number("Delayed", (stat) => count(stat.delayed), "number optional"),
+      number("Leased", (stat) => count(stat.leased)),
+      number("Dead", (stat) => (stat.dead > 0 ? h("span.warn", {}, count(stat.dead)) : "0")),
+      number("Oldest ready", (stat) => (stat.ready > 0 ? duration(stat["oldest-ready"] / 1000) : "–"), "number optional"),
+      number("Size", (stat) => bytes(stat.bytes), "number optional"),
+      number("Put", (stat) => count(stat["total-put"]), "number optional"),
+      number("Acknowledged", (stat) => count(stat["total-acknowledged"]), "number optional"),
+    ], fitting));
+  }
+  search();
+  return () => { isGone = true; clearTimeout(timer); };
+}
