@@ -114,10 +114,12 @@ impl Content {
         }
     }
 
-    /// It is a hash with fields that the engine may have removed.
-    pub(crate) fn has_expired_fields(&self, now_ms: u64) -> bool {
+    /// Time has done something to it, which the engine may have noted by a change: a field of a
+    /// hash has expired, or a message of a queue has, or has come back.
+    pub(crate) fn has_aged(&self, now_ms: u64) -> bool {
         match self {
             Content::Hash(fields) => fields.values().any(|field| !field.is_live(now_ms)),
+            Content::Queue(queue) => queue.passed(now_ms) != *queue,
             _ => false,
         }
     }

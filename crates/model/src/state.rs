@@ -36,10 +36,9 @@ impl Value {
             && self.version_may_be(there.version, now_ms)
     }
 
-    /// What nobody sees may have any version, and that of a hash may have moved with its fields
-    /// that have expired.
+    /// What nobody sees may have any version, and that of what has aged may have moved.
     fn version_may_be(&self, there: Version, now_ms: u64) -> bool {
-        let may_have_moved = !self.version.is_none() && self.content.has_expired_fields(now_ms);
+        let may_have_moved = !self.version.is_none() && self.content.has_aged(now_ms);
         self.version == there || !self.is_live(now_ms) || may_have_moved && there > self.version
     }
 
