@@ -31,6 +31,8 @@ pub struct Call {
     /// The number of words with which a command that may have several keys has one; 0 for those
     /// that cannot tell so.
     pub words_of_one_key: u16,
+    /// The number of its family, for what is counted by families.
+    pub family: u8,
     /// It runs before a client has said who it is.
     pub for_anybody: bool,
     /// It is refused when memory is full.
@@ -66,6 +68,7 @@ impl Call {
                 true => (range.first + range.step - 1 - range.last) as u16,
                 false => 0,
             },
+            family: entry.spec.group as u8,
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),

@@ -252,7 +252,7 @@ impl Batch {
         }
         worker.begin_batch(server);
         let start = server.env.clock.now();
-        worker.end_call(start);
+        worker.note_start(start);
         let (mut number, mut bytes_left) = (0, REPLY_BYTES_MAX);
         while number < count {
             number = self.run_for_one(server, worker, clients, number, &mut bytes_left);
@@ -286,6 +286,7 @@ impl Batch {
         let Some(mut running) = clients.running(client) else { return next };
         let owed = running.out.len();
         let requests = &self.requests[first..next];
+        worker.note_requests(next - first, running.form.is_some());
         let stop = match running.form.take() {
             None => self.run_requests(server, worker, &mut running, requests),
             Some(form) => self.run_in_form(server, worker, &mut running, form, requests),

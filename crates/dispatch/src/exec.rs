@@ -320,7 +320,10 @@ impl Runner<'_> {
         let elapsed = now - std::mem::replace(&mut self.since, now);
         let counters = &self.worker.counters.by_command[step.id.index()];
         counters.calls.add(1);
-        counters.nanoseconds.add(elapsed.as_nanos() as u64);
+        let nanoseconds = elapsed.as_nanos() as u64;
+        counters.nanoseconds.add(nanoseconds);
+        let family = usize::from(self.server.commands.call(step.id).family);
+        self.worker.counters.by_family[family].add(nanoseconds, 1);
         let micros = elapsed.as_micros() as u64;
         note_slow_call(self.server, self.worker, self.session, step.id, &step.args, micros);
     }

@@ -298,7 +298,7 @@ fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: O
         worker.renew_time();
     }
     let apart = if start.is_none() { Apart::Yes } else { Apart::No };
-    worker.count_timed_call(request.id, elapsed, apart);
+    worker.count_timed_call((request.id, request.call.family), elapsed, apart);
     note_if_slow(request, worker, session, elapsed.as_micros() as u64);
 }
 

@@ -80,6 +80,7 @@ pub struct Worker {
     /// against what it buffers, so it is asked once.
     log_admits: ShardSet,
     tally: Tally,
+    turn_requests: TurnRequests,
     /// When the latest call ended for which the clock was read, or the batch began.
     call_ended: Instant,
     /// Calls since then for which it was not read.
@@ -108,6 +109,15 @@ struct Tally {
     untimed: Vec<(CommandId, u64)>,
 }
 
+/// The requests of this turn, by the form of their replies.
+#[derive(Default)]
+struct TurnRequests {
+    /// When the first batch of the turn began to run; `None` if none has.
+    began: Option<Instant>,
+    resp: u64,
+    of_fronts: u64,
+}
+
 impl Worker {
     /// A thread's worker.
     pub fn new(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
@@ -129,6 +139,7 @@ impl Worker {
             gating: server.engine.gating(),
             log_admits: ShardSet::EMPTY,
             tally: Tally::default(),
+            turn_requests: TurnRequests::default(),
             call_ended: server.env.clock.now(),
             untimed_calls: 0,
         };
@@ -206,6 +217,35 @@ impl Worker {
         self.log_admits = ShardSet::EMPTY;
     }
 
+    /// A batch begins to run at this moment.
+    #[inline]
+    pub(super) fn note_start(&mut self, start: Instant) {
+        self.turn_requests.began.get_or_insert(start);
+        self.end_call(start);
+    }
+
+    /// Requests of one client are about to run.
+    #[inline]
+    pub(super) fn note_requests(&mut self, count: usize, has_form: bool) {
+        let TurnRequests { resp, of_fronts, .. } = &mut self.turn_requests;
+        *(if has_form { of_fronts } else { resp }) += count as u64;
+    }
+
+    /// The turn's replies have been sent; it is now.
+    #[inline]
+    pub fn count_requests(&mut self, now: Instant) {
+        let Some(began) = self.turn_requests.began.take() else { return };
+        let nanoseconds = now.saturating_duration_since(began).as_nanos() as u64;
+        let TurnRequests { resp, of_fronts, .. } = take(&mut self.turn_requests);
+        let times = &self.counters.requests;
+        if resp > 0 {
+            times.resp.add(nanoseconds, resp);
+        }
+        if of_fronts > 0 {
+            times.of_fronts.add(nanoseconds, of_fronts);
+        }
+    }
+
     /// A batch of `requests` has run and took this time.
     pub fn end_batch(&mut self, server: &Dispatcher, time: Duration, requests: usize) {
         self.settle();
@@ -217,8 +257,10 @@ impl Worker {
         let sharing = requests.saturating_sub(calls_apart).max(1) as u64;
         let share_ns = time.saturating_sub(time_apart).as_nanos() as u64 / sharing;
         for (id, calls) in self.tally.untimed.drain(..) {
-            if server.commands.call(id).shares_time && !self.times_every_command {
+            let call = server.commands.call(id);
+            if call.shares_time && !self.times_every_command {
                 self.counters.by_command[id.index()].nanoseconds.add(share_ns * calls);
+                self.counters.by_family[usize::from(call.family)].add(share_ns, calls);
             }
         }
     }
@@ -251,7 +293,12 @@ impl Worker {
     }
 
     /// Counts a call that has run and its time; `apart` if it would have shared its batch's time.
-    pub(super) fn count_timed_call(&mut self, id: CommandId, time: Duration, apart: Apart) {
+    pub(super) fn count_timed_call(
+        &mut self,
+        (id, family): (CommandId, u8),
+        time: Duration,
+        apart: Apart,
+    ) {
         match apart {
             Apart::No => self.count_call(id),
             Apart::Yes => {
@@ -261,7 +308,9 @@ impl Worker {
                 self.tally.apart.1 += time;
             }
         }
-        self.counters.by_command[id.index()].nanoseconds.add(time.as_nanos() as u64);
+        let nanoseconds = time.as_nanos() as u64;
+        self.counters.by_command[id.index()].nanoseconds.add(nanoseconds);
+        self.counters.by_family[usize::from(family)].add(nanoseconds, 1);
     }
 
     /// Counts a call that has run.

@@ -146,7 +146,8 @@ impl Engine {
 
     /// What checkpoints have done so far.
     pub fn checkpoint_stats(&self) -> CheckpointStats {
-        self.checkpointing.stats.lock().clone()
+        let durations = self.checkpointing.durations.distribution();
+        CheckpointStats { durations, ..self.checkpointing.stats.lock().clone() }
     }
 
     /// A thread has made some changes since it last said so.
@@ -191,13 +192,16 @@ impl Engine {
                 stats.last_ms = self.env.clock.unix_ms();
                 stats.last_error = None;
                 stats.is_out_of_space = false;
-                stats.last_duration = self.env.clock.since(start);
+                let duration = self.env.clock.since(start);
+                self.checkpointing.durations.add(duration.as_nanos() as u64, 1);
+                stats.last_duration = duration;
                 stats.last_rows = *rows;
                 let held_back = (left_out.partitions > 0).then(|| self.log().bytes_to_replay());
                 // Relaxed: read by the checkpoint thread, which is late at worst.
                 self.checkpointing.held_back_bytes.store(held_back.unwrap_or(0), Ordering::Relaxed);
             }
             Err(error) => {
+                stats.failed += 1;
                 stats.last_error = Some(error.to_string());
                 stats.is_out_of_space = match error {
                     CheckpointError::Cold(error) => matches!(error, ColdError::NoSpace { .. }),

@@ -47,7 +47,7 @@ pub use recovery::apply::ApplyError;
 pub use recovery::belonging::{LogBeginning, Misfit};
 pub use recovery::replay::LogReplay;
 pub use recovery::{RecoveryError, RecoveryStats};
-pub use residency::queue::Missing;
+pub use residency::queue::{MissStats, Missing};
 pub use residency::rows::BadRow;
 pub use residency::unload::Unloaded;
 pub use store::ask::Ask;

@@ -39,5 +39,5 @@ pub use journal::Journal;
 pub use options::{
     Acknowledge, Driver, FsyncPolicy, HARD_STATE_BYTES_MAX, Options, RECORD_BYTES_MAX, STREAMS_MAX,
 };
-pub use stats::{LATENCY_BUCKETS, Stats};
+pub use stats::Stats;
 pub use types::{Group, Health, JournalId, Seq, StreamId, Wake};

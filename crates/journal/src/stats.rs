@@ -1,9 +1,7 @@
 //! Numbers for the operator.
 
+use basalt_observe::histogram::{Distribution, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Number of buckets in [`Stats::fsync_us_buckets`].
-pub const LATENCY_BUCKETS: usize = 24;
 
 /// What the journal has done since it was opened, and what it holds now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,9 +24,8 @@ pub struct Stats {
     pub fsync_us_last: u64,
     /// Duration of the longest one, in microseconds.
     pub fsync_us_max: u64,
-    /// Durations by power of two: bucket 0 counts those below 1 µs, bucket `i` those below `2^i`
-    /// µs; the last one counts all longer ones too.
-    pub fsync_us_buckets: [u64; LATENCY_BUCKETS],
+    /// How long they took.
+    pub fsync_durations: Distribution,
 }
 
 /// The counters behind [`Stats`]. Relaxed: each is a number of its own.
@@ -39,7 +36,8 @@ pub(crate) struct Counters {
     fsyncs: AtomicU64,
     fsync_us_last: AtomicU64,
     fsync_us_max: AtomicU64,
-    fsync_us_buckets: [AtomicU64; LATENCY_BUCKETS],
+    /// Written under the lock of [`crate::sync`] that lets one thread sync at a time.
+    fsync_durations: Histogram,
 }
 
 impl Counters {
@@ -53,8 +51,7 @@ impl Counters {
         self.fsyncs.fetch_add(1, Ordering::Relaxed);
         self.fsync_us_last.store(us, Ordering::Relaxed);
         self.fsync_us_max.fetch_max(us, Ordering::Relaxed);
-        let bucket = (u64::BITS - us.leading_zeros()) as usize;
-        self.fsync_us_buckets[bucket.min(LATENCY_BUCKETS - 1)].fetch_add(1, Ordering::Relaxed);
+        self.fsync_durations.add(duration_ns, 1);
     }
 
     pub(crate) fn snapshot(&self) -> Stats {
@@ -65,7 +62,7 @@ impl Counters {
             fsyncs: read(&self.fsyncs),
             fsync_us_last: read(&self.fsync_us_last),
             fsync_us_max: read(&self.fsync_us_max),
-            fsync_us_buckets: std::array::from_fn(|i| read(&self.fsync_us_buckets[i])),
+            fsync_durations: self.fsync_durations.distribution(),
             ..Stats::default()
         }
     }

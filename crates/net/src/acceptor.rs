@@ -149,7 +149,11 @@ impl Accepting {
             return Some(TOO_MANY);
         }
         let open_door = settings.network.protected_mode && settings.clients.password.is_none();
-        (open_door && from_outside).then_some(PROTECTED)
+        let is_refused = open_door && from_outside;
+        if is_refused {
+            self.server.refused_connections.fetch_add(1, Ordering::Relaxed);
+        }
+        is_refused.then_some(PROTECTED)
     }
 
     fn connections(&self) -> usize {

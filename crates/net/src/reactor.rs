@@ -330,6 +330,7 @@ impl Reactor {
         let connection = ConnectionId { index, generation: self.generation };
         let server = &turn.server;
         let front = wire.front();
+        let is_of_front = front.name().is_some();
         let client = server.clients.add(NewClient {
             front: front.name(),
             address,
@@ -343,7 +344,10 @@ impl Reactor {
         session.address = Address { sink: self.sink, place: index as u32 };
         session.speak(front.protocol());
         self.connections[index] = Some(Connection::new(stream, wire, self.generation, session));
-        turn.worker.counters.connections.add(1);
+        let counters = &turn.worker.counters;
+        let accepted =
+            if is_of_front { &counters.connections_of_fronts } else { &counters.connections };
+        accepted.add(1);
         self.schedule(index);
     }
 
@@ -543,6 +547,7 @@ impl Reactor {
         }
         turn.server.pauses.forget(&connection.session.client);
         turn.server.clients.remove(connection.session.client.id);
+        turn.worker.counters.connections_closed.add(1);
         turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {
@@ -564,9 +569,11 @@ impl Reactor {
         }
     }
 
-    /// Once a second: clients that have been silent for too long, memory that lies idle.
+    /// Counts the turn's requests. Once a second: clients that have been silent for too long,
+    /// memory that lies idle.
     fn care(&mut self, turn: &mut Turn) {
         let now = self.clock.now();
+        turn.worker.count_requests(now);
         if now - self.last_care < CARE_EVERY {
             return;
         }

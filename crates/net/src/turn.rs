@@ -353,7 +353,11 @@ impl Turn {
             connection.abandon_output();
         }
         let sent = connection.flush(self.server.engine.log());
-        self.worker.counters.bytes_out.add(sent as u64);
+        let counters = &self.worker.counters;
+        match connection.wire.other() {
+            None => counters.bytes_out.add(sent as u64),
+            Some(_) => counters.bytes_out_of_fronts.add(sent as u64),
+        }
         connection.input.forget_originals();
         connection.input.release(&mut reactor.pool);
         if connection.owes() && self.is_over_output_limit(connection) {

@@ -4,6 +4,7 @@
 //! A shared atomic counter costs a cache line that travels between cores with every command. Here
 //! each network thread has a set of its own; INFO adds them up.
 
+use crate::histogram::Histogram;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,16 +46,26 @@ pub struct CommandCounters {
     pub failed: Counter,
 }
 
+/// How long requests took from when their batch began until the end of their turn, when replies
+/// have been sent.
+#[derive(Debug, Default)]
+pub struct RequestTimes {
+    /// Of Redis' protocol.
+    pub resp: Histogram,
+    /// Of connections with a front of their own, such as HTTP's.
+    pub of_fronts: Histogram,
+}
+
 /// What one thread counts.
 #[derive(Debug)]
 pub struct ThreadCounters {
     /// Commands processed.
     pub commands: Counter,
-    /// Connections accepted.
+    /// Connections accepted that speak Redis' protocol.
     pub connections: Counter,
     /// Bytes read from clients.
     pub bytes_in: Counter,
-    /// Bytes written to clients.
+    /// Bytes written to clients that speak Redis' protocol.
     pub bytes_out: Counter,
     /// Keys that reads found.
     pub keyspace_hits: Counter,
@@ -66,16 +77,28 @@ pub struct ThreadCounters {
     pub turns: Counter,
     /// Changes of keys.
     pub changes: Counter,
+    /// Connections accepted that have a front of their own, such as HTTP's.
+    pub connections_of_fronts: Counter,
+    /// Connections that have ended, whatever the reason.
+    pub connections_closed: Counter,
+    /// Bytes written to clients whose connection has a front of its own.
+    pub bytes_out_of_fronts: Counter,
     /// Connections ended because of `client-query-buffer-limit`.
     pub query_limit_disconnections: Counter,
     /// Connections ended because of `client-output-buffer-limit`.
     pub output_limit_disconnections: Counter,
     /// By command index.
     pub by_command: Vec<CommandCounters>,
+    /// How long commands took, by a number that their family has.
+    pub by_family: Vec<Histogram>,
+    /// How long turns took, for each request in them.
+    pub requests: RequestTimes,
     /// Error replies by their first word.
     errors: Mutex<BTreeMap<String, u64>>,
 }
 
+/// Most families of commands.
+pub const FAMILIES_MAX: usize = 32;
 /// Most different error codes that are told apart.
 const ERROR_CODES_MAX: usize = 128;
 
@@ -92,11 +115,26 @@ impl ThreadCounters {
             cold_reads: Counter::default(),
             turns: Counter::default(),
             changes: Counter::default(),
+            connections_of_fronts: Counter::default(),
+            connections_closed: Counter::default(),
+            bytes_out_of_fronts: Counter::default(),
             query_limit_disconnections: Counter::default(),
             output_limit_disconnections: Counter::default(),
             by_command: (0..commands).map(|_| CommandCounters::default()).collect(),
+            by_family: (0..FAMILIES_MAX).map(|_| Histogram::default()).collect(),
+            requests: RequestTimes::default(),
             errors: Mutex::default(),
         }
+    }
+
+    /// Connections accepted, whatever they speak.
+    pub fn all_connections(&self) -> u64 {
+        self.connections.value() + self.connections_of_fronts.value()
+    }
+
+    /// Bytes written to all clients.
+    pub fn all_bytes_out(&self) -> u64 {
+        self.bytes_out.value() + self.bytes_out_of_fronts.value()
     }
 
     /// Counts an error reply by the first word of its text.
@@ -127,10 +165,15 @@ impl ThreadCounters {
             &self.keyspace_misses,
             &self.cold_reads,
             &self.turns,
+            &self.connections_of_fronts,
+            &self.connections_closed,
+            &self.bytes_out_of_fronts,
             &self.query_limit_disconnections,
             &self.output_limit_disconnections,
         ];
         all.into_iter().for_each(Counter::reset);
+        let requests = [&self.requests.resp, &self.requests.of_fronts];
+        self.by_family.iter().chain(requests).for_each(Histogram::reset);
         for command in &self.by_command {
             for counter in
                 [&command.calls, &command.nanoseconds, &command.rejected, &command.failed]

@@ -54,6 +54,11 @@ impl SlowLog {
         self.inner.lock().entries.iter().take(count).cloned().collect()
     }
 
+    /// How many there were since the start, also those that are no longer kept.
+    pub fn total(&self) -> u64 {
+        self.inner.lock().next_id
+    }
+
     /// How many are kept.
     pub fn len(&self) -> usize {
         self.inner.lock().entries.len()

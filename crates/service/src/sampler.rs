@@ -1,9 +1,11 @@
-//! What INFO tells that has to be watched: commands and bytes a second, and the cold tier's
-//! figures, which may take milliseconds to gather.
+//! What INFO and metrics tell that has to be watched: commands and bytes a second, and figures that
+//! may take milliseconds to gather: the cold tier's, and the census of all keys.
 
 use basalt_cold::ColdStats;
+use basalt_engine::Census;
 use basalt_stdx::lock_rank::RankedMutex;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Samples that a rate is the average of: 1.6 seconds at ten a second, as in Redis.
 const SAMPLES: usize = 16;
@@ -45,6 +47,8 @@ struct State {
     cold: ColdStats,
     cold_at_ns: Option<u64>,
     calls: u64,
+    /// Keys and memory, as they were last counted.
+    census: Option<Arc<Census>>,
 }
 
 impl Sampler {
@@ -69,6 +73,17 @@ impl Sampler {
             samples.pop_front();
         }
         samples.push_back((now_ns, totals));
+    }
+
+    /// Keys and memory were counted.
+    pub fn note_census(&self, census: Census) {
+        self.state.lock().census = Some(Arc::new(census));
+    }
+
+    /// Keys and memory as they were last counted: about a second ago, or before a script began that
+    /// takes long. `None` if they never were.
+    pub fn census(&self) -> Option<Arc<Census>> {
+        self.state.lock().census.clone()
     }
 
     /// Counts a second over the latest samples.

@@ -3,8 +3,10 @@
 use crate::announce::Announcer;
 use crate::clients::Clients;
 use crate::error::CommandError;
+pub use crate::host::{Host, HostCpu, HostFigures, HostIdentity, HostMemory, Shutdown};
 use crate::pauses::Pauses;
 use crate::push::PubSub;
+use crate::reports::Reports;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
 use crate::unusual::Unusual;
@@ -66,6 +68,8 @@ pub struct Server {
     pub run_id: String,
     /// Connections that were refused because of `maxclients`.
     pub rejected_connections: AtomicU64,
+    /// Connections that were refused because of `protected-mode`.
+    pub refused_connections: AtomicU64,
     /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
     pub memory_bytes_used: AtomicU64,
     /// Bytes in pages when that was sampled.
@@ -76,91 +80,8 @@ pub struct Server {
     pub memory_bytes_peak: AtomicU64,
     /// Rates, and figures that are too slow to ask for on a network thread.
     pub sampler: Sampler,
-}
-
-/// What commands ask of the process that they run in.
-pub trait Host: Send + Sync {
-    /// Memory of the process.
-    fn memory(&self) -> HostMemory;
-
-    /// CPU time of the process so far.
-    fn cpu(&self) -> HostCpu;
-
-    /// Ends the process in an orderly way, soon: connections are closed, the log is synced.
-    fn shut_down(&self, how: Shutdown);
-
-    /// Makes options take effect that are not simply read again: `appendfsync`, `loglevel`,
-    /// `port`, `maxclients` …
-    ///
-    /// # Errors
-    /// The name of the option, and why it cannot be.
-    fn apply(&self, before: &Settings, after: &Settings) -> Result<(), (String, String)>;
-
-    /// Lines of `name:value` for INFO's persistence section about the journal.
-    fn journal_info(&self) -> Vec<(&'static str, String)>;
-
-    /// The TCP port that is listened on, 0 for none.
-    fn tcp_port(&self) -> u16;
-
-    /// What the process is and runs on.
-    fn identity(&self) -> HostIdentity {
-        let executable = std::env::current_exe().unwrap_or_default();
-        HostIdentity {
-            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            allocator: "libc".to_owned(),
-            executable: executable.to_string_lossy().into_owned(),
-        }
-    }
-}
-
-/// What the process is and runs on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HostIdentity {
-    /// System, its version and the machine, as `uname -srm` says it.
-    pub os: String,
-    /// Name and version of the memory allocator.
-    pub allocator: String,
-    /// Path of the program.
-    pub executable: String,
-}
-
-/// Memory of the process, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HostMemory {
-    /// Allocated by the program.
-    pub allocated: u64,
-    /// In pages with at least one allocation.
-    pub active: u64,
-    /// Physically resident, as the allocator sees it.
-    pub resident: u64,
-    /// Physically resident, as the system sees it.
-    pub rss: u64,
-    /// Of the machine.
-    pub system_total: u64,
-}
-
-/// CPU time of the process, in seconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HostCpu {
-    /// In the program.
-    pub user_s: f64,
-    /// In the kernel for it.
-    pub system_s: f64,
-    /// In the program, of ended children.
-    pub user_children_s: f64,
-    /// In the kernel, of ended children.
-    pub system_children_s: f64,
-}
-
-/// How to end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shutdown {
-    /// With the log synced.
-    Normal,
-    /// With a checkpoint before.
-    Save,
-    /// With the log synced, without a grace period for clients.
-    Now,
+    /// Reports for monitoring systems.
+    pub reports: Arc<Reports>,
 }
 
 impl Server {
@@ -208,6 +129,8 @@ impl Server {
             memory_bytes_logged: AtomicU64::new(0),
             memory_bytes_peak: AtomicU64::new(0),
             sampler: Sampler::default(),
+            reports: Arc::default(),
+            refused_connections: AtomicU64::new(0),
         }
     }
 
@@ -272,14 +195,16 @@ impl Server {
         if limited || self.sampler.is_second() {
             // Behind a script that takes long the last figure stays: this thread also ends the
             // server.
-            if let Ok(memory) = self.engine.memory(LockWait::Brief) {
-                self.note_memory(memory.bytes_used());
+            if let Ok(census) = self.engine.census(LockWait::Brief) {
+                self.note_memory(census.memory.bytes_used());
+                self.sampler.note_census(census);
             }
         }
+        self.reports.give_up(self.env.clock.now());
         let totals = Totals {
             commands: self.sum(|counters| counters.commands.value()),
             bytes_in: self.sum(|counters| counters.bytes_in.value()),
-            bytes_out: self.sum(|counters| counters.bytes_out.value()),
+            bytes_out: self.sum(ThreadCounters::all_bytes_out),
         };
         let engine = &*self.engine;
         self.sampler.sample(engine.clock().monotonic_ns(), totals, || engine.cold().stats());
@@ -295,6 +220,7 @@ impl Server {
     pub fn reset_statistics(&self) {
         self.all_counters().for_each(|counters| counters.reset());
         self.rejected_connections.store(0, Ordering::Relaxed);
+        self.refused_connections.store(0, Ordering::Relaxed);
         let used = self.memory_bytes_used.load(Ordering::Relaxed);
         self.memory_bytes_peak.store(used, Ordering::Relaxed);
         self.engine.reset_expired_keys();

@@ -2,8 +2,10 @@
 //! thread goes on with others.
 
 use crate::error::CommandError;
+use crate::reports::Reports;
 use basalt_change::place::{PartitionId, ShardSet};
 use basalt_engine::{Engine, Held, Missing, Unready, WalkEnd, WarmUp};
+use basalt_observe::exposition::Form;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ pub enum Wait {
     Held,
     /// Subscribers that are behind with what they have to get; then the command runs again.
     Subscribers,
+    /// A report about the server; then the command runs again.
+    Report(Arc<Reports>, Form),
     /// A checkpoint; then `+OK`, or why it failed.
     Checkpoint,
     /// A checkpoint and the forgetting of memory; then `+OK`, or why it failed.
@@ -55,6 +59,7 @@ impl Wait {
             | Wait::LogRoom(_)
             | Wait::Held
             | Wait::Subscribers
+            | Wait::Report(..)
             | Wait::Ready(_)
             | Wait::Pause(_) => Afterwards::RunAgain,
             Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
@@ -70,6 +75,7 @@ impl Wait {
             Wait::Partitions(partitions) => {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }
+            Wait::Report(reports, form) => reports.ask(form, engine.env().clock.now(), done),
             Wait::Checkpoint => engine.request_checkpoint(Box::new(|result| {
                 done(result.map_err(CommandError::because));
             })),

@@ -5,6 +5,7 @@ use crate::error::EngineError;
 use crate::log::LogError;
 use basalt_change::log_mark::LogMark;
 use basalt_cold::ColdError;
+use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::AtomicU64;
@@ -32,6 +33,10 @@ pub enum CheckpointError {
 pub struct CheckpointStats {
     /// Checkpoints that completed.
     pub completed: u64,
+    /// Checkpoints that failed.
+    pub failed: u64,
+    /// How long the complete ones took.
+    pub durations: Distribution,
     /// One is running.
     pub running: bool,
     /// Unix time in milliseconds of the end of the last complete one, 0 for none.
@@ -64,6 +69,8 @@ pub(crate) struct Checkpointing {
     /// Changes that were told of, and how many of them when the last one that completed began.
     pub(super) changes: AtomicU64,
     pub(super) changes_saved: AtomicU64,
+    /// How long the complete ones took, written by one at a time.
+    pub(super) durations: Histogram,
     pub(super) stats: RankedMutex<CheckpointStats>,
 }
 
@@ -78,6 +85,7 @@ impl Checkpointing {
             held_back_bytes: AtomicU64::default(),
             changes: AtomicU64::default(),
             changes_saved: AtomicU64::default(),
+            durations: Histogram::default(),
             stats: RankedMutex::default(),
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::queue::{Done, Job, Miss, Missing};
+use crate::residency::queue::{Done, Job, Miss, MissStats, Missing};
 use crate::residency::rows::{BadRow, LoadError, LoadedRow, Source};
 use crate::store::held::Held;
 use crate::store::key::Key;
@@ -92,6 +92,12 @@ impl Engine {
         self.keyspace.lock(id).partition(id).database(db).is_complete()
     }
 
+    /// What was read for commands that waited, and what is still to be read.
+    pub fn miss_stats(&self) -> MissStats {
+        let queued = self.misses.jobs.lock().len();
+        MissStats { queued, durations: self.misses.durations.lock().distribution() }
+    }
+
     fn enqueue(&self, job: Job) {
         self.misses.jobs.lock().push_back(job);
         self.misses.added.notify_one();
@@ -124,12 +130,15 @@ impl Engine {
     }
 
     fn answer(&self, job: Job) {
+        let start = self.env.clock.now();
         let (result, done) = match job {
             Job::Keys(missing, done) => (self.read(missing), done),
             Job::Partitions(partitions, done) => {
                 (partitions.into_iter().try_for_each(|id| self.load_partition(id)), done)
             }
         };
+        let nanoseconds = self.env.clock.since(start).as_nanos() as u64;
+        self.misses.durations.lock().add(nanoseconds, 1);
         if let Err(error) = &result
             && !matches!(error, EngineError::Stopping)
         {

@@ -2,7 +2,9 @@
 
 use crate::error::EngineError;
 use basalt_change::place::PartitionId;
+use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_observe::log_limit::LogLimit;
+use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 
@@ -29,10 +31,21 @@ pub(super) enum Job {
     Partitions(Vec<PartitionId>, Done),
 }
 
+/// What the pool has done, and what it still has to do.
+#[derive(Clone, Debug, Default)]
+pub struct MissStats {
+    /// Reads that wait for a thread.
+    pub queued: usize,
+    /// How long the others took, each from when a thread took it.
+    pub durations: Distribution,
+}
+
 /// Work for the pool.
 #[derive(Default)]
 pub(crate) struct MissQueue {
     pub(super) jobs: Mutex<VecDeque<Job>>,
     pub(super) added: Condvar,
     pub(super) failures: Mutex<LogLimit>,
+    /// How long reads took; several threads read, so it has a lock.
+    pub(super) durations: RankedMutex<Histogram>,
 }

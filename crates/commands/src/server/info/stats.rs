@@ -42,11 +42,11 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     let rates = server.sampler.rates();
     let errors = server.sum(|counters| counters.errors().values().sum());
     let kib = |bytes: f64| format!("{:.2}", bytes / 1024.0);
-    lines.put("total_connections_received", sum(|own| &own.connections));
+    lines.put("total_connections_received", server.sum(ThreadCounters::all_connections));
     lines.put("total_commands_processed", sum(|own| &own.commands));
     lines.put("instantaneous_ops_per_sec", rates.commands as u64);
     lines.put("total_net_input_bytes", sum(|own| &own.bytes_in));
-    lines.put("total_net_output_bytes", sum(|own| &own.bytes_out));
+    lines.put("total_net_output_bytes", server.sum(ThreadCounters::all_bytes_out));
     lines.put_all(&["total_net_repl_input_bytes", "total_net_repl_output_bytes"], 0);
     lines.put("instantaneous_input_kbps", kib(rates.bytes_in));
     lines.put("instantaneous_output_kbps", kib(rates.bytes_out));
