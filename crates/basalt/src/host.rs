@@ -1,12 +1,15 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::logging::LevelHandle;
+use crate::process;
 use basalt_config::{Fsync, Settings};
 use basalt_journal::{FsyncPolicy, Health};
 use basalt_journal_log::JournalLog;
 use basalt_net::Listening;
-use basalt_service::server::{Host, HostCpu, HostIdentity, HostMemory, Shutdown};
-use std::fs;
+use basalt_service::host::{
+    Host, HostCpu, HostFigures, HostIdentity, HostMemory, JournalFigures, Shutdown,
+};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -23,6 +26,8 @@ pub struct Process {
     pub shutdown: Sender<Shutdown>,
     /// What listens.
     pub listening: Arc<Listening>,
+    /// Where the data is.
+    pub dir: PathBuf,
 }
 
 /// The journal's policy for the settings.
@@ -37,19 +42,18 @@ pub fn fsync_policy(settings: &Settings) -> FsyncPolicy {
 impl Host for Process {
     fn memory(&self) -> HostMemory {
         // The allocator is built without its statistics; the system's figure stands for them.
-        let rss = rss_bytes();
-        HostMemory { allocated: rss, active: rss, resident: rss, rss, system_total: system_bytes() }
+        let rss = process::rss_bytes();
+        HostMemory {
+            allocated: rss,
+            active: rss,
+            resident: rss,
+            rss,
+            system_total: process::system_bytes(),
+        }
     }
 
     fn cpu(&self) -> HostCpu {
-        let own = cpu_ticks().unwrap_or_default();
-        let tick_s = 1.0 / rustix::param::clock_ticks_per_second() as f64;
-        HostCpu {
-            user_s: own[0] as f64 * tick_s,
-            system_s: own[1] as f64 * tick_s,
-            user_children_s: own[2] as f64 * tick_s,
-            system_children_s: own[3] as f64 * tick_s,
-        }
+        process::cpu()
     }
 
     fn shut_down(&self, how: Shutdown) {
@@ -94,6 +98,20 @@ impl Host for Process {
         ]
     }
 
+    fn figures(&self) -> HostFigures {
+        let stats = self.journal.stats();
+        let journal = JournalFigures {
+            written_bytes: stats.written_bytes,
+            groups: stats.groups,
+            syncs: stats.fsync_durations,
+            buffered_bytes: stats.buffered_bytes,
+            replay_bytes: stats.log_bytes,
+            segments: stats.segments,
+            is_healthy: self.journal.health() == Health::Ok,
+        };
+        HostFigures { journal: Some(journal), ..process::figures(&self.dir) }
+    }
+
     fn tcp_port(&self) -> u16 {
         self.listening.tcp_port()
     }
@@ -108,26 +126,4 @@ impl Host for Process {
             executable: executable.to_string_lossy().into_owned(),
         }
     }
-}
-
-fn rss_bytes() -> u64 {
-    let pages = fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|statm| statm.split(' ').nth(1)?.parse::<u64>().ok())
-        .unwrap_or(0);
-    pages * rustix::param::page_size() as u64
-}
-
-fn system_bytes() -> u64 {
-    let info = rustix::system::sysinfo();
-    info.totalram as u64 * u64::from(info.mem_unit)
-}
-
-/// User, system, children's user, children's system time in ticks.
-fn cpu_ticks() -> Option<[u64; 4]> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the name in parentheses and may contain anything.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let mut next = || fields.next()?.parse().ok();
-    Some([next()?, next()?, next()?, next()?])
 }

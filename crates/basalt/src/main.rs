@@ -11,6 +11,7 @@ mod banner;
 mod host;
 mod http;
 mod logging;
+mod process;
 mod processor;
 mod reserve;
 mod serve;

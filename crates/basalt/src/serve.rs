@@ -21,6 +21,7 @@ use basalt_journal::Acknowledge;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopped};
 use basalt_observe::counters::ThreadCounters;
+use basalt_report::Reporter;
 use basalt_service::server::{Server, Shutdown};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
@@ -130,9 +131,11 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         log_level,
         shutdown,
         listening: Arc::clone(&listening),
+        dir: dir.clone(),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
     http.serve(&server);
+    let reporter = Reporter::start(&server)?;
     let net = NetThreads::start(&server)?;
     let acceptor = Acceptor::start(&listening, &server, &net)?;
     write_pid_file(&settings);
@@ -150,6 +153,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let how = wait(&server, &journal, &shutdowns, reserve);
     tracing::info!(?how, "shutting down");
     acceptor.stop();
+    reporter.stop();
     let grace = if how == Shutdown::Now { GRACE_NOW } else { STOP_GRACE };
     if net.stop(grace) == Stopped::NotAll {
         abandon_script(&server, &settings);

@@ -5,6 +5,7 @@ mod command_keys;
 mod config;
 mod debug;
 mod info;
+mod metrics;
 mod node;
 mod save;
 mod shutdown;
@@ -31,6 +32,7 @@ pub const COMMANDS: &[Entry] = &[
     config::CONFIG_SET,
     debug::DEBUG,
     info::INFO,
+    metrics::METRICS,
     save::BGSAVE,
     save::LASTSAVE,
     save::SAVE,

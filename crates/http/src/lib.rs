@@ -24,6 +24,7 @@ mod intake;
 mod json;
 mod login;
 mod logins;
+mod metrics;
 mod operation;
 mod patience;
 mod plan;

@@ -53,6 +53,8 @@ pub(crate) enum Run {
     Any,
     /// Commands one after the other, by `series.rs`.
     Batch,
+    /// The report for monitoring systems, by `metrics.rs`.
+    Metrics,
     /// Whether the process answers, by `health.rs`.
     Live,
     /// Whether it takes requests, by `health.rs`.

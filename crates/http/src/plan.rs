@@ -95,6 +95,11 @@ pub(crate) enum Answer {
     Shaped(Shape),
     /// The reply of one of several commands: gathered, and answered together.
     Part { purpose: Purpose, is_last: bool },
+    /// A report for monitoring systems: 200.
+    Report {
+        /// In OpenMetrics.
+        is_open: bool,
+    },
     /// Any reply, as JSON.
     Json,
     /// Any reply: a string as it is, else as JSON.

@@ -13,6 +13,7 @@
 use crate::console::{self, Served};
 use crate::general::Spelling;
 use crate::json;
+use crate::metrics::{OF_OPEN_METRICS, OF_PROMETHEUS};
 use crate::plan::{Answer, Ending, Plan};
 use crate::problem::Problem;
 use crate::series::Outcome;
@@ -70,6 +71,11 @@ pub(crate) enum Own {
     Continue,
 }
 
+/// What the head of a value says beside its length.
+pub(crate) fn lines_of(is_document: bool) -> &'static str {
+    if is_document { OF_DOCUMENTS } else { OF_VALUES }
+}
+
 /// What is needed beside the reply.
 #[derive(Clone, Copy)]
 pub(crate) struct Circumstances<'a> {
@@ -93,7 +99,7 @@ fn room_of(plan: &Plan) -> usize {
     match plan.answer {
         Answer::Value { range: None, is_document: false }
         | Answer::Tagged { range: None, is_document: false } => ROOM,
-        Answer::Value { .. } | Answer::Tagged { .. } => ROOM_MAX,
+        Answer::Value { .. } | Answer::Tagged { .. } | Answer::Report { .. } => ROOM_MAX,
         _ => 0,
     }
 }
@@ -112,7 +118,13 @@ pub(crate) fn respond(
         return Then::Closes;
     }
     match plan.answer {
-        Answer::Value { range, is_document } => response.value(room_of(&plan), range, is_document),
+        Answer::Value { range, is_document } => {
+            response.value(room_of(&plan), range, lines_of(is_document));
+        }
+        Answer::Report { is_open } => {
+            let lines = if is_open { OF_OPEN_METRICS } else { OF_PROMETHEUS };
+            response.value(room_of(&plan), None, lines);
+        }
         Answer::Tagged { range, is_document } => {
             let conditions = plan.conditions.as_deref();
             response.tagged(room_of(&plan), Wanted { range, is_document, conditions });
@@ -280,21 +292,21 @@ impl Response<'_> {
 
     /// A string, where it stands.
     #[inline]
-    fn value(&mut self, room: usize, range: Option<ByteRange>, is_document: bool) {
+    fn value(&mut self, room: usize, range: Option<ByteRange>, lines: &'static str) {
         if self.is_for_page() {
-            return self.value_elsewhere(room, range, is_document);
+            return self.value_elsewhere(room, range, lines);
         }
         let mark = self.mark;
         let mut reply = self.reply();
         let Some(copied) = reply.copied_since(mark) else {
-            return self.value_elsewhere(room, range, is_document);
+            return self.value_elsewhere(room, range, lines);
         };
         let Line::Bulk(at, len) = Line::of(&copied[room..]) else {
-            return self.value_elsewhere(room, range, is_document);
+            return self.value_elsewhere(room, range, lines);
         };
         let at = room + at;
         let standing = Standing { at, len, is_copied: copied.len() == at + len + 2 };
-        self.send(standing, range, is_document, Fields::default());
+        self.send(standing, range, lines, Fields::default());
     }
 
     /// Sends a string where it stands, or a part of it, with these fields.
@@ -303,19 +315,19 @@ impl Response<'_> {
         &mut self,
         standing: Standing,
         range: Option<ByteRange>,
-        is_document: bool,
+        lines: &'static str,
         mut fields: Fields<'_>,
     ) {
         let Standing { at, len, is_copied } = standing;
         let Some(part) = part_of(len, range) else { return self.no_such_part(len) };
         if self.ending.is_without_body {
-            return self.write_value(part, len, is_document, fields, &[]);
+            return self.write_value(part, len, lines, fields, &[]);
         }
         let is_whole = part.len() == len;
         if !is_whole {
             fields.push("Content-Range", content_range(&part, len));
         }
-        let head = self.head_of_value(&part, len, is_document, fields.as_slice());
+        let head = self.head_of_value(&part, len, lines, fields.as_slice());
         let mark = self.mark;
         let mut reply = Reply::new(self.out, Protocol::Resp3);
         let Some(copied) = reply.copied_since(mark) else { return };
@@ -335,14 +347,14 @@ impl Response<'_> {
 
     /// A string that does not lie together with its room, or something else.
     #[cold]
-    fn value_elsewhere(&mut self, room: usize, range: Option<ByteRange>, is_document: bool) {
+    fn value_elsewhere(&mut self, room: usize, range: Option<ByteRange>, lines: &'static str) {
         let bytes = self.take();
         let reply = &bytes[room..];
         match Line::of(reply) {
             Line::Bulk(at, len) => match part_of(len, range) {
                 Some(part) => {
                     let body = &reply[at + part.start..at + part.end];
-                    self.write_value(part, len, is_document, Fields::default(), body);
+                    self.write_value(part, len, lines, Fields::default(), body);
                 }
                 None => self.no_such_part(len),
             },
@@ -354,7 +366,7 @@ impl Response<'_> {
         &self,
         part: &Range<usize>,
         len: usize,
-        is_document: bool,
+        lines: &'static str,
         fields: &'b [(&'static str, Value<'b>)],
     ) -> ResponseHead<'b>
     where
@@ -362,7 +374,7 @@ impl Response<'_> {
     {
         ResponseHead {
             status: if part.len() == len { Status::Ok } else { Status::PartialContent },
-            lines: if is_document { OF_DOCUMENTS } else { OF_VALUES },
+            lines,
             fields,
             connection: self.ending.connection,
             date: self.circumstances.date,
@@ -375,7 +387,7 @@ impl Response<'_> {
         &mut self,
         part: Range<usize>,
         len: usize,
-        is_document: bool,
+        lines: &'static str,
         fields: Fields<'_>,
         body: &[u8],
     ) {
@@ -385,7 +397,7 @@ impl Response<'_> {
             all.push(("Content-Range", content_range(&part, len)));
         }
         let mut head = Vec::with_capacity(ROOM_MAX);
-        self.head_of_value(&part, len, is_document, &all).write(&mut head);
+        self.head_of_value(&part, len, lines, &all).write(&mut head);
         self.cut();
         self.reply().raw(&head);
         self.reply().raw(body);
@@ -522,7 +534,7 @@ impl Response<'_> {
 
     fn raw(&mut self) {
         match self.first_line() {
-            Line::Bulk(..) => self.value_elsewhere(0, None, false),
+            Line::Bulk(..) => self.value_elsewhere(0, None, OF_VALUES),
             _ => self.json(),
         }
     }
@@ -676,9 +688,13 @@ mod tests {
         let circumstances = Circumstances { date: &date, json_bytes_max: 0, origins: &[] };
         let response = Response { out: &mut out, mark, ending, circumstances };
         let len = usize::MAX - 1;
-        for (part, is_document, room) in
-            [(0..len, false, ROOM), (0..len, true, ROOM_MAX), (1..len, true, ROOM_MAX)]
-        {
+        for (part, lines, room) in [
+            (0..len, OF_VALUES, ROOM),
+            (0..len, OF_DOCUMENTS, ROOM_MAX),
+            (1..len, OF_DOCUMENTS, ROOM_MAX),
+            (0..len, OF_PROMETHEUS, ROOM_MAX),
+            (0..len, OF_OPEN_METRICS, ROOM_MAX),
+        ] {
             let mut fields = Fields::default();
             fields.push("ETag", Value::ETag(ETag::Version(u64::MAX)));
             fields.push("Basalt-Ttl-Ms", Value::Number(u64::MAX));
@@ -686,7 +702,7 @@ mod tests {
                 fields.push("Content-Range", content_range(&part, len));
             }
             let mut head = Vec::new();
-            response.head_of_value(&part, len, is_document, fields.as_slice()).write(&mut head);
+            response.head_of_value(&part, len, lines, fields.as_slice()).write(&mut head);
             assert!(head.len() <= room, "{} bytes in {room}", head.len());
         }
     }

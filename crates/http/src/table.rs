@@ -34,6 +34,7 @@ pub(crate) static ROUTES: &[Route] = &[
     service::LOGIN,
     service::INFO,
     service::DOCUMENT,
+    service::METRICS,
     service::LIVE,
     service::READY,
 ];

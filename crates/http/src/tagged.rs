@@ -7,7 +7,7 @@
 //! ```
 
 use crate::conditions::{Conditions, DIGESTED_BYTES_MAX, Verdict};
-use crate::respond::{Fields, Line, OF_NOTHING, Response, Standing, part_of};
+use crate::respond::{Fields, Line, OF_NOTHING, Response, Standing, lines_of, part_of};
 use crate::strings::unmet;
 use basalt_http1::{ByteRange, ETag, Status, Value};
 use basalt_stdx::digest::Digest;
@@ -122,7 +122,7 @@ impl Response<'_> {
         };
         let standing = Standing { at, len: state.len, is_copied };
         if let Some(range) = self.judged(tag, wanted) {
-            self.send(standing, range, wanted.is_document, state.fields(tag));
+            self.send(standing, range, lines_of(wanted.is_document), state.fields(tag));
         }
     }
 
@@ -154,7 +154,7 @@ impl Response<'_> {
         let Some(range) = self.judged(tag, wanted) else { return };
         let Some(part) = part_of(state.len, range) else { return self.no_such_part(state.len) };
         let body = &value[part.clone()];
-        self.write_value(part, state.len, wanted.is_document, state.fields(tag), body);
+        self.write_value(part, state.len, lines_of(wanted.is_document), state.fields(tag), body);
     }
 
     #[cold]

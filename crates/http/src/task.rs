@@ -8,6 +8,7 @@ use crate::guard;
 use crate::health;
 use crate::identity::{Accepted, Authority, Identity};
 use crate::login;
+use crate::metrics;
 use crate::operation::{Body, Operation, Part, Run};
 use crate::plan::{Answer, Purpose};
 use crate::problem::Problem;
@@ -44,6 +45,9 @@ pub(crate) enum Task {
     Any {
         general: General,
         answer: Answer,
+    },
+    Report {
+        is_open: bool,
     },
     Own(Own),
 }
@@ -108,6 +112,7 @@ impl Task {
                 Ok(Task::Any { general, answer })
             }
             Run::Login => Ok(Task::Own(Own::Json(login::granted(server, authority)))),
+            Run::Metrics => Ok(Task::Report { is_open: metrics::wants_open_metrics(head, bytes) }),
             Run::Document => Ok(Task::Own(Own::Document(document::openapi()))),
             Run::Batch => {
                 command::demand_json(head, bytes)?;
@@ -157,7 +162,7 @@ impl Task {
         let is_json = match self {
             Task::Any { .. } | Task::Batch { .. } | Task::Expiry { .. } | Task::Login => true,
             Task::Command { call, .. } => call.items.is_some(),
-            Task::String(_) | Task::Several(..) | Task::Own(_) => false,
+            Task::String(_) | Task::Several(..) | Task::Report { .. } | Task::Own(_) => false,
         };
         let most = settings.http.body_bytes_max;
         if is_json { most.min(settings.http.json_bytes_max) } else { most }

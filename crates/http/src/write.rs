@@ -1,9 +1,10 @@
 //! The words of a request whose body is there, written over its bytes.
 
 use crate::command::Decoded;
-use crate::general::General;
+use crate::general::{General, Spelling};
 use crate::identity::Authority;
 use crate::login;
+use crate::metrics;
 use crate::plan::{Answer, Ending, Plan, Purpose};
 use crate::problem::Problem;
 use crate::respond::Own;
@@ -90,6 +91,15 @@ impl Writing<'_> {
                 login::check(self.body(), (self.head, of_head), self.authority)?;
                 let token = login::granted(self.server, self.authority);
                 Ok(Written::Answered(Own::Json(token)))
+            }
+            Task::Report { is_open } => {
+                let of_head = self.of_head();
+                self.input.keep(of_head.clone());
+                let mut words = Words::over(self.input.bytes_mut(), of_head, words);
+                metrics::write(&mut words, is_open);
+                let (answer, general) =
+                    (Answer::Report { is_open }, General { db: 0, spelling: Spelling::Plain });
+                Ok(Written::One(Plan::new(answer, general, ending)))
             }
             Task::Own(_) => Err(Problem::bad_request("nothing to be done")),
         }

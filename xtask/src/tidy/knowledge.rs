@@ -97,6 +97,15 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("payload", &[COMMANDS, KEYS, FILES, SOCKETS, LOCKS]),
     ("pubsub", &[KEYS, COMMANDS, SOCKETS]),
     ("rdb", &[FILES, SOCKETS, LOCKS]),
+    (
+        "report",
+        &[
+            SOCKETS,
+            FILES,
+            STORAGE,
+            &["basalt_call", "basalt_commands", "basalt_dispatch", "basalt_resp"],
+        ],
+    ),
     ("resp", &[FILES, SOCKETS, LOCKS]),
     ("script", &[KEYS, ROOMS, &["basalt_spec"], SOCKETS, FILES]),
     ("service", &[SOCKETS, FILES, STORAGE, &["basalt_call", "basalt_commands", "basalt_dispatch"]]),

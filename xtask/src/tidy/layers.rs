@@ -37,6 +37,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("model", 6),
     ("service", 6),
     ("call", 7),
+    ("report", 7),
     ("commands", 8),
     ("dispatch", 9),
     ("net", 10),

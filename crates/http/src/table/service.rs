@@ -62,6 +62,16 @@ pub(super) const DOCUMENT: Route = Route {
     }],
 };
 
+pub(super) const METRICS: Route = Route {
+    path: &[Segment::Text("metrics")],
+    operations: &[Operation {
+        summary: "What the server counts about itself, for Prometheus",
+        run: Run::Metrics,
+        statuses: &[200, 503],
+        ..Operation::DEFAULT
+    }],
+};
+
 pub(super) const LIVE: Route = Route {
     path: &[Segment::Text("health"), Segment::Text("live")],
     operations: &[Operation {

@@ -11,6 +11,7 @@ mod equality;
 mod examples;
 mod guard;
 mod limits;
+mod metrics;
 mod strings;
 mod tags;
 
