@@ -12,6 +12,7 @@ mod examples;
 mod guard;
 mod limits;
 mod metrics;
+mod monitoring;
 mod strings;
 mod tags;
 
