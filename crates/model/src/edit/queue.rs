@@ -175,8 +175,25 @@ impl Edit {
         }
     }
 
+    /// Whether the queue has what time has done behind it then. Otherwise that is still to come,
+    /// and moves the queue's version when the engine gets to it.
+    fn settles(&self, queue: &PlainQueue, now_ms: u64) -> bool {
+        match self {
+            Edit::Put(_) => false,
+            Edit::GiveBack { nth, .. } | Edit::Bury { nth } | Edit::Extend { nth, .. } => {
+                queue.passed(now_ms).leased(*nth).is_some()
+            }
+            Edit::DeliveriesMax(deliveries_max) => queue.deliveries_max != *deliveries_max,
+            Edit::Deliver { .. } | Edit::Acknowledge { .. } | Edit::Revive | Edit::Purge(_) => true,
+        }
+    }
+
     pub(crate) fn imitate(&self, queue: &mut PlainQueue, now_ms: u64) {
-        queue.pass(now_ms);
+        if self.settles(queue, now_ms) {
+            queue.pass(now_ms);
+        } else if !matches!(self, Edit::Put(_)) {
+            return;
+        }
         match self {
             Edit::Put(puts) => puts.iter().for_each(|put| queue.put(put, now_ms)),
             Edit::Deliver { count, lease_ms } => queue.deliver(*count, *lease_ms, now_ms),
