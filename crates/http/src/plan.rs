@@ -91,6 +91,8 @@ pub(crate) enum Answer {
     Renamed,
     /// The ID of an entry: 201.
     Entry,
+    /// The id of a message: 201.
+    Queued,
     /// A reply of a shape, as JSON.
     Shaped(Shape),
     /// The reply of one of several commands: gathered, and answered together.

@@ -135,6 +135,8 @@ fn status_of(code: &str) -> Status {
         "NOPERM" | "DENIED" => Status::Forbidden,
         "NOSCRIPT" | "NOGROUP" => Status::NotFound,
         "OOM" => Status::InsufficientStorage,
+        "QFULL" => Status::TooManyRequests,
+        "QLOCKED" => Status::Locked,
         "BUSY" | "LOADING" | "MISCONF" | "TRYAGAIN" | "UNBLOCKED" => Status::ServiceUnavailable,
         _ => Status::BadRequest,
     }

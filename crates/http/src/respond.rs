@@ -134,6 +134,7 @@ pub(crate) fn respond(
         Answer::Raw => response.raw(),
         Answer::Shaped(shape) => response.shaped(shape, plan.general.spelling),
         Answer::Entry => response.entry(&plan),
+        Answer::Queued => response.queued(),
         answer => response.brief(answer),
     }
     if plan.ending.closes() { Then::Closes } else { Then::GoesOn }
@@ -530,6 +531,16 @@ impl Response<'_> {
         let body = [b"{\"id\":\"", id, b"\"}"].concat();
         let fields = [("Location", Value::Text(location.as_bytes()))];
         self.write(Status::Created, OF_JSON, &fields, &body);
+    }
+
+    /// A message has an id, but nothing is under it: a delivery has a token.
+    fn queued(&mut self) {
+        let reply = self.take();
+        let Line::Bulk(at, len) = Line::of(&reply) else {
+            return self.unexpected(Line::of(&reply));
+        };
+        let body = [b"{\"id\":\"", &reply[at..at + len], b"\"}"].concat();
+        self.write(Status::Created, OF_JSON, &[], &body);
     }
 
     fn raw(&mut self) {

@@ -28,6 +28,8 @@ pub(crate) enum Shape {
     Entries,
     /// One entry, of an array.
     Entry,
+    /// Messages of one queue that are delivered.
+    Deliveries,
     /// A text of sections with names and values.
     Report,
 }
@@ -88,6 +90,7 @@ impl Shape {
                 }
                 entry(&mut walk, &mut out)?;
             }
+            Shape::Deliveries => deliveries(&mut walk, &mut out)?,
             Shape::Report => report(walk.bulk()?, &mut out),
         }
         Some(Shaped::Reply(out))
@@ -169,6 +172,23 @@ fn entry(walk: &mut Walk<'_>, out: &mut Vec<u8>) -> Option<()> {
         out.extend_from_slice(walk.value()?);
         Some(())
     })
+}
+
+/// The queue's name is left out of each: it is the one that was asked for.
+fn deliveries(walk: &mut Walk<'_>, out: &mut Vec<u8>) -> Option<()> {
+    const MEMBERS: [&str; 5] = ["token", "body", "deliveries", "put_ms", "priority"];
+    let count = walk.array()?;
+    begin(out, 1);
+    member(out, "messages", format!("*{count}\r\n").as_bytes());
+    for _ in 0..count {
+        walk.array()?;
+        walk.value()?;
+        begin(out, MEMBERS.len());
+        for name in MEMBERS {
+            member(out, name, walk.value()?);
+        }
+    }
+    Some(())
 }
 
 /// A report has lines `# Section` and `name:value`.
@@ -302,6 +322,12 @@ mod tests {
             (Shape::Popped, b"_\r\n", "Some(Nothing)"),
             (Shape::Entries, entries, r#"{"entries":[{"id":"1-0","fields":{"f":"v"}}]}"#),
             (Shape::Entry, b"*0\r\n", "Some(Missing)"),
+            (Shape::Deliveries, b"_\r\n", "Some(Nothing)"),
+            (
+                Shape::Deliveries,
+                b"*1\r\n*6\r\n$1\r\nq\r\n$5\r\n0-1-9\r\n$1\r\nb\r\n:1\r\n:8\r\n:0\r\n",
+                r#"{"messages":[{"token":"0-1-9","body":"b","deliveries":1,"put_ms":8,"priority":0}]}"#,
+            ),
             (Shape::Report, info, r#"{"server":{"a":"b:c"}}"#),
             (Shape::Page("keys"), b":1\r\n", "None"),
         ] {

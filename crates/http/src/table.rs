@@ -4,6 +4,7 @@ mod collections;
 mod keys;
 mod lists;
 mod parameters;
+mod queues;
 mod service;
 mod sorted_sets;
 mod streams;
@@ -27,6 +28,12 @@ pub(crate) static ROUTES: &[Route] = &[
     streams::STREAM,
     streams::ENTRY,
     streams::CHANNEL,
+    queues::QUEUES,
+    queues::QUEUE,
+    queues::MESSAGES_OF_QUEUE,
+    queues::DELIVERY,
+    queues::SETTINGS,
+    queues::WORKERS,
     keys::KEYS,
     keys::KEY,
     service::COMMAND,

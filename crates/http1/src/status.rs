@@ -1,4 +1,4 @@
-//! Status codes (RFC 9110, section 15; 426 and 431 as RFC 6585 and RFC 9110 have them).
+//! Status codes (RFC 9110, section 15; 423, 429 and 431 as RFC 4918 and RFC 6585 have them).
 
 /// How a response begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,8 +44,12 @@ pub enum Status {
     ExpectationFailed = 417,
     /// The name in `Host` is not one of this server.
     MisdirectedRequest = 421,
+    /// What is there takes nothing for the time being (RFC 4918).
+    Locked = 423,
     /// The client must speak another version of the protocol that it asks to change to.
     UpgradeRequired = 426,
+    /// There is no room until others have taken something (RFC 6585).
+    TooManyRequests = 429,
     /// The head is larger than is taken.
     RequestHeaderFieldsTooLarge = 431,
     /// The method is not known.
@@ -95,6 +99,8 @@ impl Status {
             Status::RangeNotSatisfiable => "HTTP/1.1 416 Range Not Satisfiable\r\n",
             Status::ExpectationFailed => "HTTP/1.1 417 Expectation Failed\r\n",
             Status::MisdirectedRequest => "HTTP/1.1 421 Misdirected Request\r\n",
+            Status::Locked => "HTTP/1.1 423 Locked\r\n",
+            Status::TooManyRequests => "HTTP/1.1 429 Too Many Requests\r\n",
             Status::UpgradeRequired => "HTTP/1.1 426 Upgrade Required\r\n",
             Status::RequestHeaderFieldsTooLarge => {
                 "HTTP/1.1 431 Request Header Fields Too Large\r\n"

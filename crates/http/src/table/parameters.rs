@@ -101,3 +101,40 @@ pub(super) static ATOMIC: Parameter =
     parameter("atomic", Kind::Flag, "All of them as one, between MULTI and EXEC.");
 pub(super) static SECTION: Parameter =
     parameter("section", Kind::Bytes, "One section, as INFO calls it.");
+
+const STATES: &[(&str, &str)] =
+    &[("ready", "ready"), ("delayed", "delayed"), ("leased", "leased"), ("dead", "dead")];
+const OF_LANE: Kind = Kind::Number { min: 0, max: 9 };
+
+pub(super) static MESSAGES: Parameter = parameter(
+    "count",
+    Kind::Number { min: 1, max: 1000 },
+    "How many messages at most, as the command has it by default.",
+);
+pub(super) static LEASE_MS: Parameter =
+    parameter("lease_ms", from(1), "Milliseconds for which they are held; the queue's by default.");
+pub(super) static NEW_LEASE_MS: Parameter =
+    parameter("lease_ms", from(1), "Milliseconds from now on for which it is held.");
+pub(super) static WORKER: Parameter = parameter("worker", Kind::Bytes, "The name of the consumer.");
+pub(super) static NOACK: Parameter =
+    parameter("noack", Kind::Flag, "What is delivered is gone at once.");
+pub(super) static STATE: Parameter =
+    parameter("state", Kind::Choice(STATES), "The state of the messages; ready by default.");
+pub(super) static PURGED_STATE: Parameter =
+    parameter("state", Kind::Bytes, "ready, delayed, leased or dead; all but leased by default.");
+pub(super) static FROM_MESSAGE: Parameter =
+    parameter("from", Kind::Bytes, "The id of the first one; from the beginning by default.");
+pub(super) static PRIORITY: Parameter =
+    parameter("priority", OF_LANE, "0 to 9, which comes first; 0 by default.");
+pub(super) static OF_PRIORITY: Parameter =
+    parameter("priority", OF_LANE, "Messages of this priority only.");
+pub(super) static DELAY_MS: Parameter =
+    parameter("delay_ms", from(0), "Milliseconds for which it is held back.");
+pub(super) static DEDUP: Parameter =
+    parameter("dedup", Kind::Bytes, "A name: of several messages with it only the first is put.");
+pub(super) static WINDOW_MS: Parameter = parameter(
+    "window_ms",
+    from(1),
+    "Milliseconds for which the name is remembered; the queue's by default.",
+);
+pub(super) static DEAD: Parameter = parameter("dead", Kind::Flag, "To the dead ones.");

@@ -6,13 +6,13 @@ use basalt_resp::Value;
 use basalt_tests::http::HttpClient;
 use std::time::{Duration, Instant};
 
-const JSON: &str = "Content-Type: application/json\r\n";
+pub(super) const JSON: &str = "Content-Type: application/json\r\n";
 
 /// Requests in their order: method and target, body, status, and what the response contains. A
 /// body that begins as JSON does is called so.
-type Exchange = (&'static str, &'static str, u16, &'static str);
+pub(super) type Exchange = (&'static str, &'static str, u16, &'static str);
 
-fn play(http: &mut HttpClient, exchanges: &[Exchange]) {
+pub(super) fn play(http: &mut HttpClient, exchanges: &[Exchange]) {
     for &(line, body, status, expected) in exchanges {
         let fields = if body.starts_with(['[', '{']) { JSON } else { "" };
         let response = http.ask(line, fields, body.as_bytes());

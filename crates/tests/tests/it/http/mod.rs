@@ -13,6 +13,7 @@ mod guard;
 mod limits;
 mod metrics;
 mod monitoring;
+mod queues;
 mod strings;
 mod tags;
 

@@ -1,0 +1,102 @@
+//! `/v1/queues`: a queue from put to acknowledgement.
+
+use super::collections::{JSON, play};
+use super::{client, start, wait_for_blocked};
+use basalt_resp::Value;
+
+/// What stands between two texts.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("{before} in {text}"));
+    rest.split(after).next().unwrap_or(rest)
+}
+
+#[test]
+fn a_message_is_put_taken_and_acknowledged() {
+    let (_server, address) = start(&[]);
+    let mut http = client(address);
+    play(
+        &mut http,
+        &[
+            ("GET /v1/queues/q", "", 404, "NOKEY"),
+            ("GET /v1/queues/q/settings", "", 404, "NOKEY"),
+            ("POST /v1/queues/q?op=get", "", 204, ""),
+            ("POST /v1/queues/q/messages?priority=5", "raw", 201, r#"{"id":"5-1"}"#),
+            ("POST /v1/queues/q/messages?dedup=a", "first", 201, r#"{"id":"0-1"}"#),
+            ("POST /v1/queues/q/messages?dedup=a&window_ms=9", "x", 201, r#"{"id":"0-1"}"#),
+            ("POST /v1/queues/q/messages?delay_ms=60000", "later", 201, r#"{"id":"0-2"}"#),
+            ("POST /v1/queues/q/messages?window_ms=9", "x", 400, "ERR"),
+            ("POST /v1/queues/q/messages?priority=10", "x", 400, "priority"),
+            ("POST /v1/queues/q", "x", 400, "op=get"),
+            ("GET /v1/queues", "", 200, r#"{"queues":["q"],"cursor":"0"}"#),
+        ],
+    );
+    let taken = http.ask("POST /v1/queues/q?op=get&lease_ms=60000&worker=w", "", b"");
+    let (text, status) = (taken.text(), taken.status);
+    assert!(status == 200 && text.contains(r#""body":"raw","deliveries":1"#), "{text}");
+    let token = between(&text, r#""token":""#, "\"").to_owned();
+    let at = format!("/v1/queues/q/messages/{token}");
+    assert_eq!(http.ask(&format!("POST {at}?op=extend&lease_ms=90000"), "", b"").status, 204);
+    let workers = http.ask("GET /v1/queues/q/workers", "", b"").text();
+    assert!(workers.starts_with(r#"{"workers":[{"worker":"w""#), "{workers}");
+    assert_eq!(http.ask(&format!("DELETE {at}"), "", b"").status, 204);
+    assert_eq!(http.ask(&format!("DELETE {at}"), "", b"").status, 404);
+    assert_eq!(http.ask(&format!("POST {at}?op=nack"), "", b"").status, 404);
+    let both = http.ask("POST /v1/queues/q?op=get&count=9&noack=1", "", b"").text();
+    assert!(both.contains(r#""body":"first""#) && !both.contains("later"), "{both}");
+    let delayed = http.ask("GET /v1/queues/q/messages?state=delayed", "", b"").text();
+    assert!(delayed.contains(r#""body":"later""#), "{delayed}");
+    let counts = http.ask("GET /v1/queues/q", "", b"").text();
+    assert!(counts.contains(r#""messages":1,"ready":0,"delayed":1"#), "{counts}");
+}
+
+#[test]
+fn messages_die_come_back_and_are_purged() {
+    let (_server, address) = start(&[]);
+    let mut http = client(address);
+    let settings = br#"{"deliveries-max":1,"max":2}"#;
+    assert_eq!(http.ask("PATCH /v1/queues/q", JSON, settings).status, 204);
+    assert_eq!(http.ask("PATCH /v1/queues/q", JSON, br#"{"colour":"blue"}"#).status, 400);
+    let shown = http.ask("GET /v1/queues/q/settings", "", b"").text();
+    assert!(shown.contains(r#""deliveries-max":1,"max":2"#), "{shown}");
+    for body in [b"a", b"b"] {
+        assert_eq!(http.ask("POST /v1/queues/q/messages", "", body).status, 201);
+    }
+    let full = http.ask("POST /v1/queues/q/messages", "", b"c");
+    assert!(full.status == 429 && full.text().contains("QFULL"), "{}", full.text());
+    let taken = http.ask("POST /v1/queues/q?op=get", "", b"").text();
+    let at = format!("/v1/queues/q/messages/{}", between(&taken, r#""token":""#, "\""));
+    assert_eq!(http.ask(&format!("POST {at}?op=nack&delay_ms=5"), "", b"").status, 204);
+    play(
+        &mut http,
+        &[
+            ("POST /v1/queues/q?op=revive", "", 200, r#"{"revived":1}"#),
+            ("POST /v1/queues/q?op=purge&state=dead", "", 200, r#"{"removed":0}"#),
+            ("POST /v1/queues/q?op=purge", "", 200, r#"{"removed":2}"#),
+            ("POST /v1/queues/q?op=purge&state=gone", "", 400, "ERR"),
+        ],
+    );
+    assert_eq!(http.ask("PATCH /v1/queues/q", JSON, br#"{"paused":"put"}"#).status, 204);
+    let locked = http.ask("POST /v1/queues/q/messages", "", b"c");
+    assert!(locked.status == 423 && locked.text().contains("QLOCKED"), "{}", locked.text());
+    assert_eq!(http.ask("PUT /v1/strings/s", "", b"v").status, 201);
+    assert_eq!(http.ask("POST /v1/queues/s/messages", "", b"c").status, 409);
+}
+
+#[test]
+fn a_consumer_waits_for_a_message_and_not_for_ever() {
+    let (server, address) = start(&[("http-wait-max", "1")]);
+    let (mut http, mut redis) = (client(address), server.connect());
+    http.request("POST /v1/queues/q?op=get&wait=60", "", b"").unwrap();
+    wait_for_blocked(&mut redis, 1);
+    redis.run("Q.PUT q hello").unwrap();
+    let taken = http.response().unwrap();
+    assert!(taken.status == 200 && taken.text().contains("hello"), "{}", taken.text());
+    assert_eq!(http.ask("POST /v1/queues/q?op=get&wait=0.01", "", b"").status, 204);
+    // A connection that goes takes nothing along.
+    http.request("POST /v1/queues/q?op=get&wait=60", "", b"").unwrap();
+    wait_for_blocked(&mut redis, 1);
+    drop(http);
+    wait_for_blocked(&mut redis, 0);
+    redis.run("Q.PUT q again").unwrap();
+    assert_eq!(redis.run("Q.LEN q").unwrap(), Value::Integer(2));
+}
