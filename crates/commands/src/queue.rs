@@ -1,6 +1,7 @@
 //! Commands on queues.
 
 mod acknowledge;
+mod call;
 mod config;
 mod deliver;
 mod options;
@@ -24,6 +25,8 @@ pub const COMMANDS: &[Entry] = &[
     acknowledge::Q_ACK,
     acknowledge::Q_NACK,
     acknowledge::Q_EXTEND,
+    call::Q_CALL,
+    call::Q_REPLY,
     peek::Q_PEEK,
     peek::Q_LEN,
     purge::Q_PURGE,
@@ -62,7 +65,7 @@ fn queue_at<'a>(view: &'a View<'_>, key: &Key<'_>) -> Result<Option<&'a Queue>, 
 }
 
 fn reply_id(id: MessageId, reply: &mut Reply<'_>) {
-    reply.bulk(id.to_string().as_bytes());
+    reply.bulk(id.text().as_bytes());
 }
 
 /// Replies with a message that is looked at, as a map.

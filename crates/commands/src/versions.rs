@@ -1,9 +1,16 @@
-//! Commands on strings whose keys have versions: numbers that every change of the key moves.
+//! Commands on strings, fields and members with versions: numbers that every change of the key, or
+//! of the element, moves.
 //!
 //! A version is a string in requests and replies: it has 64 bits, and not everybody's integers do.
 
 mod delete;
+mod element;
+mod field;
+mod field_write;
 mod get;
+mod member;
+mod options;
+mod scored_member;
 mod set;
 
 use basalt_call::entry::Entry;
@@ -12,7 +19,21 @@ use basalt_resp::Reply;
 use basalt_service::error::CommandError;
 
 /// The family.
-pub const COMMANDS: &[Entry] = &[get::CAS_GET, set::CAS_SET, delete::CAS_DEL];
+pub const COMMANDS: &[Entry] = &[
+    get::CAS_GET,
+    set::CAS_SET,
+    delete::CAS_DEL,
+    field::CAS_HGET,
+    field::CAS_HDEL,
+    field_write::CAS_HSET,
+    field_write::CAS_HINCRBY,
+    member::CAS_SADD,
+    member::CAS_SREM,
+    member::CAS_SISMEMBER,
+    scored_member::CAS_ZADD,
+    scored_member::CAS_ZREM,
+    scored_member::CAS_ZSCORE,
+];
 
 const NO_VERSION: CommandError = CommandError::fixed(
     "ERR a version is an integer above 0; use NX for a key that is not there and IFDEQ for one \

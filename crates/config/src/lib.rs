@@ -38,6 +38,7 @@ pub use option::{ChangeRule, Effect, Group, Kind, NameOrigin, OptionId, OptionSp
 pub use options::OPTIONS;
 pub use options::clients::{ClientSettings, Permission};
 pub use options::http::{ConsoleMode, HttpSettings};
+pub use options::huststore::HustSettings;
 pub use options::memory::{EvictionPolicy, MemorySettings};
 pub use options::network::{BindAddress, NetworkSettings};
 pub use options::persistence::{ColdTierKind, Fsync, PersistenceSettings};

@@ -32,9 +32,33 @@ use basalt_service::session::{Flow, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use std::mem::replace;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Bytes of replies after which a batch ends with the client that it is at: some 3 ms of copying.
 const REPLY_BYTES_MAX: usize = 16 << 20;
+
+/// How long requests that may take long run one behind the other in a batch. Each may end just
+/// before its thread's other clients would have been served beside it.
+const LONG_TIME_MAX: Duration = Duration::from_millis(10);
+
+/// What requests of a batch may still cost.
+struct Budget {
+    /// Bytes of replies, also of those that a form has put something shorter in the place of.
+    bytes: usize,
+    /// When no more request begins that may take long; known when the first one has begun.
+    long_until: Option<Instant>,
+}
+
+impl Budget {
+    fn spend(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// Whether one more request that may take long begins. The first of a batch always does.
+    fn admits_long(&mut self, now: Instant) -> bool {
+        now < *self.long_until.get_or_insert(now + LONG_TIME_MAX)
+    }
+}
 
 /// Requests that run together.
 #[derive(Default)]
@@ -253,9 +277,10 @@ impl Batch {
         worker.begin_batch(server);
         let start = server.env.clock.now();
         worker.note_start(start);
-        let (mut number, mut bytes_left) = (0, REPLY_BYTES_MAX);
+        let mut budget = Budget { bytes: REPLY_BYTES_MAX, long_until: None };
+        let mut number = 0;
         while number < count {
-            number = self.run_for_one(server, worker, clients, number, &mut bytes_left);
+            number = self.run_for_one(server, worker, clients, number, &mut budget);
         }
         let done = server.env.clock.now();
         worker.end_batch(server, done - start, count);
@@ -273,13 +298,13 @@ impl Batch {
         worker: &mut Worker,
         clients: &mut impl BatchClients,
         first: usize,
-        bytes_left: &mut usize,
+        budget: &mut Budget,
     ) -> usize {
         let client = self.requests[first].client;
         let is_others = |request: &Request| request.client != client;
         let count = self.requests[first..].iter().position(is_others);
         let next = count.map_or(self.requests.len(), |count| first + count);
-        if *bytes_left == 0 {
+        if budget.bytes == 0 {
             clients.halt(client, Halt::Later);
             return next;
         }
@@ -288,18 +313,25 @@ impl Batch {
         let requests = &self.requests[first..next];
         worker.note_requests(next - first, running.form.is_some());
         let stop = match running.form.take() {
-            None => self.run_requests(server, worker, &mut running, requests),
-            Some(form) => self.run_in_form(server, worker, &mut running, form, requests),
+            None => {
+                let stop = self.run_requests(server, worker, &mut running, requests);
+                budget.spend(running.out.len().saturating_sub(owed));
+                stop
+            }
+            Some(form) => self.run_in_form(server, worker, &mut running, (form, budget), requests),
         };
-        *bytes_left = bytes_left.saturating_sub(running.out.len().saturating_sub(owed));
         match stop {
             None => next,
             Some(Stop::Halt(halt)) => {
                 clients.halt(client, halt);
                 next
             }
+            Some(Stop::Long(_)) if !budget.admits_long(server.env.clock.now()) => {
+                clients.halt(client, Halt::Later);
+                next
+            }
             Some(Stop::Long(ran)) => {
-                self.run_apart(server, worker, clients, (first + ran, next), bytes_left)
+                self.run_apart(server, worker, clients, (first + ran, next), budget)
             }
         }
     }
@@ -314,7 +346,7 @@ impl Batch {
         worker: &mut Worker,
         clients: &mut impl BatchClients,
         (number, next): (usize, usize),
-        bytes_left: &mut usize,
+        budget: &mut Budget,
     ) -> usize {
         let request = &self.requests[number];
         // What was published before must not come after what is published meanwhile.
@@ -342,10 +374,11 @@ impl Batch {
                 Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
                 Flow::RunApart => halt = Some(Halt::Later),
             }
+            let replied = out.len();
             if let Some(begun) = begun {
                 halt = begun.end(halt.take(), out);
             }
-            *bytes_left = bytes_left.saturating_sub(out.len().saturating_sub(owed));
+            budget.spend(replied.max(out.len()).saturating_sub(owed));
         };
         let mut batch = self.requests.iter().map(|request| request.client);
         let stand_in = clients.run_apart(request.client, &mut batch, &mut run);
@@ -454,11 +487,12 @@ impl Batch {
         server: &Dispatcher,
         worker: &mut Worker,
         running: &mut Running<'_>,
-        form: &mut dyn ReplyForm,
+        (form, budget): (&mut dyn ReplyForm, &mut Budget),
         requests: &[Request],
     ) -> Option<Stop> {
         for (ran, request) in requests.iter().enumerate() {
-            if ran > 0 && running.out.len() > running.owed_bytes_max {
+            let owed = running.out.len();
+            if ran > 0 && (owed > running.owed_bytes_max || budget.bytes == 0) {
                 return Some(Stop::Halt(Halt::Later));
             }
             let begun = Begun::new(form, running.session, running.out);
@@ -469,7 +503,9 @@ impl Batch {
                 // It begins again, apart.
                 Some(Stop::Long(_)) => (Some(Halt::Later), true),
             };
+            let replied = running.out.len();
             let halt = begun.end(halt, running.out);
+            budget.spend(replied.max(running.out.len()).saturating_sub(owed));
             if is_long {
                 return Some(Stop::Long(ran));
             }

@@ -1,5 +1,5 @@
 //! Commands that need a copy of a long string before they change it: see `basalt_engine`'s
-//! `copying.rs`.
+//! `copying.rs`; and those that find that they would take long.
 //!
 //! The copy is made by the command's own thread, apart from its batch: then the event loop is lent,
 //! and no partition is locked.
@@ -12,7 +12,8 @@ use basalt_resp::Reply;
 use basalt_service::session::Session;
 use basalt_service::wait::Wait;
 
-/// Runs the command on until it needs no copy any more, if it has asked for one.
+/// Runs the command on until it needs no copy any more, if it has asked for one. A worker that
+/// stands in has it wait.
 #[inline(always)]
 pub(super) fn go_on(
     request: &Request<'_>,
@@ -37,16 +38,14 @@ fn copy(
 ) -> Obstacle {
     loop {
         let copying = match *obstacle? {
-            Stop::Copy(copying) => copying,
+            // It runs nothing that takes long.
+            Stop::Copy(_) | Stop::RunApart if worker.stands_in() => {
+                return Some(Box::new(Stop::Wait(Wait::Held)));
+            }
+            Stop::Copy(copying) if worker.runs_apart() => copying,
+            Stop::Copy(_) => return Some(Box::new(Stop::RunApart)),
             stop => return Some(Box::new(stop)),
         };
-        if worker.stands_in() {
-            // It runs nothing that takes long.
-            return Some(Box::new(Stop::Wait(Wait::Held)));
-        }
-        if !worker.runs_apart() {
-            return Some(Box::new(Stop::RunApart));
-        }
         worker.changes.offer(copying.copy());
         obstacle = write(request, worker, session, run, reply);
         worker.changes.drop_copy();

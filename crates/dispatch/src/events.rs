@@ -11,37 +11,45 @@ use basalt_call::entry::Run;
 use basalt_engine::{EventClass, Key, KeyEvent, Txn, View};
 use basalt_service::announce::Announcement;
 use basalt_service::session::Session;
+use basalt_service::wait::Wait;
 
-/// Before a command on keys: whether it has to wait for subscribers that are behind with earlier
-/// events; if not, removes those of its keys whose time has come, and says so.
+/// Before a command on keys: returns what it has to wait for, such as subscribers that are behind
+/// with earlier events. If for nothing, removes those of its keys whose time has come, and says so.
 ///
 /// Without events such keys are left to the expiry cycle, since they look absent already; but who
 /// counts on `expired` counts on it before what a command does to the key afterwards.
 #[cold]
-pub(super) fn must_wait(request: &Request<'_>, worker: &mut Worker, session: &mut Session) -> bool {
+pub(super) fn begin(
+    request: &Request<'_>,
+    worker: &mut Worker,
+    session: &mut Session,
+) -> Option<Wait> {
     match request.call.run {
-        Run::Session(_) => return false,
+        Run::Session(_) => return None,
         Run::Write(_) | Run::Exec | Run::Script(_) if request.server.pubsub.is_congested() => {
-            return true;
+            return Some(Wait::Subscribers);
         }
-        Run::Exec | Run::Script(_) => return false,
+        Run::Exec | Run::Script(_) => return None,
         Run::Write(_) | Run::Read(_) | Run::Point(_) => {}
     }
-    expire_keys(request, worker, session);
+    if !expire_keys(request, worker, session) {
+        return Some(Wait::Held);
+    }
     // From here on a miss is this command's.
     worker.settle();
-    false
+    None
 }
 
-fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session) {
+/// Returns false, having done nothing, if somebody holds the keys for long: when the command ran,
+/// they might be free again, and the event would be missing.
+fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session) -> bool {
     let engine = &*request.server.engine;
     let (keys, now_ms) = (several_keys(request), worker.now_ms);
-    // If somebody holds them for long, the command will find that, too.
-    let Some(locked) = engine.lock_within(&keys, worker.lock_wait) else { return };
+    let Some(locked) = engine.lock_within(&keys, worker.lock_wait) else { return false };
     let is_due = |key| engine.is_due(&locked, session.db, now_ms, key);
     let takes = |key: &Key<'_>| engine.log().admit_removal(key.partition.shard()).is_ok();
     if !keys.iter().any(is_due) || !keys.iter().all(takes) {
-        return;
+        return true;
     }
     let key_session = key_session(worker, session);
     let mut txn = Txn::new(engine, locked, key_session, &mut worker.changes);
@@ -49,6 +57,7 @@ fn expire_keys(request: &Request<'_>, worker: &mut Worker, session: &mut Session
     txn.commit(&mut session.gate);
     engine.count_expired(expired as u64);
     publish(request.server, worker, session);
+    true
 }
 
 /// After a command on keys: publishes what it did, and which keys it has not found.

@@ -130,8 +130,8 @@ fn run_and_reply(
     let timed = !call.shares_time || worker.times_every_command;
     let start = timed.then(|| server.env.clock.now());
     let listening = admission.has(Admission::LISTENING);
-    if listening && events::must_wait(&request, worker, session) {
-        return Flow::Wait(Wait::Subscribers);
+    if listening && let Some(wait) = events::begin(&request, worker, session) {
+        return stopped(&request, worker, session, (Box::new(Stop::Wait(wait)), start), &mut reply);
     }
     let obstacle = match call.run {
         run @ (Run::Read(_) | Run::Point(_)) => read(&request, worker, session, run, &mut reply),

@@ -229,6 +229,10 @@ fn settled(
             session.waiting = waiting;
             Some(Box::new(Stop::Copy(copying)))
         }
+        Settled::RunsApart => {
+            session.waiting = waiting;
+            Some(Box::new(Stop::RunApart))
+        }
         Settled::Waits(wanted) => {
             let now = request.server.env.clock.now();
             let waiting = waiting.unwrap_or_else(|| {

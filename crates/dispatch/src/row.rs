@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 
 /// Requests of which one was not to be had the short way, and which all change their key the plain
 /// way for that: where one key is new, the next often is, too.
-const ANEW_MAX: usize = 4;
+const NEW_KEYS_MAX: usize = 4;
 
 /// What has become of a row.
 pub(super) struct Row {
@@ -104,7 +104,7 @@ pub(super) fn run_row<'a>(
     }
     let row = match call.run {
         Run::Write(run) if ran == 0 && has_memory => {
-            let count = if call.shortcut.is_some() { ANEW_MAX } else { usize::MAX };
+            let count = if call.shortcut.is_some() { NEW_KEYS_MAX } else { usize::MAX };
             let requests = (requests.take(count), owed_bytes_max);
             plain::run(alike, run, worker, session, admission, requests, out)
         }

@@ -166,6 +166,7 @@ impl Worker {
     /// Whether what runs next runs apart from its batch, so that it may take long.
     pub(super) fn set_apart(&mut self, runs_apart: bool) {
         self.runs_apart = runs_apart;
+        self.changes.set_apart(runs_apart);
     }
 
     pub(super) fn runs_apart(&self) -> bool {

@@ -19,6 +19,7 @@ pub(crate) mod held;
 pub(crate) mod key;
 mod overwrite;
 pub(crate) mod point;
+pub(crate) mod queue_census;
 pub(crate) mod queues;
 mod reach;
 mod splice;

@@ -15,6 +15,7 @@
 //! ([`Txn::is_in_turn`]); a client that is turned away joins the queue. Commands that do not wait
 //! take what they find: they cannot queue. See `docs/concurrency.md`.
 
+mod call;
 mod leftovers;
 pub(crate) mod request;
 pub(crate) mod watch;
@@ -38,6 +39,7 @@ use basalt_keyspace::interest::{Called, KeyId, Rest, WatchedState};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::waiters::{Service, Waiter};
 use basalt_stdx::short_lock::LockWait;
+use basalt_value::queue::MessageId;
 use basalt_value::stream::EntryId;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +53,7 @@ impl Txn<'_> {
         service: Service,
         time: Option<Duration>,
     ) -> WaitAnswer {
-        if self.run_mode != RunMode::Alone || self.session.attempt == Attempt::Last {
+        if !self.may_wait() {
             return WaitAnswer::MustAnswer;
         }
         let is_unchanged = self.changes.is_empty();
@@ -59,6 +61,11 @@ impl Txn<'_> {
         let places = places(self.session.db, keys);
         self.changes.ask = Some(Ask::Ready(WaitRequest { places, service, time, behind: None }));
         WaitAnswer::Waits
+    }
+
+    /// Whether the command may wait at all: not as one of several, and not when its time is over.
+    pub fn may_wait(&self) -> bool {
+        self.run_mode == RunMode::Alone && self.session.attempt != Attempt::Last
     }
 
     /// Whether nobody has waited longer at this key for [`Service::InTurn`]. A command that takes
@@ -113,6 +120,7 @@ impl Txn<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
+            Some(Ask::Apart) => Settled::RunsApart,
             Some(Ask::Ready(request)) => {
                 join(self.engine, &mut self.locked, client, &request);
                 self.append(gate);
@@ -190,6 +198,7 @@ impl View<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
+            Some(Ask::Apart) => Settled::RunsApart,
             Some(Ask::Ready(request)) => {
                 join(self.engine, &mut self.locked, client, &request);
                 Settled::Waits(request)
@@ -242,7 +251,9 @@ impl Engine {
         let now_ms = self.env.clock.unix_ms();
         places.iter().try_for_each(|place| {
             let mut locked = self.keyspace.lock_within(place.partition, wait).ok_or(Held)?;
-            leave(&mut locked, client, std::slice::from_ref(place), now_ms, called);
+            if let Some(message) = leave_place(&mut locked, client, place, now_ms, called) {
+                self.take_call_back(locked, place, message, called);
+            }
             Ok(())
         })
     }
@@ -275,6 +286,9 @@ fn join(engine: &Engine, locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, requ
     for WaitPlace { partition, place, key } in &request.places {
         let interest = &mut locked.partition_mut(*partition).interest;
         interest.get_or_insert_default().wait(*place, client, request.service);
+        if let Service::Answer(_) = request.service {
+            continue;
+        }
         let database = locked.partition(*partition).database(place.db);
         let next_ms = next_time(database, place.hash, key);
         if next_ms != u64::MAX {
@@ -291,20 +305,31 @@ fn leave(
     now_ms: u64,
     called: &mut Called,
 ) {
-    for WaitPlace { partition, place, key } in places {
-        let partition = locked.partition_mut(*partition);
-        if partition.interest.is_none() {
-            continue;
-        }
-        let database = partition.database(place.db);
-        let rest = match seen(database, place.hash, key, now_ms) {
-            WatchedState::Live => rest_of(database, place.hash, key, now_ms),
-            WatchedState::Expired | WatchedState::Absent => Rest::Nothing,
-        };
-        let Some(interest) = &mut partition.interest else { continue };
-        interest.leave(*place, client, rest, called);
-        if interest.is_empty() {
-            partition.interest = None;
-        }
+    for place in places {
+        // A command that has ended has seen to its message itself.
+        let _ = leave_place(locked, client, place, now_ms, called);
     }
+}
+
+/// Returns the message that the client waited there to be answered.
+fn leave_place(
+    locked: &mut Locked<'_>,
+    client: u64,
+    WaitPlace { partition, place, key }: &WaitPlace,
+    now_ms: u64,
+    called: &mut Called,
+) -> Option<MessageId> {
+    let partition = locked.partition_mut(*partition);
+    partition.interest.as_ref()?;
+    let database = partition.database(place.db);
+    let rest = match seen(database, place.hash, key, now_ms) {
+        WatchedState::Live => rest_of(database, place.hash, key, now_ms),
+        WatchedState::Expired | WatchedState::Absent => Rest::Nothing,
+    };
+    let interest = partition.interest.as_mut()?;
+    let message = interest.leave(*place, client, rest, called);
+    if interest.is_empty() {
+        partition.interest = None;
+    }
+    message
 }

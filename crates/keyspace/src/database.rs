@@ -5,7 +5,7 @@
 //!
 //! 1. *The lower bound.* No resident key expires before [`Database::next_expiry_ms`] unless a round
 //!    looks for it (`database/expiry.rs`), and each resident hash with a field that expires has a
-//!    note of it.
+//!    note of it. So has each resident queue (`queue_keys.rs`).
 //! 2. *Spread collections.* A key is among the spread ones only while it holds the collection whose
 //!    elements have these rows: they are forgotten before something else is put there or it is
 //!    taken away.
@@ -33,12 +33,13 @@ use crate::entry::{Access, Content, NewValue, StringValue};
 use crate::field_expiries::FieldExpiries;
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
+use crate::queue_keys::QueueKeys;
 use crate::retire::{Retire, retire};
 use crate::spread::{SpreadKey, SpreadKeys};
 use crate::table::bucket::{COLD, DIRTY};
 use crate::table::{Found, Table};
 use basalt_change::version::Version;
-use basalt_value::{DirtyElements, Value};
+use basalt_value::{DirtyElements, Kind, Queue, Value, Variant};
 use expiry::Round;
 use std::sync::Arc;
 
@@ -64,6 +65,7 @@ pub struct Database {
     spread: SpreadKeys,
     table: Table,
     field_expiries: FieldExpiries,
+    queue_keys: QueueKeys,
     /// The round under way that looks for keys that have expired.
     round: Option<Round>,
 }
@@ -132,6 +134,7 @@ impl Database {
             spread: SpreadKeys::default(),
             next_expiry_ms: u64::MAX,
             field_expiries: FieldExpiries::default(),
+            queue_keys: QueueKeys::default(),
             round: None,
         }
     }
@@ -369,6 +372,34 @@ impl Database {
         self.take_from_cold();
     }
 
+    /// Shows some resident queues with their keys, by the hashes of these, from one on; returns the
+    /// hash where to go on, or `None` at the end.
+    pub fn visit_queues(
+        &mut self,
+        from: u64,
+        count: usize,
+        hasher: &KeyHasher,
+        visit: &mut dyn FnMut(&[u8], &Queue),
+    ) -> Option<u64> {
+        let hashes = self.queue_keys.some(from, count);
+        for &hash in &hashes {
+            let mut is_there = false;
+            // The bucket may show neighbours, too.
+            self.table.scan(hash, 1, |entry| {
+                if let Some(queue) = entry.collection().and_then(Queue::of)
+                    && hasher.hash(entry.key()) == hash
+                {
+                    is_there = true;
+                    visit(entry.key(), queue);
+                }
+            });
+            if !is_there {
+                self.queue_keys.forget(hash);
+            }
+        }
+        hashes.last().and_then(|last| last.checked_add(1)).filter(|_| hashes.len() == count)
+    }
+
     /// Notes that the cold tier has been searched for a key without an entry and has no row of it:
     /// until the next checkpoint of the partition, or [`Database::forget_absences`].
     pub fn adopt_absence(&mut self, hash: u64, key: &[u8]) {
@@ -464,6 +495,9 @@ impl Database {
         }
         if let NewValue::Collection(value) = value {
             self.field_expiries.note(value.as_ref().next_expiry_ms(), hash);
+            if value.kind() == Kind::Queue {
+                self.queue_keys.note(hash);
+            }
         }
     }
 }

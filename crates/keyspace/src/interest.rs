@@ -10,7 +10,9 @@
 //! two keys with one hash would be told of each other's changes, which makes a transaction fail
 //! that need not, once in 2^64, and nothing else.
 
+use crate::calls::Calls;
 use crate::waiters::{Service, Waiter, Waiters};
+use basalt_value::queue::MessageId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Interest {
     watches: BTreeMap<KeyId, Vec<Watch>>,
     waiting: BTreeMap<KeyId, Waiters>,
+    calls: Calls,
 }
 
 /// Clients that are to be woken.
@@ -100,7 +103,7 @@ impl WatchMark {
 impl Interest {
     /// Nobody is interested: the partition need not have it.
     pub fn is_empty(&self) -> bool {
-        self.watches.is_empty() && self.waiting.is_empty()
+        self.watches.is_empty() && self.waiting.is_empty() && self.calls.is_empty()
     }
 
     /// Tells this client of the next change of a key, once.
@@ -136,6 +139,9 @@ impl Interest {
                 }
             }
         }
+        if event != Event::Changed {
+            self.calls.call_all_of(place, called);
+        }
     }
 
     /// A key has something for those who wait for it.
@@ -165,11 +171,15 @@ impl Interest {
             waiters.call(called);
             waiters.call_for_end(called);
         }
+        self.calls.call_all_in(db, called);
     }
 
     /// A client waits for a key, or still waits: then it keeps its place.
     pub fn wait(&mut self, place: KeyId, waiter: &Arc<dyn Waiter>, service: Service) {
-        self.waiting.entry(place).or_default().join(waiter, service);
+        match service {
+            Service::Answer(message) => self.calls.join(place, message, waiter),
+            _ => self.waiting.entry(place).or_default().join(waiter, service),
+        }
     }
 
     /// Whether nobody has waited longer for a turn of this kind at the key than this client.
@@ -178,15 +188,49 @@ impl Interest {
     }
 
     /// A client waits for a key no longer. If it had been called, and `rest` says that it leaves
-    /// something, the next one is.
-    pub fn leave(&mut self, place: KeyId, client: u64, rest: Rest, called: &mut Called) {
-        let Some(waiters) = self.waiting.get_mut(&place) else { return };
+    /// something, the next one is. Returns the message that it waited to be answered.
+    pub fn leave(
+        &mut self,
+        place: KeyId,
+        client: u64,
+        rest: Rest,
+        called: &mut Called,
+    ) -> Option<MessageId> {
+        let message = self.calls.leave(client);
+        let Some(waiters) = self.waiting.get_mut(&place) else { return message };
         let called_in = waiters.leave(client);
         if waiters.is_empty() {
             self.waiting.remove(&place);
         } else if let (Some(service), Rest::Something) = (called_in, rest) {
             waiters.call_next(service, called);
         }
+        message
+    }
+
+    /// The message that a client waits to be answered.
+    pub fn message_of(&self, client: u64) -> Option<MessageId> {
+        self.calls.message_of(client)
+    }
+
+    /// The answer that a client waits for, if it is there.
+    pub fn take_answer(&mut self, client: u64) -> Option<Box<[u8]>> {
+        self.calls.take_answer(client)
+    }
+
+    /// Answers a message of a queue; false if nobody waits for that.
+    pub fn answer(
+        &mut self,
+        queue: KeyId,
+        message: MessageId,
+        answer: &[u8],
+        called: &mut Called,
+    ) -> bool {
+        self.calls.answer(queue, message, answer, called)
+    }
+
+    /// How many clients wait for this key.
+    pub fn waiters_of(&self, place: KeyId) -> usize {
+        self.waiting.get(&place).map_or(0, Waiters::count)
     }
 
     /// Somebody waits for this key.

@@ -13,6 +13,7 @@
 //! to five times slower per pipelined GET and 70% larger. The unsafe code is confined to `memory`,
 //! `entry`, `table` and `keyspace`, and the model tests here run under Miri.
 
+mod calls;
 pub mod database;
 pub mod deferred;
 pub mod entry;
@@ -22,6 +23,7 @@ pub mod interest;
 pub mod keyspace;
 pub mod memory;
 pub mod partition;
+mod queue_keys;
 pub mod retire;
 pub mod spread;
 pub mod table;

@@ -192,6 +192,11 @@ impl Partition {
         self.cold_version
     }
 
+    /// The last version that a key or an element was given, or a later one.
+    pub fn last_version(&self) -> Version {
+        self.last_version
+    }
+
     /// A version that no key of the partition has had.
     pub fn next_version(&mut self, now_ms: u64) -> Version {
         self.last_version = self.last_version.next(now_ms);
@@ -305,6 +310,11 @@ impl Partition {
         self.cold_version += 1;
         let databases = self.databases.iter_mut();
         databases.map(|database| database.unload_to(empty(database.generation()))).collect()
+    }
+
+    /// Bytes of memory of the consumers that it remembers.
+    pub fn worker_bytes(&self) -> usize {
+        self.workers.as_ref().map_or(0, |workers| workers.heap_bytes())
     }
 
     /// What stands in the way of a command.

@@ -7,6 +7,7 @@
 //! the key costs the same however many wait. The others only look: each change calls all of them.
 
 use crate::interest::Called;
+use basalt_value::queue::MessageId;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub enum Service {
     EveryChange,
     /// It does so, and wants to know when the key is deleted.
     EveryChangeAndEnd,
+    /// It waits for the answer to its message, and stands in no queue (`calls.rs`).
+    Answer(MessageId),
 }
 
 impl Service {
@@ -68,6 +71,10 @@ struct Queue {
 impl Waiters {
     pub(crate) fn is_empty(&self) -> bool {
         self.queues.is_empty() && self.looking.is_empty()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.looking.len() + self.queues.iter().map(|queue| queue.waiting.len()).sum::<usize>()
     }
 
     pub(crate) fn join(&mut self, waiter: &Arc<dyn Waiter>, service: Service) {

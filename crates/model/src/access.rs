@@ -122,6 +122,14 @@ impl World<'_> {
         view.peek(&keys[0]).map_or(Version::NONE, Object::version)
     }
 
+    /// What a key holds that is in memory.
+    pub(crate) fn content(&self, db: u8, key: &[u8]) -> Option<Content> {
+        let engine = self.engine();
+        let keys = [engine.key(key)];
+        let view = View::new(engine, engine.lock(&keys), self.session(db));
+        view.peek(&keys[0]).map(Content::of)
+    }
+
     /// The shorter way to the same value, which may say that it does not know.
     fn check_point(
         &self,

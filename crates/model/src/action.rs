@@ -99,7 +99,8 @@ impl Action {
             0 => Action::Delete,
             1 => Action::Expire(expiry(random, now_ms)),
             2 => {
-                let edits = (0..1 + random.below(3)).map(|_| Edit::choose(kind, random)).collect();
+                let edits =
+                    (0..1 + random.below(3)).map(|_| Edit::choose_plain(kind, random)).collect();
                 Action::PutValue(edits, expiry(random, now_ms), Versions::choose(random))
             }
             3 | 4 => Action::Edit(Edit::choose(kind, random), Absent::Skip),
@@ -196,7 +197,9 @@ impl Draft<'_> {
     /// has one, too.
     pub(crate) fn put(&mut self, db: u8, key: &[u8], value: Value) {
         let has = |value: &Value| !value.version.is_none();
-        let has_version = has(&value) || self.live(db, key).as_ref().is_some_and(has);
+        let has_version = has(&value)
+            || value.content.has_versions(self.now_ms)
+            || self.live(db, key).as_ref().is_some_and(has);
         let version = if has_version { SOME_VERSION } else { Version::NONE };
         let value = Value { version, ..value };
         self.pending.insert((db, key.to_vec()), Some(value.clone()));

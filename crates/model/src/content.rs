@@ -89,6 +89,32 @@ impl Content {
         }
     }
 
+    /// Elements have versions that nobody has removed because they had expired.
+    pub(crate) fn has_versions(&self, now_ms: u64) -> bool {
+        match self {
+            Content::Set(it) => it.values().any(|&version| version != 0),
+            Content::SortedSet(it) => it.iter().any(|&(_, _, version)| version != 0),
+            Content::Hash(it) => {
+                it.values().any(|field| field.version != 0 && field.is_live(now_ms))
+            }
+            _ => false,
+        }
+    }
+
+    /// The versions of its elements, 0 for none, to be changed; always in the same order.
+    pub(crate) fn versions_mut(&mut self) -> Vec<(&[u8], &mut u64)> {
+        match self {
+            Content::Set(it) => it.iter_mut().map(|(name, version)| (&name[..], version)).collect(),
+            Content::SortedSet(it) => {
+                it.iter_mut().map(|(_, name, version)| (&name[..], version)).collect()
+            }
+            Content::Hash(it) => {
+                it.iter_mut().map(|(name, field)| (&name[..], &mut field.version)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// It has nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

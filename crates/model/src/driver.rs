@@ -33,6 +33,8 @@ pub enum Canary {
     DropsEdits,
     /// The log forgets some versions.
     DropsVersions,
+    /// The log forgets some versions of sets' members.
+    DropsAttributes,
 }
 
 /// How long to walk, and what is broken.
@@ -144,6 +146,7 @@ impl<'a> Driver<'a> {
             Some(Canary::AcknowledgesEarly) => (FsyncPolicy::Always, Acknowledging::AtOnce),
             Some(Canary::DropsEdits) => (policy, Acknowledging::Forgetfully),
             Some(Canary::DropsVersions) => (policy, Acknowledging::WithoutVersions),
+            Some(Canary::DropsAttributes) => (policy, Acknowledging::WithoutAttributes),
             Some(Canary::DropsDeletes | Canary::DropsRows | Canary::DropsElementRows) | None => {
                 (policy, Acknowledging::Honestly)
             }

@@ -11,6 +11,7 @@ pub(crate) mod set;
 pub(crate) mod sorted_set;
 mod spelled;
 pub(crate) mod stream;
+pub(crate) mod version;
 
 use crate::content::Content;
 use basalt_engine::{Absent, Key, Txn};
@@ -41,6 +42,26 @@ impl Edit {
         }
     }
 
+    /// One that needs no version: for a collection that is made before it has a key.
+    pub(crate) fn choose_plain(kind: Kind, random: &mut Random) -> Edit {
+        loop {
+            let edit = Edit::choose(kind, random);
+            if !edit.has_versions() {
+                return edit;
+            }
+        }
+    }
+
+    /// It sees to it that an element has a version.
+    fn has_versions(&self) -> bool {
+        match self {
+            Edit::Set(it) => matches!(it, set::Edit::Give(..)),
+            Edit::SortedSet(it) => matches!(it, sorted_set::Edit::Give(..)),
+            Edit::Hash(it) => matches!(it, hash::Edit::Give(..)),
+            Edit::List(_) | Edit::Stream(_) | Edit::Queue(_) => false,
+        }
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Edit::List(_) => Kind::List,
@@ -57,6 +78,21 @@ impl Edit {
         let terms = Terms { now_ms: txn.now_ms(), limits: txn.limits() };
         // Of another kind, or not there and not to be made: nothing is to happen.
         let _ = match self {
+            Edit::Set(it) if self.has_versions() => {
+                txn.edit_versioned::<Set, _>(key, absent, |set, edits| {
+                    it.change(set, &terms, edits)
+                })
+            }
+            Edit::SortedSet(it) if self.has_versions() => {
+                txn.edit_versioned::<SortedSet, _>(key, absent, |set, edits| {
+                    it.change(set, &terms, edits);
+                })
+            }
+            Edit::Hash(it) if self.has_versions() => {
+                txn.edit_versioned::<Hash, _>(key, absent, |hash, edits| {
+                    it.change(hash, &terms, edits);
+                })
+            }
             Edit::List(it) => {
                 txn.edit::<List, _>(key, absent, |list, edits| it.change(list, &terms, edits))
             }

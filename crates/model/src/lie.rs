@@ -5,6 +5,9 @@ use basalt_change::place::{ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_journal_log::JournalLog;
 use basalt_stdx::lent::Parts;
+use basalt_stdx::varint;
+use basalt_value::Kind;
+use basalt_value::item::Item;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +23,8 @@ pub(crate) enum Lie {
     Forgetful,
     /// It forgets some versions.
     Unversioned,
+    /// It forgets some versions of sets' members.
+    Unattributed,
 }
 
 /// See the head of this file.
@@ -48,15 +53,41 @@ impl LyingLog {
                 // Of collections that are there already.
                 Lie::Forgetful => matches!(op, Op::Edit(edit) if edit.origin == Origin::Existing),
                 Lie::Unversioned => matches!(op, Op::Version { .. }),
+                Lie::Unattributed => {
+                    matches!(op, Op::Edit(edit) if edit.kind == Kind::Set as u8)
+                }
             };
             // Relaxed: a lone number.
             let number = || self.candidates.fetch_add(1, Ordering::Relaxed);
             if !is_candidate || !number().is_multiple_of(CHANGES_A_LOSS) {
                 op.encode(&mut kept);
+            } else if let (Lie::Unattributed, Op::Edit(edit)) = (self.lie, op) {
+                let edits = &without_attributes(edit.edits);
+                if !edits.is_empty() {
+                    Op::Edit(op::Edit { edits, ..edit }).encode(&mut kept);
+                }
             }
         }
         kept
     }
+}
+
+/// The edits of a set but for its attributes.
+fn without_attributes(edits: &[u8]) -> Vec<u8> {
+    const ATTRIBUTE: u8 = 3;
+    let (mut kept, mut rest) = (Vec::new(), edits);
+    while let Some((&code, mut after)) = rest.split_first() {
+        Item::take(&mut after).expect("an edit is of a member");
+        if code == ATTRIBUTE {
+            for _ in ["version", "expiry"] {
+                varint::take(&mut after).expect("the engine wrote it");
+            }
+        } else {
+            kept.extend_from_slice(&rest[..rest.len() - after.len()]);
+        }
+        rest = after;
+    }
+    kept
 }
 
 impl CommitLog for LyingLog {

@@ -191,6 +191,7 @@ impl Driver<'_> {
     ) -> Result<(), Violation> {
         for (db, key) in touched {
             self.ask_version(*db, key, &mut changes)?;
+            self.ask_element_versions(*db, key, &mut changes)?;
         }
         let positions = self.world.engine().log().positions();
         for change in &changes {

@@ -33,6 +33,8 @@ pub enum Acknowledging {
     Forgetfully,
     /// When it is on disk, without some versions: broken on purpose.
     WithoutVersions,
+    /// Early or late, but without some versions of sets' members.
+    WithoutAttributes,
 }
 
 /// What does not change from crash to crash.
@@ -172,6 +174,7 @@ impl<'a> World<'a> {
                 Acknowledging::AtOnce => Arc::new(LyingLog::new(log, Lie::Early)),
                 Acknowledging::Forgetfully => Arc::new(LyingLog::new(log, Lie::Forgetful)),
                 Acknowledging::WithoutVersions => Arc::new(LyingLog::new(log, Lie::Unversioned)),
+                Acknowledging::WithoutAttributes => Arc::new(LyingLog::new(log, Lie::Unattributed)),
             })
         })
         .map_err(|error| Violation(format!("the engine does not open: {error}")))?;

@@ -6,7 +6,7 @@
 
 use basalt_cold::{ColdStats, Pressure};
 use basalt_config::Settings;
-use basalt_engine::{Census, CheckpointStats, MissStats};
+use basalt_engine::{Census, CheckpointStats, MissStats, QueueCensus};
 use basalt_observe::counters::{CommandCounters, Counter, ThreadCounters};
 use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_service::server::{Host, HostCpu, HostFigures, HostMemory, Server};
@@ -23,6 +23,8 @@ pub struct Figures<'a> {
     pub uptime_s: f64,
     /// Keys and memory; `None` before they were counted for the first time.
     pub census: Option<Arc<Census>>,
+    /// What is in queues; `None` before it was counted for the first time.
+    pub queues: Option<Arc<QueueCensus>>,
     /// The connected clients.
     pub clients: ClientFigures,
     /// Memory of the process.
@@ -64,6 +66,7 @@ impl<'a> Figures<'a> {
             settings: server.config.settings(),
             uptime_s: server.env.clock.since(server.started).as_secs_f64(),
             census: server.sampler.census(),
+            queues: server.sampler.queues(),
             clients: clients(server),
             memory: host.memory(),
             cpu: host.cpu(),

@@ -8,6 +8,7 @@ mod journal;
 mod keyspace;
 mod others;
 mod process;
+mod queues;
 
 use crate::metric::Metric;
 
@@ -25,6 +26,7 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Clients", metrics: clients::METRICS },
     Group { title: "Commands", metrics: commands::METRICS },
     Group { title: "Keyspace", metrics: keyspace::METRICS },
+    Group { title: "Queues", metrics: queues::METRICS },
     Group { title: "Journal", metrics: journal::METRICS },
     Group { title: "Checkpoints", metrics: checkpoint::METRICS },
     Group { title: "Cold tier", metrics: cold::METRICS },

@@ -2,7 +2,8 @@
 //! may take milliseconds to gather: the cold tier's, and the census of all keys.
 
 use basalt_cold::ColdStats;
-use basalt_engine::Census;
+use basalt_engine::{Census, QueueCensus};
+use basalt_env::Clock;
 use basalt_stdx::lock_rank::RankedMutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 const SAMPLES: usize = 16;
 /// Between two looks at the cold tier.
 const COLD_STATS_EVERY_NS: u64 = 1_000_000_000;
+/// How many times as long as counting what is in queues takes it rests afterwards.
+const QUEUES_PAUSE: u64 = 100;
 
 /// See the top of the file.
 #[derive(Debug, Default)]
@@ -49,6 +52,9 @@ struct State {
     calls: u64,
     /// Keys and memory, as they were last counted.
     census: Option<Arc<Census>>,
+    /// What is in queues, as it was last counted, and when it may be counted again.
+    queues: Option<Arc<QueueCensus>>,
+    queues_from_ns: u64,
 }
 
 impl Sampler {
@@ -84,6 +90,27 @@ impl Sampler {
     /// takes long. `None` if they never were.
     pub fn census(&self) -> Option<Arc<Census>> {
         self.state.lock().census.clone()
+    }
+
+    /// Counts what is in queues by `count`, if that may be done again: so seldom that it takes no
+    /// more than a hundredth of the thread's time, however many queues there are.
+    pub fn count_queues(&self, clock: &dyn Clock, count: impl FnOnce() -> Option<QueueCensus>) {
+        let start_ns = clock.monotonic_ns();
+        if self.state.lock().queues_from_ns > start_ns {
+            return;
+        }
+        let census = count();
+        let end_ns = clock.monotonic_ns();
+        let mut state = self.state.lock();
+        state.queues_from_ns = end_ns + QUEUES_PAUSE * end_ns.saturating_sub(start_ns);
+        if let Some(census) = census {
+            state.queues = Some(Arc::new(census));
+        }
+    }
+
+    /// What is in queues, as it was last counted; `None` if it never was.
+    pub fn queues(&self) -> Option<Arc<QueueCensus>> {
+        self.state.lock().queues.clone()
     }
 
     /// Counts a second over the latest samples.

@@ -82,6 +82,17 @@ pub struct Server {
     pub sampler: Sampler,
     /// Reports for monitoring systems.
     pub reports: Arc<Reports>,
+    /// Clients to which what happens is sent without being asked for each time.
+    pub feeds: OpenFeeds,
+}
+
+/// How many clients get what happens by HTTP.
+#[derive(Debug, Default)]
+pub struct OpenFeeds {
+    /// As server-sent events.
+    pub events: AtomicU64,
+    /// Over a WebSocket.
+    pub sockets: AtomicU64,
 }
 
 impl Server {
@@ -130,6 +141,7 @@ impl Server {
             memory_bytes_peak: AtomicU64::new(0),
             sampler: Sampler::default(),
             reports: Arc::default(),
+            feeds: OpenFeeds::default(),
             refused_connections: AtomicU64::new(0),
         }
     }
@@ -191,8 +203,15 @@ impl Server {
     /// Samples memory use and rates; called ten times a second, from no network thread.
     pub fn sample(&self) {
         // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
-        let limited = self.config.settings().memory.memory_bytes_max != 0;
-        if limited || self.sampler.is_second() {
+        let settings = self.config.settings();
+        let (limited, is_second) =
+            (settings.memory.memory_bytes_max != 0, self.sampler.is_second());
+        if is_second {
+            let largest_max = settings.server.metrics_queues_max;
+            let count = || self.engine.queue_census(largest_max, LockWait::Brief).ok();
+            self.sampler.count_queues(&*self.env.clock, count);
+        }
+        if limited || is_second {
             // Behind a script that takes long the last figure stays: this thread also ends the
             // server.
             if let Ok(census) = self.engine.census(LockWait::Brief) {

@@ -15,6 +15,8 @@ pub trait Collection: Sized {
     const KIND: Kind;
     /// Whether Redis keeps the key of an empty one, as it does for streams.
     const STAYS_WHEN_EMPTY: bool = false;
+    /// Whether elements expire of which none has a version.
+    const EXPIRES_WITHOUT_VERSIONS: bool = false;
 
     /// An empty one. Allocates nothing.
     fn new() -> Self;

@@ -7,6 +7,7 @@
 
 use crate::dirty::DirtyElements;
 use crate::item::Item;
+use crate::version_clock::VersionClock;
 
 /// Takes the edits of operations on one value. What it holds is what [`Collection::apply`] reads.
 ///
@@ -16,6 +17,7 @@ pub struct Edits<'a> {
     out: Option<&'a mut Vec<u8>>,
     dirty: Option<&'a mut DirtyElements>,
     breaks: Option<&'a mut Breaks>,
+    clock: Option<&'a mut VersionClock>,
     /// The length of `out` at which the next edit is worth a break.
     break_at: usize,
     count: u32,
@@ -45,13 +47,20 @@ impl<'a> Edits<'a> {
     /// Appends edits to `out`.
     #[inline]
     pub fn to(out: &'a mut Vec<u8>) -> Edits<'a> {
-        Edits { out: Some(out), dirty: None, breaks: None, break_at: usize::MAX, count: 0 }
+        Edits {
+            out: Some(out),
+            dirty: None,
+            breaks: None,
+            clock: None,
+            break_at: usize::MAX,
+            count: 0,
+        }
     }
 
     /// Forgets edits: for a value that is put into the log as a whole.
     #[inline]
     pub fn none() -> Edits<'a> {
-        Edits { out: None, dirty: None, breaks: None, break_at: usize::MAX, count: 0 }
+        Edits { out: None, dirty: None, breaks: None, clock: None, break_at: usize::MAX, count: 0 }
     }
 
     /// Notes which elements change, too, if anybody wants to know.
@@ -67,6 +76,38 @@ impl<'a> Edits<'a> {
         self.break_at = begin.saturating_add(breaks.every);
         self.breaks = Some(breaks);
         self
+    }
+
+    /// Elements that have versions and change get others, if there is a clock.
+    #[inline]
+    pub fn versioning(self, clock: Option<&'a mut VersionClock>) -> Edits<'a> {
+        Edits { clock, ..self }
+    }
+
+    /// Versions are given.
+    #[inline]
+    pub(crate) fn has_clock(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// The time by which elements have expired, if anybody says it.
+    #[inline]
+    pub(crate) fn now_ms(&self) -> Option<u64> {
+        self.clock.as_ref().map(|clock| clock.now_ms())
+    }
+
+    /// A version for an element that has one and has changed, if versions are given.
+    pub(crate) fn next_version(&mut self) -> Option<u64> {
+        self.clock.as_mut().map(|clock| clock.give(None))
+    }
+
+    /// This version for an element, or the next one.
+    ///
+    /// # Panics
+    /// If no versions are given.
+    pub(crate) fn give_version(&mut self, wanted: Option<u64>) -> u64 {
+        let clock = self.clock.as_mut().expect("a command that asks for versions brings a clock");
+        clock.give(wanted)
     }
 
     /// Writes one edit.

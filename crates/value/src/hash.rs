@@ -7,6 +7,7 @@
 //!
 //! encoded  0:u8  name item  value item …
 //!          1:u8  name item  value item  expiry item …     expiry: unix milliseconds, 0 for none
+//!          2:u8  name item  value item  expiry item  version:varint …      version: 0 for none
 //! edits    see hash/edit.rs
 //! ```
 //! Packed up to `hash-max-listpack-entries` fields with names and values of at most
@@ -17,17 +18,21 @@
 //! [`Hash::remove_expired`] in the end. Every operation that changes a hash for a client begins
 //! with that, for [`EXPIRED_A_CHANGE`] fields at most, so that no change has to wait for millions
 //! of them.
+//!
+//! A field may have a version ([`crate::attributes`]); then every change of it moves that.
 
+mod aside;
 mod edit;
 mod encoded;
 mod expiries;
-mod field;
+pub(crate) mod field;
 mod packed;
 mod spread;
 mod stored;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 pub use field::Field;
 
@@ -39,6 +44,7 @@ use crate::item::Item;
 use crate::kind::Kind;
 use crate::limits::FormLimits;
 use crate::packed::PACKED_BYTES_MAX;
+use basalt_stdx::varint;
 use packed::Row;
 use table::{Outcome, Table};
 
@@ -97,17 +103,30 @@ impl Hash {
         terms: &Terms,
         edits: &mut Edits<'_>,
     ) -> bool {
-        if let FormMut::Native(table) = self.0.change()
-            && field.expire_ms == 0
-            && !table.expires()
-            && !edits.notes_elements()
-        {
-            let outcome = table.set_value(field);
-            if outcome != Outcome::Same {
-                edit::write_value(edits, edit::SET, field.name, field.value);
+        if let FormMut::Native(table) = self.0.change() {
+            if field.expire_ms == 0 && table.is_plain() && !edits.notes_elements() {
+                let outcome = table.set_value(field);
+                if outcome != Outcome::Same {
+                    edit::write_value(edits, edit::SET, field.name, field.value);
+                }
+                return outcome == Outcome::New;
             }
-            return outcome == Outcome::New;
+            if table.versions().is_some() {
+                return self.set_beside_versions(field, old, terms, edits);
+            }
         }
+        self.set_stored(field, old, terms, edits)
+    }
+
+    /// Sets a field of which the version, if it has one, is somebody else's affair.
+    #[inline]
+    fn set_stored(
+        &mut self,
+        field: Field<'_>,
+        old: OldExpiry,
+        terms: &Terms,
+        edits: &mut Edits<'_>,
+    ) -> bool {
         let before = self.stored(field.name);
         let live = before.filter(|before| before.is_live(terms.now_ms));
         let is_new = live.is_none();
@@ -124,7 +143,7 @@ impl Hash {
         if before == Some(field) {
             return false; // Nothing changes.
         }
-        edits.touch_item(field.name, |out| spread::was(before, out));
+        edits.touch_item(field.name, |out| spread::was(self, before, out));
         edit::write_value(edits, code, field.name, field.value);
         if code == edit::SET && field.expire_ms != 0 {
             edit::write_expiry(edits, field.name, field.expire_ms);
@@ -179,7 +198,7 @@ impl Hash {
     pub fn remove(&mut self, name: Item<'_>, now_ms: u64, edits: &mut Edits<'_>) -> bool {
         let Some(field) = self.stored(name) else { return false };
         let was_live = field.is_live(now_ms);
-        edits.touch_item(name, |out| spread::was(Some(field), out));
+        edits.touch_item(name, |out| spread::was(self, Some(field), out));
         self.take_out(name);
         edit::write_removal(edits, name);
         was_live
@@ -202,9 +221,10 @@ impl Hash {
     pub fn set_expiry(&mut self, name: Item<'_>, expire_ms: u64, edits: &mut Edits<'_>) {
         let Some(before) = self.stored(name) else { return };
         if before.expire_ms != expire_ms {
-            edits.touch_item(name, |out| spread::was(Some(before), out));
+            edits.touch_item(name, |out| spread::was(self, Some(before), out));
             self.expire_stored(name, expire_ms);
             edit::write_expiry(edits, name, expire_ms);
+            self.move_version(name, edits);
         }
     }
 
@@ -234,29 +254,17 @@ impl Hash {
 
     #[cold]
     fn remove_due(&mut self, now_ms: u64, max: usize, edits: &mut Edits<'_>) -> usize {
-        let mut removed = 0;
-        while removed < max {
-            let any = match self.0.change() {
-                FormMut::Native(table) => {
-                    table.remove_expired(now_ms, |field| write_expired(field, edits))
-                }
-                FormMut::Packed(packed) => {
-                    let mut fields = packed::row(packed).fields;
-                    let due = fields.find(|field| !field.is_live(now_ms));
-                    let place = due.and_then(|field| packed::find(packed, field.name));
-                    let whole = place.map(|place| {
-                        write_expired(place.field, edits);
-                        place.whole()
-                    });
-                    whole.map(|whole| packed::remove(packed, whole)).is_some()
+        for removed in 0..max {
+            let due = match self.0.read() {
+                FormRef::Native(table) => table.first_due(now_ms),
+                FormRef::Packed(packed) => {
+                    packed::row(packed).fields.find(|field| !field.is_live(now_ms))
                 }
             };
-            if !any {
-                break;
-            }
-            removed += 1;
+            let Some(name) = due.map(|field| field.name.to_owned()) else { return removed };
+            self.remove(name.item(), now_ms, edits);
         }
-        removed
+        max
     }
 
     /// Number of fields that have not expired.
@@ -374,14 +382,9 @@ impl Hash {
     }
 }
 
-/// Writes that a field that has expired is gone.
-fn write_expired(field: Field<'_>, edits: &mut Edits<'_>) {
-    edits.touch_item(field.name, |out| spread::was(Some(field), out));
-    edit::write_removal(edits, field.name);
-}
-
 impl Collection for Hash {
     const KIND: Kind = Kind::Hash;
+    const EXPIRES_WITHOUT_VERSIONS: bool = true;
 
     fn new() -> Hash {
         Hash::default()
@@ -429,6 +432,9 @@ impl Collection for Hash {
             if field.expire_ms != 0 {
                 edit::write_expiry(edits, field.name, field.expire_ms);
             }
+            if let Some(version) = self.stored_version(field.name) {
+                edit::write_attribute(edits, field.name, version);
+            }
         });
     }
 
@@ -439,6 +445,9 @@ impl Collection for Hash {
             field.name.put(&mut part);
             field.value.put(&mut part);
             Item::Number(field.expire_ms as i64).put(&mut part);
+            if let Some(version) = self.stored_version(field.name) {
+                varint::put(&mut part, version);
+            }
             visit(&part);
         });
     }

@@ -41,6 +41,8 @@
 //! - [`dirty`] is kept beside the value by its owner, and handed to an operation with its
 //!   `Edits`. Only collections with a row for each element have one ([`spread`]); those of one row
 //!   are written whole.
+//! - [`attributes`] are what single elements have beside their content, if a command has asked for
+//!   it: versions, and expiries of members.
 //! - [`spread`] says which rows a collection has then: their names, contents and order, and how a
 //!   value is read back from them. `spread/gathering.rs` walks a value between two locks and gives
 //!   what it was when the walk began.
@@ -55,6 +57,7 @@
 // box the same costs 40 bytes a collection, a tenth of a hash of ten short fields, and one cache
 // miss an access.
 
+pub mod attributes;
 pub mod bits;
 pub mod collection;
 pub mod dirty;
@@ -77,7 +80,9 @@ pub mod sorted_set;
 pub mod spread;
 pub mod stream;
 pub mod value;
+pub mod version_clock;
 
+pub use attributes::Attribute;
 pub use collection::Collection;
 pub use dirty::DirtyElements;
 pub use edits::{Breaks, Edits};
@@ -92,3 +97,4 @@ pub use sorted_set::SortedSet;
 pub use spread::Spread;
 pub use stream::Stream;
 pub use value::{Value, ValueMut, ValueRef, Variant};
+pub use version_clock::VersionClock;

@@ -36,7 +36,7 @@ const DEPTH_MAX: u32 = 40;
 pub struct Members<T> {
     /// `1 << depth` places. Neighbours that have not been told apart share a segment: it stands at
     /// the first of its places, the others say how far back that is.
-    directory: Vec<MemberPlace<T>>,
+    directory: Box<[MemberPlace<T>]>,
     depth: u32,
     len: usize,
 }
@@ -83,7 +83,8 @@ impl<T> Members<T> {
     /// An empty one.
     pub fn new() -> Members<T> {
         let segment = Segment::new(HashTable::new(), 0);
-        Members { directory: vec![MemberPlace::Segment(Box::new(segment))], depth: 0, len: 0 }
+        let directory = Box::new([MemberPlace::Segment(Box::new(segment))]);
+        Members { directory, depth: 0, len: 0 }
     }
 
     /// Members.
@@ -403,7 +404,7 @@ impl<T> Members<T> {
     /// Doubles the directory.
     fn double(&mut self) {
         let mut doubled = Vec::with_capacity(self.directory.len() * 2);
-        for place in self.directory.drain(..) {
+        for place in std::mem::take(&mut self.directory) {
             match place {
                 MemberPlace::Segment(segment) => {
                     doubled.push(MemberPlace::Segment(segment));
@@ -415,7 +416,7 @@ impl<T> Members<T> {
                 }
             }
         }
-        self.directory = doubled;
+        self.directory = doubled.into_boxed_slice();
         self.depth += 1;
     }
 }

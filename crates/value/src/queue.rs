@@ -66,6 +66,7 @@ use crate::spread::elements::{Spread, WalkPlace};
 impl Collection for Queue {
     const KIND: Kind = Kind::Queue;
     const STAYS_WHEN_EMPTY: bool = true;
+    const EXPIRES_WITHOUT_VERSIONS: bool = true;
 
     fn new() -> Queue {
         Queue::default()

@@ -5,19 +5,25 @@
 //! packed   numbers, or members in the order of their coming: see set/packed.rs
 //! native   a table of members: see members.rs and set/member.rs
 //!
-//! encoded  item …           numbers in ascending order in a set of numbers only; else in any order
-//! edits    ADD 1 item       REMOVE 2 item
+//! encoded  item … [tail]    numbers in ascending order in a set of numbers only; else in any order
+//!                           tail: see attributes.rs
+//! edits    ADD 1 item       REMOVE 2 item       ATTRIBUTE 3 item version:varint expire_ms:varint
 //! ```
 //! Numbers are packed up to `set-max-intset-entries`, other members up to
 //! `set-max-listpack-entries` of `set-max-listpack-value` bytes; a native set stays native, as in
 //! Redis.
+//!
+//! A member may have a version and an expiry ([`crate::attributes`]). A member that has expired is
+//! there until somebody says [`Set::remove_expired`]; what changes it takes it for gone.
 
+mod attributed;
 pub(crate) mod member;
 mod packed;
 mod spread;
 #[cfg(test)]
 mod tests;
 
+use crate::attributes::{self, Attribute, MaybeAttributes, TAIL};
 use crate::collection::Collection;
 use crate::edits::Edits;
 use crate::error::DecodeError;
@@ -33,6 +39,7 @@ use packed::Content;
 
 const ADD: u8 = 1;
 const REMOVE: u8 = 2;
+const ATTRIBUTE: u8 = 3;
 
 /// A set.
 #[repr(transparent)]
@@ -45,6 +52,7 @@ pub(crate) struct Table {
     members: Members<Member>,
     /// Bytes of members that are strings.
     member_bytes: usize,
+    attributes: MaybeAttributes,
 }
 
 impl Table {
@@ -63,6 +71,17 @@ impl Table {
             Member::Bytes(bytes) => Some(bytes.as_ptr()),
         };
         self.members.ahead_random(random, step, place_of, fetch);
+    }
+
+    #[inline]
+    fn bytes_beside_attributes(&self) -> usize {
+        size_of::<Table>() + self.members.heap_bytes() + self.member_bytes
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bytes_with_attributes(&self) -> usize {
+        self.bytes_beside_attributes() + self.attributes.heap_bytes()
     }
 
     #[inline]
@@ -109,12 +128,10 @@ impl Set {
         let is_new = self.add_item(item, limits);
         if is_new {
             edits.touch_item(item, |_| false);
-            edits.write(|out| {
-                out.push(ADD);
-                item.put(out);
-            });
+            write_addition(item, edits);
+            return true;
         }
-        is_new
+        self.is_expired(item, edits) && self.add_again(item, limits, edits)
     }
 
     /// Adds a member; returns true if it is new. The change is not written down: for sets that are
@@ -188,18 +205,19 @@ impl Set {
         }
     }
 
-    /// Removes a member; returns true if it was there.
+    /// Removes a member; returns true if it was there and had not expired.
     #[inline]
     pub fn remove(&mut self, member: &[u8], edits: &mut Edits<'_>) -> bool {
         self.remove_item(Item::of(member), edits)
     }
 
-    /// Removes a member; returns true if it was there.
+    /// Removes a member; returns true if it was there and had not expired.
     #[inline]
     pub fn remove_item(&mut self, item: Item<'_>, edits: &mut Edits<'_>) -> bool {
         let removed = match self.0.change() {
             FormMut::Packed(packed) => packed::remove(packed, item),
-            FormMut::Native(table) => table.remove(item),
+            FormMut::Native(table) if table.attributes.is_none() => table.remove(item),
+            FormMut::Native(_) => return self.remove_beside_attributes(item, edits),
         };
         if removed {
             write_removal(item, edits);
@@ -256,7 +274,8 @@ impl Set {
         visit: impl FnOnce(Item<'_>),
     ) -> bool {
         let member = match self.0.change() {
-            FormMut::Native(table) => table.take_random(random),
+            FormMut::Native(table) if table.attributes.is_none() => table.take_random(random),
+            FormMut::Native(_) => return self.pop_beside_attributes(random, edits, visit),
             FormMut::Packed(_) => {
                 let member = self.random(random).map(Member::of);
                 if let (Some(member), FormMut::Packed(packed)) = (&member, self.0.change()) {
@@ -295,11 +314,27 @@ impl Set {
 }
 
 #[inline]
+fn write_addition(item: Item<'_>, edits: &mut Edits<'_>) {
+    edits.write(|out| {
+        out.push(ADD);
+        item.put(out);
+    });
+}
+
+#[inline]
 fn write_removal(item: Item<'_>, edits: &mut Edits<'_>) {
     edits.touch_item(item, |_| true);
     edits.write(|out| {
         out.push(REMOVE);
         item.put(out);
+    });
+}
+
+fn write_attribute(item: Item<'_>, attribute: Attribute, edits: &mut Edits<'_>) {
+    edits.write(|out| {
+        out.push(ATTRIBUTE);
+        item.put(out);
+        attribute.put_edit(out);
     });
 }
 
@@ -325,8 +360,19 @@ impl Collection for Set {
         match self.0.read() {
             FormRef::Packed(packed) => packed.heap_bytes(),
             FormRef::Native(table) => {
-                size_of::<Table>() + table.members.heap_bytes() + table.member_bytes
+                if table.attributes.is_none() {
+                    return table.bytes_beside_attributes();
+                }
+                table.bytes_with_attributes()
             }
+        }
+    }
+
+    #[inline]
+    fn next_expiry_ms(&self) -> u64 {
+        match self.0.read() {
+            FormRef::Packed(_) => u64::MAX,
+            FormRef::Native(table) => table.attributes.next_expiry_ms(),
         }
     }
 
@@ -340,14 +386,17 @@ impl Collection for Set {
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|item| item.put(out));
+        if let Some(attributes) = self.attributes() {
+            attributes.put_tail(out);
+        }
     }
 
     fn write_as_edits(&self, edits: &mut Edits<'_>) {
         for item in self.iter() {
-            edits.write(|out| {
-                out.push(ADD);
-                item.put(out);
-            });
+            write_addition(item, edits);
+            if let Some(attribute) = self.attribute(item) {
+                write_attribute(item, attribute, edits);
+            }
         }
     }
 
@@ -356,6 +405,9 @@ impl Collection for Set {
         self.iter().for_each(|item| {
             part.clear();
             item.put(&mut part);
+            if let Some(attribute) = self.attribute(item) {
+                attribute.put_edit(&mut part);
+            }
             visit(&part);
         });
     }
@@ -364,6 +416,10 @@ impl Collection for Set {
         let mut set = Set::new();
         let mut rest = bytes;
         while !rest.is_empty() {
+            if let Some((&TAIL, tail)) = rest.split_first() {
+                attributes::take_tail(tail, |item, it| set.put_attribute(item, it))?;
+                break;
+            }
             let item = Item::take_shortest(&mut rest)?;
             if !set.add_item(item, limits) {
                 return Err(DecodeError::Corrupt("a set with a member twice"));
@@ -380,6 +436,10 @@ impl Collection for Set {
             let changed = match code {
                 ADD => self.add_item(item, limits),
                 REMOVE => self.remove_item(item, &mut Edits::none()),
+                ATTRIBUTE => {
+                    let attribute = Attribute::take(&mut rest)?;
+                    self.contains(item) && self.change_attribute(item, attribute)
+                }
                 unknown => return Err(DecodeError::UnknownEdit(unknown)),
             };
             if !changed {

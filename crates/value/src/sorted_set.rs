@@ -6,8 +6,9 @@
 //! native  elements ─ score and member of each, once            see `elements`
 //!         tree     ─ (score, number) in order, counted         see `tree`
 //!         members  ─ member ▸ number                           see `crate::members`
-//! whole   (member:item, score) …                               in order; equal for both forms
+//! whole   (member:item, score) … [tail]                        in order; equal for both forms
 //! edits   01 member score │ 02 member │ 03 first last count    set; remove; remove a range
+//!         05 member version expiry                             attribute
 //! ```
 //! A member stands in memory once and keeps its place when its score changes: tree and index refer
 //! to it by a number of four bytes. Order is by score, then by the bytes of the member; -0 equals
@@ -16,7 +17,12 @@
 //!
 //! Measured against a skiplist with a dictionary (Redis 7.0): see the tree. Items and scores are as
 //! in [`crate::item`] and `score`; `docs/formats/collections.md` has them by the byte.
+//!
+//! A member may have a version, which then every change of its score moves, and an expiry
+//! ([`crate::attributes`]). A member that has expired is there until somebody says
+//! [`SortedSet::remove_expired`]; what changes it takes it for gone.
 
+mod attributed;
 mod build;
 mod edit;
 pub(crate) mod element;
@@ -33,7 +39,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use element::{Direction, Element};
+pub use element::{Direction, Element, Scored};
 pub use iter::Iter;
 pub use native::Change;
 pub use range::{Bounds, LexBound, ScoreBound};
@@ -110,6 +116,22 @@ impl SortedSet {
         edits: &mut Edits<'_>,
         decide: impl FnOnce(Option<f64>) -> Option<f64>,
     ) -> Change {
+        // Without a clock nothing moves: replay is told what has.
+        if edits.has_clock() && self.has_attributes() {
+            return self.set_beside_attributes(member, limits, edits, decide);
+        }
+        self.set_score(member, limits, edits, decide)
+    }
+
+    /// Sets the score of a member of which the attribute, if it has one, is somebody else's affair.
+    #[inline(always)]
+    fn set_score(
+        &mut self,
+        member: &[u8],
+        limits: &FormLimits,
+        edits: &mut Edits<'_>,
+        decide: impl FnOnce(Option<f64>) -> Option<f64>,
+    ) -> Change {
         let mut was = None;
         let decide = |before| {
             was = before;
@@ -136,19 +158,22 @@ impl SortedSet {
             }
         };
         if change != Change::None {
-            edits.touch(member, |out| spread::was(was, out));
+            edits.touch(member, |out| spread::was(was, None, out));
             edits.write(|out| edit::put_set(member, score, out));
         }
         change
     }
 
-    /// Takes a member out; false if it is not there.
+    /// Takes a member out; false if it is not there or has expired.
     #[inline]
     pub fn remove(&mut self, member: &[u8], edits: &mut Edits<'_>) -> bool {
+        if self.has_attributes() {
+            return self.remove_beside_attributes(member, edits);
+        }
         if edits.notes_elements()
             && let Some(score) = self.score(member)
         {
-            edits.touch(member, |out| spread::was(Some(score), out));
+            edits.touch(member, |out| spread::was(Some(score), None, out));
         }
         let is_gone = match self.0.change() {
             FormMut::Native(native) => native.remove(member),
@@ -174,13 +199,13 @@ impl SortedSet {
         edits: &mut Edits<'_>,
         visit: impl FnOnce(Element<'_>),
     ) -> bool {
-        let rank = match direction {
-            Direction::Forward => 0,
-            Direction::Backward => self.len().saturating_sub(1),
-        };
+        if self.has_attributes() {
+            return self.pop_beside_attributes(direction, edits, visit);
+        }
+        let rank = self.end(direction);
         let Some(element) = self.at(rank) else { return false };
         visit(element);
-        edits.touch_item(element.member, |out| spread::was(Some(element.score), out));
+        edits.touch_item(element.member, |out| spread::was(Some(element.score), None, out));
         edits.write(|out| edit::put_remove_item(element.member, out));
         match self.0.change() {
             FormMut::Packed(packed) => row::remove_ranks(packed, rank..rank + 1),
@@ -198,7 +223,10 @@ impl SortedSet {
         let ranks = ranks.start..end;
         if edits.notes_elements() {
             for element in self.iter(ranks.clone(), Direction::Forward) {
-                edits.touch_item(element.member, |out| spread::was(Some(element.score), out));
+                let attribute = || self.attribute(element.member);
+                edits.touch_item(element.member, |out| {
+                    spread::was(Some(element.score), attribute(), out)
+                });
             }
         }
         edits.write(|out| {
@@ -211,6 +239,15 @@ impl SortedSet {
             FormMut::Native(native) => native.remove_ranks(ranks),
         }
         count
+    }
+
+    /// The rank of the first element in a direction, if there is one.
+    #[inline]
+    fn end(&self, direction: Direction) -> usize {
+        match direction {
+            Direction::Forward => 0,
+            Direction::Backward => self.len().saturating_sub(1),
+        }
     }
 
     /// The element with a rank.
@@ -231,8 +268,8 @@ impl SortedSet {
         }
     }
 
-    #[cold]
     /// Gives up the packed form.
+    #[cold]
     fn become_native(&mut self) {
         if let FormRef::Packed(_) = self.0.read() {
             self.make_native();
@@ -274,6 +311,14 @@ impl Collection for SortedSet {
         }
     }
 
+    #[inline]
+    fn next_expiry_ms(&self) -> u64 {
+        match self.0.read() {
+            FormRef::Packed(_) => u64::MAX,
+            FormRef::Native(native) => native.attributes.next_expiry_ms(),
+        }
+    }
+
     fn encoding(&self) -> &'static str {
         match self.0.read() {
             FormRef::Packed(_) => "listpack",
@@ -284,7 +329,12 @@ impl Collection for SortedSet {
     fn encode(&self, out: &mut Vec<u8>) {
         match self.0.read() {
             FormRef::Packed(packed) => out.extend_from_slice(row::pairs(packed.bytes())),
-            FormRef::Native(_) => self.elements().for_each(|element| element.put(out)),
+            FormRef::Native(native) => {
+                self.elements().for_each(|element| element.put(out));
+                if let Some(attributes) = native.attributes.all() {
+                    attributes.put_tail(out);
+                }
+            }
         }
     }
 
@@ -298,6 +348,9 @@ impl Collection for SortedSet {
                 out.push(std::mem::replace(&mut code, edit::SET));
                 element.put(out);
             });
+            if let Some(attribute) = self.attribute(element.member) {
+                edits.write(|out| edit::put_attribute(element.member, attribute, out));
+            }
         }
     }
 
@@ -306,6 +359,9 @@ impl Collection for SortedSet {
         for element in self.elements() {
             part.clear();
             element.put(&mut part);
+            if let Some(attribute) = self.attribute(element.member) {
+                attribute.put_edit(&mut part);
+            }
             visit(&part);
         }
     }
@@ -323,11 +379,13 @@ impl Collection for SortedSet {
             FormRef::Packed(packed) => {
                 SortedSet(Form::packed(crate::packed::Packed::from_bytes(packed.bytes())))
             }
-            FormRef::Native(_) => {
+            FormRef::Native(original) => {
                 let mut native = Native::default();
                 for element in self.elements() {
                     native.append(element.member.spell(&mut Default::default()), element.score);
                 }
+                let attributes = original.attributes.all().into_iter().flat_map(|all| all.iter());
+                attributes.for_each(|(member, it)| native.attributes.set(member, it));
                 SortedSet(Form::native(Box::new(native)))
             }
         }

@@ -275,6 +275,16 @@ impl<'a> ValueRef<'a> {
         matches!(self, ValueRef::Hash(hash) if hash.is_gone_at(now_ms))
     }
 
+    /// The greatest version of an element, 0 if none has one.
+    pub fn newest_version(self) -> u64 {
+        match self {
+            ValueRef::Hash(hash) => hash.newest_version(),
+            ValueRef::Set(set) => set.newest_version(),
+            ValueRef::SortedSet(set) => set.newest_version(),
+            ValueRef::List(_) | ValueRef::Stream(_) | ValueRef::Queue(_) => 0,
+        }
+    }
+
     /// What OBJECT ENCODING answers.
     pub fn encoding(self) -> &'static str {
         each!(ValueRef, self, it => it.encoding())

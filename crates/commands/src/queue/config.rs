@@ -14,16 +14,17 @@ use basalt_value::queue::{Full, Paused, Settings};
 pub(super) const Q_CONFIG: Entry = Entry {
     spec: CommandSpec {
         name: "q.config",
-        synopsis: "key <GET | SET setting value [setting value ...]>",
+        synopsis: "key <GET | <SET | INIT> setting value [setting value ...]>",
         group: Group::Stream,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
         keys: &[KeyUse::UPDATE],
         since: "0.1.0",
         complexity: "O(N) with N settings",
-        summary: "Returns or changes the settings of a queue: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max.",
+        summary: "Returns or changes the settings of a queue; INIT makes a queue with them and leaves one that is there as it is. Settings: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max.",
         examples: &[
             "Q.CONFIG q GET => (nil)",
             "Q.CONFIG q SET lease 60000 deliveries-max 5 full drop-oldest => OK",
+            "Q.CONFIG q INIT lease 1000 => OK",
             r#"Q.CONFIG q GET => ["lease", (integer) 60000, "deliveries-max", (integer) 5, "max", (integer) 0, "max-bytes", (integer) 0, "full", "drop-oldest", "inflight-max", (integer) 0, "paused", "no", "overdue-first", "no", "dedup-window", (integer) 300000, "dedup-max", (integer) 100000]"#,
             "Q.CONFIG q SET paused sometimes => (error) ERR paused must be no, put, get or all",
             "Q.CONFIG q SET colour blue => (error) ERR a queue has no setting 'colour'",
@@ -43,13 +44,19 @@ fn config(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     if args.is(2, "get") && args.len() == 3 {
         return get(txn, args, reply);
     }
-    if !args.is(2, "set") || args.len() < 5 || args.len().is_multiple_of(2) {
+    let is_init = args.is(2, "init");
+    if !(is_init || args.is(2, "set")) || args.len() < 5 || args.len().is_multiple_of(2) {
         return Err(CommandError::SYNTAX);
     }
     let queue = txn.collection::<Queue>(args.key(0))?;
+    let is_left = is_init && queue.is_some();
     let mut settings = queue.map_or(Settings::DEFAULT, |queue| *queue.settings());
     for index in (3..args.len()).step_by(2) {
         set(&mut settings, args.word(index), args.word(index + 1))?;
+    }
+    if is_left {
+        reply.ok();
+        return Ok(());
     }
     edit(txn, args.key(0), Absent::Create, "q.config", |queue, now_ms, edits| {
         queue.set_settings(&settings, now_ms, edits);

@@ -125,7 +125,7 @@ fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
             queue.deliver(&demand, now_ms, edits, &mut |it| {
                 reply.array(6);
                 reply.bulk(key.bytes);
-                reply.bulk(it.token.to_string().as_bytes());
+                reply.bulk(it.token.text().as_bytes());
                 reply.bulk(it.body);
                 reply_number(it.deliveries, reply);
                 reply_number(it.put_ms, reply);

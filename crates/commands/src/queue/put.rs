@@ -145,14 +145,14 @@ fn put_many(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
 }
 
 /// A script can make a body that no request could have brought.
-fn check_body(body: &[u8], txn: &Txn<'_>) -> CommandResult {
+pub(super) fn check_body(body: &[u8], txn: &Txn<'_>) -> CommandResult {
     const TOO_LONG: CommandError =
         CommandError::fixed("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
     if body.len() <= txn.value_bytes_max() { Ok(()) } else { Err(TOO_LONG) }
 }
 
 #[cold]
-fn refused(refused: Refused) -> CommandError {
+pub(super) fn refused(refused: Refused) -> CommandError {
     match refused {
         Refused::Full => CommandError::fixed("QFULL the queue is full"),
         Refused::Locked => CommandError::fixed("QLOCKED the queue takes no messages"),

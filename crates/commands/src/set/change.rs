@@ -101,7 +101,7 @@ fn smove(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
         reply.integer(0);
         return Ok(());
     };
-    let is_there = source.contains(Item::of(member));
+    let is_there = source.contains_at(Item::of(member), txn.now_ms());
     txn.collection::<Set>(to)?;
     if is_there && from.bytes != to.bytes {
         let limits = txn.limits();

@@ -139,6 +139,11 @@ fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
 fn set_with_options(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let Options { condition, answer, expiry } = parse(args)?;
     let key = args.key(0);
+    if let Condition::Compared(comparison) = condition
+        && comparison.must_run_apart(txn, key)
+    {
+        return Ok(());
+    }
     let previous = txn.get(key);
     let previous_expire_ms = || previous.map_or(0, Object::expire_ms);
     let expire_ms = expiry.expire_ms(txn.now_ms(), "set", previous_expire_ms)?;

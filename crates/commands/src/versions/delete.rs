@@ -56,6 +56,11 @@ fn delete(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         _ => return Err(CommandError::SYNTAX),
     };
     let key = args.key(0);
+    if let Condition::Compared(comparison) = condition
+        && comparison.must_run_apart(txn, key)
+    {
+        return Ok(());
+    }
     let current = txn.version(key);
     let is_met = match condition {
         Condition::None => true,

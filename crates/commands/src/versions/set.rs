@@ -1,7 +1,8 @@
 //! CAS.SET.
 
-use super::{chosen_version, reply_outcome, version};
-use crate::strings::{Comparison, ExpiryOption, string};
+use super::options::{Accepted, Answer, Condition, Numbering, Options};
+use super::reply_outcome;
+use crate::strings::string;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Key, Object, StringValue, Txn, Version};
 use basalt_resp::Reply;
@@ -52,68 +53,20 @@ pub(super) const CAS_SET: Entry = Entry {
 /// Words before the options.
 const WORDS: usize = 3;
 
-/// On what the command depends.
-#[derive(Clone, Copy)]
-enum Condition<'a> {
-    None,
-    /// IF
-    Version(Version),
-    /// IFDEQ
-    Compared(Comparison<'a>),
-    /// NX
-    Absent,
-    /// XX
-    Present,
-}
-
-/// Which version the key gets.
-#[derive(Clone, Copy)]
-enum Numbering {
-    /// One that it has never had.
-    Unique,
-    /// COUNTED: one more than it has.
-    Counted,
-    /// FORCE: this one.
-    Forced(Version),
-}
-
-struct Options<'a> {
-    condition: Condition<'a>,
-    expiry: ExpiryOption<'a>,
-    numbering: Numbering,
-    answer: Answer,
-}
-
-/// What is replied beside the outcome.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Nothing,
-    /// GET
-    Previous,
-}
-
-impl Condition<'_> {
-    fn holds(self, previous: Option<Object<'_>>) -> Result<bool, CommandError> {
-        match self {
-            Condition::None => Ok(true),
-            Condition::Version(expected) => {
-                Ok(previous.is_some_and(|object| object.version() == expected))
-            }
-            Condition::Compared(comparison) => comparison.holds(previous),
-            Condition::Absent => Ok(previous.is_none()),
-            Condition::Present => Ok(previous.is_some()),
-        }
-    }
-}
-
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let Options { condition, expiry, numbering, answer } = parse(args)?;
+    let accepted = Accepted { digest: true, get: true };
+    let Options { condition, expiry, numbering, answer } = Options::parse(args, WORDS, accepted)?;
     let key = args.key(0);
+    if let Condition::Compared(comparison) = condition
+        && comparison.must_run_apart(txn, key)
+    {
+        return Ok(());
+    }
     let previous = txn.get(key);
     let previous_expire_ms = || previous.map_or(0, Object::expire_ms);
     let expire_ms = expiry.expire_ms(txn.now_ms(), "cas.set", previous_expire_ms)?;
     let current = previous.map_or(Version::NONE, Object::version);
-    let is_met = condition.holds(previous)?;
+    let is_met = holds(condition, previous)?;
     let previous = match answer {
         Answer::Nothing => None,
         Answer::Previous => Some(previous.map(kept).transpose()?),
@@ -134,6 +87,13 @@ fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     Ok(())
 }
 
+fn holds(condition: Condition<'_>, previous: Option<Object<'_>>) -> Result<bool, CommandError> {
+    match condition {
+        Condition::Compared(comparison) => comparison.holds(previous),
+        other => Ok(other.holds_of(previous.map(Object::version))),
+    }
+}
+
 /// A string that outlives its key.
 fn kept(object: Object<'_>) -> Result<Arc<Vec<u8>>, CommandError> {
     Ok(match string(object)? {
@@ -152,68 +112,4 @@ fn number(txn: &mut Txn<'_>, key: &Key<'_>, numbering: Numbering, current: Versi
     };
     txn.force_version(key, forced);
     forced
-}
-
-fn parse<'a>(args: &Args<'a>) -> Result<Options<'a>, CommandError> {
-    let mut options = Options {
-        condition: Condition::None,
-        expiry: ExpiryOption::None,
-        numbering: Numbering::Unique,
-        answer: Answer::Nothing,
-    };
-    let mut index = WORDS;
-    while index < args.len() {
-        index += if let Some((condition, words)) = condition(args, index)? {
-            demand(matches!(options.condition, Condition::None))?;
-            options.condition = condition;
-            words
-        } else if let Some((numbering, words)) = numbering(args, index)? {
-            demand(matches!(options.numbering, Numbering::Unique))?;
-            options.numbering = numbering;
-            words
-        } else if args.is(index, "GET") {
-            options.answer = Answer::Previous;
-            1
-        } else {
-            options.expiry = options.expiry.and(args, index)?;
-            options.expiry.words()
-        };
-    }
-    Ok(options)
-}
-
-/// Options of one kind are given once.
-fn demand(is_first: bool) -> CommandResult {
-    if is_first { Ok(()) } else { Err(CommandError::SYNTAX) }
-}
-
-/// The condition at `index`, if there is one, and how many words it takes.
-fn condition<'a>(
-    args: &Args<'a>,
-    index: usize,
-) -> Result<Option<(Condition<'a>, usize)>, CommandError> {
-    let value = || args.opt(index + 1).ok_or(CommandError::SYNTAX);
-    Ok(Some(if args.is(index, "IF") {
-        (Condition::Version(version(value()?)?), 2)
-    } else if args.is(index, "IFDEQ") {
-        (Condition::Compared(Comparison::digest_is(value()?)), 2)
-    } else if args.is(index, "NX") {
-        (Condition::Absent, 1)
-    } else if args.is(index, "XX") {
-        (Condition::Present, 1)
-    } else {
-        return Ok(None);
-    }))
-}
-
-/// The numbering at `index`, if it is said there, and how many words that takes.
-fn numbering(args: &Args<'_>, index: usize) -> Result<Option<(Numbering, usize)>, CommandError> {
-    Ok(Some(if args.is(index, "COUNTED") {
-        (Numbering::Counted, 1)
-    } else if args.is(index, "FORCE") {
-        let word = args.opt(index + 1).ok_or(CommandError::SYNTAX)?;
-        (Numbering::Forced(chosen_version(word)?), 2)
-    } else {
-        return Ok(None);
-    }))
 }

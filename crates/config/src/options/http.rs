@@ -1,5 +1,6 @@
 //! Where HTTP is spoken, and how much a client may send and how slowly.
 
+use super::huststore::HustSettings;
 use super::network::{BindAddress, NetworkSettings};
 use super::{GIB, INT, MIB, PORT};
 use crate::option::{Group, Kind, OptionSpec, effective};
@@ -112,6 +113,34 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Seconds after which an HTTP connection without a request closes; 0 is never.",
     ),
     option(
+        "http-events-ping",
+        INT,
+        "15",
+        "Seconds of silence after which a client that gets server-sent events is sent a sign of \
+         life; 0 is never.",
+    ),
+    option(
+        "http-socket-ping",
+        INT,
+        "30",
+        "Seconds after which the client of a WebSocket is asked again whether it is there; one that \
+         has said nothing since the last time is disconnected. 0 is never.",
+    ),
+    option(
+        "http-message-max",
+        Kind::Memory { min: 125, max: 512 * MIB },
+        "1mb",
+        "Largest message that the client of a WebSocket may send; `proto-max-bulk-len` limits it, \
+         too.",
+    ),
+    option(
+        "http-credit-max",
+        Kind::Int { min: 1, max: 100_000 },
+        "1000",
+        "Messages of a queue that a client of HTTP may hold at once, to which they are sent as they \
+         come.",
+    ),
+    option(
         "console",
         Kind::Enum(&["yes", "read-only", "no"]),
         "yes",
@@ -164,14 +193,27 @@ pub struct HttpSettings {
     pub key_wait_max: Duration,
     /// `http-idle-timeout`; `None` is never.
     pub idle_time_max: Option<Duration>,
+    /// `http-events-ping`; `None` is never.
+    pub events_ping: Option<Duration>,
+    /// `http-socket-ping`; `None` is never.
+    pub socket_ping: Option<Duration>,
+    /// `http-message-max`, or `proto-max-bulk-len` if that is less.
+    pub message_bytes_max: usize,
+    /// `http-credit-max`.
+    pub credit_max: usize,
     /// `console`.
     pub console: ConsoleMode,
+    /// The options of huststore's interface.
+    pub hust: HustSettings,
 }
 
 impl HttpSettings {
     pub(crate) fn from_values(values: &Values) -> Self {
         let bulk_bytes_max: usize = values.number("proto-max-bulk-len");
-        let idle_s: u64 = values.number("http-idle-timeout");
+        let seconds = |name| {
+            let seconds: u64 = values.number(name);
+            (seconds > 0).then(|| Duration::from_secs(seconds))
+        };
         let cors_origins = String::from_utf8_lossy(values.text("http-cors-origins"));
         let hosts = String::from_utf8_lossy(values.text("http-hosts"));
         HttpSettings {
@@ -189,12 +231,17 @@ impl HttpSettings {
             head_time_max: Duration::from_secs(values.number("http-head-timeout")),
             body_rate_min: values.number("http-body-rate-min"),
             key_wait_max: Duration::from_secs(values.number("http-wait-max")),
-            idle_time_max: (idle_s > 0).then(|| Duration::from_secs(idle_s)),
+            idle_time_max: seconds("http-idle-timeout"),
+            events_ping: seconds("http-events-ping"),
+            socket_ping: seconds("http-socket-ping"),
+            message_bytes_max: bulk_bytes_max.min(values.number("http-message-max")),
+            credit_max: values.number("http-credit-max"),
             console: match values.word("console") {
                 "no" => ConsoleMode::No,
                 "read-only" => ConsoleMode::ReadOnly,
                 _ => ConsoleMode::Yes,
             },
+            hust: HustSettings::from_values(values),
         }
     }
 

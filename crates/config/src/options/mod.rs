@@ -3,6 +3,7 @@
 pub(crate) mod clients;
 mod cluster;
 pub(crate) mod http;
+pub(crate) mod huststore;
 pub(crate) mod memory;
 pub(crate) mod network;
 pub(crate) mod persistence;
@@ -16,9 +17,10 @@ pub(crate) mod types;
 use crate::option::{Kind, OptionSpec};
 
 /// The groups in the order of the reference page.
-const TABLES: [&[OptionSpec]; 12] = [
+const TABLES: [&[OptionSpec]; 13] = [
     network::OPTIONS,
     http::OPTIONS,
+    huststore::OPTIONS,
     clients::OPTIONS,
     memory::OPTIONS,
     persistence::OPTIONS,

@@ -42,6 +42,13 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "10000",
         "Microseconds from which a command enters the slow log; 0 is all, -1 none.",
     ),
+    option(
+        "metrics-queues-max",
+        Kind::Int { min: 0, max: 10_000 },
+        "100",
+        "Queues that metrics tell of by name, those with the most messages; the others are one.",
+    )
+    .own(),
     option("slowlog-max-len", LONG, "128", "Entries kept in the slow log."),
     option(
         "latency-monitor-threshold",
@@ -193,6 +200,8 @@ pub struct ServerSettings {
     pub pid_file: Option<PathBuf>,
     /// `slowlog-log-slower-than`; 0 is all, -1 none.
     pub slowlog_slower_than_us: i64,
+    /// `metrics-queues-max`.
+    pub metrics_queues_max: usize,
     /// `slowlog-max-len`.
     pub slowlog_entries_max: usize,
     /// `latency-monitor-threshold`; 0 is off.
@@ -226,6 +235,7 @@ impl ServerSettings {
             },
             pid_file: values.path("pidfile"),
             slowlog_slower_than_us: values.number("slowlog-log-slower-than"),
+            metrics_queues_max: values.number("metrics-queues-max"),
             slowlog_entries_max: values.number("slowlog-max-len"),
             latency_threshold_ms: values.number("latency-monitor-threshold"),
             key_event_letters: values.text("notify-keyspace-events").to_vec(),

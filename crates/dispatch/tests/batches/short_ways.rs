@@ -137,6 +137,13 @@ fn compare_with(
     })
 }
 
+/// Where two lists of records differ first, with what is there in each.
+fn difference_of<T: PartialEq + std::fmt::Debug>(one: &[T], other: &[T]) -> String {
+    let at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let shown = |list: &[T]| format!("{:?}", list.get(at));
+    format!("record {at} of {} and {}: {}, {}", one.len(), other.len(), shown(one), shown(other))
+}
+
 struct SetAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for SetAtEnd<'_> {
@@ -178,8 +185,11 @@ fn compare_sides(seed: u64, mut short: Side, mut long: Side) -> Result<(), Strin
         let difference = if replies != expected {
             let at = replies.iter().zip(&expected).position(|(one, other)| one != other);
             format!("replies differ at {at:?}")
-        } else if short.server.log.take_records() != long.server.log.take_records() {
-            "records of the log differ".to_owned()
+        } else if let (one, other) =
+            (short.server.log.take_records(), long.server.log.take_records())
+            && one != other
+        {
+            format!("records of the log differ: {}", difference_of(&one, &other))
         } else if short.server.session.gate != long.server.session.gate {
             let gates = [&short, &long].map(|side| format!("{:?}", side.server.session.gate));
             format!("replies wait for {gates:?}")

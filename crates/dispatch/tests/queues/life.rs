@@ -159,3 +159,20 @@ fn a_queue_that_is_paused_refuses_or_waits() {
     line(&mut server, "Q.CONFIG q SET paused no");
     assert_eq!(bodies(&get(&mut server, "Q.GET QUEUES q")), ["a"]);
 }
+
+/// Names and queues are the client's to choose: what is kept of them is bounded, and counted.
+#[test]
+fn consumers_of_queues_that_are_not_there_take_little_memory_and_count() {
+    let mut server = TestServer::new();
+    let used = |server: &TestServer| {
+        server.server.sample();
+        server.server.memory_bytes_used.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    line(&mut server, "CONFIG SET maxmemory 1gb");
+    let before = used(&server);
+    for number in 0..3_000 {
+        line(&mut server, &format!("Q.GET WORKER {number:0100} QUEUES {{tag}}{number}"));
+    }
+    let added = used(&server) - before;
+    assert!((100 * 1_000..2_000_000).contains(&added), "{added}");
+}

@@ -1,5 +1,6 @@
 //! Commands on queues.
 
+mod figures;
 mod life;
 mod random_commands;
 mod replay;

@@ -5,6 +5,18 @@ use basalt_resp::Value;
 
 pub(super) const KEYS: [&str; 3] = ["q1", "q2", "other"];
 
+/// What is done with a token.
+const USES: [&str; 8] = [
+    "Q.ACK @",
+    "Q.ACK @",
+    "Q.ACK @",
+    "Q.NACK @",
+    "Q.NACK @ DELAY 700",
+    "Q.NACK @ DEAD",
+    "Q.EXTEND @ 2000",
+    "Q.REPLY @ answer",
+];
+
 /// Chooses commands.
 pub(super) struct Commands {
     random: Random,
@@ -54,16 +66,7 @@ impl Commands {
             11..=15 if !self.tokens.is_empty() => {
                 let at = self.random.below(self.tokens.len() as u64) as usize;
                 let (key, token) = self.tokens[at].clone();
-                let words = self.any(&[
-                    "Q.ACK @",
-                    "Q.ACK @",
-                    "Q.ACK @",
-                    "Q.NACK @",
-                    "Q.NACK @ DELAY 700",
-                    "Q.NACK @ DEAD",
-                    "Q.EXTEND @ 2000",
-                ]);
-                words.replace('@', &format!("{key} {token}"))
+                self.any(&USES).replace('@', &format!("{key} {token}"))
             }
             16 => {
                 let setting = self.any(&[

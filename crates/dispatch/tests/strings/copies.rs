@@ -30,6 +30,31 @@ fn sent(out: &Output) -> Vec<u8> {
 }
 
 #[test]
+fn a_long_string_is_digested_apart() {
+    let mut server = TestServer::new();
+    for key in ["short", "long"] {
+        let value = if key == "long" { long() } else { "x".into() };
+        let mut run = |request: String| server.line(&request.replace('K', key));
+        run(format!("SET K {value}"));
+        let Value::Bulk(digest) = run("DIGEST K".into()) else { panic!("no digest") };
+        let digest = String::from_utf8(digest).expect("hexadecimal digits");
+        let refused = Value::Array(vec![Value::Integer(0), Value::Bulk(b"0".to_vec())]);
+        let answers = [
+            (format!("SET K other IFDNE {digest}"), Value::Null),
+            (format!("SET K {value} IFDEQ {digest}"), Value::Simple("OK".into())),
+            (format!("CAS.SET K other IFDEQ {}", "0".repeat(16)), refused.clone()),
+            (format!("CAS.DEL K IFDEQ {}", "0".repeat(16)), refused),
+        ];
+        for (request, answer) in answers {
+            let before = server.ran_apart;
+            let got = server.line(&request.replace('K', key));
+            assert!(got == answer, "{key}: {got:?}");
+            assert_eq!(server.ran_apart - before, usize::from(key == "long"), "{key}");
+        }
+    }
+}
+
+#[test]
 fn a_long_string_that_a_reply_refers_to_is_copied_while_nothing_is_locked() {
     let mut server = TestServer::new();
     let mut plain = long().into_bytes();

@@ -1,6 +1,7 @@
 //! Versions of keys: what CAS.SET, CAS.GET and CAS.DEL answer, and that whatever changes a key
 //! moves its version.
 
+mod elements;
 mod every_change;
 
 use crate::harness::TestServer;

@@ -1,8 +1,9 @@
-//! Active expiry of hashes' fields, and what time does to queues: removing what nobody asks for any
-//! more.
+//! Active expiry of hashes' fields and of members of sets and sorted sets, and what time does to
+//! queues: removing what nobody asks for any more.
 //!
-//! Expired fields are invisible at once, and so is a hash that has no others. This gives their
-//! memory back. A database's share of a partition knows which hashes may have a field that is due
+//! Expired fields are invisible at once, and so is a hash that has no others; this gives their
+//! memory back. Expired members are seen by plain reads until they are removed here. A database's
+//! share of a partition knows which hashes may have a field that is due
 //! ([`basalt_keyspace::field_expiries`]), so that nothing is walked: a hash is visited when its
 //! earliest field is due, and then again when its next one is. A queue is visited when a lease or a
 //! delay ends or a message expires.
@@ -18,7 +19,7 @@ use crate::timer_thread::MESSAGES_A_LOCK;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Entry;
-use basalt_value::{Hash, Queue, ValueRef, Variant};
+use basalt_value::{Hash, Queue, Set, SortedSet, ValueRef, Variant};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -127,8 +128,8 @@ fn find_due(database: &Database, key_hash: u64, now_ms: u64, due: &mut Vec<Vec<u
     });
 }
 
-/// Removes expired fields of a hash, at most `max`, or the hash if it has no others, and notes when
-/// the next field is due. Returns the number of fields removed.
+/// Removes expired fields or members, at most `max`, or the key if it has no others, and notes when
+/// the next one is due. Returns the number of fields removed.
 fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
     let now_ms = txn.now_ms();
     let fields = txn.stored(key).map_or(0, ValueRef::len);
@@ -137,8 +138,18 @@ fn expire_fields(txn: &mut Txn<'_>, key: &Key<'_>, max: usize) -> usize {
         txn.delete(key);
         return fields;
     };
-    let removed = txn
-        .edit::<Hash, _>(key, Absent::Skip, |hash, edits| hash.remove_expired(now_ms, max, edits));
+    let removed = match txn.stored(key) {
+        Some(ValueRef::Set(_)) => txn
+            .edit::<Set, _>(key, Absent::Skip, |set, edits| set.remove_expired(now_ms, max, edits)),
+        Some(ValueRef::SortedSet(_)) => {
+            txn.edit::<SortedSet, _>(key, Absent::Skip, |set, edits| {
+                set.remove_expired(now_ms, max, edits)
+            })
+        }
+        _ => txn.edit::<Hash, _>(key, Absent::Skip, |hash, edits| {
+            hash.remove_expired(now_ms, max, edits)
+        }),
+    };
     txn.note_field_expiry(key);
     removed.ok().flatten().unwrap_or(0)
 }

@@ -13,6 +13,8 @@ pub enum Ask {
     Ready(WaitRequest),
     /// A copy of a long string.
     Copy(Copying),
+    /// Nothing, but to run again where it may take long.
+    Apart,
     /// Nothing, but to run again under the locks of these keys, too.
     Reach(Vec<Vec<u8>>),
 }
@@ -22,7 +24,7 @@ impl Ask {
     pub(super) fn names(self) -> Option<Vec<Vec<u8>>> {
         match self {
             Ask::Reach(names) => Some(names),
-            Ask::Fetch(_) | Ask::Ready(_) | Ask::Copy(_) => None,
+            Ask::Fetch(_) | Ask::Ready(_) | Ask::Copy(_) | Ask::Apart => None,
         }
     }
 }

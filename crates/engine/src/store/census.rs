@@ -30,7 +30,7 @@ pub struct MemoryTotals {
     pub entry_bytes: u64,
     /// Entries too large for pages.
     pub large_bytes: u64,
-    /// Values of their own.
+    /// Values of their own, and the consumers of queues.
     pub apart_bytes: u64,
     /// Tables.
     pub index_bytes: u64,
@@ -108,6 +108,7 @@ impl Engine {
                 memory.apart_bytes += counts.apart_bytes as u64;
                 memory.index_bytes += counts.index_bytes as u64;
             }
+            memory.apart_bytes += partition.worker_bytes() as u64;
         }
         Ok(census)
     }
@@ -126,7 +127,7 @@ impl Engine {
                 let (table, counts) = (database.table(), database.table().counts());
                 table.large_bytes() + counts.apart_bytes + counts.index_bytes
             });
-            bytes.sum::<usize>() as u64
+            (bytes.sum::<usize>() + partition.worker_bytes()) as u64
         };
         let seen = PartitionId::all().filter_map(|id| self.keyspace.try_look(id, bytes_apart));
         let (count, bytes) = seen.fold((0_u64, 0), |(count, sum), bytes| (count + 1, sum + bytes));

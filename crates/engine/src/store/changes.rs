@@ -42,6 +42,8 @@ pub struct ChangeSet {
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
+    /// Whether the command runs where it may take long.
+    pub(crate) runs_apart: bool,
     /// A copy that the command has asked for; when it has been looked at, what is to be dropped.
     pub(crate) copy: Option<StringCopy>,
     /// Clients to be woken when the locks are gone.
@@ -327,8 +329,13 @@ impl ChangeSet {
     pub fn take_missing(&mut self) -> Option<Missing> {
         match self.ask.take()? {
             Ask::Fetch(missing) => Some(missing),
-            Ask::Ready(_) | Ask::Reach(_) | Ask::Copy(_) => None,
+            Ask::Ready(_) | Ask::Reach(_) | Ask::Copy(_) | Ask::Apart => None,
         }
+    }
+
+    /// From now on commands run where they may take long, or no longer.
+    pub fn set_apart(&mut self, runs_apart: bool) {
+        self.runs_apart = runs_apart;
     }
 
     /// The command that has asked for this copy runs again next.

@@ -11,6 +11,7 @@ use crate::store::changes::{EditOf, TooLarge, piece_bytes};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
+use crate::store::versions::clock_behind;
 use crate::store::view::{Object, View, access_at};
 use basalt_change::op::{self, Edit, Op, Origin, PutValue};
 use basalt_change::version::Version;
@@ -54,11 +55,13 @@ fn buffer_for(value: ValueRef<'_>) -> Vec<u8> {
     Vec::with_capacity(value.heap_bytes())
 }
 
-/// Which of the clients that watch the key are told of a change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
-    Everybody,
-    Nobody,
+/// How a collection is changed.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// The clients that watch the key are told.
+    tells: bool,
+    /// Elements get versions, even if none has had one so far.
+    gives_versions: bool,
 }
 
 impl<'a> Object<'a> {
@@ -117,7 +120,26 @@ impl Txn<'_> {
         absent: Absent,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Result<Option<R>, WrongType> {
-        self.edit_telling(key, absent, Told::Everybody, change)
+        let manner = Manner { tells: true, gives_versions: false };
+        self.edit_in(manner, key, absent, change)
+    }
+
+    /// Changes a collection for a command of which elements get versions. The key has a version
+    /// from then on, too, greater than those of all its elements; so each change of it comes by the
+    /// clock of its partition, and the log tells replay how far that has gone. Apart from that
+    /// [`Txn::edit`].
+    ///
+    /// # Errors
+    /// Something else is under the key; `change` has not been called.
+    #[cold]
+    pub fn edit_versioned<C: Variant, R>(
+        &mut self,
+        key: &Key<'_>,
+        absent: Absent,
+        change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
+    ) -> Result<Option<R>, WrongType> {
+        let manner = Manner { tells: true, gives_versions: true };
+        self.edit_in(manner, key, absent, change)
     }
 
     /// Changes something that hangs on a collection but is no part of its content, the groups of
@@ -132,38 +154,42 @@ impl Txn<'_> {
         absent: Absent,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Result<Option<R>, WrongType> {
-        self.edit_telling(key, absent, Told::Nobody, change)
+        let manner = Manner { tells: false, gives_versions: false };
+        self.edit_in(manner, key, absent, change)
     }
 
     #[inline]
-    fn edit_telling<C: Variant, R>(
+    fn edit_in<C: Variant, R>(
         &mut self,
+        manner: Manner,
         key: &Key<'_>,
         absent: Absent,
-        told: Told,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Result<Option<R>, WrongType> {
         match self.find_live(self.session.db, key) {
             Some((_, object)) if object.collection().and_then(C::of).is_none() => Err(WrongType),
-            Some((found, _)) => Ok(self.edit_existing(key, found, told, change)),
+            Some((found, _)) => Ok(self.edit_existing(manner, key, found, change)),
             None if absent == Absent::Skip => Ok(None),
-            None => Ok(Some(self.create(key, change))),
+            None => Ok(Some(self.create(manner, key, change))),
         }
     }
 
     fn edit_existing<C: Variant, R>(
         &mut self,
+        manner: Manner,
         key: &Key<'_>,
         found: Found,
-        told: Told,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> Option<R> {
         let (db, gated) = (self.session.db, self.gated);
         let record_bytes_max = self.engine.options.record_bytes_max;
         let of = EditOf { db, key, kind: C::KIND };
         let access = access_at(self.session.now_ms);
-        let database = self.locked.partition_mut(key.partition).database_mut(db);
-        let is_versioned = database.table().entry(found).is_versioned();
+        let partition = self.locked.partition_mut(key.partition);
+        let last = partition.last_version();
+        let database = partition.database_mut(db);
+        let is_versioned = manner.gives_versions || database.table().entry(found).is_versioned();
+        let mut clock = is_versioned.then(|| clock_behind(last, self.session.now_ms));
         let changes = &mut *self.changes;
         let before = changes.mark();
         changes.begin_op(key, gated);
@@ -171,8 +197,11 @@ impl Txn<'_> {
         let (result, fate) =
             database.edit_collection(key.hash, key.bytes, found, access, |value, touched| {
                 let collection = C::of_mut(value)?;
-                let before_ms = collection.next_expiry_ms();
+                // What no key without a version can do is not asked of it.
+                let expires = C::EXPIRES_WITHOUT_VERSIONS || is_versioned;
+                let before_ms = if expires { collection.next_expiry_ms() } else { u64::MAX };
                 let edits = Edits::to(&mut changes.bytes).noting(touched);
+                let edits = edits.versioning(clock.as_mut());
                 let mut edits = edits.breaking(&mut changes.breaks);
                 let result = change(collection, &mut edits);
                 let count = edits.count();
@@ -183,13 +212,14 @@ impl Txn<'_> {
                 if collection.is_empty() && !C::STAYS_WHEN_EMPTY {
                     return Some(((result, Fate::Emptied), Edited::Nothing));
                 }
-                let after_ms = collection.next_expiry_ms();
+                let after_ms = if expires { collection.next_expiry_ms() } else { u64::MAX };
                 let earlier_field_ms = if after_ms < before_ms { after_ms } else { u64::MAX };
                 let fate = Fate::Changed { expires_earlier: after_ms < before_ms };
                 Some(((result, fate), Edited::Changed { earlier_field_ms }))
             })?;
         let Fate::Changed { expires_earlier } = fate else {
             changes.reset(before);
+            self.note_given(key, clock);
             if fate == Fate::Emptied {
                 self.delete(key);
             }
@@ -197,9 +227,10 @@ impl Txn<'_> {
         };
         changes.end_edit(of, start, record_bytes_max);
         if is_versioned {
+            self.note_given(key, clock);
             self.renew_version(key);
         }
-        if told == Told::Everybody {
+        if manner.tells {
             self.note(key, Event::Changed);
         }
         if expires_earlier {
@@ -210,6 +241,7 @@ impl Txn<'_> {
 
     fn create<C: Variant, R>(
         &mut self,
+        manner: Manner,
         key: &Key<'_>,
         change: impl FnOnce(&mut C, &mut Edits<'_>) -> R,
     ) -> R {
@@ -219,21 +251,28 @@ impl Txn<'_> {
         let before = self.changes.mark();
         self.changes.begin_op(key, self.gated);
         let record_bytes_max = self.engine.options.record_bytes_max;
+        let mut clock = manner.gives_versions.then(|| self.version_clock(key));
         let of = EditOf { db, key, kind: C::KIND };
         let changes = &mut *self.changes;
         let start = changes.begin_edit(of, Origin::New, record_bytes_max);
         let mut collection = C::new();
-        let mut edits = Edits::to(&mut changes.bytes).breaking(&mut changes.breaks);
+        let edits = Edits::to(&mut changes.bytes).versioning(clock.as_mut());
+        let mut edits = edits.breaking(&mut changes.breaks);
         let result = change(&mut collection, &mut edits);
         let count = edits.count();
         changes.count_edits(count);
         let is_nothing = op::is_empty_edit(&changes.bytes, start);
         if is_nothing || collection.is_empty() && !C::STAYS_WHEN_EMPTY {
             changes.reset(before);
+            self.note_given(key, clock);
             return result;
         }
         changes.end_edit(of, start, record_bytes_max);
         self.store_value(key, collection.into_value(), 0, Version::NONE);
+        if manner.gives_versions {
+            self.note_given(key, clock);
+            self.renew_version(key);
+        }
         self.note(key, Event::Made);
         self.notify(EventClass::New, "new", key);
         result
@@ -262,7 +301,10 @@ impl Txn<'_> {
     /// Puts a collection that is not empty and not too large under a key.
     pub(crate) fn put_collection(&mut self, key: &Key<'_>, value: Value, expire_ms: u64) {
         let found = self.database(key).table().find(key.hash, key.bytes);
-        let version = self.version_of_put(key, found);
+        let version = match value.as_ref().newest_version() {
+            0 => self.version_of_put(key, found),
+            newest => self.version_behind(key, Version::new(newest)),
+        };
         let origin = self.origin(key, found);
         self.log_value(key, value.as_ref(), expire_ms, origin);
         self.log_version_of_put(key, version);

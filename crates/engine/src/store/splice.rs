@@ -130,6 +130,18 @@ impl Txn<'_> {
         self.changes.ask.is_some()
     }
 
+    /// Whether the command, which is about to do what may take long under its locks, has to run
+    /// again where its thread's other clients are served meanwhile. If so, it returns at once,
+    /// without a reply and having changed nothing.
+    #[cold]
+    pub fn must_run_apart(&mut self) -> bool {
+        if self.changes.runs_apart || !self.may_ask() {
+            return false;
+        }
+        self.changes.ask = Some(Ask::Apart);
+        true
+    }
+
     /// Has the copy that the command has asked for take the place of what was copied, if that is
     /// still there. Nothing is freed here.
     #[cold]

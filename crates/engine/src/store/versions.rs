@@ -5,6 +5,9 @@
 //! the flag in the header of the entry, which it has at hand, and comes here if it is set. What has
 //! expired is gone: a key that is put in its place has none.
 //!
+//! A collection whose elements have versions has one itself, greater than theirs
+//! ([`Txn::edit_versioned`]): so it is seen by the same flag that its changes give versions.
+//!
 //! The version is an operation of its own behind the change, so the changes of keys that have none
 //! are logged as ever.
 
@@ -14,6 +17,14 @@ use crate::store::view::live;
 use basalt_change::op::Op;
 use basalt_change::version::Version;
 use basalt_keyspace::table::Found;
+use basalt_value::VersionClock;
+
+/// The clock of a partition that has given versions up to this one.
+#[cold]
+#[inline(never)]
+pub(crate) fn clock_behind(last: Version, now_ms: u64) -> VersionClock {
+    VersionClock::new(now_ms, last.next(now_ms).number())
+}
 
 impl Txn<'_> {
     /// The version of a key, none if it is not there.
@@ -31,7 +42,7 @@ impl Txn<'_> {
 
     /// A key that has just been put has this version, whatever it was given by that.
     pub fn force_version(&mut self, key: &Key<'_>, version: Version) {
-        self.locked.partition_mut(key.partition).note_version(version);
+        self.note_version(key, version);
         self.set_version(key, version);
         self.log_version(key, version);
     }
@@ -70,6 +81,35 @@ impl Txn<'_> {
         self.set_version(key, version);
         self.log_version(key, version);
         version
+    }
+
+    /// The clock by which elements of a collection under this key get versions.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn version_clock(&mut self, key: &Key<'_>) -> VersionClock {
+        let last = self.locked.partition(key.partition).last_version();
+        clock_behind(last, self.session.now_ms)
+    }
+
+    /// Elements of a collection under this key were given versions, if there was a clock.
+    #[inline(always)]
+    pub(crate) fn note_given(&mut self, key: &Key<'_>, clock: Option<VersionClock>) {
+        if let Some(last) = clock.and_then(|clock| clock.last()) {
+            self.note_version(key, Version::new(last));
+        }
+    }
+
+    /// A version for a key that is put with elements up to this one: elements never have greater
+    /// ones than their key had when they got them, so that replay need not look at them.
+    pub(crate) fn version_behind(&mut self, key: &Key<'_>, newest: Version) -> Version {
+        self.note_version(key, newest);
+        self.next_version(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_version(&mut self, key: &Key<'_>, version: Version) {
+        self.locked.partition_mut(key.partition).note_version(version);
     }
 
     /// Logs the version that was put together with a value.

@@ -5,6 +5,7 @@
 
 use super::set::stays;
 use super::spelled::spelled;
+use super::version::{SOME_NUMBER, moved};
 use crate::choice::{EXPIRY_SPAN_MS, name, names, word};
 use basalt_env::random::Random;
 use basalt_value::hash::{Field, OldExpiry, Terms};
@@ -19,6 +20,8 @@ pub(crate) type PlainHash = BTreeMap<Vec<u8>, PlainField>;
 pub struct PlainField {
     value: Vec<u8>,
     expire_ms: u64,
+    /// 0 for none.
+    pub(crate) version: u64,
 }
 
 impl PlainField {
@@ -29,7 +32,7 @@ impl PlainField {
 
 impl std::fmt::Debug for PlainField {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes until {}", self.value.len(), self.expire_ms)
+        write!(f, "{} bytes until {}, {}", self.value.len(), self.expire_ms, self.version)
     }
 }
 
@@ -41,6 +44,8 @@ pub(crate) enum Edit {
     SetKeeping(Vec<u8>, Vec<u8>),
     /// A field that expires after this number of milliseconds.
     SetExpiring(Vec<u8>, Vec<u8>, u64),
+    /// A field with a version that expires after this number of milliseconds, 0 for never.
+    Give(Vec<u8>, Vec<u8>, u64),
     /// Fields that expire after this number of milliseconds, 0 for never.
     Expire(Vec<Vec<u8>>, u64),
     Remove(Vec<Vec<u8>>),
@@ -52,7 +57,9 @@ pub(crate) enum Edit {
 pub(crate) fn plain(hash: &Hash) -> PlainHash {
     let mut fields = PlainHash::new();
     hash.visit(0, |field| {
-        let plain = PlainField { value: spelled(field.value), expire_ms: field.expire_ms };
+        let version = hash.version(field.name, 0).unwrap_or(0);
+        let value = spelled(field.value);
+        let plain = PlainField { value, expire_ms: field.expire_ms, version };
         fields.insert(spelled(field.name), plain);
     });
     assert_eq!(fields.len(), hash.len(), "a hash counts its fields, and has each once");
@@ -66,7 +73,9 @@ fn after(now_ms: u64, ms: u64) -> u64 {
 impl Edit {
     pub(crate) fn choose(random: &mut Random) -> Edit {
         let ms = 1 + random.below(EXPIRY_SPAN_MS);
-        match random.below(16) {
+        match random.below(19) {
+            16..=17 => Edit::Give(name(random), word(random), 0),
+            18 => Edit::Give(name(random), word(random), ms),
             0..=5 => Edit::Set(names(random).into_iter().map(|it| (it, word(random))).collect()),
             6 => Edit::SetKeeping(name(random), word(random)),
             7..=8 => Edit::SetExpiring(name(random), word(random), ms),
@@ -92,6 +101,11 @@ impl Edit {
             Edit::SetKeeping(name, value) => set(name, value, 0, OldExpiry::Keep),
             Edit::SetExpiring(name, value, ms) => {
                 set(name, value, after(now_ms, *ms), OldExpiry::Forget);
+            }
+            Edit::Give(name, value, ms) => {
+                let (name, value) = (Item::of(name), Item::of(value));
+                let field = Field { name, value, expire_ms: after(now_ms, *ms) };
+                hash.set_versioned(field, None, terms, edits);
             }
             Edit::Expire(names, ms) => {
                 for name in names.iter().map(|name| Item::of(name)) {
@@ -119,24 +133,27 @@ impl Edit {
     pub(super) fn imitate(&self, hash: &mut PlainHash, now_ms: u64) {
         match self {
             Edit::Set(fields) => {
-                let plain = |(name, value): &(Vec<u8>, Vec<u8>)| {
-                    (name.clone(), PlainField { value: value.clone(), expire_ms: 0 })
-                };
-                hash.extend(fields.iter().map(plain));
+                fields.iter().for_each(|(name, value)| put(hash, name, value, 0, now_ms));
             }
             Edit::SetKeeping(name, value) => {
                 let live = hash.get(name).filter(|field| field.is_live(now_ms));
                 let expire_ms = live.map_or(0, |field| field.expire_ms);
-                hash.insert(name.clone(), PlainField { value: value.clone(), expire_ms });
+                put(hash, name, value, expire_ms, now_ms);
             }
             Edit::SetExpiring(name, value, ms) => {
+                put(hash, name, value, after(now_ms, *ms), now_ms);
+            }
+            Edit::Give(name, value, ms) => {
                 let expire_ms = after(now_ms, *ms);
-                hash.insert(name.clone(), PlainField { value: value.clone(), expire_ms });
+                let plain = PlainField { value: value.clone(), expire_ms, version: SOME_NUMBER };
+                hash.insert(name.clone(), plain);
             }
             Edit::Expire(names, ms) => {
                 for name in names {
                     if let Some(field) = hash.get_mut(name).filter(|field| field.is_live(now_ms)) {
-                        field.expire_ms = after(now_ms, *ms);
+                        let expire_ms = after(now_ms, *ms);
+                        field.version = moved(field.version, field.expire_ms != expire_ms);
+                        field.expire_ms = expire_ms;
                     }
                 }
             }
@@ -147,4 +164,13 @@ impl Edit {
             Edit::Thin(divisor) => hash.retain(|name, _| stays(name, *divisor)),
         }
     }
+}
+
+/// Puts a field in the place of another, whose version moves if it has not expired.
+fn put(hash: &mut PlainHash, name: &[u8], value: &[u8], expire_ms: u64, now_ms: u64) {
+    let live = hash.get(name).filter(|field| field.is_live(now_ms));
+    let version = live.map_or(0, |field| {
+        moved(field.version, field.value != value || field.expire_ms != expire_ms)
+    });
+    hash.insert(name.to_vec(), PlainField { value: value.to_vec(), expire_ms, version });
 }

@@ -59,6 +59,7 @@ pub(crate) enum Edit {
     GiveBack { nth: usize, delay_ms: u64 },
     Bury { nth: usize },
     Extend { nth: usize, lease_ms: u64 },
+    Withdraw { nth: usize },
     Revive,
     Purge(u64),
     DeliveriesMax(u64),
@@ -123,6 +124,7 @@ impl Edit {
             17 | 18 => Edit::GiveBack { nth, delay_ms: if nth < 30 { 0 } else { time_ms } },
             19 => Edit::Bury { nth },
             20 => Edit::Extend { nth, lease_ms: time_ms },
+            21 if nth < 30 => Edit::Withdraw { nth },
             21 => Edit::Revive,
             22 if random.chance(1, 4) => Edit::Purge(random.below(LANES)),
             _ => Edit::DeliveriesMax(random.below(4)),
@@ -162,6 +164,12 @@ impl Edit {
                     queue.extend(token, *lease_ms, now_ms, edits);
                 }
             }
+            Edit::Withdraw { nth } => {
+                let ids = ids(queue, now_ms);
+                if let Some(&id) = ids.get(nth % ids.len().max(1)) {
+                    queue.withdraw(id, now_ms, edits);
+                }
+            }
             Edit::Revive => {
                 queue.revive(Revived::All, now_ms, edits);
             }
@@ -183,6 +191,7 @@ impl Edit {
             Edit::GiveBack { nth, .. } | Edit::Bury { nth } | Edit::Extend { nth, .. } => {
                 queue.passed(now_ms).leased(*nth).is_some()
             }
+            Edit::Withdraw { .. } => !queue.passed(now_ms).messages.is_empty(),
             Edit::DeliveriesMax(deliveries_max) => queue.deliveries_max != *deliveries_max,
             Edit::Deliver { .. } | Edit::Acknowledge { .. } | Edit::Revive | Edit::Purge(_) => true,
         }
@@ -221,6 +230,14 @@ impl Edit {
             Edit::Extend { nth, lease_ms } => {
                 queue.with_leased(*nth, |message| message.until_ms = now_ms + lease_ms);
             }
+            Edit::Withdraw { nth } => {
+                let nth = nth % queue.messages.len().max(1);
+                let id = queue.messages.keys().nth(nth).copied();
+                let is_free = |it: &PlainMessage| matches!(it.state, State::Ready | State::Delayed);
+                if let Some(id) = id.filter(|id| queue.messages.get(id).is_some_and(is_free)) {
+                    queue.messages.remove(&id);
+                }
+            }
             Edit::Revive => {
                 for message in queue.messages.values_mut() {
                     if message.state == State::Dead {
@@ -235,6 +252,17 @@ impl Edit {
             Edit::DeliveriesMax(deliveries_max) => queue.deliveries_max = *deliveries_max,
         }
     }
+}
+
+/// All messages that are there at this time.
+fn ids(queue: &Queue, now_ms: u64) -> Vec<MessageId> {
+    let mut ids = Vec::new();
+    for state in State::ALL {
+        let peek = Peek { state, from: None, count: usize::MAX };
+        queue.peek(&peek, now_ms, &mut |message| ids.push(message.id));
+    }
+    ids.sort_unstable();
+    ids
 }
 
 /// The token of the nth message that is leased, counted around.

@@ -1,20 +1,24 @@
 //! Sorted sets: vectors of members and scores, sorted again after each change.
 
 use super::spelled::spelled;
+use super::version::{SOME_NUMBER, moved};
 use crate::choice::{ends, name, names};
 use basalt_env::random::Random;
 use basalt_value::hash::Terms;
-use basalt_value::sorted_set::Direction;
+use basalt_value::item::Item;
+use basalt_value::sorted_set::{Direction, Element, Scored};
 use basalt_value::{Collection, Edits, SortedSet};
 use std::collections::BTreeMap;
 
-/// In their order.
-pub(crate) type PlainSortedSet = Vec<(f64, Vec<u8>)>;
+/// Scores, members and versions, 0 for none, in their order.
+pub(crate) type PlainSortedSet = Vec<(f64, Vec<u8>, u64)>;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
     Set(Vec<(Vec<u8>, f64)>),
     Increment(Vec<u8>, f64),
+    /// Sets a score, with a version.
+    Give(Vec<u8>, f64),
     Remove(Vec<Vec<u8>>),
     RemoveRanks {
         start: usize,
@@ -29,10 +33,12 @@ pub(crate) enum Edit {
 }
 
 pub(crate) fn plain(set: &SortedSet) -> PlainSortedSet {
-    let elements: PlainSortedSet =
-        set.elements().map(|element| (element.score, spelled(element.member))).collect();
+    let version = |item: Item<'_>| set.attribute(item).map_or(0, |attribute| attribute.version);
+    let plain =
+        |element: Element<'_>| (element.score, spelled(element.member), version(element.member));
+    let elements: PlainSortedSet = set.elements().map(plain).collect();
     assert_eq!(elements.len(), set.len(), "a sorted set counts its members");
-    for (rank, (score, member)) in elements.iter().enumerate().step_by(17) {
+    for (rank, (score, member, _)) in elements.iter().enumerate().step_by(17) {
         assert_eq!(set.rank(member), Some((rank, *score)), "a member is found where it stands");
     }
     elements
@@ -56,7 +62,8 @@ fn sum(score: Option<f64>, by: f64) -> Option<f64> {
 
 impl Edit {
     pub(crate) fn choose(random: &mut Random) -> Edit {
-        match random.below(14) {
+        match random.below(16) {
+            14..=15 => Edit::Give(name(random), score(random)),
             12 => Edit::Pop(Direction::Forward),
             13 => Edit::Pop(Direction::Backward),
             0..=5 => Edit::Set(names(random).into_iter().map(|it| (it, score(random))).collect()),
@@ -83,6 +90,10 @@ impl Edit {
             Edit::Increment(member, by) => {
                 set.set(member, limits, edits, |score| sum(score, *by));
             }
+            Edit::Give(member, score) => {
+                let scored = Scored { score: *score, expire_ms: 0, version: None };
+                set.set_versioned(member, scored, limits, edits);
+            }
             Edit::Remove(members) => members.iter().for_each(|member| {
                 set.remove(member, edits);
             }),
@@ -103,12 +114,15 @@ impl Edit {
         let len = set.len();
         match self {
             Edit::Set(elements) => with_scores(set, |scores| {
-                scores.extend(elements.iter().cloned());
+                elements.iter().for_each(|(member, score)| put(scores, member, *score));
             }),
             Edit::Increment(member, by) => with_scores(set, |scores| {
-                if let Some(sum) = sum(scores.get(member).copied(), *by) {
-                    scores.insert(member.clone(), sum);
+                if let Some(sum) = sum(scores.get(member).map(|it| it.0), *by) {
+                    put(scores, member, sum);
                 }
+            }),
+            Edit::Give(member, score) => with_scores(set, |scores| {
+                scores.insert(member.clone(), (*score, SOME_NUMBER));
             }),
             Edit::Remove(members) => with_scores(set, |scores| {
                 members.iter().for_each(|member| {
@@ -128,10 +142,21 @@ impl Edit {
     }
 }
 
-fn with_scores(set: &mut PlainSortedSet, change: impl FnOnce(&mut BTreeMap<Vec<u8>, f64>)) {
-    let mut scores: BTreeMap<Vec<u8>, f64> =
-        set.drain(..).map(|(score, member)| (member, score)).collect();
+/// Scores and versions.
+type Scores = BTreeMap<Vec<u8>, (f64, u64)>;
+
+/// Sets a score, which moves the version if it is another one.
+fn put(scores: &mut Scores, member: &[u8], score: f64) {
+    let version =
+        scores.get(member).map_or(0, |&(before, version)| moved(version, before != score));
+    scores.insert(member.to_vec(), (score, version));
+}
+
+fn with_scores(set: &mut PlainSortedSet, change: impl FnOnce(&mut Scores)) {
+    let elements = set.drain(..);
+    let mut scores: Scores =
+        elements.map(|(score, member, version)| (member, (score, version))).collect();
     change(&mut scores);
-    set.extend(scores.into_iter().map(|(member, score)| (score, member)));
-    set.sort_by(|(one, a), (other, b)| one.total_cmp(other).then_with(|| a.cmp(b)));
+    set.extend(scores.into_iter().map(|(member, (score, version))| (score, member, version)));
+    set.sort_by(|(one, a, _), (other, b, _)| one.total_cmp(other).then_with(|| a.cmp(b)));
 }

@@ -89,6 +89,11 @@ fn a_log_that_forgets_changes_of_elements_is_noticed() {
 }
 
 #[test]
+fn a_log_that_forgets_versions_of_members_is_noticed() {
+    notices(Canary::DropsAttributes);
+}
+
+#[test]
 fn a_log_that_forgets_versions_is_noticed() {
     notices(Canary::DropsVersions);
 }

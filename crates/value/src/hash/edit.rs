@@ -6,19 +6,24 @@
 //! REMOVE 2 name item                      the field, which was there, is gone
 //! EXPIRE 3 name item  expire_ms:u64le     the field, which is there, expires then; 0: never
 //! CHANGE 4 name item  value item          a field that is there; its expiry stays
+//! ATTRIBUTE 5 name item  version:varint   a field that is there has this version, not 0; until
+//!                                         a REMOVE of it
 //! ```
 //! A field that has expired is removed by a REMOVE: a reader that applies edits needs no clock.
 
 use super::{Field, Hash};
+use crate::attributes::Attribute;
 use crate::edits::Edits;
 use crate::error::DecodeError;
 use crate::item::Item;
 use crate::limits::FormLimits;
+use basalt_stdx::varint;
 
 pub(super) const SET: u8 = 1;
 pub(super) const REMOVE: u8 = 2;
 pub(super) const EXPIRE: u8 = 3;
 pub(super) const CHANGE: u8 = 4;
+const ATTRIBUTE: u8 = 5;
 
 const NOT_THERE: DecodeError = DecodeError::Corrupt("an edit of a field that is not there");
 
@@ -47,6 +52,16 @@ pub(super) fn write_expiry(edits: &mut Edits<'_>, name: Item<'_>, expire_ms: u64
         out.push(EXPIRE);
         name.put(out);
         out.extend_from_slice(&expire_ms.to_le_bytes());
+    });
+}
+
+/// Writes the version of a field.
+#[cold]
+pub(super) fn write_attribute(edits: &mut Edits<'_>, name: Item<'_>, version: u64) {
+    edits.write(|out| {
+        out.push(ATTRIBUTE);
+        name.put(out);
+        varint::put(out, version);
     });
 }
 
@@ -81,6 +96,14 @@ pub(super) fn apply(hash: &mut Hash, edits: &[u8], limits: &FormLimits) -> Resul
                 if !hash.expire_stored(name, expire_ms) {
                     return Err(NOT_THERE);
                 }
+            }
+            ATTRIBUTE => {
+                let version = varint::take(&mut rest).ok_or(DecodeError::Truncated)?;
+                let Attribute { version, .. } = Attribute::checked(version, 0)?;
+                if hash.stored(name).is_none() {
+                    return Err(NOT_THERE);
+                }
+                hash.put_version(name, version);
             }
             unknown => return Err(DecodeError::UnknownEdit(unknown)),
         }

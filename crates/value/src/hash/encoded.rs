@@ -3,9 +3,9 @@
 //! A packed hash is already encoded but for its head. Reading it back checks it in one walk and
 //! copies it; that no field comes twice is seen by sorting the hashes of the names.
 
-use super::Hash;
 use super::packed::{self, Fields};
 use super::table::Table;
+use super::{Field, Hash};
 use crate::collection::Collection;
 use crate::error::DecodeError;
 use crate::form::{Form, FormRef};
@@ -13,9 +13,11 @@ use crate::item::Item;
 use crate::limits::FormLimits;
 use crate::packed::PACKED_BYTES_MAX;
 use crate::set::member::hash_item;
+use basalt_stdx::varint;
 
 const PLAIN: u8 = 0;
 const EXPIRING: u8 = 1;
+const VERSIONED: u8 = 2;
 
 /// Appends all of a hash.
 pub(super) fn encode(hash: &Hash, out: &mut Vec<u8>) {
@@ -24,6 +26,15 @@ pub(super) fn encode(hash: &Hash, out: &mut Vec<u8>) {
             let row = packed::row(packed);
             out.push(if row.is_expiring { EXPIRING } else { PLAIN });
             out.extend_from_slice(row.fields.bytes);
+        }
+        FormRef::Native(table) if table.versions().is_some() => {
+            out.push(VERSIONED);
+            for field in table.iter() {
+                field.name.put(out);
+                field.value.put(out);
+                Item::Number(field.expire_ms as i64).put(out);
+                varint::put(out, hash.stored_version(field.name).unwrap_or(0));
+            }
         }
         FormRef::Native(table) => {
             let is_expiring = hash.next_expiry_ms() != u64::MAX;
@@ -45,6 +56,7 @@ pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeEr
     let is_expiring = match head {
         PLAIN => false,
         EXPIRING => true,
+        VERSIONED => return decode_versioned(bytes, limits),
         _ => return Err(DecodeError::Corrupt("a hash in an unknown layout")),
     };
     let fields = Fields { bytes, is_expiring };
@@ -78,4 +90,27 @@ pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeEr
         return Err(DecodeError::Corrupt("a hash with a field twice"));
     }
     Ok(Hash(Form::native(Box::new(table))))
+}
+
+/// Reads fields of which some have versions.
+fn decode_versioned(bytes: &[u8], limits: &FormLimits) -> Result<Hash, DecodeError> {
+    let mut hash = Hash::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let [name, value, expiry] = [(); 3].map(|()| Item::take_shortest(&mut rest));
+        let (name, value) = (name?, value?);
+        let expire_ms = match expiry? {
+            Item::Number(expire_ms @ 0..) => expire_ms as u64,
+            _ => return Err(DecodeError::Corrupt("the expiry of a field")),
+        };
+        if hash.stored(name).is_some() {
+            return Err(DecodeError::Corrupt("a hash with a field twice"));
+        }
+        hash.put(Field { name, value, expire_ms }, limits);
+        match varint::take(&mut rest).ok_or(DecodeError::Truncated)? {
+            0 => {}
+            version => hash.put_version(name, version),
+        }
+    }
+    Ok(hash)
 }

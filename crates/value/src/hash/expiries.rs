@@ -63,6 +63,6 @@ impl Expiries {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        size_of::<Expiries>() + self.fields.len() * FIELD_BYTES
+        self.fields.len() * FIELD_BYTES
     }
 }

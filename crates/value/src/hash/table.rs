@@ -1,9 +1,11 @@
 //! HOT PATH
 //! The native form of a hash: a table of fields that grows without a pause.
 
+use super::aside::Aside;
 use super::expiries::{Due, Expiries};
 use super::field::Field;
 use super::stored::Stored;
+use crate::attributes::{Attribute, Attributes};
 use crate::fetch::step::Step;
 use crate::item::Item;
 use crate::members::Members;
@@ -15,8 +17,8 @@ pub(crate) struct Table {
     fields: Members<Stored>,
     /// Bytes of the fields' allocations.
     field_bytes: usize,
-    /// Made with the first field that expires.
-    expiries: Option<Box<Expiries>>,
+    /// Made with the first field that expires or has a version.
+    aside: Option<Box<Aside>>,
 }
 
 /// What putting a field has done.
@@ -32,17 +34,32 @@ pub(super) enum Outcome {
 
 impl Table {
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
-        let expiries = self.expiries.as_ref().map_or(0, |expiries| expiries.heap_bytes());
-        size_of::<Table>() + self.fields.heap_bytes() + self.field_bytes + expiries
+    #[inline]
+    pub(crate) fn heap_bytes(&self) -> usize {
+        if self.aside.is_none() {
+            return self.bytes_beside_aside();
+        }
+        self.bytes_with_aside()
     }
 
     #[inline]
-    pub(super) fn find(&self, name: Item<'_>) -> Option<Field<'_>> {
+    fn bytes_beside_aside(&self) -> usize {
+        size_of::<Table>() + self.fields.heap_bytes() + self.field_bytes
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bytes_with_aside(&self) -> usize {
+        let aside = self.aside.as_ref().map_or(0, |aside| aside.heap_bytes());
+        self.bytes_beside_aside() + aside
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, name: Item<'_>) -> Option<Field<'_>> {
         self.fields.find(hash_item(name), |stored| stored.name() == name).map(Stored::field)
     }
 
@@ -52,13 +69,30 @@ impl Table {
         self.fields.ahead(hash, step, |stored| Some(stored.address()))
     }
 
-    /// Some field expires.
+    /// No field expires or has a version.
     #[inline]
-    pub(super) fn expires(&self) -> bool {
-        self.expiries.is_some()
+    pub(super) fn is_plain(&self) -> bool {
+        self.aside.is_none()
     }
 
-    /// Puts a field that does not expire into a table where none does.
+    #[inline]
+    fn expiries(&self) -> Option<&Expiries> {
+        self.aside.as_ref().map(|aside| &aside.expiries)
+    }
+
+    /// The versions that fields have, if any has one.
+    #[inline]
+    pub(super) fn versions(&self) -> Option<&Attributes> {
+        self.aside.as_ref().and_then(|aside| aside.versions.as_ref())
+    }
+
+    /// A field that is there has this version, which is not 0.
+    pub(super) fn set_version(&mut self, name: Item<'_>, version: u64) {
+        let aside = self.aside.get_or_insert_default();
+        aside.versions.get_or_insert_default().set(name, Attribute { version, expire_ms: 0 });
+    }
+
+    /// Puts a field that does not expire into a table of such, without versions.
     #[inline]
     pub(super) fn set_value(&mut self, field: Field<'_>) -> Outcome {
         let hash = hash_item(field.name);
@@ -79,9 +113,9 @@ impl Table {
         }
     }
 
-    /// Puts a field, whatever was there.
+    /// Puts a field, whatever was there; its version stays.
     #[inline]
-    pub(super) fn put(&mut self, field: Field<'_>) {
+    pub(crate) fn put(&mut self, field: Field<'_>) {
         let hash = hash_item(field.name);
         match self.fields.find_mut(hash, |stored| stored.name() == field.name) {
             Some(stored) => {
@@ -118,17 +152,17 @@ impl Table {
 
     #[cold]
     fn note_expiry(&mut self, hash: u64, before_ms: u64, expire_ms: u64) {
-        let expiries = self.expiries.get_or_insert_default();
-        expiries.remove(Due { expire_ms: before_ms, hash });
-        expiries.add(Due { expire_ms, hash });
-        if expiries.len() == 0 {
-            self.expiries = None;
+        let aside = self.aside.get_or_insert_default();
+        aside.expiries.remove(Due { expire_ms: before_ms, hash });
+        aside.expiries.add(Due { expire_ms, hash });
+        if aside.is_empty() {
+            self.aside = None;
         }
     }
 
     /// Removes a field; returns true if it was there.
     #[inline]
-    pub(super) fn remove(&mut self, name: Item<'_>) -> bool {
+    pub(crate) fn remove(&mut self, name: Item<'_>) -> bool {
         let hash = hash_item(name);
         let removed = self.fields.remove(hash, |stored| stored.name() == name, Stored::hash);
         removed.is_some_and(|stored| {
@@ -140,40 +174,39 @@ impl Table {
     #[inline]
     fn forget(&mut self, hash: u64, stored: &Stored) {
         self.field_bytes -= stored.heap_bytes();
-        if self.expiries.is_some() {
-            self.note_expiry(hash, stored.field().expire_ms, 0);
+        if self.aside.is_some() {
+            self.forget_aside(hash, stored.field());
         }
     }
 
-    /// Removes the field that expires first, if it has expired by now.
-    pub(super) fn remove_expired(&mut self, now_ms: u64, visit: impl FnOnce(Field<'_>)) -> bool {
-        let Some(due) = self.expiries.as_ref().and_then(|expiries| expiries.first()) else {
-            return false;
-        };
-        if due.expire_ms > now_ms {
-            return false;
+    #[cold]
+    fn forget_aside(&mut self, hash: u64, field: Field<'_>) {
+        if let Some(aside) = &mut self.aside {
+            aside.forget_version(field.name);
         }
+        self.note_expiry(hash, field.expire_ms, 0);
+    }
+
+    /// The field that expires first, if it has expired by now.
+    pub(crate) fn first_due(&self, now_ms: u64) -> Option<Field<'_>> {
+        let due = self.expiries()?.first().filter(|due| due.expire_ms <= now_ms)?;
         let is_it = |stored: &Stored| stored.field().expire_ms == due.expire_ms;
-        let removed = self.fields.remove(due.hash, is_it, Stored::hash);
-        let stored = removed.expect("a noted expiry is a field's");
-        visit(stored.field());
-        self.forget(due.hash, &stored);
-        true
+        Some(self.fields.find(due.hash, is_it).expect("a noted expiry is a field's").field())
     }
 
-    pub(super) fn next_expiry_ms(&self) -> u64 {
-        let first = self.expiries.as_ref().and_then(|expiries| expiries.first());
+    pub(crate) fn next_expiry_ms(&self) -> u64 {
+        let first = self.expiries().and_then(Expiries::first);
         first.map_or(u64::MAX, |due| due.expire_ms)
     }
 
     /// Fields that have expired by now.
     pub(super) fn expired(&self, now_ms: u64) -> usize {
-        self.expiries.as_ref().map_or(0, |expiries| expiries.expired(now_ms))
+        self.expiries().map_or(0, |expiries| expiries.expired(now_ms))
     }
 
     /// When every field will have expired.
     pub(super) fn gone_ms(&self) -> u64 {
-        let all = self.expiries.as_ref().filter(|expiries| expiries.len() == self.fields.len());
+        let all = self.expiries().filter(|expiries| expiries.len() == self.fields.len());
         all.map_or(u64::MAX, |expiries| expiries.last_ms())
     }
 
@@ -183,7 +216,7 @@ impl Table {
     }
 
     #[inline]
-    pub(super) fn iter(&self) -> impl Iterator<Item = Field<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Field<'_>> {
         self.fields.iter().map(Stored::field)
     }
 

@@ -279,6 +279,23 @@ impl Queue {
         self.native().entries.get(&token.id).filter(|entry| entry.answers_to(token))
     }
 
+    /// Takes a message back that its producer wants no more; returns true if nobody held it and it
+    /// was not dead.
+    pub fn withdraw(&mut self, id: MessageId, now_ms: u64, edits: &mut Edits<'_>) -> bool {
+        if self.native().record(id).is_none() {
+            return false;
+        }
+        let native = self.native_mut();
+        native.advance(now_ms, edits);
+        let state = native.entries.get(&id).map_or(State::Ready, |entry| entry.state);
+        let is_free = matches!(state, State::Ready | State::Delayed);
+        let is_done = is_free && native.do_withdraw(id, edits);
+        if is_done {
+            edits.write(|out| edit::put_ids(edit::WITHDRAW, &[id], out));
+        }
+        is_done
+    }
+
     /// Hands a message back; returns true if the token still stood for its last delivery and the
     /// message was not dead.
     pub fn give_back(
@@ -552,6 +569,12 @@ impl Native {
     pub(super) fn do_drop(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
         let is_gone = self.remove(id, edits);
         self.totals.dropped += u64::from(is_gone);
+        is_gone
+    }
+
+    pub(super) fn do_withdraw(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
+        let is_gone = self.remove(id, edits);
+        self.totals.expired += u64::from(is_gone);
         is_gone
     }
 

@@ -16,6 +16,7 @@
 //!      | 12 ids           DROP: gave way in a full queue
 //!      | 13 head-bytes    HEAD: of an empty queue that is made equal to another
 //!      | 14 name-bytes content-bytes     ADOPT: an element's row, queue/spread.rs
+//!      | 15 ids           WITHDRAW: taken back by the client that put it
 //! id   = sequence * 16 + lane:varint      ids = count:varint id …      x-bytes = length:varint x
 //! flags = 1 delay, 2 ttl, 4 window and dedup follow; times are varints, unix milliseconds for now
 //! and until, otherwise milliseconds after now
@@ -46,6 +47,7 @@ pub(super) const TAKE: u8 = 11;
 pub(super) const DROP: u8 = 12;
 pub(super) const HEAD: u8 = 13;
 const ADOPT: u8 = 14;
+pub(super) const WITHDRAW: u8 = 15;
 
 const HAS_DELAY: u8 = 1;
 const HAS_TTL: u8 = 2;
@@ -253,6 +255,7 @@ pub(super) fn apply(queue: &mut Queue, edits: &[u8]) -> Result<(), DecodeError> 
                 Ok(true)
             })?,
             DROP => each(&mut rest, |id| Ok(native.do_drop(id, none)))?,
+            WITHDRAW => each(&mut rest, |id| Ok(native.do_withdraw(id, none)))?,
             HEAD => {
                 let head = take_bytes(&mut rest).ok_or(END)?;
                 *native = Native::from_head(head).ok_or(BAD)?;

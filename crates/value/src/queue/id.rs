@@ -13,6 +13,11 @@ use std::fmt;
 /// How many lanes a queue has.
 pub const LANES: usize = 10;
 
+/// Digits of the greatest number.
+const DIGITS_MAX: usize = 20;
+/// Lane, sequence and stamp, and what stands between them.
+const TEXT_BYTES_MAX: usize = 3 + 2 * DIGITS_MAX;
+
 const SEQUENCE_BITS: u32 = 60;
 const SEQUENCE_MAX: u64 = (1 << SEQUENCE_BITS) - 1;
 
@@ -50,6 +55,11 @@ impl LaneNumber {
 pub struct MessageId(u64);
 
 impl MessageId {
+    /// None comes before it.
+    pub const FIRST: MessageId = MessageId(0);
+    /// None comes after it.
+    pub const LAST: MessageId = MessageId(u64::MAX);
+
     /// The message of this lane and sequence; `None` if there can be none.
     #[inline]
     pub fn new(lane: LaneNumber, sequence: u64) -> Option<MessageId> {
@@ -113,6 +123,70 @@ impl MessageId {
     }
 }
 
+/// An id or a token as text, on the stack: a reply has one for each message.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    bytes: [u8; TEXT_BYTES_MAX],
+    start: u8,
+}
+
+impl Text {
+    const EMPTY: Text = Text { bytes: [0; TEXT_BYTES_MAX], start: TEXT_BYTES_MAX as u8 };
+
+    /// Its bytes.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[usize::from(self.start)..]
+    }
+
+    /// Puts a byte before what is there.
+    #[inline]
+    fn push_front(&mut self, byte: u8) {
+        self.start -= 1;
+        self.bytes[usize::from(self.start)] = byte;
+    }
+
+    #[inline]
+    fn number(&mut self, mut number: u64) {
+        loop {
+            self.push_front(b'0' + (number % 10) as u8);
+            number /= 10;
+            if number == 0 {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn id(&mut self, id: MessageId) {
+        self.number(id.sequence());
+        self.push_front(b'-');
+        self.push_front(b'0' + id.lane().0);
+    }
+}
+
+impl MessageId {
+    /// It as text.
+    #[inline]
+    pub fn text(self) -> Text {
+        let mut text = Text::EMPTY;
+        text.id(self);
+        text
+    }
+}
+
+impl Token {
+    /// It as text.
+    #[inline]
+    pub fn text(self) -> Text {
+        let mut text = Text::EMPTY;
+        text.number(self.stamp);
+        text.push_front(b'-');
+        text.id(self.id);
+        text
+    }
+}
+
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.lane().0, self.sequence())
@@ -164,6 +238,8 @@ mod tests {
             let token = Token { id, stamp };
             assert_eq!(MessageId::parse(id.to_string().as_bytes()), Some(id));
             assert_eq!(Token::parse(token.to_string().as_bytes()), Some(token));
+            assert_eq!(id.text().as_bytes(), id.to_string().as_bytes());
+            assert_eq!(token.text().as_bytes(), token.to_string().as_bytes());
             assert_eq!(MessageId::from_bytes(&id.to_bytes()), Some(id));
             let mut bytes = Vec::new();
             id.put(&mut bytes);

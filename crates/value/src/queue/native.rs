@@ -197,7 +197,7 @@ impl Native {
         if self.entries.contains_key(&id) {
             self.drop_entry(id, expire_ms);
         } else if self.lane(id.lane()).is_fresh(id.sequence(), &record) {
-            self.due.remove(&(expire_ms, id));
+            self.drop_note(expire_ms, id);
             let lane = self.lane_mut(id.lane());
             lane.fresh -= 1;
             lane.cursor = id.sequence() + 1;
@@ -221,9 +221,17 @@ impl Native {
         self.entries.insert(id, entry);
     }
 
+    /// Takes back the note of a message's time; one to which time does nothing has none.
+    #[inline]
+    fn drop_note(&mut self, due_ms: u64, id: MessageId) {
+        if due_ms != u64::MAX {
+            self.due.remove(&(due_ms, id));
+        }
+    }
+
     fn drop_entry(&mut self, id: MessageId, expire_ms: u64) {
         let Some(entry) = self.entries.remove(&id) else { return };
-        self.due.remove(&(entry.due_ms(expire_ms), id));
+        self.drop_note(entry.due_ms(expire_ms), id);
         self.name_bytes -= entry.heap_bytes();
         match self.count(entry.state) {
             Some(count) => *count -= 1,
@@ -244,7 +252,7 @@ impl Native {
             self.touch(&Name::Entry(id), edits);
             self.drop_entry(id, expire_ms);
         } else if is_fresh {
-            self.due.remove(&(expire_ms, id));
+            self.drop_note(expire_ms, id);
             self.lane_mut(id.lane()).fresh -= 1;
         }
         let body_bytes = self.lane_mut(id.lane()).remove(id.sequence()).unwrap_or(0);

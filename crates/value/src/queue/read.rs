@@ -130,6 +130,24 @@ impl Queue {
         counts.all_ready() > 0 && (inflight_max == 0 || counts.leased < inflight_max)
     }
 
+    /// How many messages there are, and when the first ready one was put, as of the last time that
+    /// the queue knows of: looks at no message but the first of each lane.
+    pub fn counts_settled(&self) -> (Counts, Option<u64>) {
+        let native = self.native();
+        let put_ms = |lane| {
+            let id = MessageId::new(lane, native.lane(lane).first_ready()?)?;
+            native.record(id).map(|record| record.put_ms)
+        };
+        let oldest_ms = LaneNumber::by_precedence().filter_map(put_ms).min();
+        (native.counts(0, 0), oldest_ms)
+    }
+
+    /// Whether a message is there at this time.
+    pub fn has(&self, id: MessageId, now_ms: u64) -> bool {
+        let native = self.native();
+        native.message_at(id, native.time(now_ms)).is_some()
+    }
+
     /// When the message was put that a consumer would get first.
     pub fn oldest_ready_ms(&self, now_ms: u64) -> Option<u64> {
         let first_of = |lane| {

@@ -230,6 +230,13 @@ impl World {
                 let there = self.change(|queue, edits| queue.purge(&states, lane, now_ms, edits));
                 same("purged", there, wanted)
             }
+            9 if !self.judge.messages.is_empty() => {
+                let nth = self.random.below(self.judge.messages.len() as u64) as usize;
+                let id = self.judge.messages[nth].id;
+                let wanted = self.judge.withdraw(id, now_ms);
+                let there = self.change(|queue, edits| queue.withdraw(id, now_ms, edits));
+                same("withdrawn", there, wanted)
+            }
             _ => {
                 self.judge.pass(now_ms);
                 let is_due = self.queue.next_expiry_ms() <= self.queue.native().time(now_ms);

@@ -15,7 +15,7 @@ pub struct Totals {
     pub acknowledged: u64,
     /// Became dead.
     pub buried: u64,
-    /// Expired before anybody got them.
+    /// Expired, or were taken back, before anybody got them.
     pub expired: u64,
     /// Gave way to younger ones in a full queue.
     pub dropped: u64,
@@ -34,6 +34,18 @@ impl Totals {
         dropped: 0,
         purged: 0,
     };
+
+    /// Adds those of another queue.
+    pub fn add(&mut self, other: &Totals) {
+        self.put += other.put;
+        self.delivered += other.delivered;
+        self.redelivered += other.redelivered;
+        self.acknowledged += other.acknowledged;
+        self.buried += other.buried;
+        self.expired += other.expired;
+        self.dropped += other.dropped;
+        self.purged += other.purged;
+    }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         let Totals { put, delivered, redelivered, acknowledged, .. } = *self;

@@ -3,6 +3,7 @@
 use super::native::Native;
 use super::row::{self, stays_packed};
 use super::{Element, SortedSet};
+use crate::attributes::{self, TAIL};
 use crate::error::DecodeError;
 use crate::form::Form;
 use crate::item::{Item, NUMBER_CHARS_MAX};
@@ -35,6 +36,11 @@ pub(super) fn decode(bytes: &[u8], limits: &FormLimits) -> Result<SortedSet, Dec
     let (mut rest, mut count, mut longest) = (bytes, 0, 0);
     let mut last: Option<Element<'_>> = None;
     while !rest.is_empty() {
+        if let Some((&TAIL, tail)) = rest.split_first() {
+            let mut set = decode_native(&bytes[..bytes.len() - rest.len()])?;
+            attributes::take_tail(tail, |member, it| set.adopt_attribute(member, it))?;
+            return Ok(set);
+        }
         let element = Element::take(&mut rest)?;
         if last.is_some_and(|last| last.compare(&element) != Ordering::Less) {
             return Err(DecodeError::Corrupt("elements out of order"));

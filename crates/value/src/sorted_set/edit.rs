@@ -6,6 +6,8 @@
 //!      | 02 member:item                                        the member is gone
 //!      | 03 member:item score member:item score count:varint   so many are gone: first to last
 //!      | 04 member:item score                                  as 01; it is native from here on
+//!      | 05 member:item version:varint expire_ms:varint        the member, which is there, has
+//!                                                              this from here on; native, too
 //! ```
 //! A range is logged by its ends however many elements were in it; the count is a check. A native
 //! set that is written as edits begins with 04: else its first members would be packed for a while,
@@ -14,6 +16,7 @@
 use super::SortedSet;
 use super::element::Element;
 use super::score;
+use crate::attributes::Attribute;
 use crate::collection::Collection;
 use crate::edits::Edits;
 use crate::error::DecodeError;
@@ -25,6 +28,7 @@ pub(super) const SET: u8 = 1;
 const REMOVE: u8 = 2;
 const REMOVE_RANGE: u8 = 3;
 pub(super) const SET_IN_NATIVE: u8 = 4;
+const ATTRIBUTE: u8 = 5;
 
 #[inline]
 pub(super) fn put_set(member: &[u8], score: f64, out: &mut Vec<u8>) {
@@ -58,6 +62,12 @@ pub(super) fn put_remove_range(ends: [Element<'_>; 2], count: usize, out: &mut V
     varint::put(out, count as u64);
 }
 
+pub(super) fn put_attribute(member: Item<'_>, attribute: Attribute, out: &mut Vec<u8>) {
+    out.push(ATTRIBUTE);
+    member.respelled().put(out);
+    attribute.put_edit(out);
+}
+
 pub(super) fn apply(
     set: &mut SortedSet,
     edits: &[u8],
@@ -84,6 +94,15 @@ pub(super) fn apply(
                 }
             }
             REMOVE_RANGE => remove_range(set, &mut rest)?,
+            ATTRIBUTE => {
+                let member = Item::take(&mut rest).ok_or(DecodeError::Truncated)?;
+                let attribute = Attribute::take(&mut rest)?;
+                if set.score(member.spell(&mut digits)).is_none() {
+                    return Err(DecodeError::Corrupt("an attribute of a member that is not there"));
+                }
+                set.become_native();
+                set.put_attribute(member, attribute);
+            }
             unknown => return Err(DecodeError::UnknownEdit(unknown)),
         }
     }

@@ -15,6 +15,17 @@ pub struct Element<'a> {
     pub score: f64,
 }
 
+/// What a member gets with its score.
+#[derive(Clone, Copy, Debug)]
+pub struct Scored {
+    /// Its score, not NaN.
+    pub score: f64,
+    /// Unix time in milliseconds when it expires, 0 for never.
+    pub expire_ms: u64,
+    /// Its version; `None` for the next of those that the edits give.
+    pub version: Option<u64>,
+}
+
 /// In which order elements come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {

@@ -7,6 +7,7 @@ use super::iter::Chunk;
 use super::range::Bounds;
 use super::tree;
 use super::tree::Tree;
+use crate::attributes::MaybeAttributes;
 use crate::fetch::step::{Step, Way};
 use crate::item::Item;
 use crate::members::Members;
@@ -31,6 +32,7 @@ pub(crate) struct Native {
     elements: Elements,
     tree: Tree,
     members: Members<ElementId>,
+    pub(super) attributes: MaybeAttributes,
 }
 
 impl Native {
@@ -39,11 +41,26 @@ impl Native {
         self.members.len()
     }
 
+    #[inline]
     pub(super) fn heap_bytes(&self) -> usize {
+        if self.attributes.is_none() {
+            return self.bytes_beside_attributes();
+        }
+        self.bytes_with_attributes()
+    }
+
+    #[inline]
+    fn bytes_beside_attributes(&self) -> usize {
         size_of::<Native>()
             + self.elements.heap_bytes()
             + self.tree.heap_bytes()
             + self.members.heap_bytes()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bytes_with_attributes(&self) -> usize {
+        self.bytes_beside_attributes() + self.attributes.heap_bytes()
     }
 
     #[inline]
@@ -151,7 +168,7 @@ impl Native {
 
     fn insert(&mut self, hash: u64, member: &[u8], score: f64) {
         let id = self.elements.add(member, score);
-        let Native { elements, tree, members } = self;
+        let Native { elements, tree, members, .. } = self;
         let key = Key { elements, id, score, member };
         tree.insert(key.entry(), |score, id| key.order(score, id));
         members.insert(hash, id, |&id| hash_member(elements.member(id)));
@@ -179,8 +196,9 @@ impl Native {
         elements.set_score(id, after);
     }
 
+    /// Takes an element out, but for its attribute.
     pub(super) fn remove(&mut self, member: &[u8]) -> bool {
-        let Native { elements, tree, members } = self;
+        let Native { elements, tree, members, .. } = self;
         let hash = hash_member(member);
         let is = |id: &ElementId| elements.member(*id) == member;
         let Some(id) = members.remove(hash, is, |&id| hash_member(elements.member(id))) else {
@@ -194,7 +212,7 @@ impl Native {
 
     /// Takes elements out by their ranks, which are there.
     pub(super) fn remove_ranks(&mut self, ranks: Range<usize>) {
-        let Native { elements, tree, members } = self;
+        let Native { elements, tree, members, attributes } = self;
         if ranks.len() == members.len() {
             *self = Native::default();
             return;
@@ -203,14 +221,17 @@ impl Native {
             let hash_of = |id: ElementId| hash_member(elements.member(id));
             let hash = hash_of(id);
             members.remove(hash, |&other| other == id, |&id| hash_of(id));
+            if !attributes.is_none() {
+                attributes.remove(Item::of(elements.member(id)));
+            }
             elements.remove(id);
         });
     }
 
-    /// Takes the element with a rank out, which is there.
+    /// Takes the element with a rank out, which is there, but for its attribute.
     #[inline]
     pub(super) fn remove_rank(&mut self, rank: usize) {
-        let Native { elements, tree, members } = self;
+        let Native { elements, tree, members, .. } = self;
         let id = tree.remove_rank(rank);
         let hash_of = |id: ElementId| hash_member(elements.member(id));
         members.remove(hash_of(id), |&other| other == id, |&id| hash_of(id));

@@ -3,12 +3,14 @@
 //! ```text
 //! second name    order:u64be member      the score's bits, so that they sort as scores; -0 as 0
 //! second content 80 if the score is -0, else nothing
+//!                with an attribute in the first content: 80 or 00, attribute
 //! ```
 
 use super::score;
 
 const SIGN: u64 = 1 << 63;
 pub(super) const MINUS_ZERO: u8 = 0x80;
+pub(super) const PLUS: u8 = 0;
 
 fn order_of(score: f64) -> u64 {
     let bits = if score == 0.0 { 0 } else { score.to_bits() };
@@ -31,10 +33,13 @@ pub(crate) fn put_order_name(name: &[u8], content: &[u8], out: &mut Vec<u8>) -> 
 
 /// Appends the content of a member's second row, given that of its first.
 pub(crate) fn put_order_content(content: &[u8], out: &mut Vec<u8>) {
-    let mut content = content;
+    let mut attribute = content;
     let is_minus_zero =
-        score::take(&mut content).is_ok_and(|score| score == 0.0 && score.is_sign_negative());
-    out.extend(is_minus_zero.then_some(MINUS_ZERO));
+        score::take(&mut attribute).is_ok_and(|score| score == 0.0 && score.is_sign_negative());
+    if is_minus_zero || !attribute.is_empty() {
+        out.push(if is_minus_zero { MINUS_ZERO } else { PLUS });
+        out.extend_from_slice(attribute);
+    }
 }
 
 #[cfg(test)]

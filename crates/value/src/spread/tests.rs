@@ -2,13 +2,13 @@ use super::*;
 use crate::hash::{Field, OldExpiry, Terms};
 use crate::item::Item;
 use crate::list::Side;
-use crate::sorted_set::Direction;
+use crate::sorted_set::{Direction, Scored};
 use crate::stream::{
     Acknowledgement, Attempt, EntryId, Exactness, GroupPlace, Reader, Trim, TrimTo,
 };
 use crate::{
     Breaks, Collection, DirtyElements, Edits, FormLimits, Hash, Kind, List, Set, SortedSet, Stream,
-    Value, Variant,
+    Value, Variant, VersionClock,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -31,7 +31,12 @@ trait Changed: Spread + Variant {
 impl Changed for Set {
     fn change(&mut self, (what, which, _): Step, limits: &FormLimits, edits: &mut Edits<'_>) {
         let member = if which % 3 == 0 { format!("{which}") } else { format!("m{which}") };
-        match what % 7 {
+        match what % 9 {
+            7 => drop(self.add_versioned(Item::of(member.as_bytes()), 0, None, limits, edits)),
+            8 => {
+                let expire_ms = 900 + u64::from(which);
+                self.add_versioned(Item::of(member.as_bytes()), expire_ms, None, limits, edits);
+            }
             0 | 1 => drop(self.remove(member.as_bytes(), edits)),
             2 => drop(self.pop(which.into(), edits, |_| ())),
             _ => drop(self.add(member.as_bytes(), limits, edits)),
@@ -46,7 +51,8 @@ impl Changed for Hash {
         let terms = Terms { now_ms: 1_000, limits: *limits };
         let expire_ms = if what & 0x10 == 0 { 0 } else { 900 + u64::from(which) };
         let field = Field { name, value: Item::of(value.as_bytes()), expire_ms };
-        match what % 5 {
+        match what % 6 {
+            5 => drop(self.set_versioned(field, None, &terms, edits)),
             0 => drop(self.remove(name, 1_000, edits)),
             1 => self.set_expiry(name, expire_ms, edits),
             2 => drop(self.remove_expired(1_000, 2, edits)),
@@ -64,7 +70,10 @@ impl Changed for SortedSet {
             2 => -f64::from(score),
             _ => f64::from(score),
         };
-        match what % 10 {
+        let expire_ms = if what & 0x10 == 0 { 0 } else { 900 + u64::from(which) };
+        let scored = Scored { score, expire_ms, version: None };
+        match what % 12 {
+            10 | 11 => drop(self.set_versioned(member.as_bytes(), scored, limits, edits)),
             0 => drop(self.remove(member.as_bytes(), edits)),
             1 => drop(self.remove_ranks(usize::from(which)..usize::from(which) + 3, edits)),
             2 => drop(self.pop(Direction::Forward, edits, |_| ())),
@@ -166,10 +175,12 @@ fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
     let mut collection = C::new();
     let mut disk: Option<Disk> = None;
     let mut touched = DirtyElements::new(C::KEEPING);
+    let mut clock = VersionClock::new(1_000, 1);
     let mut steps = steps.iter();
     while steps.len() > 0 {
         for &step in steps.by_ref().take(every) {
-            collection.change(step, &limits, &mut Edits::none().noting(Some(&mut touched)));
+            let edits = Edits::none().noting(Some(&mut touched));
+            collection.change(step, &limits, &mut edits.versioning(Some(&mut clock)));
         }
         let Some(value) = as_ref(&collection) else {
             disk = None;
@@ -189,7 +200,8 @@ fn rounds<C: Changed>(steps: &[Step], every: usize, slice: usize) {
                 now.write(row, name, content);
             });
             for &step in steps.by_ref().take(2) {
-                collection.change(step, &limits, &mut Edits::none().noting(Some(&mut touched)));
+                let edits = Edits::none().noting(Some(&mut touched));
+                collection.change(step, &limits, &mut edits.versioning(Some(&mut clock)));
             }
         }
         if goes_on {
@@ -207,9 +219,10 @@ fn written_as_edits<C: Changed>(steps: &[Step], every: usize) {
     limits.hash.entries_max = 8;
     limits.set.entries_max = 4;
     limits.sorted_set.entries_max = 8;
-    let mut collection = C::new();
+    let (mut collection, mut clock) = (C::new(), VersionClock::new(1_000, 1));
     for &step in steps {
-        collection.change(step, &limits, &mut Edits::none());
+        let edits = &mut Edits::none().versioning(Some(&mut clock));
+        collection.change(step, &limits, edits);
     }
     let (mut out, mut breaks) = (b"before".to_vec(), Breaks::default());
     let begin = out.len();

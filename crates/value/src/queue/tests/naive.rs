@@ -304,6 +304,17 @@ impl NaiveQueue {
         purged
     }
 
+    pub(super) fn withdraw(&mut self, id: MessageId, now_ms: u64) -> bool {
+        self.pass(now_ms);
+        let before = self.messages.len();
+        self.messages.retain(|message| {
+            message.id != id || matches!(message.state, State::Leased | State::Dead)
+        });
+        let is_gone = self.messages.len() < before;
+        self.totals.expired += u64::from(is_gone);
+        is_gone
+    }
+
     pub(super) fn revive(&mut self, ids: Option<&[MessageId]>, now_ms: u64) -> usize {
         self.pass(now_ms);
         let mut revived = 0;
