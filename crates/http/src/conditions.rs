@@ -1,7 +1,9 @@
-//! What a read demands of the tag that the value has now (RFC 9110, section 13).
+//! What a read demands of the tag that the value has now, and what a write does (RFC 9110, section
+//! 13).
 
 use crate::problem::Problem;
-use basalt_http1::{Comparison, ETag, ETags, Field, Head, if_range_holds};
+use basalt_http1::{Comparison, ETag, ETags, Field, Head, Several, Status, if_range_holds};
+use std::borrow::Cow;
 
 /// Longest value that has a tag without a version: the digest of a longer one would take longer
 /// than the rest of its response.
@@ -74,4 +76,51 @@ impl Conditions {
         let holds = |field: &[u8]| current.is_some_and(|current| if_range_holds(field, current));
         self.if_range.as_deref().is_none_or(holds)
     }
+}
+
+/// What a write demands of what is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Condition {
+    Missing,
+    There,
+    /// It is the value's.
+    Tag(ETag),
+}
+
+impl Condition {
+    /// The words of it, as the options of CAS commands.
+    pub(crate) fn words(self) -> Cow<'static, str> {
+        match self {
+            Condition::Missing => Cow::Borrowed("NX"),
+            Condition::There => Cow::Borrowed("XX"),
+            Condition::Tag(ETag::Version(version)) => Cow::Owned(format!("IF {version}")),
+            Condition::Tag(ETag::Digest(digest)) => Cow::Owned(format!("IFDEQ {digest:016x}")),
+        }
+    }
+}
+
+/// What a write demands, if anything. A tag that is none of ours is no value's.
+pub(crate) fn condition(head: &Head, bytes: &[u8]) -> Result<Option<Condition>, Problem> {
+    let tags = |field| head.field(field).map(|range| ETags::parse(&bytes[range])).transpose();
+    let if_match = tags(Field::IfMatch)?;
+    let if_none_match = tags(Field::IfNoneMatch)?;
+    let several = |Several| Problem::bad_request("name one entity tag");
+    match (if_match, if_none_match) {
+        (Some(ETags::Any), Some(ETags::Any)) => Err(unmet()),
+        (Some(tags @ ETags::OneOf(_)), _) => {
+            match tags.only().map_err(several)? {
+                // No key has the version 0.
+                None | Some(ETag::Version(0)) => Err(unmet()),
+                Some(tag) => Ok(Some(Condition::Tag(tag))),
+            }
+        }
+        (Some(ETags::Any), _) => Ok(Some(Condition::There)),
+        (None, Some(ETags::Any)) => Ok(Some(Condition::Missing)),
+        (None, Some(ETags::OneOf(_)) | None) => Ok(None),
+    }
+}
+
+/// The condition of the request does not hold.
+pub(crate) fn unmet() -> Problem {
+    Problem::new(Status::PreconditionFailed, "CONDITION", "the condition of the request is not met")
 }

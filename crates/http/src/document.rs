@@ -1,7 +1,9 @@
 //! The interface as an OpenAPI 3.1 document, and as a page of the reference: both are written from
 //! the table of paths.
 
-use crate::operation::{Body, Items, Kind, Operation, Parameter, Route, Run, Segment};
+use crate::operation::{
+    Asks, Body, FeedKind, Items, Kind, Operation, Parameter, Route, Run, Segment,
+};
 use crate::table::{BASE64, DB, KEY, ROUTES};
 use basalt_http1::Method;
 use serde_json::{Map, Value, json};
@@ -143,6 +145,13 @@ fn parameters(route: &Route, operations: &[&Operation], has_key_beside: bool) ->
         operations.iter().filter_map(|operation| operation.when).map(|(name, _)| name).collect();
     let own = operations.iter().flat_map(|operation| operation.parameters.iter().copied());
     let on_data = operations.iter().any(|operation| operation.is_on_data());
+    if operations.iter().any(|operation| matches!(operation.run, Run::Events(FeedKind::Stream))) {
+        let about = "The last event that the client has got.";
+        let schema = json!({ "type": "string" });
+        all.push(json!({
+            "name": "Last-Event-ID", "in": "header", "description": about, "schema": schema,
+        }));
+    }
     let has_db = on_data || operations.iter().any(|one| matches!(one.run, Run::Any | Run::Batch));
     let general = [(&DB, has_db), (&BASE64, on_data)];
     let general = general.into_iter().filter_map(|(parameter, has)| has.then_some(parameter));
@@ -279,23 +288,42 @@ fn responses(operations: &[&Operation]) -> Value {
     for operation in operations {
         for status in operation.statuses {
             let (about, has_body) = match status {
+                101 => ("A WebSocket", false),
                 200 => ("Done, and here it is", true),
                 201 => ("Something is there that was not", false),
                 204 => ("Done, or there is nothing to say", false),
                 206 => ("The part that was asked for", true),
                 304 => ("The client has what there is", false),
                 404 => ("There is nothing of the kind", false),
+                426 => ("Another version of WebSockets is meant", false),
                 416 => ("The part is behind the end", false),
                 _ => continue,
             };
             let mut response = json!({ "description": about });
+            let before = all.get(&status.to_string()).and_then(|before| before.get("content"));
+            let mut content = before.and_then(Value::as_object).cloned().unwrap_or_default();
+            if has_body && operation.asks() == Asks::Events {
+                content.insert("text/event-stream".to_owned(), json!({}));
+            } else if has_body {
+                content.insert("*/*".to_owned(), json!({}));
+            }
             if has_body {
-                response["content"] = json!({ "*/*": {} });
+                response["content"] = Value::Object(content);
             }
             all.insert(status.to_string(), response);
         }
     }
     Value::Object(all)
+}
+
+/// What a request says beside its method, to be meant.
+#[cfg(test)]
+fn demand(operation: &Operation) -> &'static str {
+    match operation.asks() {
+        Asks::Response => "",
+        Asks::Events => " with `Accept: text/event-stream`",
+        Asks::Socket => " with `Upgrade: websocket`",
+    }
 }
 
 fn name_of(method: Method) -> &'static str {
@@ -359,7 +387,8 @@ fn row(operation: &Operation) -> String {
     };
     let statuses: Vec<String> = operation.statuses.iter().map(u16::to_string).collect();
     let (method, statuses) = (name_of(operation.method), statuses.join(", "));
-    format!("| `{method}{query}` | {} | {body} | {statuses} |\n", operation.summary)
+    let demand = demand(operation);
+    format!("| `{method}{query}`{demand} | {} | {body} | {statuses} |\n", operation.summary)
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@
 //! Requests are parsed ahead of those that run, so plans wait in the order of their requests. What
 //! no command answers, an error for one, is answered when all before it is.
 
+use crate::feed::{Feed, Opening};
+use crate::general::{General, Spelling};
 use crate::guard::listed_origin;
+use crate::hust::{Said, Talking, Talks};
 use crate::identity::{Accepted, Authority};
 use crate::intake::{Arrival, Intake};
 use crate::logins::Logins;
@@ -16,7 +19,8 @@ use crate::patience::{Patience, Progress};
 use crate::plan::{Answer, Ending, Plan, Purpose};
 use crate::problem::Problem;
 use crate::respond::{
-    Circumstances, Own, leave_room, respond, respond_self, respond_together, take_part,
+    Circumstances, Own, flat, leave_room, respond, respond_hust, respond_self, respond_together,
+    take_part,
 };
 use crate::series::{Batch, Gathered, Series};
 use crate::task::{self, Task};
@@ -25,7 +29,7 @@ use basalt_config::{HttpSettings, Settings};
 use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Terms, Then};
 use basalt_env::Instant;
 use basalt_http1::{Body, Connection, Date, Head, Status};
-use basalt_net::{Front, Input, Next};
+use basalt_net::{Beat, Front, Input, Next};
 use basalt_resp::{Arg, Output, Protocol, Reply, ReplyMark, RequestLimits};
 use std::collections::VecDeque;
 use std::fmt;
@@ -61,8 +65,12 @@ pub struct HttpFront {
     /// the commands themselves, which are read once.
     gathered: Gathered,
     batch: Option<Batch>,
+    /// Of huststore's interface.
+    talks: Talks,
     /// What the front itself is about to answer.
     own: Option<(Own, Ending)>,
+    /// What the connection is for from its last request on.
+    feed: Option<Box<Feed>>,
 }
 
 /// A request of several commands that is being parsed.
@@ -105,7 +113,9 @@ impl HttpFront {
             under_way: None,
             gathered: Gathered::default(),
             batch: None,
+            talks: Talks::default(),
             own: None,
+            feed: None,
             server,
         }
     }
@@ -126,6 +136,9 @@ impl HttpFront {
         if let Some(under_way) = self.under_way.take() {
             return Ok(self.take_next(under_way, input.parsed(), words));
         }
+        if self.talks.is_long() {
+            return Ok(self.go_on_talking(input, words));
+        }
         let Some(head) = self.intake.take_head(input, &self.settings.http)? else {
             let there = input.bytes().len() - input.parsed();
             return Ok(Next::Incomplete { wanted: there + 1 });
@@ -144,6 +157,7 @@ impl HttpFront {
         let circumstances = task::Circumstances { server: &self.server, authority, accepted };
         let task = match Task::of(&head, &input.bytes()[input.parsed()..], circumstances) {
             Ok(Task::Own(own)) => return self.answer_instead(input, head, own),
+            Ok(Task::Feed(opening)) => return Ok(self.open(input, head, *opening, words)),
             Ok(task) => task,
             Err(problem) => return self.answer_instead(input, head, Own::Problem(problem)),
         };
@@ -161,14 +175,68 @@ impl HttpFront {
                 return Ok(Next::Incomplete { wanted });
             }
         };
-        Ok(self.write(input, (&head, body), task, words))
+        Ok(self.write(input, (head, body), task, words))
+    }
+
+    /// Opens a feed, when all requests before have been answered: what it is told by then decides
+    /// what the rest of the client's bytes are.
+    fn open(
+        &mut self,
+        input: &mut Input,
+        head: Head,
+        opening: Opening,
+        words: &mut Vec<Arg>,
+    ) -> Next {
+        if !self.intake.is_first() {
+            self.intake.put_back(head);
+            return Next::Passed { bytes: 0 };
+        }
+        let feed = Feed::open(opening, (input, head.bytes), &self.server);
+        self.feed.insert(Box::new(feed)).next(input, words, &self.settings.http)
+    }
+
+    /// A command of a feed has run, or begins again.
+    fn end_of_feed(&mut self, (ended, mark): (Ended, ReplyMark), out: &mut Output) -> Then {
+        let Some(feed) = &mut self.feed else { return Then::Closes };
+        if ended != Ended::Answered {
+            Reply::new(out, Protocol::Resp3).cut(mark);
+            return Then::GoesOn;
+        }
+        let reply = take_part(mark, out, self.settings.http.json_bytes_max);
+        if reply.as_ref().is_some_and(Vec::is_empty) {
+            // It has been taken back: the client is about to be disconnected.
+            return Then::Closes;
+        }
+        self.date.set(self.server.env.clock.unix_ms());
+        feed.answered(reply, out, circumstances(&self.date, &self.settings.http))
+    }
+
+    /// Whether the client that has opened a feed may still have it.
+    fn rights_hold(&mut self) -> bool {
+        self.renew_settings();
+        self.accepted.still_holds(Authority {
+            settings: &self.settings,
+            settings_version: self.settings_version,
+            logins: &self.logins,
+            clock: &*self.server.env.clock,
+        })
+    }
+
+    fn end_rights(&mut self, out: &mut Output) -> Beat {
+        self.date.set(self.server.env.clock.unix_ms());
+        let circumstances = circumstances(&self.date, &self.settings.http);
+        let text = "NOAUTH The password or the token does not hold any more.";
+        if let Some(feed) = &mut self.feed {
+            feed.fail(Problem::of_error(text.as_bytes()), out, circumstances);
+        }
+        Beat::Closes
     }
 
     /// Writes the words of the request at hand, whose body of this many bytes is there.
     fn write(
         &mut self,
         input: &mut Input,
-        (head, body): (&Head, usize),
+        (head, body): (Head, usize),
         task: Task,
         words: &mut Vec<Arg>,
     ) -> Next {
@@ -177,7 +245,7 @@ impl HttpFront {
         let is_first = self.intake.is_first();
         let mut writing = Writing {
             input,
-            head,
+            head: &head,
             body_bytes: body,
             server: &self.server,
             authority: Authority {
@@ -186,7 +254,7 @@ impl HttpFront {
                 logins: &self.logins,
                 clock: &*self.server.env.clock,
             },
-            ending: Ending::of(head, self.origin),
+            ending: Ending::of(&head, self.origin),
         };
         let mut read = if is_first { self.batch.take() } else { None };
         match writing.write(task, &mut read, words) {
@@ -195,7 +263,8 @@ impl HttpFront {
                 self.intake.pass();
                 Next::Request { bytes }
             }
-            Ok(Written::Answered(own)) => self.pass(head, body, own),
+            Ok(Written::Answered(own)) => self.pass(&head, body, own),
+            Ok(Written::Talk(talking)) => self.talk(input, head, talking, words),
             Ok(Written::Several(mut series, purpose, plan)) => {
                 if is_first {
                     series.skip(self.gathered.ran);
@@ -206,9 +275,58 @@ impl HttpFront {
             }
             Err(problem) => {
                 words.truncate(before);
-                self.pass(head, body, Own::Problem(problem))
+                self.pass(&head, body, Own::Problem(problem))
             }
         }
+    }
+
+    /// Begins a talk of huststore's interface.
+    fn talk(
+        &mut self,
+        input: &mut Input,
+        head: Head,
+        talking: Talking,
+        words: &mut Vec<Arg>,
+    ) -> Next {
+        if !talking.talk.is_last() {
+            if !self.intake.is_first() {
+                self.intake.put_back(head);
+                return Next::Later;
+            }
+            self.talks.begin_long(talking);
+            return self.go_on_talking(input, words);
+        }
+        let (bytes, ending) = (talking.bytes(), talking.ending);
+        match self.talks.begin_short(talking, input, words) {
+            Ok((db, has_room)) => {
+                self.plan_hust(db, has_room, ending);
+                self.intake.pass();
+                Next::Request { bytes }
+            }
+            Err(problem) => self.pass(&head, bytes - head.bytes, Own::Problem(problem)),
+        }
+    }
+
+    /// Goes on with a talk of several commands.
+    fn go_on_talking(&mut self, input: &mut Input, words: &mut Vec<Arg>) -> Next {
+        let before = words.len();
+        match self.talks.go_on(input, words) {
+            Ok(Said::Waits) => Next::Later,
+            Ok(Said::Over(bytes)) => Next::Passed { bytes },
+            Ok(Said::Command { db, has_room, ending }) => {
+                self.plan_hust(db, has_room, ending);
+                Next::Request { bytes: 0 }
+            }
+            Err(problem) => {
+                words.truncate(before);
+                self.close_with(Own::Problem(problem), OF_NO_REQUEST)
+            }
+        }
+    }
+
+    fn plan_hust(&mut self, db: u8, has_room: bool, ending: Ending) {
+        let general = General { db, spelling: Spelling::Plain };
+        self.plans.push_back(Plan::new(Answer::Hust { has_room }, general, ending));
     }
 
     /// Takes the next command of a request of several, which begins at `start`.
@@ -232,7 +350,7 @@ impl HttpFront {
         out: &mut Output,
     ) -> Then {
         let bytes_max = self.settings.http.json_bytes_max;
-        let reply = take_part(mark, out, bytes_max);
+        let reply = take_part(mark, out, self.gathered.room(bytes_max));
         if reply.as_ref().is_some_and(Vec::is_empty) {
             // It has been taken back: the client is about to be disconnected.
             return Then::Closes;
@@ -241,7 +359,7 @@ impl HttpFront {
         if !is_last {
             return Then::GoesOn;
         }
-        let outcome = std::mem::take(&mut self.gathered).outcome(purpose);
+        let outcome = std::mem::take(&mut self.gathered).outcome(purpose, bytes_max);
         self.batch = None;
         self.date.set(self.server.env.clock.unix_ms());
         let circumstances = circumstances(&self.date, &self.settings.http);
@@ -252,6 +370,7 @@ impl HttpFront {
     fn note_run(&mut self) {
         match self.current.as_ref().map(|plan| plan.answer) {
             Some(Answer::Part { is_last: false, .. }) => self.gathered.ran += 1,
+            Some(Answer::Hust { .. }) if self.talks.is_long() => {}
             _ => self.intake.note_answer(),
         }
     }
@@ -317,6 +436,9 @@ impl HttpFront {
 impl Front for HttpFront {
     fn next(&mut self, input: &mut Input, _: &RequestLimits, words: &mut Vec<Arg>) -> Next {
         self.renew_settings();
+        if let Some(feed) = &mut self.feed {
+            return feed.next(input, words, &self.settings.http);
+        }
         match self.parse(input, words) {
             Ok(next) => next,
             Err(problem) => self.close_with(Own::Problem(problem), OF_NO_REQUEST),
@@ -324,9 +446,13 @@ impl Front for HttpFront {
     }
 
     fn rewind(&mut self) {
+        if let Some(feed) = &mut self.feed {
+            return feed.rewind();
+        }
         self.intake.rewind();
         self.plans.clear();
         self.under_way = None;
+        self.talks.rewind(self.is_late);
         if let Some((Own::Continue, _)) = self.own.take() {
             self.intake.was_not_told();
         }
@@ -336,6 +462,14 @@ impl Front for HttpFront {
     }
 
     fn answer(&mut self, out: &mut Output) {
+        if let Some(feed) = &mut self.feed {
+            return feed.answer(out);
+        }
+        if self.talks.pass() {
+            self.intake.pass();
+            self.intake.note_answer();
+            return;
+        }
         let Some((own, ending)) = self.own.take() else { return };
         if own != Own::Continue {
             self.intake.note_answer();
@@ -344,6 +478,9 @@ impl Front for HttpFront {
     }
 
     fn refuse(&mut self, out: &mut Output) {
+        if let Some(feed) = &mut self.feed {
+            return feed.refuse(out);
+        }
         if let Some((own, ending)) = self.own.take() {
             self.respond_self(&own, ending, out);
         }
@@ -357,8 +494,11 @@ impl Front for HttpFront {
         self.respond_self(&own, OF_NO_REQUEST, out);
     }
 
-    /// No request by HTTP subscribes to anything.
-    fn deliver(&mut self, _: Output, _: &mut Output) {}
+    fn deliver(&mut self, message: Output, out: &mut Output) {
+        if let Some(feed) = &mut self.feed {
+            feed.deliver(&flat(message), out);
+        }
+    }
 
     fn protocol(&self) -> Protocol {
         Protocol::Resp3
@@ -374,10 +514,16 @@ impl Front for HttpFront {
 
     #[inline]
     fn database(&self, selected: u8) -> u8 {
-        self.plans.back().map_or(selected, |plan| plan.general.db)
+        match &self.feed {
+            Some(feed) => feed.db(),
+            None => self.plans.back().map_or(selected, |plan| plan.general.db),
+        }
     }
 
     fn is_late(&mut self, now: Instant, unparsed: usize) -> bool {
+        if self.feed.is_some() {
+            return false;
+        }
         let (request, body_bytes) = self.intake.progress(unparsed);
         let is_sent = unparsed > 0 || body_bytes.is_some();
         let progress = is_sent.then_some(Progress { request, body_bytes });
@@ -391,13 +537,63 @@ impl Front for HttpFront {
     }
 
     fn idle_max(&self) -> Option<Duration> {
-        self.settings.http.idle_time_max
+        if self.feed.is_some() { None } else { self.settings.http.idle_time_max }
+    }
+
+    fn stands(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.stands())
+    }
+
+    fn listens(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.listens())
+    }
+
+    fn hear(&mut self, input: &mut Input, out: &mut Output) -> bool {
+        self.renew_settings();
+        let told = (&self.settings.http, out);
+        self.feed.as_mut().is_some_and(|feed| feed.hear(input, told))
+    }
+
+    fn give_up(&mut self, input: &mut Input) -> bool {
+        self.feed.as_mut().is_some_and(|feed| feed.give_up(input))
+    }
+
+    fn say_goodbye(&mut self, out: &mut Output) {
+        if let Some(feed) = &mut self.feed {
+            feed.say_goodbye(out);
+        }
+    }
+
+    fn part(&mut self, input: &mut Input) -> bool {
+        self.feed.as_mut().is_some_and(|feed| feed.part(input))
+    }
+
+    fn miss(&mut self, reply: Output) {
+        if let Some(feed) = &mut self.feed {
+            feed.miss(&flat(reply));
+        }
+    }
+
+    fn beat(&mut self, now: Instant, owed_bytes: usize, out: &mut Output) -> Beat {
+        if self.feed.is_none() {
+            return Beat::Nothing;
+        }
+        if !self.rights_hold() {
+            return self.end_rights(out);
+        }
+        let Some(feed) = &mut self.feed else { return Beat::Nothing };
+        feed.beat(now, owed_bytes, (&self.settings.http, out))
     }
 }
 
 impl ReplyForm for HttpFront {
     #[inline]
     fn begin(&mut self, out: &mut Output) -> Option<Terms> {
+        if let Some(feed) = &self.feed {
+            self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
+            // It waits as long as its client is there.
+            return Some(Terms { db: feed.db(), key_wait_max: Duration::MAX });
+        }
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
         leave_room(self.current.as_ref(), out);
@@ -413,6 +609,9 @@ impl ReplyForm for HttpFront {
     #[inline]
     fn end(&mut self, ended: Ended, out: &mut Output) -> Then {
         let Some(mark) = self.mark.take() else { return Then::Closes };
+        if self.feed.is_some() {
+            return self.end_of_feed((ended, mark), out);
+        }
         if ended != Ended::Answered {
             Reply::new(out, Protocol::Resp3).cut(mark);
             if ended == Ended::AnsweredLater {
@@ -432,6 +631,11 @@ impl ReplyForm for HttpFront {
             return self.end_part((plan, mark), (purpose, is_last), out);
         }
         self.date.set(self.server.env.clock.unix_ms());
+        if let Answer::Hust { .. } = plan.answer {
+            let circumstances = circumstances(&self.date, &self.settings.http);
+            let then = respond_hust(&plan, mark, &mut self.talks, out, circumstances);
+            return then.unwrap_or(Then::GoesOn);
+        }
         respond(plan, mark, out, circumstances(&self.date, &self.settings.http))
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::logins::Logins;
 use crate::problem::Problem;
-use basalt_config::Settings;
+use basalt_config::{Secret, Settings};
 use basalt_env::Clock;
-use basalt_http1::{Credentials, Field, Head, Status};
+use basalt_http1::{Credentials, Field, Head, Refusal, Status};
 use std::hint::black_box;
 
 /// The only user.
@@ -49,7 +49,7 @@ impl Accepted {
         bytes: &[u8],
         authority: Authority<'_>,
     ) -> Result<Identity, Problem> {
-        let Authority { settings, settings_version: version, logins, clock } = authority;
+        let Authority { settings, settings_version: version, clock, .. } = authority;
         let Some(password) = &settings.clients.password else { return Ok(Identity::Anybody) };
         let Some(value) = head.field(Field::Authorization).map(|range| &bytes[range]) else {
             let text = "NOAUTH Authentication required.";
@@ -59,19 +59,41 @@ impl Accepted {
         if self.version == version && now_ms < self.end_ms && is_same(&self.value, value) {
             return Ok(Identity::Proven);
         }
-        let mut scratch = Vec::new();
-        let end_ms = match Credentials::parse(value, &mut scratch)? {
-            Credentials::Basic { user, password: given } => {
-                // Both are looked at, so that a wrong user takes as long as a wrong password.
-                let is_right = password.is(given) & (user == DEFAULT_USER);
-                is_right.then_some(u64::MAX)
-            }
-            Credentials::Bearer { token } => logins.end_of(token, now_ms, settings),
+        let Some(end_ms) = end_ms(value, password, authority)? else {
+            return Err(wrong_password(head, bytes));
         };
-        let Some(end_ms) = end_ms else { return Err(wrong_password(head, bytes)) };
         *self = Accepted { value: value.to_vec(), version, end_ms };
         Ok(Identity::Proven)
     }
+
+    /// Whether what was accepted last would be accepted again: the password may have changed, the
+    /// token may have ended.
+    pub(crate) fn still_holds(&mut self, authority: Authority<'_>) -> bool {
+        let Some(password) = &authority.settings.clients.password else { return true };
+        if self.version != authority.settings_version {
+            let end_ms = end_ms(&self.value, password, authority);
+            self.end_ms = end_ms.ok().flatten().unwrap_or(0);
+            self.version = authority.settings_version;
+        }
+        authority.clock.unix_ms() < self.end_ms
+    }
+}
+
+/// Until when credentials are good, in unix milliseconds; `None` if they are not.
+fn end_ms(
+    value: &[u8],
+    password: &Secret,
+    Authority { settings, logins, clock, .. }: Authority<'_>,
+) -> Result<Option<u64>, Refusal> {
+    let mut scratch = Vec::new();
+    Ok(match Credentials::parse(value, &mut scratch)? {
+        Credentials::Basic { user, password: given } => {
+            // Both are looked at, so that a wrong user takes as long as a wrong password.
+            let is_right = password.is(given) & (user == DEFAULT_USER);
+            is_right.then_some(u64::MAX)
+        }
+        Credentials::Bearer { token } => logins.end_of(token, clock.unix_ms(), settings),
+    })
 }
 
 /// Whether two texts are the same, found out in a time that depends on their lengths alone, so that

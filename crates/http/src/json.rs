@@ -15,17 +15,19 @@ use crate::problem::Problem;
 use basalt_http1::Status;
 use basalt_http1::base64::{self, Alphabet};
 use std::collections::{HashSet, VecDeque};
+use std::io::{self, Write};
 
 /// Deepest nesting that is written; commands nest less, scripts up to 100.
 const DEPTH_MAX: usize = 128;
 /// Integers beyond these are not exact in JavaScript.
 const EXACT: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
-/// A reply as JSON.
+/// A reply as JSON of at most `bytes_max`. What is longer is not written to its end: a character
+/// can become six.
 ///
 /// # Errors
-/// The reply is an error, or too deep.
-pub(crate) fn of_reply(reply: &[u8]) -> Result<Vec<u8>, Problem> {
+/// The reply is an error, or too deep, or too large.
+pub(crate) fn of_reply(reply: &[u8], bytes_max: usize) -> Result<Vec<u8>, Problem> {
     if let Some((b'-', text, _)) = line(reply, 0) {
         return Err(Problem::of_error(text));
     }
@@ -33,18 +35,20 @@ pub(crate) fn of_reply(reply: &[u8]) -> Result<Vec<u8>, Problem> {
         || Problem::new(Status::BadRequest, "REPLYTOODEEP", "the reply is nested too deep");
     let mut objects = Objects { reply, are: VecDeque::new() };
     objects.find(0, 0).ok_or_else(too_deep)?;
-    let mut writer =
-        Writer { reply, are_objects: objects.are, out: Vec::with_capacity(reply.len()) };
+    let out = Room { bytes: Vec::with_capacity(reply.len().min(bytes_max)), bytes_max };
+    let mut writer = Writer { reply, are_objects: objects.are, out };
     match writer.value(0, 0) {
-        Some(end) if end == reply.len() => Ok(writer.out),
+        Some(end) if end == reply.len() && writer.out.has_held() => Ok(writer.out.bytes),
+        _ if !writer.out.has_held() => Err(Problem::reply_too_large(bytes_max)),
         _ => Err(too_deep()),
     }
 }
 
-/// A reply as an element of JSON, errors as those within a reply; `None` if it is too deep.
-pub(crate) fn of_element(reply: &[u8]) -> Option<Vec<u8>> {
+/// A reply as an element of JSON of at most `bytes_max`, errors as those within a reply; `None`
+/// if it is too deep or too large.
+pub(crate) fn of_element(reply: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
     let array = [b"*1\r\n", reply].concat();
-    let array = of_reply(&array).ok()?;
+    let array = of_reply(&array, bytes_max.saturating_add(2)).ok()?;
     Some(array[1..array.len() - 1].to_vec())
 }
 
@@ -110,13 +114,48 @@ struct Writer<'a> {
     reply: &'a [u8],
     /// Of the maps that are not written, in their order.
     are_objects: VecDeque<bool>,
-    out: Vec<u8>,
+    out: Room,
+}
+
+/// What is written, until it is more than there is room for.
+struct Room {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Room {
+    fn has_held(&self) -> bool {
+        self.bytes.len() <= self.bytes_max
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    fn extend_from_slice(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+}
+
+/// Writes pieces of a text.
+impl Write for Room {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.extend_from_slice(piece);
+        if self.has_held() { Ok(piece.len()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl<'a> Writer<'a> {
     /// Writes the value that begins there; returns where it ends.
     fn value(&mut self, at: usize, depth: usize) -> Option<usize> {
         let (kind, text, next) = line(self.reply, at)?;
+        if !self.out.has_held() {
+            return None;
+        }
         match kind {
             b'+' | b'(' => self.text(text),
             b'-' => {
@@ -183,11 +222,12 @@ impl<'a> Writer<'a> {
     fn text(&mut self, bytes: &[u8]) {
         match str::from_utf8(bytes) {
             Ok(text) => {
-                serde_json::to_writer(&mut self.out, text).expect("text can be written to memory");
+                let written = serde_json::to_writer(&mut self.out, text);
+                debug_assert!(written.is_ok() || !self.out.has_held(), "memory takes text");
             }
             Err(_) => {
                 self.out.extend_from_slice(br#"{"$b64":""#);
-                base64::encode(bytes, Alphabet::Standard, &mut self.out);
+                base64::encode(bytes, Alphabet::Standard, &mut self.out.bytes);
                 self.out.extend_from_slice(br#""}"#);
             }
         }
@@ -219,7 +259,7 @@ mod tests {
     use super::*;
 
     fn json(reply: &[u8]) -> String {
-        String::from_utf8(of_reply(reply).unwrap()).unwrap()
+        String::from_utf8(of_reply(reply, 1000).unwrap()).unwrap()
     }
 
     #[test]
@@ -248,15 +288,30 @@ mod tests {
         ] {
             assert_eq!(json(reply), expected, "{}", reply.escape_ascii());
         }
-        assert_eq!(of_reply(b"-ERR no\r\n").unwrap_err().code, "ERR");
+        assert_eq!(of_reply(b"-ERR no\r\n", 1000).unwrap_err().code, "ERR");
+    }
+
+    #[test]
+    fn what_grows_too_large_is_not_written_to_its_end() {
+        let reply = |text: &[u8]| {
+            [b"*2\r\n:1\r\n$", text.len().to_string().as_bytes(), b"\r\n", text, b"\r\n"].concat()
+        };
+        for (text, len) in [(&[0; 1_000][..], 6_000), (&[0xff; 999], 1_332 + 9), (b"abc", 3)] {
+            let (reply, len) = (reply(text), len + r#"[1,""]"#.len());
+            assert_eq!(of_reply(&reply, len).unwrap().len(), len);
+            assert_eq!(of_reply(&reply, len - 1).unwrap_err().code, "REPLYTOOLARGE");
+        }
+        let mut room = Room { bytes: Vec::new(), bytes_max: 100 };
+        assert!(serde_json::to_writer(&mut room, &"\0".repeat(1_000)).is_err());
+        assert!(room.bytes.len() < 110, "{}", room.bytes.len());
     }
 
     #[test]
     fn what_is_too_deep_or_cut_is_refused() {
         let deep = [b"*1\r\n".repeat(200), b"_\r\n".to_vec()].concat();
-        assert!(of_reply(&deep).is_err());
+        assert!(of_reply(&deep, 1000).is_err());
         for cut in [&b"*2\r\n:1\r\n"[..], b"$5\r\nabc\r\n", b"%1\r\n+a\r\n", b"", b"x"] {
-            assert!(of_reply(cut).is_err(), "{}", cut.escape_ascii());
+            assert!(of_reply(cut, 1000).is_err(), "{}", cut.escape_ascii());
         }
     }
 }

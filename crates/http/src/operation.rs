@@ -5,7 +5,8 @@
 //! say what another does not know.
 
 use crate::plan::{Answer, Purpose};
-use basalt_http1::Method;
+use basalt_http1::sse::EVENT_STREAM;
+use basalt_http1::{Field, Head, Method};
 
 /// A path and what it takes.
 pub(crate) struct Route {
@@ -45,10 +46,18 @@ pub(crate) enum Run {
     String,
     /// The command of these words, by `translate.rs`.
     Command(&'static [Part], Answer),
+    /// A read of what may have a tag, by `translate.rs`; conditions are on that.
+    Tagged(&'static [Part], Answer),
+    /// A write, and the command that does it under a condition on the tag, by `translate.rs`.
+    Conditional { plain: (&'static [Part], Answer), under: &'static [Part] },
     /// Several commands as one, by `translate.rs` and `series.rs`.
     Several(&'static [Part], Purpose),
     /// One of two, by whether the time in the body is null: several commands, or one.
     Expiry { cleared: &'static [Part], set: (&'static [Part], Answer) },
+    /// Server-sent events, by `feed.rs`.
+    Events(FeedKind),
+    /// A WebSocket, by `feed.rs`.
+    Socket(FeedKind),
     /// Any command, by `command.rs`.
     Any,
     /// Commands one after the other, by `series.rs`.
@@ -63,6 +72,47 @@ pub(crate) enum Run {
     Login,
     /// The table itself, by `document.rs`.
     Document,
+}
+
+/// As what a client wants the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asks {
+    /// As a response that ends.
+    Response,
+    /// As server-sent events.
+    Events,
+    /// Over a WebSocket.
+    Socket,
+}
+
+impl Asks {
+    /// As what the client wants it whose request has this head.
+    pub(crate) fn of(head: &Head, bytes: &[u8]) -> Asks {
+        let accept = head.field(Field::Accept).map_or(&b""[..], |range| &bytes[range]);
+        let mut kinds = accept.split(|&byte| byte == b',' || byte == b';');
+        let wants_events =
+            kinds.any(|kind| kind.trim_ascii().eq_ignore_ascii_case(EVENT_STREAM.as_bytes()));
+        let is_socket = |protocol: &[u8]| protocol.trim_ascii().eq_ignore_ascii_case(b"websocket");
+        let upgrade = head.field(Field::Upgrade).map_or(&b""[..], |range| &bytes[range]);
+        match head.method {
+            Method::Get if head.upgrades && upgrade.split(|&byte| byte == b',').any(is_socket) => {
+                Asks::Socket
+            }
+            Method::Get if wants_events => Asks::Events,
+            _ => Asks::Response,
+        }
+    }
+}
+
+/// What a path has feeds of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FeedKind {
+    /// The entries of a stream.
+    Stream,
+    /// The messages of a channel, or of channels.
+    Channel,
+    /// The messages of a queue.
+    Queue,
 }
 
 /// What an operation takes as its body.
@@ -151,12 +201,21 @@ pub(crate) enum Part {
     Whole(&'static Parameter, &'static str, &'static str),
     /// How old an entry of a stream may become: the words that trim it.
     Age(&'static Parameter),
+    /// The condition of the request; a digest is one, or no value has one.
+    Condition(Digests),
     /// The body.
     Body,
     /// Here the next command of several begins.
     Next,
     /// The body under a name; its names and what is under them if it is JSON.
     BodyAs(&'static str),
+}
+
+/// Whether a value without a version has its digest for a tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Digests {
+    Had,
+    NotHad,
 }
 
 /// In what a command takes a time.
@@ -180,6 +239,24 @@ impl Operation {
 
     /// Whether its requests run a command on data: they name a database and spell names.
     pub(crate) fn is_on_data(&self) -> bool {
-        matches!(self.run, Run::String | Run::Command(..) | Run::Several(..) | Run::Expiry { .. })
+        let is_command = matches!(
+            self.run,
+            Run::String
+                | Run::Command(..)
+                | Run::Tagged(..)
+                | Run::Conditional { .. }
+                | Run::Several(..)
+                | Run::Expiry { .. }
+        );
+        is_command || matches!(self.run, Run::Events(_) | Run::Socket(_))
+    }
+
+    /// As what its requests want the answer.
+    pub(crate) fn asks(&self) -> Asks {
+        match self.run {
+            Run::Events(_) => Asks::Events,
+            Run::Socket(_) => Asks::Socket,
+            _ => Asks::Response,
+        }
     }
 }

@@ -75,6 +75,11 @@ pub(crate) enum Answer {
     },
     /// A write under a condition: 201 if there was nothing, else 204; 412 if it was not met.
     Outcome,
+    /// A write where nothing may have been: 201; 412 if there was something.
+    Made,
+    /// CAS.SISMEMBER or CAS.ZSCORE: 204, or 200 with the score, with the tag; 404 if it is not
+    /// there.
+    Element,
     /// GETDEL: 204, or 404 if there was nothing.
     Removed,
     /// A whole number: 200 with it under this name.
@@ -93,6 +98,8 @@ pub(crate) enum Answer {
     Entry,
     /// The id of a message: 201.
     Queued,
+    /// The answer to a message: 200 with it, or 204 if there was none in time.
+    Called,
     /// A reply of a shape, as JSON.
     Shaped(Shape),
     /// The reply of one of several commands: gathered, and answered together.
@@ -101,6 +108,11 @@ pub(crate) enum Answer {
     Report {
         /// In OpenMetrics.
         is_open: bool,
+    },
+    /// The reply of a command of huststore's interface.
+    Hust {
+        /// Room is left before it, for it may be sent as it is.
+        has_room: bool,
     },
     /// Any reply, as JSON.
     Json,
@@ -119,4 +131,11 @@ pub(crate) enum Purpose {
     Copy,
     /// EXISTS and a change, as one: 404 if there is nothing, else 204.
     Persist,
+}
+
+impl Purpose {
+    /// Of the commands of a batch, which may be one transaction.
+    pub(crate) fn of_batch(is_atomic: bool) -> Purpose {
+        if is_atomic { Purpose::Atomic } else { Purpose::Batch }
+    }
 }

@@ -120,7 +120,7 @@ impl From<Refusal> for Problem {
             _ => "BADREQUEST",
         };
         let problem = Problem::new(refusal.status(), code, refusal.to_string());
-        // CONNECT and TRACE, which no path takes.
+        // CONNECT, TRACE and QUERY, which no path takes.
         let is_refused = refusal.status() == Status::MethodNotAllowed;
         let allow = is_refused.then(|| "GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS".to_owned());
         Problem { closes: refusal.closes(), allow, ..problem }

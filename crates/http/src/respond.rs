@@ -12,6 +12,9 @@
 
 use crate::console::{self, Served};
 use crate::general::Spelling;
+use crate::hust::answer::Answered;
+use crate::hust::talk::Profile;
+use crate::hust::talks::Talks;
 use crate::json;
 use crate::metrics::{OF_OPEN_METRICS, OF_PROMETHEUS};
 use crate::plan::{Answer, Ending, Plan};
@@ -20,7 +23,9 @@ use crate::series::Outcome;
 use crate::shape::{Shape, Shaped};
 use crate::tagged::Wanted;
 use basalt_dispatch::Then;
-use basalt_http1::{ByteRange, Connection, ContentRange, Date, ResponseHead, Status, Value};
+use basalt_http1::{
+    ByteRange, Connection, ContentRange, Date, ResponseHead, Status, Value, WEBSOCKET_LINES,
+};
 use basalt_resp::{Output, Protocol, Reply, ReplyMark};
 use std::io::IoSlice;
 use std::ops::Range;
@@ -36,7 +41,7 @@ const OF_VALUES: &str = "Content-Type: application/octet-stream\r\nX-Content-Typ
 const OF_DOCUMENTS: &str = "Content-Type: application/octet-stream\r\nX-Content-Type-Options: nosniff\r\n\
      Cache-Control: no-cache\r\nAccept-Ranges: bytes\r\n\
      Content-Disposition: attachment\r\nContent-Security-Policy: sandbox\r\n";
-const OF_JSON: &str = "Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n\
+pub(crate) const OF_JSON: &str = "Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n\
                        Cache-Control: no-store\r\n";
 const OF_PROBLEMS: &str = "Content-Type: application/problem+json\r\n\
                            X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
@@ -44,11 +49,14 @@ const OF_TEXTS: &str = "Content-Type: text/plain\r\nX-Content-Type-Options: nosn
                         Cache-Control: no-store\r\n";
 /// Fields that a page with a listed origin may send, and see.
 const SENT_BY_PAGES: &[u8] =
-    b"Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Basalt";
+    b"Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-Basalt";
 const SHOWN_TO_PAGES: &[u8] =
     b"Accept-Ranges, Allow, Basalt-Ttl-Ms, Content-Range, ETag, Location, Retry-After";
 /// How long a browser need not ask again what they may send.
 const PREFLIGHT_SECONDS: u64 = 600;
+/// Of events, which proxies are to pass on as they come.
+const OF_EVENTS: &str = "Content-Type: text/event-stream\r\nX-Content-Type-Options: nosniff\r\n\
+                         Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n";
 pub(crate) const OF_NOTHING: &str = "Cache-Control: no-cache\r\n";
 
 /// A response without a command's reply.
@@ -67,6 +75,8 @@ pub(crate) enum Own {
     File(Served),
     /// The methods of the target.
     Methods(String),
+    /// An answer of huststore's interface.
+    Hust(Box<Answered>, Profile),
     /// The client may send the body.
     Continue,
 }
@@ -100,6 +110,7 @@ fn room_of(plan: &Plan) -> usize {
         Answer::Value { range: None, is_document: false }
         | Answer::Tagged { range: None, is_document: false } => ROOM,
         Answer::Value { .. } | Answer::Tagged { .. } | Answer::Report { .. } => ROOM_MAX,
+        Answer::Hust { has_room: true } => ROOM,
         _ => 0,
     }
 }
@@ -129,12 +140,14 @@ pub(crate) fn respond(
             let conditions = plan.conditions.as_deref();
             response.tagged(room_of(&plan), Wanted { range, is_document, conditions });
         }
-        Answer::Outcome => response.outcome(),
+        answer @ (Answer::Outcome | Answer::Made) => response.outcome(answer),
+        Answer::Element => response.element(plan.conditions.as_deref()),
         Answer::Json => response.json(),
         Answer::Raw => response.raw(),
         Answer::Shaped(shape) => response.shaped(shape, plan.general.spelling),
         Answer::Entry => response.entry(&plan),
         Answer::Queued => response.queued(),
+        Answer::Called => response.called(),
         answer => response.brief(answer),
     }
     if plan.ending.closes() { Then::Closes } else { Then::GoesOn }
@@ -144,6 +157,28 @@ pub(crate) fn respond(
 pub(crate) fn take_part(mark: ReplyMark, out: &mut Output, bytes_max: usize) -> Option<Vec<u8>> {
     let taken = Reply::new(out, Protocol::Resp3).split_off(mark);
     (taken.len() <= bytes_max).then(|| flat(taken))
+}
+
+/// Hears a reply to a command of huststore's interface. Returns what becomes of the client if it
+/// is answered, and `None` if another command comes first.
+pub(crate) fn respond_hust(
+    plan: &Plan,
+    mark: ReplyMark,
+    talks: &mut Talks,
+    out: &mut Output,
+    circumstances: Circumstances<'_>,
+) -> Option<Then> {
+    let mut response = Response { out, mark, ending: plan.ending, circumstances };
+    let room = room_of(plan);
+    if response.is_empty(room) {
+        response.cut();
+        return Some(Then::Closes);
+    }
+    if !response.hust(room, talks) {
+        response.cut();
+        return None;
+    }
+    Some(if plan.ending.closes() { Then::Closes } else { Then::GoesOn })
 }
 
 /// Answers several commands.
@@ -190,17 +225,41 @@ pub(crate) fn respond_self(
             let fields = [("Allow", Value::Text(methods.as_bytes()))];
             response.write_head(Status::NoContent, OF_NOTHING, &fields, None);
         }
+        Own::Hust(answered, profile) => {
+            response.answered(Answered::clone(answered), *profile);
+        }
         Own::Continue => {
             Reply::new(response.out, Protocol::Resp3).raw(basalt_http1::CONTINUE.as_bytes());
         }
     }
 }
 
+/// Writes what a response of events begins with; it ends with the connection.
+pub(crate) fn begin_events(ending: Ending, out: &mut Output, circumstances: Circumstances<'_>) {
+    let mark = Reply::new(out, Protocol::Resp3).mark();
+    let mut response = Response { out, mark, ending, circumstances };
+    response.write_head(Status::Ok, OF_EVENTS, &[], None);
+}
+
+/// Writes the response that makes a WebSocket of a connection.
+pub(crate) fn begin_socket(
+    accept: &str,
+    ending: Ending,
+    out: &mut Output,
+    circumstances: Circumstances<'_>,
+) {
+    let mark = Reply::new(out, Protocol::Resp3).mark();
+    let ending = Ending { connection: Connection::Unsaid, ..ending };
+    let mut response = Response { out, mark, ending, circumstances };
+    let fields = [("Sec-WebSocket-Accept", Value::Text(accept.as_bytes()))];
+    response.write_head(Status::SwitchingProtocols, WEBSOCKET_LINES, &fields, None);
+}
+
 pub(crate) struct Response<'a> {
     out: &'a mut Output,
     pub(crate) mark: ReplyMark,
     ending: Ending,
-    circumstances: Circumstances<'a>,
+    pub(crate) circumstances: Circumstances<'a>,
 }
 
 /// Where a string stands in what was copied since the mark.
@@ -440,12 +499,12 @@ impl Response<'_> {
             }
             (Answer::Member(name), Line::Integer(number)) => self.member(name, &number),
             (Answer::Number, Line::Integer(number)) => {
-                let number = json::of_reply(&[b":", &number[..], b"\r\n"].concat());
+                let number = json::of_reply(&[b":", &number[..], b"\r\n"].concat(), usize::MAX);
                 self.member("value", &number.unwrap_or_default());
             }
             // ZINCRBY writes a double.
             (Answer::Number, Line::Double) => {
-                let number = json::of_reply(&self.take()).unwrap_or_default();
+                let number = json::of_reply(&self.take(), usize::MAX).unwrap_or_default();
                 self.member("value", &number);
             }
             // INCRBYFLOAT writes its number as a string.
@@ -494,7 +553,7 @@ impl Response<'_> {
             return;
         }
         let reply = self.take();
-        match json::of_reply(&reply) {
+        match json::of_reply(&reply, self.circumstances.json_bytes_max) {
             Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
             Err(problem) => self.problem(&problem),
         }
@@ -510,10 +569,12 @@ impl Response<'_> {
             return self.problem(&Problem::of_error(&text));
         }
         match shape.of(&reply, spelling) {
-            Some(Shaped::Reply(reply)) => match json::of_reply(&reply) {
-                Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
-                Err(problem) => self.problem(&problem),
-            },
+            Some(Shaped::Reply(reply)) => {
+                match json::of_reply(&reply, self.circumstances.json_bytes_max) {
+                    Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
+                    Err(problem) => self.problem(&problem),
+                }
+            }
             Some(Shaped::Nothing) => self.write_head(Status::NoContent, OF_NOTHING, &[], None),
             Some(Shaped::Missing) => self.problem(&Problem::no_key()),
             None => self.unexpected(Line::Other),
@@ -541,6 +602,20 @@ impl Response<'_> {
         };
         let body = [b"{\"id\":\"", &reply[at..at + len], b"\"}"].concat();
         self.write(Status::Created, OF_JSON, &[], &body);
+    }
+
+    fn called(&mut self) {
+        match self.first_line() {
+            Line::Bulk(..) => self.value_elsewhere(0, None, OF_VALUES),
+            Line::Nothing => {
+                self.cut();
+                self.write_head(Status::NoContent, OF_NOTHING, &[], None);
+            }
+            line => {
+                self.cut();
+                self.unexpected(line);
+            }
+        }
     }
 
     fn raw(&mut self) {
@@ -656,7 +731,7 @@ impl Response<'_> {
 }
 
 /// All of an output as one.
-fn flat(mut taken: Output) -> Vec<u8> {
+pub(crate) fn flat(mut taken: Output) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(taken.len());
     while !taken.is_empty() {
         let mut slices = [IoSlice::new(&[]); 16];

@@ -1,7 +1,7 @@
 //! Finds what answers a request in the table of paths.
 
 use crate::general::GENERAL;
-use crate::operation::{Operation, Route, Run, Segment};
+use crate::operation::{Asks, Operation, Route, Run, Segment};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::table::{KEY, ROUTES};
@@ -70,12 +70,22 @@ impl Route {
     #[inline]
     pub(crate) fn operation(
         &self,
-        method: Method,
+        (method, asks): (Method, Asks),
         query: &Query<'_>,
     ) -> Result<&'static Operation, Problem> {
         let wanted = if method == Method::Head { Method::Get } else { method };
-        let mut all = self.operations.iter().filter(|operation| operation.method == wanted);
-        let Some(first) = all.clone().next() else { return Err(self.no_such_method()) };
+        let with_method =
+            self.operations.iter().filter(move |operation| operation.method == wanted);
+        // Where there are no events, the wish for them is passed over.
+        let has = |asks| with_method.clone().any(|operation| operation.asks() == asks);
+        let asks = if asks == Asks::Response || has(asks) { asks } else { Asks::Response };
+        let mut all = with_method.clone().filter(move |operation| operation.asks() == asks);
+        let Some(first) = all.clone().next() else {
+            return Err(match with_method.clone().next() {
+                None => self.no_such_method(),
+                Some(_) => Problem::bad_request("ask for events: Accept: text/event-stream"),
+            });
+        };
         let found = match first.when {
             None if query.is_empty() => return Ok(first),
             _ => all.find(|operation| operation.is_meant(query)),
@@ -176,7 +186,10 @@ mod tests {
         let operation = |target: &str, method| {
             let query = target.split_once('?').map_or("", |(_, query)| query);
             let found = route(target).unwrap();
-            found.route.operation(method, &Query::new(query.as_bytes())).map(|it| it.when)
+            found
+                .route
+                .operation((method, Asks::Response), &Query::new(query.as_bytes()))
+                .map(|it| it.when)
         };
         let pop = Some(("op", "pop"));
         assert_eq!(operation("/v1/lists/k?op=pop&wait=1", Method::Post), Ok(pop));

@@ -66,6 +66,8 @@ impl Series {
 pub(crate) struct Gathered {
     /// How many of its commands have run.
     pub(crate) ran: usize,
+    /// Bytes of replies that were made JSON, or were to be.
+    looked_at: usize,
     /// What is to be answered.
     body: Vec<u8>,
     /// Why a command could not be queued.
@@ -81,21 +83,28 @@ pub(crate) enum Outcome {
 }
 
 impl Gathered {
+    /// How many bytes the next reply may have to be looked at: replies for which there is no room
+    /// are not made JSON first, or a batch of a thousand of them would take seconds.
+    pub(crate) fn room(&self, bytes_max: usize) -> usize {
+        bytes_max.saturating_sub(self.looked_at)
+    }
+
     /// Adds the reply of the next command; `None` if it is larger than `bytes_max`.
     pub(crate) fn add(&mut self, reply: Option<&[u8]>, purpose: Purpose, bytes_max: usize) {
         if purpose != Purpose::Batch {
             self.refused = self.refused.take().or_else(|| match reply {
-                Some(reply @ [b'-', ..]) => json::of_reply(reply).err(),
+                Some(reply @ [b'-', ..]) => json::of_reply(reply, bytes_max).err(),
                 Some(_) => None,
                 None => Some(Problem::reply_too_large(bytes_max)),
             });
             self.body = reply.unwrap_or_default().to_vec();
             return;
         }
+        self.looked_at += reply.map_or(0, <[u8]>::len);
         self.body.push(if self.body.is_empty() { b'[' } else { b',' });
         let room = bytes_max.saturating_sub(self.body.len());
-        match reply.and_then(json::of_element) {
-            Some(element) if element.len() <= room => self.body.extend_from_slice(&element),
+        match reply.and_then(|reply| json::of_element(reply, room)) {
+            Some(element) => self.body.extend_from_slice(&element),
             _ => {
                 let problem = Problem::reply_too_large(bytes_max);
                 let text = format!("{} {}", problem.code, problem.detail);
@@ -105,28 +114,28 @@ impl Gathered {
     }
 
     /// The answer, when all have run.
-    pub(crate) fn outcome(self, purpose: Purpose) -> Outcome {
+    pub(crate) fn outcome(self, purpose: Purpose, bytes_max: usize) -> Outcome {
         if let Some(refused) = self.refused {
             return Outcome::Problem(refused);
         }
         match purpose {
             Purpose::Batch => Outcome::Json([self.body, b"]".to_vec()].concat()),
-            Purpose::Atomic => match json::of_reply(&self.body) {
+            Purpose::Atomic => match json::of_reply(&self.body, bytes_max) {
                 Ok(body) => Outcome::Json(body),
                 Err(problem) => Outcome::Problem(problem),
             },
-            Purpose::Copy | Purpose::Persist => checked(&self.body, purpose),
+            Purpose::Copy | Purpose::Persist => checked(&self.body, purpose, bytes_max),
         }
     }
 }
 
 /// The answer to a change behind EXISTS: `*2 :1 …`.
-fn checked(reply: &[u8], purpose: Purpose) -> Outcome {
+fn checked(reply: &[u8], purpose: Purpose, bytes_max: usize) -> Outcome {
     let Some(rest) = reply.strip_prefix(b"*2\r\n:1\r\n") else {
         return Outcome::Problem(Problem::no_key());
     };
     if rest.starts_with(b"-") {
-        return match json::of_reply(rest) {
+        return match json::of_reply(rest, bytes_max) {
             Ok(_) => Outcome::Done,
             Err(problem) => Outcome::Problem(problem),
         };
@@ -225,7 +234,7 @@ mod tests {
             gathered.add(Some(reply), Purpose::Batch, 100);
         }
         let body = br#"["OK",7,{"$error":"ERR no"},"abc"]"#.to_vec();
-        assert_eq!(gathered.outcome(Purpose::Batch), Outcome::Json(body));
+        assert_eq!(gathered.outcome(Purpose::Batch, 1000), Outcome::Json(body));
     }
 
     #[test]
@@ -234,10 +243,23 @@ mod tests {
         for _ in 0..3 {
             gathered.add(Some(b"$9\r\n012345678\r\n"), Purpose::Batch, 30);
         }
-        let Outcome::Json(body) = gathered.outcome(Purpose::Batch) else { panic!("no JSON") };
+        let Outcome::Json(body) = gathered.outcome(Purpose::Batch, 1000) else { panic!("no JSON") };
         let body = String::from_utf8(body).unwrap();
         assert_eq!(body.matches("REPLYTOOLARGE").count(), 1, "{body}");
         assert_eq!(body.matches("012345678").count(), 2, "{body}");
+    }
+
+    #[test]
+    fn what_finds_no_room_is_not_looked_at_without_end() {
+        let reply = [&b"$40\r\n"[..], &[0xff; 40], b"\r\n"].concat();
+        let mut gathered = Gathered::default();
+        let mut looked_at = 0;
+        for _ in 0..100 {
+            let seen = (reply.len() <= gathered.room(100)).then_some(&reply[..]);
+            looked_at += seen.map_or(0, <[u8]>::len);
+            gathered.add(seen, Purpose::Batch, 100);
+        }
+        assert!(looked_at <= 100, "{looked_at} bytes of replies made JSON");
     }
 
     #[test]
@@ -251,7 +273,7 @@ mod tests {
         ] {
             gathered.add(Some(reply), Purpose::Atomic, 100);
         }
-        let Outcome::Problem(problem) = gathered.outcome(Purpose::Atomic) else {
+        let Outcome::Problem(problem) = gathered.outcome(Purpose::Atomic, 1000) else {
             panic!("no problem")
         };
         assert_eq!((problem.status, &problem.code[..]), (Status::BadRequest, "ERR"));
@@ -262,7 +284,7 @@ mod tests {
         let outcome = |reply: &[u8], purpose| {
             let mut gathered = Gathered::default();
             gathered.add(Some(reply), purpose, 100);
-            match gathered.outcome(purpose) {
+            match gathered.outcome(purpose, 1000) {
                 Outcome::Done => 204,
                 Outcome::Problem(problem) => problem.status.code(),
                 Outcome::Json(_) => 200,

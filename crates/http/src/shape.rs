@@ -2,10 +2,8 @@
 //! `json.rs` makes JSON.
 
 use crate::general::Spelling;
+use crate::walk::Walk;
 use basalt_http1::base64::{self, Alphabet};
-
-/// Deepest nesting of replies that have a shape.
-const DEPTH_MAX: usize = 8;
 
 /// What becomes of a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +46,7 @@ pub(crate) enum Shaped {
 impl Shape {
     /// Puts a reply into its shape; `None` if it is of another kind than was expected.
     pub(crate) fn of(self, reply: &[u8], spelling: Spelling) -> Option<Shaped> {
-        let mut walk = Walk { reply, at: 0 };
+        let mut walk = Walk::new(reply);
         if reply.starts_with(b"_") {
             return Some(match self {
                 Shape::Whole | Shape::Rank => Shaped::Missing,
@@ -97,16 +95,19 @@ impl Shape {
     }
 }
 
-fn begin(out: &mut Vec<u8>, members: usize) {
+/// Begins a map with this number of members.
+pub(crate) fn begin(out: &mut Vec<u8>, members: usize) {
     out.extend_from_slice(format!("%{members}\r\n").as_bytes());
 }
 
-fn member(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+/// Adds a member to a map: a name, and a reply.
+pub(crate) fn member(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(format!("+{name}\r\n").as_bytes());
     out.extend_from_slice(value);
 }
 
-fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+/// Adds a string.
+pub(crate) fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(format!("${}\r\n", bytes.len()).as_bytes());
     out.extend_from_slice(bytes);
     out.extend_from_slice(b"\r\n");
@@ -217,80 +218,6 @@ fn report(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Goes through a reply, value by value.
-struct Walk<'a> {
-    reply: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Walk<'a> {
-    /// The kind of the value that begins here, and the rest of its line.
-    fn line(&mut self) -> Option<(u8, &'a [u8])> {
-        let rest = self.reply.get(self.at..)?;
-        let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
-        self.at += end + 2;
-        rest[..end].split_first().map(|(kind, text)| (*kind, text))
-    }
-
-    /// How many values an array or a set has, whose first is next.
-    fn array(&mut self) -> Option<usize> {
-        match self.line()? {
-            (b'*' | b'~', text) => number(text),
-            _ => None,
-        }
-    }
-
-    fn map(&mut self) -> Option<usize> {
-        match self.line()? {
-            (b'%', text) => number(text),
-            _ => None,
-        }
-    }
-
-    /// The bytes of a string.
-    fn bulk(&mut self) -> Option<&'a [u8]> {
-        let (kind, text) = self.line()?;
-        match kind {
-            b'$' | b'=' => {
-                let len = number(text)?;
-                let bytes = self.reply.get(self.at..self.at + len)?;
-                self.at += len + 2;
-                Some(bytes)
-            }
-            b'+' => Some(text),
-            _ => None,
-        }
-    }
-
-    /// A value of any kind, as it stands in the reply.
-    fn value(&mut self) -> Option<&'a [u8]> {
-        let start = self.at;
-        self.pass(0)?;
-        self.reply.get(start..self.at)
-    }
-
-    fn pass(&mut self, depth: usize) -> Option<()> {
-        let (kind, text) = self.line()?;
-        let values = match kind {
-            b'$' | b'=' => {
-                self.at += number(text)? + 2;
-                0
-            }
-            b'*' | b'~' | b'>' => number(text)?,
-            b'%' => 2 * number(text)?,
-            _ => 0,
-        };
-        if depth == DEPTH_MAX {
-            return None;
-        }
-        (0..values).try_for_each(|_| self.pass(depth + 1))
-    }
-}
-
-fn number(text: &[u8]) -> Option<usize> {
-    str::from_utf8(text).ok()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,7 +226,7 @@ mod tests {
     fn shown(shape: Shape, reply: &[u8]) -> String {
         match shape.of(reply, Spelling::Plain) {
             Some(Shaped::Reply(reply)) => {
-                String::from_utf8(json::of_reply(&reply).unwrap()).unwrap()
+                String::from_utf8(json::of_reply(&reply, 1000).unwrap()).unwrap()
             }
             other => format!("{other:?}"),
         }
@@ -335,6 +262,6 @@ mod tests {
         }
         let spelled = Shape::Page("keys").of(page, Spelling::Base64).unwrap();
         let Shaped::Reply(reply) = spelled else { panic!("{spelled:?}") };
-        assert!(json::of_reply(&reply).unwrap().starts_with(br#"{"keys":["YQ","Yg"]"#));
+        assert!(json::of_reply(&reply, 1000).unwrap().starts_with(br#"{"keys":["YQ","Yg"]"#));
     }
 }

@@ -12,7 +12,7 @@
 //! | PATCH `?offset=` | SETRANGE |
 //! | POST `?op=append`, `?op=increment&by=` | APPEND, INCRBY, INCRBYFLOAT |
 
-use crate::conditions::Conditions;
+use crate::conditions::{Condition, Conditions, condition, unmet};
 use crate::general::General;
 use crate::plan::Answer;
 use crate::problem::Problem;
@@ -20,7 +20,7 @@ use crate::query::Query;
 use crate::translate::is_whole;
 use crate::words::Words;
 use basalt_http1::percent::Plus;
-use basalt_http1::{ByteRange, ETag, ETags, Field, Head, Method, Several, Status};
+use basalt_http1::{ByteRange, ETag, Field, Head, Method};
 use std::ops::Range;
 
 /// What is to be done with a string.
@@ -60,14 +60,6 @@ enum Demand {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Condition {
-    Missing,
-    There,
-    /// It is the value's.
-    Tag(ETag),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expiry {
     Never,
     Kept,
@@ -103,8 +95,7 @@ impl StringCall {
         let action = match head.method {
             Method::Get | Method::Head => {
                 conditions = Conditions::of(head, bytes)?;
-                let (range, is_document) = (range(head, bytes)?, is_document(head, bytes));
-                Action::Get(Answer::Tagged { range, is_document })
+                Action::Get(tagged_answer(head, bytes)?)
             }
             Method::Put => {
                 let is_versioned = query.flag("versioned")?;
@@ -175,16 +166,14 @@ impl StringCall {
         words.decode(start + key.start..start + key.end, plus, self.general.spelling)?;
         match &self.action {
             Action::Get(_) | Action::Delete { tag: None } => {}
-            Action::Delete { tag: Some(tag) } => put_tag(words, *tag),
+            Action::Delete { tag: Some(tag) } => put_condition(words, Condition::Tag(*tag)),
             Action::Put { demand, expiry } => {
                 words.refer(body);
                 // The reply tells whether there was one before: 201 or 204.
                 words.put(b"GET");
                 match demand {
                     Demand::Nothing | Demand::Version => {}
-                    Demand::Condition(Condition::Missing) => words.put(b"NX"),
-                    Demand::Condition(Condition::There) => words.put(b"XX"),
-                    Demand::Condition(Condition::Tag(tag)) => put_tag(words, *tag),
+                    Demand::Condition(condition) => put_condition(words, *condition),
                 }
                 match expiry {
                     Expiry::Never => {}
@@ -206,18 +195,14 @@ impl StringCall {
     }
 }
 
-/// Writes the words that compare with a tag.
-fn put_tag(words: &mut Words<'_>, tag: ETag) {
-    match tag {
-        ETag::Version(version) => {
-            words.put(b"IF");
-            words.put(version.to_string().as_bytes());
-        }
-        ETag::Digest(digest) => {
-            words.put(b"IFDEQ");
-            words.put(format!("{digest:016x}").as_bytes());
-        }
-    }
+fn put_condition(words: &mut Words<'_>, condition: Condition) {
+    condition.words().split(' ').for_each(|word| words.put(word.as_bytes()));
+}
+
+/// How a value is answered that may have a tag.
+pub(crate) fn tagged_answer(head: &Head, bytes: &[u8]) -> Result<Answer, Problem> {
+    let (range, is_document) = (range(head, bytes)?, is_document(head, bytes));
+    Ok(Answer::Tagged { range, is_document })
 }
 
 /// How a value is answered that has no tag.
@@ -241,32 +226,6 @@ fn range(head: &Head, bytes: &[u8]) -> Result<Option<ByteRange>, Problem> {
 fn is_document(head: &Head, bytes: &[u8]) -> bool {
     let dest = head.field(Field::SecFetchDest).map(|range| &bytes[range]);
     matches!(dest, Some(b"document" | b"iframe" | b"frame" | b"embed" | b"object"))
-}
-
-/// What a write demands. A tag that is none of ours is no value's.
-fn condition(head: &Head, bytes: &[u8]) -> Result<Option<Condition>, Problem> {
-    let tags = |field| head.field(field).map(|range| ETags::parse(&bytes[range])).transpose();
-    let if_match = tags(Field::IfMatch)?;
-    let if_none_match = tags(Field::IfNoneMatch)?;
-    let several = |Several| Problem::bad_request("name one entity tag");
-    match (if_match, if_none_match) {
-        (Some(ETags::Any), Some(ETags::Any)) => Err(unmet()),
-        (Some(tags @ ETags::OneOf(_)), _) => {
-            match tags.only().map_err(several)? {
-                // No key has the version 0.
-                None | Some(ETag::Version(0)) => Err(unmet()),
-                Some(tag) => Ok(Some(Condition::Tag(tag))),
-            }
-        }
-        (Some(ETags::Any), _) => Ok(Some(Condition::There)),
-        (None, Some(ETags::Any)) => Ok(Some(Condition::Missing)),
-        (None, Some(ETags::OneOf(_)) | None) => Ok(None),
-    }
-}
-
-/// The condition of the request does not hold.
-pub(crate) fn unmet() -> Problem {
-    Problem::new(Status::PreconditionFailed, "CONDITION", "the condition of the request is not met")
 }
 
 fn expiry(query: &Query<'_>) -> Result<Expiry, Problem> {

@@ -6,9 +6,9 @@
 //! *3 :1 $18 112… _          what CAS.SET … GET replies: done, version, what was there
 //! ```
 
-use crate::conditions::{Conditions, DIGESTED_BYTES_MAX, Verdict};
+use crate::conditions::{Conditions, DIGESTED_BYTES_MAX, Verdict, unmet};
+use crate::plan::Answer;
 use crate::respond::{Fields, Line, OF_NOTHING, Response, Standing, lines_of, part_of};
-use crate::strings::unmet;
 use basalt_http1::{ByteRange, ETag, Status, Value};
 use basalt_stdx::digest::Digest;
 
@@ -79,13 +79,13 @@ impl Outcome {
 
 /// The first line, and what is behind it.
 #[inline]
-fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = bytes.iter().position(|&byte| byte == b'\r')?;
     Some((&bytes[..end], bytes.get(end + 2..)?))
 }
 
 #[inline]
-fn number(digits: &[u8]) -> Option<u64> {
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
@@ -158,7 +158,7 @@ impl Response<'_> {
     }
 
     #[cold]
-    fn no_value(&mut self, line: Line, conditions: Option<&Conditions>) {
+    pub(crate) fn no_value(&mut self, line: Line, conditions: Option<&Conditions>) {
         let demands = conditions.is_some_and(Conditions::demands_a_value);
         if line == Line::Nothing && demands {
             self.problem(&unmet())
@@ -168,7 +168,7 @@ impl Response<'_> {
     }
 
     /// What a command replies that writes under a condition: 201 or 204, and 412.
-    pub(crate) fn outcome(&mut self) {
+    pub(crate) fn outcome(&mut self, answer: Answer) {
         let mark = self.mark;
         let (outcome, line) = match self.reply().copied_since(mark) {
             Some(copied) => (Outcome::of(copied), Line::of(copied)),
@@ -182,7 +182,7 @@ impl Response<'_> {
         };
         let field = [("ETag", Value::ETag(ETag::Version(version)))];
         let fields = if version == 0 { &field[..0] } else { &field };
-        match (is_done, is_new) {
+        match (is_done, is_new || answer == Answer::Made) {
             (false, _) => self.problem_with(&unmet(), fields),
             (true, true) => self.write(Status::Created, OF_NOTHING, fields, b""),
             (true, false) => self.write_head(Status::NoContent, OF_NOTHING, fields, None),

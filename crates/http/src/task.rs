@@ -1,27 +1,30 @@
 //! What a request asks for, and whether it may.
 
 use crate::command;
+use crate::conditions::{Condition, Conditions, condition, unmet};
 use crate::console;
 use crate::document;
+use crate::feed::{Form, Opening};
 use crate::general::General;
 use crate::guard;
 use crate::health;
+use crate::hust::{self, Asked};
 use crate::identity::{Accepted, Authority, Identity};
 use crate::login;
 use crate::metrics;
-use crate::operation::{Body, Operation, Part, Run};
-use crate::plan::{Answer, Purpose};
+use crate::operation::{Asks, Body, FeedKind, Operation, Part, Run};
+use crate::plan::{Answer, Ending, Purpose};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Own;
 use crate::routes::{self, Found};
-use crate::strings::{StringCall, answer_of_get, unmet};
+use crate::strings::{StringCall, answer_of_get, tagged_answer};
 use crate::table::KEY;
 use crate::translate::{CommandCall, Named, Spelled};
-use basalt_config::Settings;
+use basalt_config::{HttpSettings, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_http1::percent::Plus;
-use basalt_http1::{Field, Head, Method};
+use basalt_http1::{Connection, Field, Head, Method, accept_websocket};
 use std::ops::Range;
 
 /// See the head of this file.
@@ -30,6 +33,8 @@ pub(crate) enum Task {
     Command {
         call: CommandCall,
         location: Option<Box<str>>,
+        /// What a read demands of the tag.
+        conditions: Option<Box<Conditions>>,
     },
     Several(CommandCall, Purpose),
     /// One of these, by what the body says.
@@ -49,6 +54,10 @@ pub(crate) enum Task {
     Report {
         is_open: bool,
     },
+    /// A connection on which events come.
+    Feed(Box<Opening>),
+    /// A verb of huststore's interface.
+    Hust(Asked),
     Own(Own),
 }
 
@@ -74,11 +83,14 @@ impl Task {
         let query = Query::new(&bytes[head.query()]);
         let found = match routes::find(&bytes[head.path()], &query) {
             Ok(found) => found,
-            Err(nothing) => return console::find(head, bytes, settings, nothing).map(Task::Own),
+            Err(nothing) => match hust::find(&bytes[head.path()], &settings.http) {
+                Some(asked) => return Task::hust(asked, head, bytes, (authority, accepted)),
+                None => return console::find(head, bytes, settings, nothing).map(Task::Own),
+            },
         };
         let operation = match head.method {
             Method::Options => None,
-            method => Some(found.route.operation(method, &query)?),
+            method => Some(found.route.operation((method, Asks::of(head, bytes)), &query)?),
         };
         match operation.map(|operation| operation.run) {
             Some(Run::Live) => return Ok(Task::Own(Own::Text(health::HEALTHY))),
@@ -90,12 +102,10 @@ impl Task {
         if operation.is_none() && guard::is_preflight(head, bytes, &settings.http) {
             return Ok(Task::Own(Own::Preflight(found.route.allow())));
         }
-        if operation.is_some_and(|operation| matches!(operation.run, Run::Login)) {
-            guard::admit(head, bytes, Identity::Anybody, &settings.http)?;
-            login::demand_password(authority)?;
-            if !login::is_in_head(head, bytes)? {
-                return command::demand_json(head, bytes).map(|()| Task::Login);
-            }
+        if operation.is_some_and(|operation| matches!(operation.run, Run::Login))
+            && !brings_password(head, bytes, authority)?
+        {
+            return command::demand_json(head, bytes).map(|()| Task::Login);
         }
         let identity = accepted.identify(head, bytes, authority)?;
         guard::admit(head, bytes, identity, &settings.http)?;
@@ -116,19 +126,54 @@ impl Task {
             Run::Document => Ok(Task::Own(Own::Document(document::openapi()))),
             Run::Batch => {
                 command::demand_json(head, bytes)?;
-                let is_atomic = query.flag("atomic")?;
-                let purpose = if is_atomic { Purpose::Atomic } else { Purpose::Batch };
-                Ok(Task::Batch { general, purpose })
+                Ok(Task::Batch { general, purpose: Purpose::of_batch(query.flag("atomic")?) })
+            }
+            Run::Events(kind) | Run::Socket(kind) => {
+                let named = named(head, bytes, operation, found, general, server)?;
+                Task::feed((kind, operation.asks()), (head, bytes), &named, &settings.http)
             }
             Run::Live | Run::Ready => Err(Problem::bad_request("nothing to be done")),
             run => {
-                demand_unconditional(head)?;
+                let condition = demand(head, bytes, operation)?;
                 let named = named(head, bytes, operation, found, general, server)?;
-                let http = &settings.http;
-                let call = |parts| CommandCall::of(operation, parts, &named, http);
+                let named = Named { condition, ..named };
+                let call = |parts| CommandCall::of(operation, parts, &named, &settings.http);
                 Task::on_data(run, call, (head, bytes), &named)
             }
         }
+    }
+
+    /// A feed that a request asks for.
+    fn feed(
+        (kind, asks): (FeedKind, Asks),
+        (head, bytes): (&Head, &[u8]),
+        named: &Named<'_>,
+        settings: &HttpSettings,
+    ) -> Result<Task, Problem> {
+        let form = match asks {
+            Asks::Socket => Form::socket(accept_websocket(head, bytes)?),
+            Asks::Events | Asks::Response => Form::Events,
+        };
+        let origin = guard::listed_origin(head, bytes, settings);
+        let ending = Ending { connection: Connection::Closes, ..Ending::of(head, origin) };
+        let opening = Opening::of((kind, form), (head, bytes), named, (ending, settings))?;
+        Ok(Task::Feed(Box::new(opening)))
+    }
+
+    /// What a request of huststore's interface asks for.
+    fn hust(
+        asked: Asked,
+        head: &Head,
+        bytes: &[u8],
+        (authority, accepted): (Authority<'_>, &mut Accepted),
+    ) -> Result<Task, Problem> {
+        let Asked::Verb { verb, profile } = asked else {
+            return Ok(Task::Own(Own::Text(health::HEALTHY)));
+        };
+        let identity = accepted.identify(head, bytes, authority)?;
+        verb.admit(head, bytes, identity, &authority.settings.http)?;
+        verb.demand(head.method, profile)?;
+        Ok(Task::Hust(asked))
     }
 
     /// What a request asks for that runs commands of the table.
@@ -141,11 +186,27 @@ impl Task {
         match run {
             Run::Command(parts, Answer::Value { .. }) => {
                 let call = call((parts, answer_of_get(head, bytes)?))?;
-                Ok(Task::Command { call, location: None })
+                Ok(Task::Command { call, location: None, conditions: None })
+            }
+            Run::Tagged(parts, answer) => {
+                let conditions = Conditions::of(head, bytes)?;
+                let answer = match answer {
+                    Answer::Tagged { .. } => tagged_answer(head, bytes)?,
+                    other => other,
+                };
+                Ok(Task::Command { call: call((parts, answer))?, location: None, conditions })
             }
             Run::Command(parts, answer) => {
                 let location = (answer == Answer::Entry).then(|| location(bytes, named));
-                Ok(Task::Command { call: call((parts, answer))?, location })
+                Ok(Task::Command { call: call((parts, answer))?, location, conditions: None })
+            }
+            Run::Conditional { plain, under } => {
+                let call = call(match named.condition {
+                    None => plain,
+                    Some(Condition::Missing) => (under, Answer::Made),
+                    Some(_) => (under, Answer::Outcome),
+                })?;
+                Ok(Task::Command { call, location: None, conditions: None })
             }
             Run::Several(parts, purpose) => {
                 Ok(Task::Several(call((parts, Answer::Json))?, purpose))
@@ -162,14 +223,40 @@ impl Task {
         let is_json = match self {
             Task::Any { .. } | Task::Batch { .. } | Task::Expiry { .. } | Task::Login => true,
             Task::Command { call, .. } => call.items.is_some(),
-            Task::String(_) | Task::Several(..) | Task::Report { .. } | Task::Own(_) => false,
+            Task::String(_)
+            | Task::Several(..)
+            | Task::Report { .. }
+            | Task::Hust(_)
+            | Task::Feed(_)
+            | Task::Own(_) => false,
         };
         let most = settings.http.body_bytes_max;
         if is_json { most.min(settings.http.json_bytes_max) } else { most }
     }
 }
 
-/// Conditions are for strings: what cannot be kept is not passed over.
+/// What a write demands. To remove what is there, whatever it is, is what every removal does.
+fn demand(head: &Head, bytes: &[u8], operation: &Operation) -> Result<Option<Condition>, Problem> {
+    if !matches!(operation.run, Run::Conditional { .. }) {
+        return demand_unconditional(head).map(|()| None);
+    }
+    let condition = condition(head, bytes)?;
+    if head.method == Method::Delete {
+        return match condition {
+            Some(Condition::Missing) => Err(unmet()),
+            Some(Condition::There) | None => Ok(None),
+            tag => Ok(tag),
+        };
+    }
+    let query = Query::new(&bytes[head.query()]);
+    let has_parameters = operation.parameters.iter().any(|one| query.find(one.name).is_some());
+    if condition.is_some() && has_parameters {
+        return Err(Problem::bad_request("give a condition, or parameters, but not both"));
+    }
+    Ok(condition)
+}
+
+/// What has no versions has no conditions: what cannot be kept is not passed over.
 fn demand_unconditional(head: &Head) -> Result<(), Problem> {
     let is_read = matches!(head.method, Method::Get | Method::Head);
     let fields = [Field::IfMatch, Field::IfNoneMatch];
@@ -207,7 +294,8 @@ fn named<'a>(
     };
     let now_ms = server.env.clock.unix_ms();
     let name = found.name.map(of_path);
-    Ok(Named { general, key, name, query, query_start, is_json, now_ms })
+    let condition = None;
+    Ok(Named { general, key, name, query, query_start, is_json, now_ms, condition })
 }
 
 /// Where an entry of the stream that is named will be; its ID is to follow.
@@ -217,4 +305,11 @@ fn location(bytes: &[u8], named: &Named<'_>) -> Box<str> {
     let is_query = named.key.as_ref().is_some_and(|key| key.plus == Plus::Space);
     let key = if is_query { key.replace('+', "%20").replace('/', "%2F") } else { key.into_owned() };
     format!("/v1/streams/{key}/").into()
+}
+
+/// Whether the head of a login has the password; if not, the body has.
+fn brings_password(head: &Head, bytes: &[u8], authority: Authority<'_>) -> Result<bool, Problem> {
+    guard::admit(head, bytes, Identity::Anybody, &authority.settings.http)?;
+    login::demand_password(authority)?;
+    login::is_in_head(head, bytes)
 }

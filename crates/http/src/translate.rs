@@ -10,13 +10,15 @@
 //! for the beginning of a request in Redis' protocol.
 
 use crate::command::Decoded;
+use crate::conditions::{Condition, unmet};
 use crate::general::{General, Spelling};
-use crate::operation::{Body, Items, Kind, Operation, Parameter, Part, Unit};
+use crate::operation::{Body, Digests, Items, Kind, Operation, Parameter, Part, Unit};
 use crate::plan::Answer;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::words::Words;
 use basalt_config::HttpSettings;
+use basalt_http1::ETag;
 use basalt_http1::percent::Plus;
 use basalt_resp::Arg;
 use std::borrow::Cow;
@@ -68,6 +70,8 @@ pub(crate) struct Named<'a> {
     /// The body is called JSON.
     pub(crate) is_json: bool,
     pub(crate) now_ms: u64,
+    /// What the request demands, if it writes.
+    pub(crate) condition: Option<Condition>,
 }
 
 impl CommandCall {
@@ -224,6 +228,7 @@ impl Sources<'_> {
                 self.word(if is_whole { whole } else { other });
             }
             Part::Age(parameter) => self.age(parameter)?,
+            Part::Condition(digests) => self.condition(digests)?,
             Part::Body => self.found.push(Source::Body),
             Part::Next => self.found.push(Source::Next),
             Part::BodyAs(name) => {
@@ -233,6 +238,16 @@ impl Sources<'_> {
                 self.found.push(Source::Body);
             }
         }
+        Ok(())
+    }
+
+    fn condition(&mut self, digests: Digests) -> Result<(), Problem> {
+        let Some(condition) = self.named.condition else { return Ok(()) };
+        let is_digest = matches!(condition, Condition::Tag(ETag::Digest(_)));
+        if is_digest && digests == Digests::NotHad {
+            return Err(unmet());
+        }
+        self.found.push(Source::Word(condition.words()));
         Ok(())
     }
 
@@ -379,6 +394,7 @@ mod tests {
             query_start: head.query().start,
             is_json: matches!(operation.body, Body::Json(_)),
             now_ms: u64::MAX / 2,
+            condition: None,
         };
         let call =
             CommandCall::of(operation, (parts, Answer::Json), &named, &settings.http).unwrap();
@@ -398,6 +414,8 @@ mod tests {
                 let all = match operation.run {
                     Run::Command(parts, _) | Run::Several(parts, Purpose::Copy) => vec![parts],
                     Run::Expiry { cleared, set: (set, _) } => vec![cleared, set],
+                    Run::Tagged(parts, _) => vec![parts],
+                    Run::Conditional { plain: (plain, _), under } => vec![plain, under],
                     _ => continue,
                 };
                 for parts in all {

@@ -2,6 +2,7 @@
 
 use crate::command::Decoded;
 use crate::general::{General, Spelling};
+use crate::hust::{Answered, Asked, Given, Talking};
 use crate::identity::Authority;
 use crate::login;
 use crate::metrics;
@@ -13,7 +14,7 @@ use crate::task::Task;
 use crate::translate::CommandCall;
 use crate::words::Words;
 use basalt_dispatch::Dispatcher;
-use basalt_http1::Head;
+use basalt_http1::{Head, Status};
 use basalt_net::Input;
 use basalt_resp::Arg;
 use serde::{Deserialize, Deserializer};
@@ -28,6 +29,8 @@ pub(crate) enum Written {
     One(Plan),
     /// It has several.
     Several(Series, Purpose, Plan),
+    /// A talk in huststore's interface.
+    Talk(Talking),
     /// The front answers it itself.
     Answered(Own),
 }
@@ -69,11 +72,11 @@ impl Writing<'_> {
                 self.place(&decoded, words);
                 Ok(Written::One(Plan::new(answer, general, ending)))
             }
-            Task::Command { call, location } => {
+            Task::Command { call, location, conditions } => {
                 let of_body = self.words_of_body(&call)?;
                 self.translate(&call, &of_body, words)?;
                 let plan = Plan::new(call.answer, call.general, ending);
-                Ok(Written::One(Plan { location, ..plan }))
+                Ok(Written::One(Plan { location, conditions, ..plan }))
             }
             Task::Several(call, purpose) => self.several(&call, purpose),
             Task::Expiry { cleared, set } => match expiry(self.body())? {
@@ -101,7 +104,43 @@ impl Writing<'_> {
                     (Answer::Report { is_open }, General { db: 0, spelling: Spelling::Plain });
                 Ok(Written::One(Plan::new(answer, general, ending)))
             }
-            Task::Own(_) => Err(Problem::bad_request("nothing to be done")),
+            Task::Hust(asked) => self.hust(asked),
+            Task::Feed(_) | Task::Own(_) => Err(Problem::bad_request("nothing to be done")),
+        }
+    }
+
+    /// What a verb of huststore's interface makes of the request.
+    fn hust(&self, asked: Asked) -> Result<Written, Problem> {
+        let Asked::Verb { verb, profile } = asked else {
+            return Err(Problem::bad_request("nothing to be done"));
+        };
+        let settings = self.authority.settings;
+        let hust = &settings.http.hust;
+        let answered =
+            |answered: Answered| Ok(Written::Answered(Own::Hust(Box::new(answered), profile)));
+        let is_there = |db: &u8| u32::from(*db) < settings.server.databases;
+        let Some(databases) = hust.databases.filter(|all| all.iter().all(is_there)) else {
+            let text = "ERR hust-databases must name four databases that there are";
+            return answered(Answered::failed(Status::InternalServerError, text));
+        };
+        let of_head = &self.input.bytes()[self.of_head()];
+        let given = Given {
+            query: &of_head[self.head.query()],
+            method: self.head.method,
+            body_bytes: self.body_bytes,
+            profile,
+            settings: hust,
+        };
+        match (verb.start)(&given) {
+            Err(failed) => answered(failed),
+            Ok(talk) => Ok(Written::Talk(Talking {
+                talk,
+                profile,
+                head_bytes: self.head.bytes,
+                body_bytes: self.body_bytes,
+                ending: self.ending,
+                databases,
+            })),
         }
     }
 

@@ -44,6 +44,8 @@ pub enum Field {
     SecWebSocketKey,
     /// RFC 6455, section 11.3.5.
     SecWebSocketVersion,
+    /// HTML Standard, section 9.2.4: the last event that a client has got.
+    LastEventId,
     /// Our own: a page that can set it has passed a preflight.
     XBasalt,
 }
@@ -77,7 +79,7 @@ struct Named {
 }
 
 /// By the lengths of their names.
-static NAMES: [Named; 25] = {
+static NAMES: [Named; 26] = {
     use Purpose::Kept;
     [
         named("host", Kept(Field::Host)),
@@ -96,6 +98,7 @@ static NAMES: [Named; 25] = {
         named("content-type", Kept(Field::ContentType)),
         named("authorization", Kept(Field::Authorization)),
         named("if-none-match", Kept(Field::IfNoneMatch)),
+        named("last-event-id", Kept(Field::LastEventId)),
         named("content-length", Purpose::ContentLength),
         named("sec-fetch-site", Kept(Field::SecFetchSite)),
         named("sec-fetch-mode", Kept(Field::SecFetchMode)),
@@ -226,6 +229,7 @@ mod tests {
             "Upgrade",
             "Sec-WebSocket-Key",
             "Sec-WebSocket-Version",
+            "Last-Event-ID",
             "X-Basalt",
         ];
         for (index, name) in names.into_iter().enumerate() {

@@ -33,8 +33,8 @@ impl Method {
             "DELETE" => Ok(Method::Delete),
             "PATCH" => Ok(Method::Patch),
             "OPTIONS" => Ok(Method::Options),
-            // A tunnel, and an echo of what a browser has added by itself.
-            "CONNECT" | "TRACE" => Err(Refusal::MethodRefused),
+            // A tunnel, an echo of what a browser has added by itself, and a read with a body.
+            "CONNECT" | "TRACE" | "QUERY" => Err(Refusal::MethodRefused),
             _ => Err(Refusal::MethodUnknown),
         }
     }

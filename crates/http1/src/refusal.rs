@@ -40,8 +40,8 @@ pub enum Refusal {
     /// The target is neither a path nor a URL of this server (RFC 9112, section 3.2).
     #[error("the target must be a path, or a URL of the host that Host names")]
     TargetMalformed,
-    /// CONNECT or TRACE.
-    #[error("CONNECT and TRACE are refused")]
+    /// CONNECT, TRACE or QUERY.
+    #[error("CONNECT, TRACE and QUERY are refused")]
     MethodRefused,
     /// No method of [`Method`](crate::Method).
     #[error("the method is not known")]

@@ -32,7 +32,9 @@ impl Event<'_> {
         let mut rest = self.data;
         loop {
             let end = rest.find(['\r', '\n']);
-            put_line("data: ", &rest[..end.unwrap_or(rest.len())], out);
+            out.extend_from_slice(b"data: ");
+            out.extend_from_slice(&rest.as_bytes()[..end.unwrap_or(rest.len())]);
+            out.push(b'\n');
             let Some(end) = end else { break };
             let is_pair = rest[end..].starts_with("\r\n");
             rest = &rest[end + 1 + usize::from(is_pair)..];

@@ -52,6 +52,8 @@ pub enum Status {
     TooManyRequests = 429,
     /// The head is larger than is taken.
     RequestHeaderFieldsTooLarge = 431,
+    /// It has failed, and that is not the client's fault.
+    InternalServerError = 500,
     /// The method is not known.
     NotImplemented = 501,
     /// Not now.
@@ -105,6 +107,7 @@ impl Status {
             Status::RequestHeaderFieldsTooLarge => {
                 "HTTP/1.1 431 Request Header Fields Too Large\r\n"
             }
+            Status::InternalServerError => "HTTP/1.1 500 Internal Server Error\r\n",
             Status::NotImplemented => "HTTP/1.1 501 Not Implemented\r\n",
             Status::ServiceUnavailable => "HTTP/1.1 503 Service Unavailable\r\n",
             Status::HttpVersionNotSupported => "HTTP/1.1 505 HTTP Version Not Supported\r\n",

@@ -2,7 +2,7 @@
 //! One client's connection.
 
 use crate::buffers::BufferPool;
-use crate::front::Next;
+use crate::front::{Beat, Next};
 use crate::input::Input;
 use crate::stream::{ReadBytes, Stream};
 use crate::wire::Wire;
@@ -27,6 +27,10 @@ const SLICES_MAX: usize = 64;
 /// that do not read are each owed that much and one reply.
 pub(crate) const OWED_BYTES_PAUSE: usize = 16 << 20;
 
+/// Bytes that a client may be owed when a standing command of its front runs: what it is to be told
+/// next waits until it has taken what it was told before.
+const OWED_BYTES_STANDING: usize = 64 << 10;
+
 /// How long a connection that ends waits for its client to take the last replies.
 const CLOSING_MAX: Duration = Duration::from_secs(10);
 
@@ -47,7 +51,7 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// When it is woken if nothing wakes it before.
     pub(crate) timer: Option<Instant>,
-    /// There may be something to read.
+    /// There may be something to read, or its front may have a command to run.
     pub(crate) readable: bool,
     /// The client has ended its side: what it has sent is followed by the end.
     pub(crate) peer_closed: bool,
@@ -61,6 +65,8 @@ pub(crate) struct Connection {
     over_soft_limit_since: Option<Instant>,
     /// When it was first seen closing.
     closing_since: Option<Instant>,
+    /// Its client has gone, and commands run for which nobody waits.
+    is_parting: bool,
 }
 
 /// What a connection is doing.
@@ -109,6 +115,7 @@ impl Connection {
             scheduled: false,
             over_soft_limit_since: None,
             closing_since: None,
+            is_parting: false,
         }
     }
 
@@ -324,6 +331,77 @@ impl Connection {
         front.refuse(&mut self.output);
         self.state = State::Closing;
         true
+    }
+
+    /// Its client may take what a standing command says.
+    #[inline]
+    pub(crate) fn may_be_told(&self) -> bool {
+        self.owed_bytes() <= OWED_BYTES_STANDING
+    }
+
+    /// What its client says is heard though a command waits.
+    pub(crate) fn listens(&mut self) -> bool {
+        self.state == State::Waiting
+            && self.readable
+            && self.wire.other().is_some_and(|front| front.listens())
+    }
+
+    /// Takes back the standing command that waits, if its client has said something meanwhile.
+    #[cold]
+    pub(crate) fn gives_up(&mut self) -> bool {
+        let Connection { wire, input, .. } = self;
+        wire.other().is_some_and(|front| front.give_up(input))
+    }
+
+    /// Has its front do what is due; returns true if something is to be sent.
+    pub(crate) fn beat(&mut self, now: Instant) -> bool {
+        if !matches!(self.state, State::Open | State::Waiting) || self.is_parting {
+            return false;
+        }
+        let owed_bytes = self.owed_bytes();
+        let beat = self.wire.other().map(|front| front.beat(now, owed_bytes, &mut self.output));
+        if beat == Some(Beat::Closes) {
+            self.state = State::Closing;
+        }
+        let stands = self.state == State::Open && self.wire.front().stands();
+        stands || matches!(beat, Some(Beat::Wrote | Beat::Closes))
+    }
+
+    /// The server stops: nothing more is read, and what is owed is sent.
+    pub(crate) fn begin_stop(&mut self) {
+        if self.is_parting {
+            return;
+        }
+        if matches!(self.state, State::Open | State::Waiting)
+            && let Some(front) = self.wire.other()
+        {
+            front.say_goodbye(&mut self.output);
+        }
+        self.state = State::Closing;
+    }
+
+    /// Its client has gone, and it may still have commands to run.
+    pub(crate) fn is_parting(&self) -> bool {
+        self.is_parting
+    }
+
+    /// Its client has gone: returns true if commands are to be run for which nobody waits. The
+    /// client has left all queues.
+    pub(crate) fn begin_parting(&mut self) -> bool {
+        if self.wire.other().is_none() {
+            return false;
+        }
+        self.rewind();
+        let Connection { wire, input, .. } = self;
+        self.is_parting = wire.other().is_some_and(|front| front.part(input));
+        if self.is_parting {
+            self.stream = Stream::Closed;
+            (self.output, self.owed_earlier_bytes) = (Output::new(), 0);
+            self.owed.clear();
+            self.blocked = false;
+            self.state = State::Open;
+        }
+        self.is_parting
     }
 
     /// Nothing of it is to be parsed or run now.

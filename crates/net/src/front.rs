@@ -74,6 +74,61 @@ pub trait Front: ReplyForm {
         None
     }
 
+    /// Whether it has a command to run that its client has not sent, a standing one: then
+    /// [`Front::next`] is called though everything is parsed, as soon as the client has taken most
+    /// of what it is owed.
+    #[inline(always)]
+    fn stands(&self) -> bool {
+        false
+    }
+
+    /// Whether its client may say something while a standing command waits, which is then read and
+    /// shown to [`Front::hear`].
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Looks at what its client has said while a standing command waits; may answer it. Returns
+    /// true if it is a request, for which the command is to be given up.
+    fn hear(&mut self, input: &mut Input, out: &mut Output) -> bool {
+        let _ = (input, out);
+        false
+    }
+
+    /// Takes the standing command that waits out of the input, if [`Front::hear`] has heard a
+    /// request since it began to wait; returns true if so.
+    fn give_up(&mut self, input: &mut Input) -> bool {
+        let _ = input;
+        false
+    }
+
+    /// Asked about once a second, unless a request runs: does what is due by then.
+    /// `owed_bytes` are owed to the client.
+    fn beat(&mut self, now: Instant, owed_bytes: usize, out: &mut Output) -> Beat {
+        let _ = (now, owed_bytes, out);
+        Beat::Nothing
+    }
+
+    /// The server stops: writes what a client is told whose connection would go on without a
+    /// request.
+    fn say_goodbye(&mut self, out: &mut Output) {
+        let _ = out;
+    }
+
+    /// Its client has gone. Returns true if commands are to be run for which nobody waits, such as
+    /// those that give back what the client has held: [`Front::stands`] until it is done, when the
+    /// last of them closes the connection. Everything has been rewound, and all input is to be
+    /// removed.
+    fn part(&mut self, input: &mut Input) -> bool {
+        let _ = input;
+        false
+    }
+
+    /// A command that waited has been answered, but its client was going.
+    fn miss(&mut self, reply: Output) {
+        let _ = reply;
+    }
+
     /// The database in which the request runs that was parsed last, where `selected` is its
     /// connection's; good enough to prefetch.
     #[inline(always)]
@@ -87,6 +142,18 @@ pub trait Front: ReplyForm {
     fn parser(&self) -> Option<&Parser> {
         None
     }
+}
+
+/// What a front did in [`Front::beat`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Beat {
+    /// Nothing.
+    Nothing,
+    /// It has written something.
+    Wrote,
+    /// The connection closes when what it may have written is sent.
+    Closes,
 }
 
 /// What a front found where parsing stands.
@@ -108,6 +175,8 @@ pub enum Next {
         /// How many bytes there must be before parsing can get any further.
         wanted: usize,
     },
+    /// A request that is there, but cannot be parsed before those before it have run.
+    Later,
     /// No request: the client is told so, and the connection closes.
     Refused,
 }

@@ -180,6 +180,18 @@ impl Input {
         self.filled -= range.len();
     }
 
+    /// Puts bytes where parsing stands, as if the client had sent them next: words of a command of
+    /// its front's own. A rewind does not take them away.
+    pub fn insert(&mut self, bytes: &[u8]) {
+        let filled = self.filled + bytes.len();
+        if filled > self.bytes.len() {
+            self.bytes.resize(filled, 0);
+        }
+        self.bytes.copy_within(self.parsed..self.filled, self.parsed + bytes.len());
+        self.bytes[self.parsed..self.parsed + bytes.len()].copy_from_slice(bytes);
+        self.filled = filled;
+    }
+
     /// Everything that was parsed has run, or was rewound: forgets what was kept of it, but not of
     /// a request whose front makes several of it, of which some have run.
     #[inline]
@@ -309,6 +321,22 @@ mod tests {
         feed(&mut input, &mut pool, b"!");
         assert_eq!(input.bytes(), b"yz!");
         assert_eq!((input.consumed, input.parsed, input.pending()), (0, 0, 3));
+    }
+
+    #[test]
+    fn what_is_inserted_comes_before_what_is_not_parsed() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        input.insert(b"first");
+        assert_eq!((input.bytes(), input.pending()), (&b"first"[..], 5));
+        input.pass_to(5);
+        input.rewind();
+        input.pass_to(5);
+        input.consume_to(5);
+        feed(&mut input, &mut pool, b"abc");
+        input.pass_to(1);
+        input.insert(&[b'x'; BUFFER_BYTES]);
+        assert_eq!(input.bytes().len(), BUFFER_BYTES + 3);
+        assert!(input.bytes().starts_with(b"axx") && input.bytes().ends_with(b"xbc"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod turn;
 mod wire;
 
 pub use acceptor::Acceptor;
-pub use front::{Front, Next};
+pub use front::{Beat, Front, Next};
 pub use input::Input;
 pub use listen::ListenError;
 pub use listening::Listening;

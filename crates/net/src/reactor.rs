@@ -433,6 +433,10 @@ impl Reactor {
             State::Leaving => return self.leave_queues(turn, id),
             _ => return,
         }
+        let Some(Some(connection)) = self.connections.get_mut(id.index) else { return };
+        if connection.gives_up() {
+            return self.leave_queues(turn, id);
+        }
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
         if connection.session.client.unblocking() == Some(Unblocking::WithError) {
@@ -440,6 +444,20 @@ impl Reactor {
             return self.leave_queues(turn, id);
         }
         self.schedule(id.index);
+    }
+
+    /// A client has said something while a standing command of its front waits: that is given up.
+    /// If another thread has it, it answers, or has it run again.
+    #[cold]
+    pub(crate) fn interrupt(&mut self, turn: &Turn, index: usize) {
+        let Some(connection) = &mut self.connections[index] else { return };
+        let id = ConnectionId { index, generation: connection.generation };
+        if connection.state == State::Waiting
+            && connection.session.take_command_back()
+            && connection.gives_up()
+        {
+            self.leave_queues(turn, id);
+        }
     }
 
     /// A client that was told that it waits no more leaves the queues of its keys, if nobody holds
@@ -466,7 +484,12 @@ impl Reactor {
     fn answer(&mut self, turn: &Turn, id: ConnectionId, served: Served) {
         let Some(connection) = self.connection(id) else { return };
         if connection.state != State::Waiting {
-            return; // Its client goes.
+            // Its client goes.
+            if let Some(front) = connection.wire.other() {
+                front.miss(served.reply);
+                self.schedule(id.index);
+            }
+            return;
         }
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
@@ -524,7 +547,8 @@ impl Reactor {
 
     fn after_turn(&mut self, turn: &mut Turn, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
-        if connection.state == State::Dead || connection.session.client.is_killed() {
+        let is_killed = connection.session.client.is_killed() && !connection.is_parting();
+        if connection.state == State::Dead || is_killed {
             return self.bury(turn, index);
         }
         if connection.waits_for_log() && !connection.listed_as_gated {
@@ -538,9 +562,37 @@ impl Reactor {
     }
 
     fn bury(&mut self, turn: &mut Turn, index: usize) {
+        let Some(connection) = &mut self.connections[index] else { return };
+        if connection.is_parting() {
+            if connection.state != State::Dead {
+                return; // Its last commands run.
+            }
+        } else {
+            connection.stream.deregister(self.poll.registry());
+            connection.session.close(&turn.server.engine, turn.worker.lock_wait());
+            if connection.begin_parting() {
+                return self.see_off(turn, index);
+            }
+        }
+        self.remove(turn, index);
+    }
+
+    /// A client has gone for which commands are to be run: it is seen by nobody any more, but keeps
+    /// its place until they are done.
+    #[cold]
+    fn see_off(&mut self, turn: &mut Turn, index: usize) {
+        let Some(connection) = &mut self.connections[index] else { return };
+        let id = ConnectionId { index, generation: connection.generation };
+        if let Some(at) = connection.timer.take() {
+            self.timers.cancel(at, id);
+        }
+        turn.server.clients.remove(connection.session.client.id);
+        turn.worker.end_subscriptions(&mut connection.session);
+        self.schedule(index);
+    }
+
+    fn remove(&mut self, turn: &mut Turn, index: usize) {
         let Some(mut connection) = self.connections[index].take() else { return };
-        connection.stream.deregister(self.poll.registry());
-        connection.session.close(&turn.server.engine, turn.worker.lock_wait());
         if let Some(at) = connection.timer {
             let id = ConnectionId { index, generation: connection.generation };
             self.timers.cancel(at, id);
@@ -592,7 +644,10 @@ impl Reactor {
                 && !connection.session.is_subscribed();
             if idle || connection.closes_for_too_long(self.last_care) {
                 self.bury(turn, index);
-            } else if connection.refuses_late_request(self.last_care) || connection.owes() {
+            } else if connection.refuses_late_request(self.last_care)
+                | connection.beat(self.last_care)
+                || connection.owes()
+            {
                 turn.finish(self, index);
                 self.after_turn(turn, index);
             }
@@ -603,7 +658,7 @@ impl Reactor {
         self.stopping = Some(self.clock.now());
         for index in 0..self.connections.len() {
             if let Some(connection) = &mut self.connections[index] {
-                connection.state = State::Closing;
+                connection.begin_stop();
                 self.schedule(index);
             }
         }

@@ -11,6 +11,8 @@ use std::os::fd::AsRawFd;
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    /// The client has gone, and its socket is closed.
+    Closed,
     /// A stream that holds bytes which the poll knows nothing of, as one that decrypts does.
     #[cfg(test)]
     Hoarding(Hoarding),
@@ -32,6 +34,7 @@ impl Stream {
         let count = match self {
             Stream::Tcp(stream) => stream.read(buffer)?,
             Stream::Unix(stream) => stream.read(buffer)?,
+            Stream::Closed => return Err(io::ErrorKind::WouldBlock.into()),
             #[cfg(test)]
             Stream::Hoarding(stream) => return stream.read(buffer),
         };
@@ -46,6 +49,7 @@ impl Stream {
             (Stream::Unix(stream), [one]) => stream.write(one),
             (Stream::Tcp(stream), many) => stream.write_vectored(many),
             (Stream::Unix(stream), many) => stream.write_vectored(many),
+            (Stream::Closed, _) => Err(io::ErrorKind::BrokenPipe.into()),
             #[cfg(test)]
             (Stream::Hoarding(_), slices) => Ok(slices.iter().map(|slice| slice.len()).sum()),
         }
@@ -56,6 +60,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.register(registry, token, interest),
             Stream::Unix(stream) => stream.register(registry, token, interest),
+            Stream::Closed => Ok(()),
             #[cfg(test)]
             Stream::Hoarding(_) => Ok(()),
         }
@@ -66,6 +71,7 @@ impl Stream {
         let _ = match self {
             Stream::Tcp(stream) => stream.deregister(registry),
             Stream::Unix(stream) => stream.deregister(registry),
+            Stream::Closed => Ok(()),
             #[cfg(test)]
             Stream::Hoarding(_) => Ok(()),
         };
@@ -75,6 +81,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.as_raw_fd(),
             Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Closed => -1,
             #[cfg(test)]
             Stream::Hoarding(_) => -1,
         }

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
 
+/// Reads of what a client says while a standing command waits.
+const HEARD_READS_MAX: usize = 8;
+
 /// What a thread needs to run requests.
 pub(crate) struct Turn {
     pub(crate) server: Arc<Dispatcher>,
@@ -180,6 +183,9 @@ impl Turn {
     fn read(&mut self, reactor: &mut Reactor, index: usize) {
         let Some(connection) = &mut reactor.connections[index] else { return };
         if connection.is_idle() || !connection.readable {
+            if connection.listens() {
+                self.hear(reactor, index);
+            }
             return;
         }
         if connection.input.is_parsable() {
@@ -196,6 +202,32 @@ impl Turn {
         }
     }
 
+    /// Reads what a client says while a standing command of its front waits. If that is a request,
+    /// or more than is read here, the command is given up.
+    #[cold]
+    fn hear(&mut self, reactor: &mut Reactor, index: usize) {
+        for _ in 0..HEARD_READS_MAX {
+            let Some(connection) = &mut reactor.connections[index] else { return };
+            if !connection.readable {
+                connection.input.compact(&mut reactor.pool);
+                return;
+            }
+            match connection.read(&mut reactor.pool) {
+                ReadOutcome::Bytes(count) => self.worker.counters.bytes_in.add(count as u64),
+                ReadOutcome::Nothing => {}
+                ReadOutcome::Closed => {
+                    connection.peer_closed = true;
+                    return connection.end_if_abandoned();
+                }
+            }
+            let Connection { wire, input, output, .. } = connection;
+            if wire.other().is_some_and(|front| front.hear(input, output)) {
+                break;
+            }
+        }
+        reactor.interrupt(self, index);
+    }
+
     /// Adds requests of a connection to the batch; true if the batch is full and there may be more.
     fn parse(
         &mut self,
@@ -210,11 +242,12 @@ impl Turn {
         }
         let limits = self.limits(connection);
         self.batch.turn_to_client();
+        let may_be_told = connection.may_be_told();
         let Connection { wire, input, session, .. } = connection;
         let place = (index, &limits, &mut *left, batch_max);
         let stop = match wire {
-            Wire::Resp(resp) => self.parse_from(resp, input, session, place),
-            Wire::Other(front) => self.parse_from(&mut **front, input, session, place),
+            Wire::Resp(resp) => self.parse_from(resp, input, session, place, false),
+            Wire::Other(front) => self.parse_from(&mut **front, input, session, place, may_be_told),
         };
         match stop {
             ParseStop::Parsed => false,
@@ -236,8 +269,9 @@ impl Turn {
         input: &mut Input,
         session: &Session,
         (index, limits, left, batch_max): (usize, &RequestLimits, &mut usize, usize),
+        may_be_told: bool,
     ) -> ParseStop {
-        while !input.is_parsed() {
+        while !input.is_parsed() || may_be_told && front.stands() {
             // The limits of a client that has not said who it is depend on what it says next.
             let full = self.batch.len() >= batch_max
                 || *left == 0
@@ -277,6 +311,8 @@ impl Turn {
                     input.want(wanted);
                     return ParseStop::Incomplete;
                 }
+                // It is parsed in the next turn.
+                Next::Later => return ParseStop::Parsed,
                 Next::Refused => return ParseStop::Refused,
             }
         }
@@ -354,9 +390,13 @@ impl Turn {
         }
         let sent = connection.flush(self.server.engine.log());
         let counters = &self.worker.counters;
+        let may_be_told = connection.may_be_told();
         match connection.wire.other() {
             None => counters.bytes_out.add(sent as u64),
-            Some(_) => counters.bytes_out_of_fronts.add(sent as u64),
+            Some(front) => {
+                counters.bytes_out_of_fronts.add(sent as u64);
+                connection.readable |= may_be_told && front.stands();
+            }
         }
         connection.input.forget_originals();
         connection.input.release(&mut reactor.pool);

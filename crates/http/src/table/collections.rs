@@ -6,8 +6,8 @@
 //! whose size is bounded, and a small hash is on the first one.
 
 use super::parameters::{BY, COUNT, CURSOR, MATCH, TAKEN};
-use crate::operation::Part::{Body as Raw, Key, Name, Option, Or, Whole, Word};
-use crate::operation::{Body, Items, Operation, Route, Run, Segment};
+use crate::operation::Part::{Body as Raw, Condition, Key, Name, Option, Or, Whole, Word};
+use crate::operation::{Body, Digests, Items, Operation, Route, Run, Segment};
 use crate::plan::Answer;
 use crate::shape::Shape;
 use basalt_http1::Method;
@@ -45,27 +45,34 @@ pub(super) const FIELD: Route = Route {
     path: &[Segment::Text("v1"), Segment::Text("hashes"), Segment::Key, Segment::Name("field")],
     operations: &[
         Operation {
-            summary: "The value of a field (HGET)",
-            run: Run::Command(
-                &[Word("HGET"), Key, Name],
-                Answer::Value { range: None, is_document: false },
+            summary: "The value of a field, with its tag (CAS.HGET)",
+            run: Run::Tagged(
+                &[Word("CAS.HGET"), Key, Name],
+                Answer::Tagged { range: None, is_document: false },
             ),
-            statuses: &[200, 206, 304, 404, 416],
+            statuses: &[200, 206, 304, 404, 412, 416],
             ..Operation::DEFAULT
         },
         Operation {
             method: Method::Put,
-            summary: "Sets a field (HSET)",
+            summary: "Sets a field; If-None-Match: * only if there is none, If-Match only if there \
+                      is one, or the one with this tag (HSET, CAS.HSET)",
             body: Body::Bytes,
-            run: Run::Command(&[Word("HSET"), Key, Name, Raw], Answer::Added),
-            statuses: &[201, 204],
+            run: Run::Conditional {
+                plain: (&[Word("HSET"), Key, Name, Raw], Answer::Added),
+                under: &[Word("CAS.HSET"), Key, Name, Raw, Condition(Digests::Had)],
+            },
+            statuses: &[201, 204, 412],
             ..Operation::DEFAULT
         },
         Operation {
             method: Method::Delete,
-            summary: "Removes a field (HDEL)",
-            run: Run::Command(&[Word("HDEL"), Key, Name], Answer::Found),
-            statuses: &[204, 404],
+            summary: "Removes a field; If-Match only if it has this tag (HDEL, CAS.HDEL)",
+            run: Run::Conditional {
+                plain: (&[Word("HDEL"), Key, Name], Answer::Found),
+                under: &[Word("CAS.HDEL"), Key, Name, Condition(Digests::Had)],
+            },
+            statuses: &[204, 404, 412],
             ..Operation::DEFAULT
         },
         Operation {
@@ -139,23 +146,30 @@ pub(super) const MEMBER: Route = Route {
     path: &[Segment::Text("v1"), Segment::Text("sets"), Segment::Key, Segment::Name("member")],
     operations: &[
         Operation {
-            summary: "Whether it is a member (SISMEMBER)",
-            run: Run::Command(&[Word("SISMEMBER"), Key, Name], Answer::Found),
-            statuses: &[204, 404],
+            summary: "Whether it is a member, with its tag (CAS.SISMEMBER)",
+            run: Run::Tagged(&[Word("CAS.SISMEMBER"), Key, Name], Answer::Element),
+            statuses: &[204, 304, 404, 412],
             ..Operation::DEFAULT
         },
         Operation {
             method: Method::Put,
-            summary: "Adds a member (SADD)",
-            run: Run::Command(&[Word("SADD"), Key, Name], Answer::Added),
-            statuses: &[201, 204],
+            summary: "Adds a member; If-None-Match: * only if it is none, If-Match only if it is \
+                      one, or has this tag (SADD, CAS.SADD)",
+            run: Run::Conditional {
+                plain: (&[Word("SADD"), Key, Name], Answer::Added),
+                under: &[Word("CAS.SADD"), Key, Name, Condition(Digests::NotHad)],
+            },
+            statuses: &[201, 204, 412],
             ..Operation::DEFAULT
         },
         Operation {
             method: Method::Delete,
-            summary: "Removes a member (SREM)",
-            run: Run::Command(&[Word("SREM"), Key, Name], Answer::Found),
-            statuses: &[204, 404],
+            summary: "Removes a member; If-Match only if it has this tag (SREM, CAS.SREM)",
+            run: Run::Conditional {
+                plain: (&[Word("SREM"), Key, Name], Answer::Found),
+                under: &[Word("CAS.SREM"), Key, Name, Condition(Digests::NotHad)],
+            },
+            statuses: &[204, 404, 412],
             ..Operation::DEFAULT
         },
     ],

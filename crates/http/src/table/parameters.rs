@@ -95,8 +95,16 @@ pub(super) static MAX: Parameter =
     parameter("max", from(0), "About how many entries the stream keeps.");
 pub(super) static AGE: Parameter =
     parameter("ttl", from(1), "About how many seconds the stream keeps entries.");
-pub(super) static AFTER: Parameter =
+pub(crate) static AFTER: Parameter =
     parameter("after", Kind::Bytes, "The last ID that is known; $ for what comes now.");
+pub(crate) static FROM_NOW: Parameter = parameter(
+    "after",
+    Kind::Bytes,
+    "The last ID that is known, unless Last-Event-ID says it; $, which is what comes now, by \
+     default.",
+);
+pub(crate) static PATTERN: Parameter =
+    parameter("pattern", Kind::Flag, "The name is a pattern: all channels that fit it.");
 pub(super) static ATOMIC: Parameter =
     parameter("atomic", Kind::Flag, "All of them as one, between MULTI and EXEC.");
 pub(super) static SECTION: Parameter =
@@ -111,12 +119,17 @@ pub(super) static MESSAGES: Parameter = parameter(
     Kind::Number { min: 1, max: 1000 },
     "How many messages at most, as the command has it by default.",
 );
-pub(super) static LEASE_MS: Parameter =
+pub(crate) static LEASE_MS: Parameter =
     parameter("lease_ms", from(1), "Milliseconds for which they are held; the queue's by default.");
 pub(super) static NEW_LEASE_MS: Parameter =
     parameter("lease_ms", from(1), "Milliseconds from now on for which it is held.");
-pub(super) static WORKER: Parameter = parameter("worker", Kind::Bytes, "The name of the consumer.");
-pub(super) static NOACK: Parameter =
+pub(crate) static WORKER: Parameter = parameter("worker", Kind::Bytes, "The name of the consumer.");
+pub(crate) static CREDIT: Parameter = parameter(
+    "credit",
+    from(0),
+    "How many messages the client may hold at once; 1 by default, http-credit-max at most.",
+);
+pub(crate) static NOACK: Parameter =
     parameter("noack", Kind::Flag, "What is delivered is gone at once.");
 pub(super) static STATE: Parameter =
     parameter("state", Kind::Choice(STATES), "The state of the messages; ready by default.");

@@ -3,13 +3,14 @@
 //! Taking a message is a POST: clients and proxies repeat a GET by themselves.
 
 use super::parameters::{
-    COUNT, CURSOR, DEAD, DEDUP, DELAY_MS, FROM_MESSAGE, LEASE_MS, MATCH, MESSAGES, NEW_LEASE_MS,
-    NOACK, OF_PRIORITY, PRIORITY, PURGED_STATE, STATE, TTL_MS, WAIT, WINDOW_MS, WORKER,
+    COUNT, CREDIT, CURSOR, DEAD, DEDUP, DELAY_MS, FROM_MESSAGE, LEASE_MS, MATCH, MESSAGES,
+    NEW_LEASE_MS, NOACK, OF_PRIORITY, PRIORITY, PURGED_STATE, STATE, TTL_MS, WAIT, WINDOW_MS,
+    WORKER,
 };
 use crate::operation::Part::{
     Body as Raw, Choice, Key, Name, Option, Or, Switch, Value, Wait, Word,
 };
-use crate::operation::{Body, Items, Operation, Route, Run, Segment, Unit};
+use crate::operation::{Body, FeedKind, Items, Operation, Route, Run, Segment, Unit};
 use crate::plan::Answer;
 use crate::shape::Shape;
 use basalt_http1::Method;
@@ -43,6 +44,14 @@ pub(super) const QUEUE: Route = Route {
             ..Operation::DEFAULT
         },
         Operation {
+            summary: "Messages as the client has room for them (Q.GET); takes `get`, `ack`, \
+                      `nack`, `extend` and `put`",
+            parameters: &[&CREDIT, &LEASE_MS, &WORKER, &NOACK],
+            run: Run::Socket(FeedKind::Queue),
+            statuses: &[101, 426],
+            ..Operation::DEFAULT
+        },
+        Operation {
             method: Method::Patch,
             summary: "Changes settings, and makes the queue if there is none (Q.CONFIG)",
             body: Body::Json(Items::Fields),
@@ -71,6 +80,18 @@ pub(super) const QUEUE: Route = Route {
             ),
             statuses: &[200, 204],
             ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            when: Some(("op", "call")),
+            summary: "Puts the body as a message and waits for the answer to it (Q.CALL)",
+            parameters: &[&WAIT],
+            body: Body::Bytes,
+            run: Run::Command(
+                &[Word("Q.CALL"), Key, Raw, Wait(&WAIT, ("TIMEOUT", ""), Unit::Milliseconds)],
+                Answer::Called,
+            ),
+            statuses: &[200, 204, 423, 429],
         },
         Operation {
             method: Method::Post,
@@ -185,6 +206,15 @@ pub(super) const DELIVERY: Route = Route {
                 &[Word("Q.NACK"), Key, Name, Option("DELAY", &DELAY_MS), Switch(&DEAD, "DEAD")],
                 Answer::Found,
             ),
+            statuses: &[204, 404],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            when: Some(("op", "reply")),
+            summary: "Acknowledges a delivery, and answers the client that waits with the body (Q.REPLY)",
+            body: Body::Bytes,
+            run: Run::Command(&[Word("Q.REPLY"), Key, Name, Raw], Answer::Found),
             statuses: &[204, 404],
             ..Operation::DEFAULT
         },

@@ -4,8 +4,10 @@ use super::parameters::{
     BY, EXTREME, FROM, FROM_RANK, GT, LIMIT, LT, NX, ORDER, REVERSE, SKIPPED, TAKEN, THROUGH,
     TO_RANK, XX,
 };
-use crate::operation::Part::{Body as Raw, Bound, Choice, Key, Name, Or, Stop, Switch, Word};
-use crate::operation::{Body, Items, Operation, Route, Run, Segment};
+use crate::operation::Part::{
+    Body as Raw, Bound, Choice, Condition, Key, Name, Or, Stop, Switch, Word,
+};
+use crate::operation::{Body, Digests, Items, Operation, Route, Run, Segment};
 use crate::plan::Answer;
 use crate::shape::Shape;
 use basalt_http1::Method;
@@ -115,6 +117,13 @@ pub(super) const MEMBER: Route = Route {
     ],
     operations: &[
         Operation {
+            when: Some(("versioned", "1")),
+            summary: "Score of a member, with its tag (CAS.ZSCORE)",
+            run: Run::Tagged(&[Word("CAS.ZSCORE"), Key, Name], Answer::Element),
+            statuses: &[200, 304, 404, 412],
+            ..Operation::DEFAULT
+        },
+        Operation {
             summary: "Score and rank of a member (ZRANK WITHSCORE)",
             run: Run::Command(
                 &[Word("ZRANK"), Key, Name, Word("WITHSCORE")],
@@ -125,30 +134,37 @@ pub(super) const MEMBER: Route = Route {
         },
         Operation {
             method: Method::Put,
-            summary: "Sets the score of a member: the body is the number (ZADD)",
+            summary: "Sets the score of a member: the body is the number; If-None-Match: * only if \
+                      it is none, If-Match only if it is one, or has this tag (ZADD, CAS.ZADD)",
             parameters: &[&NX, &XX, &GT, &LT],
             body: Body::Bytes,
-            run: Run::Command(
-                &[
-                    Word("ZADD"),
-                    Key,
-                    Switch(&NX, "NX"),
-                    Switch(&XX, "XX"),
-                    Switch(&GT, "GT"),
-                    Switch(&LT, "LT"),
-                    Raw,
-                    Name,
-                ],
-                Answer::Added,
-            ),
-            statuses: &[201, 204],
+            run: Run::Conditional {
+                plain: (
+                    &[
+                        Word("ZADD"),
+                        Key,
+                        Switch(&NX, "NX"),
+                        Switch(&XX, "XX"),
+                        Switch(&GT, "GT"),
+                        Switch(&LT, "LT"),
+                        Raw,
+                        Name,
+                    ],
+                    Answer::Added,
+                ),
+                under: &[Word("CAS.ZADD"), Key, Raw, Name, Condition(Digests::NotHad)],
+            },
+            statuses: &[201, 204, 412],
             ..Operation::DEFAULT
         },
         Operation {
             method: Method::Delete,
-            summary: "Removes a member (ZREM)",
-            run: Run::Command(&[Word("ZREM"), Key, Name], Answer::Found),
-            statuses: &[204, 404],
+            summary: "Removes a member; If-Match only if it has this tag (ZREM, CAS.ZREM)",
+            run: Run::Conditional {
+                plain: (&[Word("ZREM"), Key, Name], Answer::Found),
+                under: &[Word("CAS.ZREM"), Key, Name, Condition(Digests::NotHad)],
+            },
+            statuses: &[204, 404, 412],
             ..Operation::DEFAULT
         },
         Operation {

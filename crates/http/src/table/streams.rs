@@ -1,8 +1,8 @@
 //! `/v1/streams/{key}` and `/v1/channels/{name}`.
 
-use super::parameters::{AFTER, AGE, COUNT, MAX, WAIT};
+use super::parameters::{AFTER, AGE, COUNT, FROM_NOW, MAX, PATTERN, WAIT};
 use crate::operation::Part::{Age, Body as Raw, BodyAs, Key, Name, Option, Or, Wait, Word};
-use crate::operation::{Body, Items, Operation, Route, Run, Segment, Unit};
+use crate::operation::{Body, FeedKind, Items, Operation, Route, Run, Segment, Unit};
 use crate::plan::Answer;
 use crate::shape::Shape;
 use basalt_http1::Method;
@@ -26,6 +26,19 @@ pub(super) const STREAM: Route = Route {
                 Answer::Shaped(Shape::Entries),
             ),
             statuses: &[200, 204],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            summary: "Entries as they are added, as events (XREAD)",
+            parameters: &[&FROM_NOW],
+            run: Run::Events(FeedKind::Stream),
+            ..Operation::DEFAULT
+        },
+        Operation {
+            summary: "Entries as they are added, as messages (XREAD)",
+            parameters: &[&FROM_NOW],
+            run: Run::Socket(FeedKind::Stream),
+            statuses: &[101, 426],
             ..Operation::DEFAULT
         },
         Operation {
@@ -72,11 +85,26 @@ pub(super) const ENTRY: Route = Route {
 
 pub(super) const CHANNEL: Route = Route {
     path: &[Segment::Text("v1"), Segment::Text("channels"), Segment::Name("name")],
-    operations: &[Operation {
-        method: Method::Post,
-        summary: "Sends the body to the subscribers of a channel (PUBLISH)",
-        body: Body::Bytes,
-        run: Run::Command(&[Word("PUBLISH"), Name, Raw], Answer::Member("receivers")),
-        ..Operation::DEFAULT
-    }],
+    operations: &[
+        Operation {
+            summary: "Messages as they are published, as events (SUBSCRIBE, PSUBSCRIBE)",
+            parameters: &[&PATTERN],
+            run: Run::Events(FeedKind::Channel),
+            ..Operation::DEFAULT
+        },
+        Operation {
+            summary: "Messages as they are published, as messages; takes `publish`",
+            parameters: &[&PATTERN],
+            run: Run::Socket(FeedKind::Channel),
+            statuses: &[101, 426],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Post,
+            summary: "Sends the body to the subscribers of a channel (PUBLISH)",
+            body: Body::Bytes,
+            run: Run::Command(&[Word("PUBLISH"), Name, Raw], Answer::Member("receivers")),
+            ..Operation::DEFAULT
+        },
+    ],
 };

@@ -81,6 +81,7 @@ fn methods_are_known_by_their_exact_names() {
     }
     refused("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", Refusal::MethodRefused);
     refused("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", Refusal::MethodRefused);
+    refused("QUERY / HTTP/1.1\r\nHost: a\r\n\r\n", Refusal::MethodRefused);
     refused("get / HTTP/1.1\r\nHost: a\r\n\r\n", Refusal::MethodUnknown);
     refused("GE(T / HTTP/1.1\r\nHost: a\r\n\r\n", Refusal::HeadMalformed);
 }

@@ -1,5 +1,6 @@
 //! Commands that wait for keys, and clients of several kinds, over sockets and network threads.
 
+mod calls;
 mod commands;
 mod ends;
 mod failures;
