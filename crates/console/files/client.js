@@ -38,6 +38,18 @@ export async function command(words, { db = 0 } = {}) {
   }
 }
 
+/** Opens what does not end by itself. */
+export async function open(path, accept, signal) {
+  for (;;) {
+    const used = authorization;
+    const headers = { Accept: accept, "X-Basalt": "1", ...(used && { Authorization: used }) };
+    const response = await fetch(path, { headers, signal, cache: "no-store", credentials: "same-origin" });
+    if (response.ok) return response;
+    if (response.status !== 401) throw await refusal(response);
+    if (used === authorization) await login();
+  }
+}
+
 async function refusal(response) {
   const problem = await response.json().catch(() => ({}));
   return new Refused(response.status, problem.code ?? "ERR", problem.detail ?? `HTTP ${response.status}`);
