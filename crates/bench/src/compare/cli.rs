@@ -103,7 +103,22 @@ pub(crate) enum Suite {
         /// nginx's executable
         #[arg(long, value_name = "PATH", default_value = "nginx")]
         nginx: PathBuf,
-        /// Only tests whose name contains one of these, such as get-1k
+        /// Only tests whose name contains one of these, such as get-1k, or scrape: how long answers
+        /// take at 70% of the load, alone and with /metrics fetched each second, and wrk's load
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
+    },
+    /// Server CPU time of a message from put to acknowledgement, and its memory, beside streams
+    Queue {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Messages that are put, taken and done with
+        #[arg(long, default_value_t = 500_000)]
+        messages: u64,
+        /// Messages that are kept, for their memory
+        #[arg(long, default_value_t = 1_000_000)]
+        kept: u64,
+        /// Only these: life, memory
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },

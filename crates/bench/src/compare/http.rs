@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
 use crate::compare::nginx::{Nginx, Source};
+use crate::compare::paced::{Paced, paced, table as paced_table, wrk};
 use crate::compare::server::{Contender, Server, free_port};
 use crate::compare::table::summarise;
 use crate::error::BenchError;
@@ -38,6 +39,8 @@ pub(crate) struct HttpCell {
     requests: u64,
     /// nginx runs it, too.
     has_peer: bool,
+    /// Measures how long answers take at a pace.
+    is_paced: bool,
 }
 
 /// All tests: the unpipelined ones of small values have this number of requests.
@@ -51,6 +54,7 @@ pub(crate) fn cells(requests: u64, keys: u64) -> Vec<HttpCell> {
         keys: keys.max(1),
         requests: requests.max(1),
         has_peer: false,
+        is_paced: false,
     };
     let large = |name, test, value_bytes, connections, keys, divisor: u64| HttpCell {
         connections,
@@ -69,6 +73,7 @@ pub(crate) fn cells(requests: u64, keys: u64) -> Vec<HttpCell> {
         large("put-64k", "set", 64 << 10, 20, 1000, 10),
         large("get-16m", "get", 16 << 20, 4, 4, 1000),
         large("put-16m", "set", 16 << 20, 4, 4, 1000),
+        HttpCell { is_paced: true, ..small("scrape", "get", 1024, 1) },
     ]
 }
 
@@ -91,7 +96,10 @@ pub(super) fn run(arena: &Arena<'_>, cells: &[HttpCell], nginx: &Path) -> Result
     }
     let servers = arena.introduce()?;
     let mut samples = Vec::new();
-    arena.rounds(|round, contender| one_life(arena, cells, round, contender, &mut samples))?;
+    let mut paces = Paces::default();
+    arena.rounds(|round, contender| {
+        one_life(arena, cells, round, contender, (&mut samples, &mut paces))
+    })?;
     let has_nginx = Nginx::is_there(nginx);
     if !has_nginx {
         let program = nginx.display();
@@ -105,6 +113,7 @@ pub(super) fn run(arena: &Arena<'_>, cells: &[HttpCell], nginx: &Path) -> Result
         }
     }
     arena.print(&table(cells, &samples))?;
+    arena.print(&paces.table())?;
     arena.write_json(servers, &samples)
 }
 
@@ -113,7 +122,7 @@ fn one_life(
     cells: &[HttpCell],
     round: usize,
     contender: &Contender,
-    samples: &mut Vec<Sample>,
+    (samples, paces): (&mut Vec<Sample>, &mut Paces),
 ) -> Result<(), BenchError> {
     let (port, mut contender) = (free_port()?, contender.clone());
     contender.extra.extend(["--http-port".into(), port.to_string()]);
@@ -126,6 +135,10 @@ fn one_life(
         let fill = cell.plan(Wire::Resp, life.server.target())?.into_fill();
         run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
         life.server.wait_quiet();
+        if cell.is_paced {
+            paces.measure(arena, cell, &life.server, (ways, port))?;
+            continue;
+        }
         for way in ways {
             let test = cell.measure_way(arena, &life.server, (way, port))?;
             samples.push(Sample { round, cell: cell.name, way, test });
@@ -152,6 +165,62 @@ fn with_http(target: Target, port: u16) -> Target {
     Target { http: Some(Address::Tcp { host: "127.0.0.1".into(), port }), ..target }
 }
 
+/// A server by one of its protocols.
+fn asked(server: &Server, (way, port): (&'static str, u16)) -> (Target, Wire) {
+    match way {
+        HTTP => (with_http(server.target(), port), Wire::Http),
+        _ => (server.target(), Wire::Resp),
+    }
+}
+
+/// What the paced tests found.
+#[derive(Debug, Default)]
+struct Paces {
+    resp: Vec<Paced>,
+    http: Vec<Paced>,
+    /// Server CPU a request in microseconds, by `wrk` and by our own load.
+    wrk: Vec<(f64, f64)>,
+}
+
+impl Paces {
+    fn measure(
+        &mut self,
+        arena: &Arena<'_>,
+        cell: &HttpCell,
+        server: &Server,
+        (ways, port): ([&'static str; 2], u16),
+    ) -> Result<(), BenchError> {
+        for way in ways {
+            let one = paced(arena, cell, asked(server, (way, port)), port)?;
+            if way == HTTP { &mut self.http } else { &mut self.resp }.push(one);
+        }
+        // wrk knows one URL.
+        let single = HttpCell { keys: 1, ..*cell };
+        let own = single.measure_way(arena, server, (HTTP, port))?.server_cpu_us_per_request;
+        let key = vocabulary(cell.keys, cell.value_bytes, 1).key(0);
+        let by_wrk = wrk(&key, cell.connections, (server.pid(), port));
+        self.wrk.extend(by_wrk.zip(own));
+        Ok(())
+    }
+
+    fn table(&self) -> String {
+        if self.http.is_empty() {
+            return String::new();
+        }
+        let mut text = paced_table(&[(RESP, &self.resp), (HTTP, &self.http)]);
+        let median = |of: fn(&(f64, f64)) -> f64| summarise(self.wrk.iter().map(of)).median;
+        let (wrk, own) = (median(|both| both.0), median(|both| both.1));
+        text.push_str(&match self.wrk.is_empty() {
+            true => "\n  wrk is not there: nothing is compared with its load\n".to_owned(),
+            false => format!(
+                "\n  server cpu of a request by wrk {wrk:.2} µs, by our load {own:.2} µs: {:.2}x\n",
+                wrk / own
+            ),
+        });
+        text
+    }
+}
+
 impl HttpCell {
     fn measure_way(
         &self,
@@ -159,11 +228,7 @@ impl HttpCell {
         server: &Server,
         (way, port): (&'static str, u16),
     ) -> Result<TestReport, BenchError> {
-        let (target, wire) = match way {
-            HTTP => (with_http(server.target(), port), Wire::Http),
-            _ => (server.target(), Wire::Resp),
-        };
-        let test = self.measure(arena, (target, wire), server.pid())?;
+        let test = self.measure(arena, asked(server, (way, port)), server.pid())?;
         server.wait_quiet();
         Ok(test)
     }
@@ -187,7 +252,7 @@ impl HttpCell {
         }
     }
 
-    fn plan(&self, wire: Wire, target: Target) -> Result<Plan, BenchError> {
+    pub(crate) fn plan(&self, wire: Wire, target: Target) -> Result<Plan, BenchError> {
         let mut vocabulary = vocabulary(self.keys, self.value_bytes, 1);
         vocabulary.wire = wire;
         Ok(Plan {
@@ -210,7 +275,7 @@ impl HttpCell {
 fn table(cells: &[HttpCell], samples: &[Sample]) -> String {
     let mut text =
         format!("  {:18}{:>16}{:>16}{:>9}\n", "server cpu µs/op", "resp", "http", "http");
-    for cell in cells {
+    for cell in cells.iter().filter(|cell| !cell.is_paced) {
         let of = |way| cpu_us(samples, cell.name, way);
         let (resp, http) = (of(RESP), of(HTTP));
         text.push_str(&line(cell.name, &[resp, http], http.0 / resp.0));
@@ -259,6 +324,7 @@ mod tests {
     #[test]
     fn a_peer_has_a_line_if_it_was_measured() {
         let cells = cells(1, 1);
-        assert_eq!(table(&cells, &[]).lines().count(), cells.len() + 1);
+        let measured = cells.iter().filter(|cell| !cell.is_paced).count();
+        assert_eq!(table(&cells, &[]).lines().count(), measured + 1);
     }
 }

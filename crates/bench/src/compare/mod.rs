@@ -18,7 +18,9 @@ mod http;
 mod memory;
 mod memory_types;
 mod nginx;
+mod paced;
 mod probe;
+mod queue;
 mod restart;
 mod scenario;
 mod server;
@@ -79,6 +81,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             let mut cells = http::cells(*requests, *keys);
             keep(&mut cells, only, |cell| cell.name);
             http::run(&Arena::new("http", common, PINNED_ALONE, appendfsync.name())?, &cells, nginx)
+        }
+        Suite::Queue { common, messages, kept, only } => {
+            let mut parts = queue::PARTS.to_vec();
+            keep(&mut parts, only, |part| part);
+            queue::run(
+                &Arena::new("queue", common, PINNED, "everysec")?,
+                (*messages, *kept),
+                &parts,
+            )
         }
         Suite::Restart { common, gb } => {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)
