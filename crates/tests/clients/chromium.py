@@ -30,12 +30,12 @@ def find():
 
 
 class Browser:
-    def __init__(self, path):
+    def __init__(self, path, options):
         self.folder = tempfile.mkdtemp(prefix="basalt-chromium-")
         (commands, self.writer), (self.reader, answers) = os.pipe(), os.pipe()
         # The browser expects exactly these numbers.
         shell = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
-        words = ["bash", "-c", shell, "bash", str(commands), str(answers), path, *QUIET, f"--user-data-dir={self.folder}", "about:blank"]
+        words = ["bash", "-c", shell, "bash", str(commands), str(answers), path, *QUIET, *options, f"--user-data-dir={self.folder}", "about:blank"]
         self.process = subprocess.Popen(words, pass_fds=[commands, answers], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         os.close(commands)
         os.close(answers)
@@ -188,11 +188,11 @@ class Page:
 
 
 @contextlib.contextmanager
-def browser():
+def browser(options=()):
     path = find()
     if path is None:
         raise SystemExit("there is no chromium in the path (Debian's package chromium); BASALT_CHROMIUM names another one")
-    one = Browser(path)
+    one = Browser(path, options)
     try:
         yield one
     finally:

@@ -91,6 +91,21 @@ impl HttpClient {
     /// # Errors
     /// There is none.
     pub fn response_to(&mut self, method: &str) -> io::Result<Response> {
+        let mut response = self.head()?;
+        let has_body = method != "HEAD" && !matches!(response.status, 100 | 101 | 204 | 304);
+        if has_body {
+            let length = response.field("content-length").and_then(|length| length.parse().ok());
+            response.body = vec![0; length.ok_or_else(|| io::Error::other("no Content-Length"))?];
+            self.stream.read_exact(&mut response.body)?;
+        }
+        Ok(response)
+    }
+
+    /// Waits for the head of a response, whose body is the caller's to read.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn head(&mut self) -> io::Result<Response> {
         let wrong = |text: &str| io::Error::other(text.to_owned());
         let line = self.line()?;
         let code = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
@@ -104,14 +119,39 @@ impl HttpClient {
             let (name, value) = line.split_once(':').ok_or_else(|| wrong(&line))?;
             fields.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let mut response = Response { status, fields, body: Vec::new() };
-        let has_body = method != "HEAD" && !matches!(status, 100 | 204 | 304);
-        if has_body {
-            let length = response.field("content-length").and_then(|length| length.parse().ok());
-            response.body = vec![0; length.ok_or_else(|| wrong("no Content-Length"))?];
-            self.stream.read_exact(&mut response.body)?;
+        Ok(Response { status, fields, body: Vec::new() })
+    }
+
+    /// Asks for server-sent events; returns the head of the response.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn ask_for_events(&mut self, line: &str, fields: &str) -> Response {
+        let fields = format!("Accept: text/event-stream\r\n{fields}");
+        self.request(line, &fields, b"").expect("the server takes a request");
+        self.head().expect("the head of a response")
+    }
+
+    /// Waits for the next server-sent event, or a comment: its lines.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn event(&mut self) -> io::Result<String> {
+        let mut event = String::new();
+        loop {
+            let mut line = String::new();
+            match self.stream.read_line(&mut line)? {
+                0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+                1 => return Ok(event),
+                _ => event.push_str(&line),
+            }
         }
-        Ok(response)
+    }
+
+    /// Its socket, and what has come and was not read.
+    pub fn into_parts(self) -> (TcpStream, Vec<u8>) {
+        let rest = self.stream.buffer().to_vec();
+        (self.stream.into_inner(), rest)
     }
 
     fn line(&mut self) -> io::Result<String> {

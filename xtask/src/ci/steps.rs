@@ -103,13 +103,20 @@ pub fn all(root: &Path) -> Vec<Step> {
         Step::cargo(
             "integration",
             Kind::Tests,
-            "test -p basalt-tests --no-fail-fast -- --skip clients::",
+            "test -p basalt-tests --no-fail-fast -- --skip clients:: --skip openapi:: --skip workers::",
         )
         .with_env("BASALT_BIN", &binary)
         .with_env("BASALT_CARELESS_BIN", careless_binary(root).display().to_string()),
-        Step::cargo("clients", Kind::Tests, "test -p basalt-tests --test it clients::")
+        Step::cargo(
+            "clients",
+            Kind::Tests,
+            "test -p basalt-tests --test it -- clients:: workers::",
+        )
+        .with_env("BASALT_BIN", &binary)
+        .with_env("BASALT_PYTHON", &python),
+        Step::cargo("http", Kind::Tests, "test -p basalt-tests --test it openapi::")
             .with_env("BASALT_BIN", &binary)
-            .with_env("BASALT_PYTHON", python),
+            .with_env("BASALT_PYTHON", &python),
     ]);
     steps
 }

@@ -17,6 +17,8 @@ const SMALL_QUERIES: &[(&str, &str)] = &[("client-query-buffer-limit", "64mb")];
 const LIST_BYTES: u64 = 50_000_000;
 const LISTS_UNREAD: usize = 60;
 const LARGEST_STRING: u64 = 512 << 20;
+const DIGESTED_BYTES: u64 = 200_000_000;
+const DIGESTS: usize = 64;
 const MILLIONS: u64 = 2_000_000;
 const MANY_KEYS: u64 = 10_000_000;
 const HALF_REQUESTS: u64 = 10_000;
@@ -113,6 +115,20 @@ fn large() -> Vec<Attack> {
                     && connection.run("RENAME {h}one {h}other").is_ok()
                     && connection.run("RENAME {h}other {h}one").is_ok()
                 {}
+            })
+        },
+        Attack {
+            prepare: |server, scale| data::string(server, "key", scale.of(DIGESTED_BYTES)),
+            ..attack("64 pipelined digests of 200 MB", |server, _, stop| {
+                let mut connection = server.connect();
+                let mut request = Vec::new();
+                encode_request(&["SET", "key", "v", "IFDEQ", &"0".repeat(16)], &mut request);
+                let requests = request.repeat(DIGESTS);
+                while !stop.is_set() && connection.send_raw(&requests).is_ok() {
+                    if (0..DIGESTS).any(|_| stop.is_set() || connection.receive().is_err()) {
+                        return;
+                    }
+                }
             })
         },
         Attack {

@@ -69,13 +69,32 @@ fn arq() {
 /// no scripts; an edit that somebody else's came before shows both.
 #[test]
 fn console() {
+    in_a_browser(&[], "console.py");
+}
+
+/// A page of another site in that browser neither reads nor changes anything, whatever it sends.
+#[test]
+fn a_foreign_page() {
+    in_a_browser(&[], "foreign_page.py");
+}
+
+/// Nor does it where the server is known by a name, to which browsers do not tell where requests
+/// come from.
+#[test]
+fn a_foreign_page_and_a_server_with_a_name() {
+    in_a_browser(&[("http-hosts", "db.home")], "foreign_page.py");
+}
+
+fn in_a_browser(options: &[(&str, &str)], script: &str) {
     let browser = std::env::var("BASALT_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
     let mut probe = Command::new(&browser);
     let found = probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {
         return leave_out(&format!("{browser} is not installed"), "BASALT_WITHOUT_CHROMIUM");
     }
-    let server = Launch::new(Kind::Basalt).with_http().start();
+    let launch = Launch::new(Kind::Basalt).with_http();
+    let launch = options.iter().fold(launch, |launch, (name, value)| launch.option(name, value));
+    let server = launch.start();
     let port = server.http_address().expect("it was told a port").port();
-    run_on(&server, port, "console.py");
+    run_on(&server, port, script);
 }

@@ -91,7 +91,7 @@ fn sets() {
             ("GET /v1/sets/s", "", 200, r#"{"members":[],"cursor":"0"}"#),
         ],
     );
-    let response = http.ask("PUT /v1/sets/s/m", "If-None-Match: *\r\n", b"");
+    let response = http.ask("POST /v1/sets/s?op=pop", "If-None-Match: *\r\n", b"");
     assert_eq!(response.status, 412, "no condition is passed over");
 }
 

@@ -100,3 +100,23 @@ fn a_consumer_waits_for_a_message_and_not_for_ever() {
     redis.run("Q.PUT q again").unwrap();
     assert_eq!(redis.run("Q.LEN q").unwrap(), Value::Integer(2));
 }
+
+#[test]
+fn a_call_is_answered_or_not_in_time() {
+    let (server, address) = start(&[("http-wait-max", "2")]);
+    let (mut http, mut worker, mut redis) = (client(address), client(address), server.connect());
+    http.request("POST /v1/queues/q?op=call&wait=60", "", b"question").unwrap();
+    wait_for_blocked(&mut redis, 1);
+    let taken = worker.ask("POST /v1/queues/q?op=get", "", b"").text();
+    assert!(taken.contains(r#""body":"question""#), "{taken}");
+    let reply =
+        format!("POST /v1/queues/q/messages/{}?op=reply", between(&taken, r#""token":""#, "\""));
+    assert_eq!(worker.ask(&reply, "", b"\xFFanswer").status, 204);
+    let answer = http.response().unwrap();
+    assert_eq!((answer.status, &answer.body[..]), (200, &b"\xFFanswer"[..]));
+    assert_eq!(worker.ask(&reply, "", b"answer").status, 404);
+    assert_eq!(http.ask("POST /v1/queues/q?op=call&wait=0.01", "", b"question").status, 204);
+    assert_eq!(redis.run("Q.LEN q").unwrap(), Value::Integer(0));
+    assert_eq!(http.ask("PUT /v1/strings/s", "", b"v").status, 201);
+    assert_eq!(http.ask("POST /v1/queues/s?op=call&wait=1", "", b"question").status, 409);
+}
