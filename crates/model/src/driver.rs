@@ -35,6 +35,8 @@ pub enum Canary {
     DropsVersions,
     /// The log forgets some versions of sets' members.
     DropsAttributes,
+    /// The log has earlier versions in place of those that time has moved.
+    RepeatsVersions,
 }
 
 /// How long to walk, and what is broken.
@@ -129,7 +131,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) report: Report,
     pub(crate) slow: Option<Slow>,
     pub(crate) disk_is_limited: bool,
-    /// The versions that each key was given, in any database and in any life.
+    /// The versions that each key and element was given, in any database and in any life.
     pub(crate) given: BTreeMap<Vec<u8>, BTreeSet<Version>>,
     canary: Option<Canary>,
 }
@@ -147,6 +149,7 @@ impl<'a> Driver<'a> {
             Some(Canary::DropsEdits) => (policy, Acknowledging::Forgetfully),
             Some(Canary::DropsVersions) => (policy, Acknowledging::WithoutVersions),
             Some(Canary::DropsAttributes) => (policy, Acknowledging::WithoutAttributes),
+            Some(Canary::RepeatsVersions) => (policy, Acknowledging::WithEarlierVersions),
             Some(Canary::DropsDeletes | Canary::DropsRows | Canary::DropsElementRows) | None => {
                 (policy, Acknowledging::Honestly)
             }

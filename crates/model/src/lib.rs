@@ -19,7 +19,7 @@ mod choice;
 pub mod content;
 mod driver;
 mod edit;
-mod lie;
+mod log;
 pub mod stage;
 pub mod state;
 mod steps;

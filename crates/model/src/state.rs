@@ -6,6 +6,7 @@
 //! it must never be seen again.
 
 use crate::content::Content;
+use crate::log::Given;
 use crate::violation::Violation;
 use basalt_change::place::{SHARDS, ShardId, Slot};
 use basalt_change::version::Version;
@@ -33,13 +34,8 @@ impl Value {
     pub(crate) fn may_be(&self, there: &Value, now_ms: u64) -> bool {
         self.expire_ms == there.expire_ms
             && self.content.may_be(&there.content, now_ms)
-            && self.version_may_be(there.version, now_ms)
-    }
-
-    /// What nobody sees may have any version, and that of what has aged may have moved.
-    fn version_may_be(&self, there: Version, now_ms: u64) -> bool {
-        let may_have_moved = !self.version.is_none() && self.content.has_aged(now_ms);
-        self.version == there || !self.is_live(now_ms) || may_have_moved && there > self.version
+            // What nobody sees may have any version.
+            && (self.version == there.version || !self.is_live(now_ms))
     }
 
     /// The bytes of a string.
@@ -164,6 +160,27 @@ impl State {
             self.atomic.push(touched);
         }
         self.note_positions(positions);
+        Ok(())
+    }
+
+    /// Time has changed what a key holds, in a way that nobody can see, and moved its version.
+    ///
+    /// # Errors
+    /// If there is nothing that has a version and that time changes.
+    pub(crate) fn move_version(&mut self, given: &Given, now_ms: u64) -> Result<(), Violation> {
+        let shard = &mut self.shards[given.shard.index()];
+        let aged = shard.now[usize::from(given.db)].get(&given.key).filter(|value| {
+            value.is_live(now_ms) && !value.version.is_none() && value.content.has_aged(now_ms)
+        });
+        let Some(value) = aged else {
+            return Err(Violation(format!("time has changed nothing: {given:?}")));
+        };
+        let value = Value { version: given.version, ..value.clone() };
+        let change = Change::Put(given.db, given.key.clone(), value);
+        apply(&mut shard.now, &change);
+        // Of what else time has done between, nothing stands here: it begins where it ends.
+        let (before, after) = (given.position, given.position);
+        shard.history.push(Entry { before, after, changes: vec![change] });
         Ok(())
     }
 

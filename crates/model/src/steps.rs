@@ -189,8 +189,9 @@ impl Driver<'_> {
         touched: &[(u8, Vec<u8>)],
         gate: Gate,
     ) -> Result<(), Violation> {
+        let given = self.take_given(touched)?;
         for (db, key) in touched {
-            self.ask_version(*db, key, &mut changes)?;
+            self.ask_version(*db, key, &given, &mut changes)?;
             self.ask_element_versions(*db, key, &mut changes)?;
         }
         let positions = self.world.engine().log().positions();
@@ -244,7 +245,7 @@ impl Driver<'_> {
     }
 
     pub(crate) fn expire(&mut self) -> Result<(), Violation> {
-        self.world.engine().expire_due();
+        self.let_time_work()?;
         let positions = self.world.engine().log().positions();
         self.state.note_positions(&positions);
         Ok(())

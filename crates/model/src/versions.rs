@@ -1,8 +1,11 @@
 //! Versions in the model: a number is the engine's, that there is one and that it is new is known.
+//! Each one that a key is given stands in the log, so none is taken for granted: after a command
+//! and after a crash a key has the last one that it was given and that has survived.
 
 use crate::action::SOME_VERSION;
 use crate::driver::Driver;
 use crate::edit::version::SOME_NUMBER;
+use crate::log::Given;
 use crate::state::{Change, Value};
 use crate::violation::Violation;
 use basalt_engine::Version;
@@ -10,40 +13,81 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Driver<'_> {
-    /// Asks for the version that a key has after a command, which is a new one if the command has
-    /// changed the key, and enters it into the changes.
+    /// The versions that a command has given, which changes these keys and no others.
+    pub(crate) fn take_given(
+        &mut self,
+        touched: &[(u8, Vec<u8>)],
+    ) -> Result<Vec<Given>, Violation> {
+        let given = self.world.book.take();
+        for given in &given {
+            if !touched.iter().any(|(db, key)| given.is_of(*db, key)) {
+                return Err(Violation(format!("a command has not changed this: {given:?}")));
+            }
+            self.note_given(given)?;
+        }
+        Ok(given)
+    }
+
+    /// Lets time do its work. What it changes is nobody's business, but it moves versions.
+    pub(crate) fn let_time_work(&mut self) -> Result<(), Violation> {
+        self.world.book.set_time_works(true);
+        self.world.engine().expire_due();
+        self.world.book.set_time_works(false);
+        let now_ms = self.world.now_ms();
+        for given in self.world.book.take() {
+            self.note_given(&given)?;
+            self.state.move_version(&given, now_ms)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the version that a key has after a command, which is the last one that it was given
+    /// if the command has changed the key, and enters it into the changes.
     pub(crate) fn ask_version(
         &mut self,
         db: u8,
         key: &[u8],
+        given: &[Given],
         changes: &mut Vec<Change>,
     ) -> Result<(), Violation> {
         let now_ms = self.world.now_ms();
         let there = self.world.version(db, key);
+        let given = given.iter().rev().find(|given| given.is_of(db, key));
+        let given = given.map(|given| given.version);
         let last = changes.iter().rev().find_map(|change| match change {
             Change::Put(of_db, of, value) if (*of_db, &of[..]) == (db, key) => Some(Some(value)),
             Change::Delete(of_db, of) if (*of_db, &of[..]) == (db, key) => Some(None),
             _ => None,
         });
-        match last {
-            Some(None) => Ok(()),
-            Some(Some(value)) if !value.is_live(now_ms) => Ok(()),
-            Some(Some(value)) => {
-                // With a field that has expired, and that nobody has removed, a version may come.
-                let may_have_one = value.content.has_versions(0);
-                let has_one = value.version == SOME_VERSION
-                    || value.version.is_none() && may_have_one && !there.is_none();
-                if has_one == there.is_none() {
-                    return Err(Violation(format!("{key:?} has {there:?} after {value:?}")));
-                }
-                if has_one {
-                    self.note_given(key, there)?;
-                    enter(db, key, there, changes);
-                }
-                Ok(())
-            }
-            None => self.ask_version_of_unchanged(db, key, there, changes),
+        let value = match last {
+            Some(value) => value,
+            None => self.state.value(db, key),
+        };
+        let Some(value) = value.filter(|value| value.is_live(now_ms)) else { return Ok(()) };
+        let wanted = match last {
+            // Nothing has changed, or has been put in the place of the same: then the version
+            // moves, too.
+            None if value.version.is_none() => None,
+            None => Some(given.unwrap_or(value.version)),
+            Some(_) if value.version == SOME_VERSION => given,
+            // With a field that has expired, and that nobody has removed, a version may come.
+            Some(_) => given.filter(|_| value.content.has_versions(0)),
+        };
+        let must_have_one = !value.version.is_none();
+        if there != wanted.unwrap_or(Version::NONE) || must_have_one && wanted.is_none() {
+            let name = String::from_utf8_lossy(key);
+            let text = format!("{name} has {there:?} and was given {given:?} after {value:?}");
+            return Err(Violation(text));
         }
+        match (last, wanted) {
+            (Some(_), Some(version)) => enter(db, key, version, changes),
+            (None, Some(version)) if version != value.version => {
+                let value = Value { version, ..value.clone() };
+                changes.push(Change::Put(db, key.to_vec(), value));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Asks for the versions that elements of a key have after a command, and enters them into the
@@ -88,44 +132,13 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// A command may put in place what was there: then the version moves, too.
-    fn ask_version_of_unchanged(
-        &mut self,
-        db: u8,
-        key: &[u8],
-        there: Version,
-        changes: &mut Vec<Change>,
-    ) -> Result<(), Violation> {
-        let now_ms = self.world.now_ms();
-        let Some(value) = self.state.value(db, key).filter(|value| value.is_live(now_ms)) else {
-            return Ok(());
-        };
-        if value.version == there {
-            return Ok(());
-        }
-        if value.version.is_none() {
-            return Err(Violation(format!("{key:?} has {there:?} and should have none")));
-        }
-        let (has_aged, value) =
-            (value.content.has_aged(now_ms), Value { version: there, ..value.clone() });
-        let noted = self.note_given(key, there);
-        // What time does is not the command's: it may have been seen, and lost to the model with
-        // the command that had seen it.
-        if !has_aged {
-            noted?;
-        }
-        changes.push(Change::Put(db, key.to_vec(), value));
-        Ok(())
-    }
-
     /// A key has been given a version: one that it has never had, not even in what a crash has
     /// taken back.
-    fn note_given(&mut self, key: &[u8], version: Version) -> Result<(), Violation> {
-        if self.given.entry(key.to_vec()).or_default().insert(version) {
+    fn note_given(&mut self, given: &Given) -> Result<(), Violation> {
+        if self.given.entry(given.key.clone()).or_default().insert(given.version) {
             return Ok(());
         }
-        let name = String::from_utf8_lossy(key);
-        Err(Violation(format!("{name}: {version:?} was given before, or has not been moved")))
+        Err(Violation(format!("this was given before: {given:?}")))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the engine lives in: a journal on a disk that loses power, a cold tier on the stage, a
 //! clock that is moved by hand. Opening, crashing and opening again.
 
-use crate::lie::{Lie, LyingLog};
+use crate::log::{Book, Lie, WatchedLog};
 use crate::stage::{Point, Stage, StagedTier, TierFaults};
 use crate::violation::Violation;
 use basalt_cold::ColdTier;
@@ -35,6 +35,22 @@ pub enum Acknowledging {
     WithoutVersions,
     /// Early or late, but without some versions of sets' members.
     WithoutAttributes,
+    /// When it is on disk, with earlier versions in place of those that time has moved: broken on
+    /// purpose.
+    WithEarlierVersions,
+}
+
+impl Acknowledging {
+    fn lie(self) -> Option<Lie> {
+        match self {
+            Acknowledging::Honestly => None,
+            Acknowledging::AtOnce => Some(Lie::Early),
+            Acknowledging::Forgetfully => Some(Lie::Forgetful),
+            Acknowledging::WithoutVersions => Some(Lie::Unversioned),
+            Acknowledging::WithoutAttributes => Some(Lie::Unattributed),
+            Acknowledging::WithEarlierVersions => Some(Lie::Backward),
+        }
+    }
 }
 
 /// What does not change from crash to crash.
@@ -88,6 +104,8 @@ pub struct World<'a> {
     entropy: Arc<dyn Entropy>,
     /// Where the cold tier can be stopped.
     pub stage: Arc<Stage>,
+    /// The versions that its keys are given, in any life.
+    pub(crate) book: Arc<Book>,
     open_cold: OpenCold<'a>,
     life: Option<Life>,
 }
@@ -111,6 +129,7 @@ impl<'a> World<'a> {
             clock: Arc::new(ManualClock::at_unix_ms(START_MS)),
             entropy: Arc::new(SeededEntropy::new(setting.hash_seed)),
             stage: Arc::default(),
+            book: Arc::default(),
             open_cold,
             life: None,
         };
@@ -169,13 +188,8 @@ impl<'a> World<'a> {
             let log = JournalLog::open(&outside, disk, dir, journal, trimming, floor, replay)?;
             let log = Arc::new(log);
             opened = Arc::downgrade(&log);
-            Ok::<Arc<dyn CommitLog>, RecoveryError>(match setting.acknowledging {
-                Acknowledging::Honestly => log,
-                Acknowledging::AtOnce => Arc::new(LyingLog::new(log, Lie::Early)),
-                Acknowledging::Forgetfully => Arc::new(LyingLog::new(log, Lie::Forgetful)),
-                Acknowledging::WithoutVersions => Arc::new(LyingLog::new(log, Lie::Unversioned)),
-                Acknowledging::WithoutAttributes => Arc::new(LyingLog::new(log, Lie::Unattributed)),
-            })
+            let log = WatchedLog::new(log, setting.acknowledging.lie(), Arc::clone(&self.book));
+            Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(log))
         })
         .map_err(|error| Violation(format!("the engine does not open: {error}")))?;
         // Expiry is done by hand.

@@ -97,3 +97,8 @@ fn a_log_that_forgets_versions_of_members_is_noticed() {
 fn a_log_that_forgets_versions_is_noticed() {
     notices(Canary::DropsVersions);
 }
+
+#[test]
+fn a_version_that_time_has_moved_and_that_was_given_before_is_noticed() {
+    notices(Canary::RepeatsVersions);
+}
