@@ -9,12 +9,12 @@
 //! look-up costs two probes of a hash table however many changes there are.
 //!
 //! Between two acknowledgements a partition has few changes, as a rule: there are 1,024 of them. So
-//! a generation is one cache line with room for [`FEW`] notes, which can be prefetched by its
+//! a generation is one cache line with room for `FEW` notes, which can be prefetched by its
 //! address alone ([`crate::keyspace::Keyspace::prefetch_unacknowledged`]); only what has no room
 //! there is in a table.
 //!
 //! A key has one note in a generation: an acknowledgement covers all earlier positions, so only the
-//! latest counts. Beyond [`KEYS_MAX`] keys a generation stops telling them apart, and a reader of
+//! latest counts. Beyond `KEYS_MAX` keys a generation stops telling them apart, and a reader of
 //! any key waits for the latest change: longer than it must, but never too short.
 //!
 //! Rejected: a list in order, which a read had to walk, and which held a million notes after a

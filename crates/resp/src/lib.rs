@@ -3,7 +3,7 @@
 //! This crate turns bytes into requests and replies into bytes: the Redis serialization protocol,
 //! versions 2 and 3. It owns the [`Parser`] with its [`RequestLimits`], the [`Output`] that a
 //! connection owes its client, the [`Reply`] writer that commands see, and for clients
-//! [`encode_request`] and [`mod@decode`]. It must never know sockets, commands, keys or time; it
+//! [`encode_request`] and [`decode()`]. It must never know sockets, commands, keys or time; it
 //! does no I/O. Its one invariant: however a byte stream is cut into pieces, the requests and
 //! errors that come out are the same, and every byte is looked at a bounded number of times. Read
 //! `parser.rs` next, then `reply.rs`.

@@ -18,7 +18,7 @@
 //! searched by `memchr`'s two-way search, in linear time.
 //!
 //! A segment with `?` or classes is tried place by place, which is linear for segments of up to
-//! [`EFFORT_A_BYTE`] bytes. A longer one that nearly matches at many places of a long name would
+//! `EFFORT_A_BYTE` bytes. A longer one that nearly matches at many places of a long name would
 //! take the product of both lengths; such a search is given up after that many comparisons a byte
 //! of the name, as not matching. Redis gives up on patterns that are too deep in the same way.
 

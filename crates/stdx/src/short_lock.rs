@@ -7,7 +7,7 @@
 //! a command does it three times. Here nobody is woken. A thread that finds the lock taken spins
 //! for about a microsecond, which is longer than the lock is normally held; then gives its core
 //! away a few times, in case the holder needs it; then sleeps a little longer each time, up to
-//! [`SLEEP_MAX`], which bounds what a holder of a long piece of work can cost a waiter on top.
+//! `SLEEP_MAX`, which bounds what a holder of a long piece of work can cost a waiter on top.
 //!
 //! A thread that has others to serve does not wait for a holder that takes very long: it says how
 //! long it waits at most ([`LockWait`]) and is told that it has not got the lock.

@@ -119,7 +119,7 @@ impl Launch {
         self
     }
 
-    /// Nobody watches that it answers everybody in time ([`crate::stall`]): for tests that stop it,
+    /// Nobody watches that it answers everybody in time (`stall.rs`): for tests that stop it,
     /// pause its clients, or count connections and commands.
     pub fn unwatched(mut self) -> Launch {
         self.is_watched = false;

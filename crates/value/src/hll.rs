@@ -3,9 +3,9 @@
 //! The algorithm, the estimator and every byte are those of Redis, so that counts agree exactly
 //! with a redis-server's and strings can travel between the two.
 //!
-//! An element is hashed to 64 bits ([`element`]). The low 14 bits choose one of 16,384 registers,
+//! An element is hashed to 64 bits (`element`). The low 14 bits choose one of 16,384 registers,
 //! the others make a count: one more than the zero bits before the first set one. A register keeps
-//! the largest count that it has seen; many large counts mean many elements ([`estimate`]).
+//! the largest count that it has seen; many large counts mean many elements (`estimate`).
 //!
 //! ```text
 //!  0     4         5         8                                  16
@@ -14,9 +14,9 @@
 //!        1 sparse
 //! ```
 //! *Dense*: 16,384 registers of 6 bits, the low bits of a byte first; the string has 12,304 bytes
-//! ([`dense`]).
+//! (`dense`).
 //!
-//! *Sparse*: runs of equal registers, from the first to the last ([`sparse`]):
+//! *Sparse*: runs of equal registers, from the first to the last (`sparse`):
 //!
 //! ```text
 //!  00rrrrrr            ZERO    r + 1 registers (1 to 64) are 0

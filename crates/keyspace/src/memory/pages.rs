@@ -5,7 +5,7 @@
 //! back is used again by both: tables that grow leave holes, and entries fill them. The shortest
 //! free row that suffices is used, and of those the lowest.
 //!
-//! Memory is never unmapped, but when more than [`WARM_PAGES_MAX`] pages lie idle, further ones
+//! Memory is never unmapped, but when more than `WARM_PAGES_MAX` pages lie idle, further ones
 //! give their memory back to the system and keep only their address, so that RSS falls after a
 //! FLUSHALL.
 //!

@@ -108,7 +108,7 @@ impl Queue {
         self.native().known.len()
     }
 
-    /// How many messages there are at this time. Of more than [`COUNTED_DUE_MAX`] that have come
+    /// How many messages there are at this time. Of more than `COUNTED_DUE_MAX` that have come
     /// due, the others count as what they were.
     pub fn counts(&self, now_ms: u64) -> Counts {
         self.native().counts(now_ms, COUNTED_DUE_MAX)
