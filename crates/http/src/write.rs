@@ -130,6 +130,8 @@ impl Writing<'_> {
             body_bytes: self.body_bytes,
             profile,
             settings: hust,
+            json_bytes_max: settings.http.json_bytes_max,
+            memory_bytes_max: settings.memory.memory_bytes_max,
         };
         match (verb.start)(&given) {
             Err(failed) => answered(failed),

@@ -21,6 +21,10 @@ pub(crate) struct Given<'a> {
     pub(crate) body_bytes: usize,
     pub(crate) profile: Profile,
     pub(crate) settings: &'a HustSettings,
+    /// `http-json-max`.
+    pub(crate) json_bytes_max: usize,
+    /// `maxmemory`; 0 is no limit.
+    pub(crate) memory_bytes_max: u64,
 }
 
 impl Given<'_> {
@@ -54,8 +58,7 @@ impl Given<'_> {
     /// The name of a table.
     pub(crate) fn name(&self, name: &str) -> Result<Vec<u8>, Answered> {
         let value = self.value(name)?;
-        let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.".contains(byte);
-        if value.len() > NAME_BYTES_MAX || !value.iter().all(is_letter) {
+        if !is_name(&value) {
             let text = format!("ERR {name} must be 1 to {NAME_BYTES_MAX} of 0-9 A-Z a-z _ : .");
             return Err(Answered::wrong(text));
         }
@@ -89,6 +92,12 @@ impl Given<'_> {
     }
 }
 
+/// Whether a table or a queue may have this name.
+pub(super) fn is_name(name: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.".contains(byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && name.iter().all(is_letter)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +111,8 @@ mod tests {
             body_bytes,
             profile: Profile::Node,
             settings: &settings.http.hust,
+            json_bytes_max: settings.http.json_bytes_max,
+            memory_bytes_max: 0,
         })
     }
 

@@ -9,7 +9,7 @@ mod take;
 mod token;
 mod two;
 
-pub(super) use stat::{stat, worker};
+pub(super) use stat::{Stat, stat, worker};
 pub(super) use take::get;
 
 use super::answer::Answered;

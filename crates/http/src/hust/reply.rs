@@ -62,3 +62,31 @@ pub(super) fn exists(reply: Value) -> Answered {
         other => no_value(other),
     }
 }
+
+/// What a map has under a name.
+pub(super) fn member<'a>(map: &'a Value, name: &str) -> Option<&'a Value> {
+    let Value::Map(members) = map else { return None };
+    let found = members.iter().find(|(it, _)| *it == Value::Bulk(name.as_bytes().to_vec()));
+    found.map(|(_, value)| value)
+}
+
+/// The number that a map has under a name, 0 if it has none.
+pub(super) fn number(map: &Value, name: &str) -> i64 {
+    member(map, name).map_or(0, whole)
+}
+
+/// The text that a map has under a name, empty if it has none.
+pub(super) fn text(map: &Value, name: &str) -> String {
+    match member(map, name) {
+        Some(Value::Bulk(text)) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    }
+}
+
+/// A number; 0 if it is none.
+pub(super) fn whole(value: &Value) -> i64 {
+    match value {
+        Value::Integer(number) => *number,
+        _ => 0,
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::verb::Methods::{Get, GetPost, GetPutPost, Post};
 use super::verb::{Methods, Start, Verb};
-use super::{cache, cluster, kv, listing, queue, tables};
+use super::{cache, cluster, kv, listing, queue, queues, rows, stat, tables};
 
 /// Verbs of the database: `/hustdb/…`, and `/…` of the front.
 pub(super) static DATABASE: &[Verb] = &[
@@ -24,6 +24,11 @@ pub(super) static DATABASE: &[Verb] = &[
     read("zismember", GetPost, GetPost, tables::zismember),
     read("zrangebyrank", Get, Get, listing::zrangebyrank),
     read("zrangebyscore", Get, Get, listing::zrangebyscore),
+    read("keys", Get, Get, rows::keys),
+    read("hkeys", Get, Get, rows::hkeys),
+    read("smembers", Get, Get, rows::smembers),
+    read("stat", Get, Get, stat::stat),
+    read("stat_all", Get, Get, stat::stat_all),
     read("file_count", Get, Get, cluster::file_count),
     write("binlog", GetPost, GetPost, cluster::binlog),
 ];
@@ -71,6 +76,7 @@ pub(super) static QUEUES: &[Verb] = &[
     write("purge", Get, Get, queue::purge),
     read("worker", Get, Get, queue::worker),
     read("stat", Get, Get, queue::stat),
+    read("stat_all", Get, Get, queues::stat_all),
 ];
 
 const fn read(name: &'static str, node: Methods, front: Methods, start: Start) -> Verb {

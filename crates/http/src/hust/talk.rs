@@ -33,6 +33,17 @@ pub(crate) enum Word {
     Body,
 }
 
+impl Word {
+    /// Bytes that are to be written for it.
+    pub(crate) fn written_bytes(&self) -> usize {
+        match self {
+            Word::Fixed(text) => text.len(),
+            Word::Own(bytes) => bytes.len(),
+            Word::Body => 0,
+        }
+    }
+}
+
 impl From<&'static str> for Word {
     fn from(word: &'static str) -> Word {
         Word::Fixed(word)
@@ -61,6 +72,12 @@ pub(crate) struct Command {
 impl Command {
     pub(crate) fn new(database: Database, words: Vec<Word>) -> Command {
         Command { database, words }
+    }
+
+    /// The command with more words.
+    pub(crate) fn with(mut self, words: impl IntoIterator<Item = Word>) -> Command {
+        self.words.extend(words);
+        self
     }
 }
 

@@ -4,7 +4,8 @@
 //! run, so talks wait in the order of their requests. A talk of several commands begins when all
 //! before it has been answered, and nothing behind it is parsed before it is over. Its request
 //! stays where it is, with the words of one command after the other written over its head; so a
-//! command that has to wait runs again, and none that has run does.
+//! command that has to wait runs again, and none that has run does. A command after the first that
+//! needs more room than the head gets it in front: the request is not parsed again any more.
 
 use super::answer::Answered;
 use super::talk::{Heard, Profile, Talk, ValueForm, Word};
@@ -86,6 +87,15 @@ impl Talking {
         (self.databases[database as usize], self.talk.value_form().is_some())
     }
 
+    /// Makes the head longer if the words of the command need more room.
+    fn make_room(&mut self, input: &mut Input) {
+        let needed: usize = self.talk.command().words.iter().map(Word::written_bytes).sum();
+        if needed > self.head_bytes {
+            input.insert(&vec![0; needed - self.head_bytes]);
+            self.head_bytes = needed;
+        }
+    }
+
     /// Writes the words of the command over the head.
     fn say(&self, input: &mut Input, words: &mut Vec<Arg>) -> Result<(), Problem> {
         let start = input.parsed();
@@ -162,6 +172,8 @@ impl Talks {
         if !*has_heard {
             // Afterwards the head is of no use as it came.
             input.keep(input.parsed()..input.parsed() + talking.head_bytes);
+        } else {
+            talking.make_room(input);
         }
         if let Err(problem) = talking.say(input, words) {
             self.long = None;

@@ -3,6 +3,7 @@
 use super::{MINUTE_MS, Started, command, done, no_queue, of_existing};
 use crate::hust::answer::Answered;
 use crate::hust::given::Given;
+use crate::hust::reply::{member, number, text, whole};
 use crate::hust::talk::{Command, Heard, Talk};
 use basalt_resp::Value;
 use serde_json::json;
@@ -16,7 +17,7 @@ pub(in crate::hust) fn worker(given: &Given<'_>) -> Started {
 
 /// `stat queue`
 pub(in crate::hust) fn stat(given: &Given<'_>) -> Started {
-    Ok(Box::new(Stat { queue: given.name("queue")?, counts: None }))
+    Ok(Box::new(Stat::of(given.name("queue")?)))
 }
 
 /// `[{"w":"name","t":unix}]`
@@ -31,9 +32,15 @@ fn workers(reply: Value) -> Answered {
 
 /// What a queue holds is asked first, then its settings.
 #[derive(Debug)]
-struct Stat {
+pub(in crate::hust) struct Stat {
     queue: Vec<u8>,
     counts: Option<Value>,
+}
+
+impl Stat {
+    pub(in crate::hust) fn of(queue: Vec<u8>) -> Stat {
+        Stat { queue, counts: None }
+    }
 }
 
 impl Talk for Stat {
@@ -88,29 +95,4 @@ fn shown(queue: &[u8], counts: &Value, settings: &Value) -> String {
         "tm": 0,
     })
     .to_string()
-}
-
-/// What a map has under a name.
-fn member<'a>(map: &'a Value, name: &str) -> Option<&'a Value> {
-    let Value::Map(members) = map else { return None };
-    let found = members.iter().find(|(it, _)| *it == Value::Bulk(name.as_bytes().to_vec()));
-    found.map(|(_, value)| value)
-}
-
-fn number(map: &Value, name: &str) -> i64 {
-    member(map, name).map_or(0, whole)
-}
-
-fn text(map: &Value, name: &str) -> String {
-    match member(map, name) {
-        Some(Value::Bulk(text)) => String::from_utf8_lossy(text).into_owned(),
-        _ => String::new(),
-    }
-}
-
-fn whole(value: &Value) -> i64 {
-    match value {
-        Value::Integer(number) => *number,
-        _ => 0,
-    }
 }

@@ -5,6 +5,7 @@ mod cache;
 mod kv;
 mod listing;
 mod queue;
+mod rows;
 mod tables;
 mod wire;
 
