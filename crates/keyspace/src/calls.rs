@@ -10,7 +10,7 @@
 //! part of the queue, for a client that waits does not outlive the server.
 
 use crate::interest::{Called, KeyId};
-use crate::waiters::Waiter;
+use crate::waiters::{Callable, Waiter};
 use basalt_value::queue::MessageId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,10 +26,8 @@ pub(crate) struct Calls {
 struct Call {
     queue: KeyId,
     message: MessageId,
-    waiter: Arc<dyn Waiter>,
+    client: Callable,
     answer: Option<Box<[u8]>>,
-    /// It has been called and has not looked yet.
-    is_called: bool,
 }
 
 impl Calls {
@@ -40,11 +38,10 @@ impl Calls {
     /// A client waits for the answer to a message, or still waits.
     pub(crate) fn join(&mut self, queue: KeyId, message: MessageId, waiter: &Arc<dyn Waiter>) {
         if let Some(call) = self.clients.get_mut(&waiter.id()) {
-            call.is_called = false;
+            call.client.note_look();
             return;
         }
-        let call =
-            Call { queue, message, waiter: Arc::clone(waiter), answer: None, is_called: false };
+        let call = Call { queue, message, client: Callable::new(waiter), answer: None };
         self.messages.insert((queue, message), waiter.id());
         self.clients.insert(waiter.id(), call);
     }
@@ -79,7 +76,7 @@ impl Calls {
             return false;
         };
         call.answer = Some(answer.into());
-        call.look(called);
+        call.client.call(called);
         true
     }
 
@@ -88,7 +85,7 @@ impl Calls {
         let of_queue = (queue, MessageId::FIRST)..=(queue, MessageId::LAST);
         for client in self.messages.range(of_queue).map(|(_, client)| client) {
             if let Some(call) = self.clients.get_mut(client) {
-                call.look(called);
+                call.client.call(called);
             }
         }
     }
@@ -96,40 +93,15 @@ impl Calls {
     /// Has all clients of a database's queues look.
     pub(crate) fn call_all_in(&mut self, db: u8, called: &mut Called) {
         let in_db = self.clients.values_mut().filter(|call| call.queue.db == db);
-        in_db.for_each(|call| call.look(called));
-    }
-}
-
-impl Call {
-    fn look(&mut self, called: &mut Called) {
-        if !self.is_called {
-            self.is_called = true;
-            called.push(Arc::clone(&self.waiter));
-        }
+        in_db.for_each(|call| call.client.call(called));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::waiters::testing::{Client, called};
     use basalt_value::queue::LaneNumber;
-
-    #[derive(Debug)]
-    struct Client(u64);
-
-    impl Waiter for Client {
-        fn id(&self) -> u64 {
-            self.0
-        }
-
-        fn wake(&self) {}
-    }
-
-    fn called(act: impl FnOnce(&mut Called)) -> Vec<u64> {
-        let mut called = Called::new();
-        act(&mut called);
-        called.iter().map(|waiter| waiter.id()).collect()
-    }
 
     #[test]
     fn an_answer_reaches_the_client_that_called_and_nobody_else() {

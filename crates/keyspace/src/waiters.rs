@@ -46,12 +46,37 @@ impl Service {
     }
 }
 
+/// A client that waits, and is called once before it looks.
+#[derive(Debug)]
+pub(crate) struct Callable {
+    waiter: Arc<dyn Waiter>,
+    /// It has been called and has not looked yet.
+    is_called: bool,
+}
+
+impl Callable {
+    pub(crate) fn new(waiter: &Arc<dyn Waiter>) -> Callable {
+        Callable { waiter: Arc::clone(waiter), is_called: false }
+    }
+
+    /// Has it look, unless it is about to.
+    pub(crate) fn call(&mut self, called: &mut Called) {
+        if !self.is_called {
+            self.is_called = true;
+            called.push(Arc::clone(&self.waiter));
+        }
+    }
+
+    /// It has looked, and waits again.
+    pub(crate) fn note_look(&mut self) {
+        self.is_called = false;
+    }
+}
+
 #[derive(Debug)]
 struct QueuedWaiter {
-    waiter: Arc<dyn Waiter>,
+    client: Callable,
     service: Service,
-    /// It has been called and has not looked yet.
-    called: bool,
 }
 
 /// The clients that wait for one key.
@@ -82,11 +107,11 @@ impl Waiters {
         // One that was called is the first of its queue, or one of few.
         let queued = self.queues.iter_mut().flat_map(|queue| &mut queue.waiting);
         let mut known = queued.chain(&mut self.looking);
-        if let Some(known) = known.find(|waiting| waiting.waiter.id() == id) {
-            known.called = false;
+        if let Some(known) = known.find(|waiting| waiting.id() == id) {
+            known.client.note_look();
             return;
         }
-        let waiting = QueuedWaiter { waiter: Arc::clone(waiter), service, called: false };
+        let waiting = QueuedWaiter { client: Callable::new(waiter), service };
         if !service.takes() {
             self.looking.push(waiting);
         } else if let Some(queue) = self.queue(service) {
@@ -103,13 +128,14 @@ impl Waiters {
     /// Takes a client out; returns the queue that it stood in if it had been called to take
     /// something.
     pub(crate) fn leave(&mut self, client: u64) -> Option<Service> {
-        let is_it = |waiting: &QueuedWaiter| waiting.waiter.id() == client;
+        let is_it = |waiting: &QueuedWaiter| waiting.id() == client;
         self.looking.retain(|waiting| !is_it(waiting));
         let mut left = None;
         self.queues.retain_mut(|queue| {
             let at = queue.waiting.iter().position(is_it);
             let waiting = at.and_then(|at| queue.waiting.remove(at));
-            left = left.or(waiting.filter(|waiting| waiting.called).map(|_| queue.service));
+            left =
+                left.or(waiting.filter(|waiting| waiting.client.is_called).map(|_| queue.service));
             !queue.waiting.is_empty()
         });
         left
@@ -119,13 +145,13 @@ impl Waiters {
     pub(crate) fn is_in_turn(&self, client: u64, service: Service) -> bool {
         let queue = self.queues.iter().find(|queue| queue.service == service);
         let first = queue.and_then(|queue| queue.waiting.front());
-        first.is_none_or(|first| first.waiter.id() == client)
+        first.is_none_or(|first| first.id() == client)
     }
 
     /// The key has something.
     pub(crate) fn call(&mut self, called: &mut Called) {
         self.queues.iter_mut().for_each(|queue| queue.call_first(called));
-        self.looking.iter_mut().for_each(|waiting| waiting.call(called));
+        self.looking.iter_mut().for_each(|waiting| waiting.client.call(called));
     }
 
     /// The key has something left for those in the queue of this service.
@@ -140,7 +166,7 @@ impl Waiters {
         let queued = self.queues.iter_mut().flat_map(|queue| &mut queue.waiting);
         let all = queued.chain(&mut self.looking);
         let minding = all.filter(|waiting| waiting.service.minds_the_end());
-        minding.for_each(|waiting| waiting.call(called));
+        minding.for_each(|waiting| waiting.client.call(called));
     }
 
     pub(crate) fn await_end(&self) -> bool {
@@ -152,26 +178,25 @@ impl Waiters {
 impl Queue {
     fn call_first(&mut self, called: &mut Called) {
         if let Some(first) = self.waiting.front_mut() {
-            first.call(called);
+            first.client.call(called);
         }
     }
 }
 
 impl QueuedWaiter {
-    fn call(&mut self, called: &mut Called) {
-        if !self.called {
-            self.called = true;
-            called.push(Arc::clone(&self.waiter));
-        }
+    fn id(&self) -> u64 {
+        self.client.waiter.id()
     }
 }
 
+/// Clients for tests.
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(crate) mod testing {
+    use super::{Called, Waiter};
 
+    /// A client of this number.
     #[derive(Debug)]
-    struct Client(u64);
+    pub(crate) struct Client(pub(crate) u64);
 
     impl Waiter for Client {
         fn id(&self) -> u64 {
@@ -181,6 +206,19 @@ mod tests {
         fn wake(&self) {}
     }
 
+    /// The numbers of those that this calls.
+    pub(crate) fn called(call: impl FnOnce(&mut Called)) -> Vec<u64> {
+        let mut called = Called::new();
+        call(&mut called);
+        called.iter().map(|client| client.id()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{Client, called};
+    use super::*;
+
     fn waiters(clients: &[(u64, Service)]) -> Waiters {
         let mut waiters = Waiters::default();
         for &(id, service) in clients {
@@ -188,12 +226,6 @@ mod tests {
             waiters.join(&client, service);
         }
         waiters
-    }
-
-    fn called(call: impl FnOnce(&mut Called)) -> Vec<u64> {
-        let mut called = Called::new();
-        call(&mut called);
-        called.iter().map(|client| client.id()).collect()
     }
 
     #[test]

@@ -94,6 +94,15 @@ impl<N> Form<N> {
         }
     }
 
+    /// The native one of a collection that is packed only while it has nothing: then `untouched`.
+    #[inline]
+    pub fn native_or<'a>(&'a self, untouched: &'a N) -> &'a N {
+        match self.read() {
+            FormRef::Native(native) => native,
+            FormRef::Packed(_) => untouched,
+        }
+    }
+
     /// Becomes its word.
     #[inline]
     pub(crate) fn into_word(self) -> NonNull<u8> {
@@ -107,6 +116,21 @@ impl<N> Form<N> {
     #[inline]
     pub(crate) unsafe fn from_word(word: NonNull<u8>) -> Form<N> {
         Form { word, owned: PhantomData }
+    }
+}
+
+impl<N: Default> Form<N> {
+    /// The native one, to be changed, of a collection that is packed only while it has nothing: it
+    /// becomes native.
+    #[inline]
+    pub fn make_native(&mut self) -> &mut N {
+        if let FormRef::Packed(_) = self.read() {
+            *self = Form::native(Box::default());
+        }
+        match self.change() {
+            FormMut::Native(native) => native,
+            FormMut::Packed(_) => unreachable!("it was just made native"),
+        }
     }
 }
 

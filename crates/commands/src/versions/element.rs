@@ -4,10 +4,10 @@ use super::options::{Condition, Numbering, Options};
 use super::{reply_outcome, reply_version, version};
 use crate::expire_time::is_past;
 use crate::strings::{Comparison, ExpiryOption};
-use basalt_engine::Version;
+use basalt_engine::{EventClass, Key, Txn, Version};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
-use basalt_service::error::CommandError;
+use basalt_service::error::{CommandError, CommandResult};
 
 /// An element that is there and has not expired.
 #[derive(Clone, Copy)]
@@ -113,6 +113,43 @@ pub(super) fn removal_condition<'a>(
         }
         _ => Err(CommandError::SYNTAX),
     }
+}
+
+impl Condition<'_> {
+    /// What a removal comes to that finds this, of which `value` are the bytes: the element is to
+    /// go if it is done.
+    ///
+    /// # Errors
+    /// The condition makes no sense.
+    pub(super) fn removal_of(
+        self,
+        present: Option<Present>,
+        value: Option<&[u8]>,
+    ) -> Result<Outcome, CommandError> {
+        let version = version_of(present);
+        let is_met = present.is_some() && self.is_met(present, value)?;
+        Ok(if is_met { Outcome::Done(version) } else { Outcome::Refused(version) })
+    }
+}
+
+/// Tells of a removal from a collection, which was not there if there is no outcome, and replies.
+///
+/// # Errors
+/// Those of the outcome.
+pub(super) fn end_removal(
+    txn: &mut Txn<'_>,
+    key: &Key<'_>,
+    (class, event): (EventClass, &'static str),
+    outcome: Option<Result<Outcome, CommandError>>,
+    reply: &mut Reply<'_>,
+) -> CommandResult {
+    let outcome = outcome.transpose()?.unwrap_or(Outcome::Refused(Version::NONE));
+    if outcome.is_done() {
+        txn.notify_taken(class, event, key);
+    }
+    reply.array(2);
+    outcome.reply(reply);
+    Ok(())
 }
 
 /// Whether a command takes IFDEQ.

@@ -1,12 +1,12 @@
 //! CAS.HGET and CAS.HDEL.
 
-use super::element::{Digests, Outcome, Present, removal_condition, reply_present, version_of};
+use super::element::{Digests, Present, end_removal, removal_condition, reply_present};
 use crate::item::reply_item;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Absent, EventClass, Point, Txn, Version};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
-use basalt_service::error::{CommandError, CommandResult};
+use basalt_service::error::CommandResult;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::Hash;
 use basalt_value::hash::{EXPIRED_A_CHANGE, Field};
@@ -100,17 +100,11 @@ fn delete(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         let present = found.map(|(_, present)| present);
         let mut digits = Digits::default();
         let value = found.map(|(field, _)| field.value.spell(&mut digits));
-        if present.is_none() || !condition.is_met(present, value)? {
-            return Ok(Outcome::Refused(version_of(present)));
+        let outcome = condition.removal_of(present, value)?;
+        if outcome.is_done() {
+            hash.remove(name, now_ms, edits);
         }
-        hash.remove(name, now_ms, edits);
-        Ok::<_, CommandError>(Outcome::Done(version_of(present)))
+        Ok(outcome)
     })?;
-    let outcome = outcome.transpose()?.unwrap_or(Outcome::Refused(Version::NONE));
-    if outcome.is_done() {
-        txn.notify_taken(EventClass::Hash, "hdel", key);
-    }
-    reply.array(2);
-    outcome.reply(reply);
-    Ok(())
+    end_removal(txn, key, (EventClass::Hash, "hdel"), outcome, reply)
 }

@@ -2,14 +2,14 @@
 
 use super::element::{Outcome, Write, Written, version_of};
 use super::field::field_of;
-use super::options::{Accepted, Options};
+use super::options::{Accepted, OPTION_NAMES, Options};
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Absent, EventClass, Txn, Version};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::hash::{EXPIRED_A_CHANGE, Field, Terms};
 use basalt_value::item::{Digits, Item};
 use basalt_value::{Edits, Hash};
@@ -23,11 +23,7 @@ pub(super) const CAS_HSET: Entry = Entry {
         group: Group::Hash,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
         keys: &[KeyUse::MODIFY],
-        overrides: &[
-            around("IF").named("condition"),
-            around("EX").named("expiration"),
-            around("COUNTED").named("numbering"),
-        ],
+        overrides: OPTION_NAMES,
         since: "0.1.0",
         complexity: "O(1); with IFDEQ O(N) with N bytes of the value that is there",
         summary: "Sets a field of a hash, if it has a given version. From then on every change of the \
@@ -62,11 +58,7 @@ pub(super) const CAS_HINCRBY: Entry = Entry {
         group: Group::Hash,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
         keys: &[KeyUse::MODIFY],
-        overrides: &[
-            around("IF").named("condition"),
-            around("EX").named("expiration"),
-            around("COUNTED").named("numbering"),
-        ],
+        overrides: OPTION_NAMES,
         since: "0.1.0",
         complexity: "O(1)",
         summary: "Adds to the number in a field of a hash, 0 if it is not there, if the field has a given \

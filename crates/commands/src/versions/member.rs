@@ -1,15 +1,16 @@
 //! CAS.SADD, CAS.SREM and CAS.SISMEMBER.
 
 use super::element::{
-    Digests, Outcome, Present, Write, Written, removal_condition, reply_present, version_of,
+    Digests, Outcome, Present, Write, Written, end_removal, removal_condition, reply_present,
+    version_of,
 };
-use super::options::{Accepted, Options};
+use super::options::{Accepted, OPTION_NAMES, Options};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Absent, EventClass, Point, Txn, Version};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::hash::EXPIRED_A_CHANGE;
 use basalt_value::item::Item;
 use basalt_value::{Edits, FormLimits, Set};
@@ -23,11 +24,7 @@ pub(super) const CAS_SADD: Entry = Entry {
         group: Group::Set,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
         keys: &[KeyUse::MODIFY],
-        overrides: &[
-            around("IF").named("condition"),
-            around("EX").named("expiration"),
-            around("COUNTED").named("numbering"),
-        ],
+        overrides: OPTION_NAMES,
         since: "0.1.0",
         complexity: "O(1)",
         summary: "Adds a member to a set, or gives the one that is there a new version and a new expiry, if \
@@ -162,18 +159,11 @@ fn remove(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let (key, item, now_ms) = (args.key(0), Item::of(args.word(2)), txn.now_ms());
     let outcome = txn.edit::<Set, _>(key, Absent::Skip, |set, edits| {
         set.remove_expired(now_ms, EXPIRED_A_CHANGE, edits);
-        let present = member_of(set, item, now_ms);
-        if present.is_none() || !condition.is_met(present, None)? {
-            return Ok(Outcome::Refused(version_of(present)));
+        let outcome = condition.removal_of(member_of(set, item, now_ms), None)?;
+        if outcome.is_done() {
+            set.remove_item(item, edits);
         }
-        set.remove_item(item, edits);
-        Ok::<_, CommandError>(Outcome::Done(version_of(present)))
+        Ok(outcome)
     })?;
-    let outcome = outcome.transpose()?.unwrap_or(Outcome::Refused(Version::NONE));
-    if outcome.is_done() {
-        txn.notify_taken(EventClass::Set, "srem", key);
-    }
-    reply.array(2);
-    outcome.reply(reply);
-    Ok(())
+    end_removal(txn, key, (EventClass::Set, "srem"), outcome, reply)
 }

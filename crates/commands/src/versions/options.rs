@@ -5,6 +5,14 @@ use crate::strings::{Comparison, ExpiryOption};
 use basalt_engine::Version;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
+use basalt_spec::{Override, around};
+
+/// What the groups of options are called that all these commands have.
+pub(super) const OPTION_NAMES: &[Override] = &[
+    around("IF").named("condition"),
+    around("EX").named("expiration"),
+    around("COUNTED").named("numbering"),
+];
 
 /// On what a command depends.
 #[derive(Clone, Copy)]

@@ -1,16 +1,17 @@
 //! CAS.ZADD, CAS.ZREM and CAS.ZSCORE.
 
 use super::element::{
-    Digests, Outcome, Present, Write, Written, removal_condition, reply_present, version_of,
+    Digests, Outcome, Present, Write, Written, end_removal, removal_condition, reply_present,
+    version_of,
 };
-use super::options::{Accepted, Options};
+use super::options::{Accepted, OPTION_NAMES, Options};
 use crate::number::double;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Absent, EventClass, Point, Txn, Version};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use basalt_value::hash::EXPIRED_A_CHANGE;
 use basalt_value::item::Item;
 use basalt_value::sorted_set::Scored;
@@ -25,11 +26,7 @@ pub(super) const CAS_ZADD: Entry = Entry {
         group: Group::SortedSet,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
         keys: &[KeyUse::MODIFY],
-        overrides: &[
-            around("IF").named("condition"),
-            around("EX").named("expiration"),
-            around("COUNTED").named("numbering"),
-        ],
+        overrides: OPTION_NAMES,
         since: "0.1.0",
         complexity: "O(log(N)) with N members",
         summary: "Sets the score of a member of a sorted set, or adds to it with INCR, if the member has a \
@@ -195,17 +192,11 @@ fn remove(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let outcome = txn.edit::<SortedSet, _>(key, Absent::Skip, |set, edits| {
         set.remove_expired(now_ms, EXPIRED_A_CHANGE, edits);
         let present = member_of(set, member, now_ms).map(|(_, present)| present);
-        if present.is_none() || !condition.is_met(present, None)? {
-            return Ok(Outcome::Refused(version_of(present)));
+        let outcome = condition.removal_of(present, None)?;
+        if outcome.is_done() {
+            set.remove(member, edits);
         }
-        set.remove(member, edits);
-        Ok::<_, CommandError>(Outcome::Done(version_of(present)))
+        Ok(outcome)
     })?;
-    let outcome = outcome.transpose()?.unwrap_or(Outcome::Refused(Version::NONE));
-    if outcome.is_done() {
-        txn.notify_taken(EventClass::SortedSet, "zrem", key);
-    }
-    reply.array(2);
-    outcome.reply(reply);
-    Ok(())
+    end_removal(txn, key, (EventClass::SortedSet, "zrem"), outcome, reply)
 }

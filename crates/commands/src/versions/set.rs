@@ -1,6 +1,6 @@
 //! CAS.SET.
 
-use super::options::{Accepted, Answer, Condition, Numbering, Options};
+use super::options::{Accepted, Answer, Condition, Numbering, OPTION_NAMES, Options};
 use super::reply_outcome;
 use crate::strings::string;
 use basalt_call::entry::{Entry, Run};
@@ -8,7 +8,7 @@ use basalt_engine::{Key, Object, StringValue, Txn, Version};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
 use std::sync::Arc;
 
 pub(super) const CAS_SET: Entry = Entry {
@@ -20,11 +20,7 @@ pub(super) const CAS_SET: Entry = Entry {
         group: Group::String,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
         keys: &[KeyUse::MODIFY],
-        overrides: &[
-            around("IF").named("condition"),
-            around("EX").named("expiration"),
-            around("COUNTED").named("numbering"),
-        ],
+        overrides: OPTION_NAMES,
         since: "0.1.0",
         complexity: "O(1); with IFDEQ O(N) with N bytes of the string that is there",
         summary: "Stores a string, whatever was at the key before, if the key has a given version. From \

@@ -4,7 +4,7 @@
 use super::group::Group;
 use super::id::EntryId;
 use super::node::Node;
-use crate::form::{Form, FormMut, FormRef};
+use crate::form::Form;
 use std::collections::BTreeMap;
 
 /// A stream.
@@ -43,22 +43,13 @@ impl Stream {
     /// What it consists of.
     #[inline]
     pub(super) fn native(&self) -> &Native {
-        match self.0.read() {
-            FormRef::Native(native) => native,
-            FormRef::Packed(_) => &UNTOUCHED,
-        }
+        self.0.native_or(&UNTOUCHED)
     }
 
     /// What it consists of, to be changed.
     #[inline]
     pub(super) fn native_mut(&mut self) -> &mut Native {
-        if let FormRef::Packed(_) = self.0.read() {
-            self.0 = Form::native(Box::default());
-        }
-        match self.0.change() {
-            FormMut::Native(native) => native,
-            FormMut::Packed(_) => unreachable!("it was just made native"),
-        }
+        self.0.make_native()
     }
 }
 
