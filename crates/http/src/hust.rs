@@ -12,6 +12,7 @@
 pub(crate) mod answer;
 mod cache;
 mod cluster;
+mod export;
 mod find;
 mod given;
 mod kv;

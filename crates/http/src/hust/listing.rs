@@ -2,16 +2,16 @@
 
 use super::answer::Answered;
 use super::given::Given;
-use super::page::{Elements, Page, Shown};
+use super::page::{Page, Shown};
 use super::talk::{Command, Database, Heard, Talk, Word};
 use basalt_http1::Status;
 use basalt_resp::Value;
 
 type Started = Result<Box<dyn Talk>, Answered>;
 
-/// `zrangebyrank tb offset size [start end noval]`
+/// `zrangebyrank tb offset size [start end noval async]`
 pub(super) fn zrangebyrank(given: &Given<'_>) -> Started {
-    let page = Page::of(given)?;
+    let page = Page::of_ranks(given)?;
     let last = page.offset + page.size - 1;
     let range = vec![page.offset.into(), last.into(), "WITHSCORES".into()];
     talk(given, page, range)
@@ -19,7 +19,7 @@ pub(super) fn zrangebyrank(given: &Given<'_>) -> Started {
 
 /// `zrangebyscore tb min max offset size [start end noval]`
 pub(super) fn zrangebyscore(given: &Given<'_>) -> Started {
-    let page = Page::of(given)?;
+    let page = Page::of(given)?.demand_live()?;
     let (min, max) = (given.number("min")?.unwrap_or(0), given.number("max")?.unwrap_or(0));
     if min > max {
         return Err(Answered::wrong("ERR min is above max"));
@@ -36,32 +36,36 @@ fn talk(given: &Given<'_>, page: Page, range: Vec<Word>) -> Started {
     if !page.has(&table) {
         return Err(Answered::failed(Status::PreconditionFailed, "ERR the table is elsewhere"));
     }
-    let mut words = vec!["ZRANGE".into(), Word::Own(table.clone())];
+    let source = page.source(table);
+    let mut words = vec!["ZRANGE".into(), Word::Own(source.clone())];
     words.extend(range);
     Ok(Box::new(Ranged {
         read: Command::new(Database::Tables, words),
-        exists: Command::new(Database::Tables, vec!["EXISTS".into(), table.into()]),
-        is_asking: false,
+        count: Command::new(Database::Tables, vec!["ZCARD".into(), source.into()]),
+        is_asking: page.is_async,
+        total: None,
         page,
     }))
 }
 
-/// A range. If it is empty, whether its table is there decides.
+/// A range. How many elements there are is asked if it is empty, and before if it is one of a
+/// snapshot, which that tells of.
 #[derive(Debug)]
 struct Ranged {
     read: Command,
-    exists: Command,
+    count: Command,
     is_asking: bool,
+    total: Option<u64>,
     page: Page,
 }
 
 impl Talk for Ranged {
     fn command(&self) -> Command {
-        if self.is_asking { self.exists.clone() } else { self.read.clone() }
+        if self.is_asking { self.count.clone() } else { self.read.clone() }
     }
 
     fn is_last(&self) -> bool {
-        self.is_asking
+        false
     }
 
     fn lists(&self) -> bool {
@@ -71,9 +75,13 @@ impl Talk for Ranged {
     fn hear(&mut self, reply: Value) -> Heard {
         Heard::Answer(match reply {
             Value::Error(text) => Answered::of_error(&text),
-            Value::Integer(0) if self.is_asking => no_table(),
+            Value::Integer(0) if self.is_asking => self.page.no_source(),
+            Value::Integer(count) if self.is_asking && self.page.is_async => {
+                (self.total, self.is_asking) = (Some(count.cast_unsigned()), false);
+                return Heard::Again;
+            }
             Value::Integer(_) if self.is_asking => self.page.elements().answer(),
-            Value::Array(elements) if elements.is_empty() && !self.is_asking => {
+            Value::Array(elements) if elements.is_empty() && self.total.is_none() => {
                 self.is_asking = true;
                 return Heard::Again;
             }
@@ -86,7 +94,8 @@ impl Talk for Ranged {
 impl Ranged {
     /// Members and their scores, as JSON.
     fn listed(&self, found: &[Value]) -> Answered {
-        let mut elements: Elements = self.page.elements();
+        let mut elements = self.page.elements();
+        elements.total = self.total.unwrap_or(0);
         for element in found {
             let Value::Array(pair) = element else { return Answered::unexpected() };
             let [Value::Bulk(member), Value::Double(score)] = &pair[..] else {
@@ -99,9 +108,4 @@ impl Ranged {
         }
         elements.answer()
     }
-}
-
-/// There is nothing under the name of a table.
-pub(super) fn no_table() -> Answered {
-    Answered::failed(Status::PreconditionFailed, "ERR there is no such table")
 }

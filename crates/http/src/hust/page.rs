@@ -1,6 +1,7 @@
 //! What a listing is asked for, and the page that becomes of it.
 
 use super::answer::Answered;
+use super::export::{no_snapshot, no_table, snapshot};
 use super::given::Given;
 use super::talk::Profile;
 use crate::problem::Problem;
@@ -10,6 +11,8 @@ use std::ops::Range;
 
 const SIZE_MAX: u64 = 1000;
 const OFFSET_MAX: u64 = 1_000_000;
+/// In a snapshot by rank, to which no page is walked.
+const SNAPSHOT_OFFSET_MAX: u64 = 100_000_000;
 const SLOTS: u64 = 1024;
 
 /// Which elements are asked for.
@@ -22,6 +25,8 @@ pub(super) struct Page {
     pub(super) cursor: Option<u64>,
     slots: Range<u64>,
     pub(super) has_values: bool,
+    /// It is read from a snapshot.
+    pub(super) is_async: bool,
     /// Bytes of a page at most.
     bytes_max: usize,
 }
@@ -32,9 +37,23 @@ impl Page {
     /// # Errors
     /// A parameter is missing or wrong.
     pub(super) fn of(given: &Given<'_>) -> Result<Page, Answered> {
+        let is_async = given.switch("async")?;
+        Page::within(given, is_async, OFFSET_MAX)
+    }
+
+    /// A page by rank, from a snapshot if that is asked for.
+    ///
+    /// # Errors
+    /// A parameter is missing or wrong.
+    pub(super) fn of_ranks(given: &Given<'_>) -> Result<Page, Answered> {
+        let is_async = given.switch("async")?;
+        Page::within(given, is_async, if is_async { SNAPSHOT_OFFSET_MAX } else { OFFSET_MAX })
+    }
+
+    fn within(given: &Given<'_>, is_async: bool, offset_max: u64) -> Result<Page, Answered> {
         let (offset, size) = (needed(given, "offset")?, needed(given, "size")?);
-        if !(1..=SIZE_MAX).contains(&size) || offset > OFFSET_MAX {
-            let text = format!("ERR size must be 1 to {SIZE_MAX}, offset 0 to {OFFSET_MAX}");
+        if !(1..=SIZE_MAX).contains(&size) || offset > offset_max {
+            let text = format!("ERR size must be 1 to {SIZE_MAX}, offset 0 to {offset_max}");
             return Err(Answered::wrong(text));
         }
         let end = given.number("end")?.map_or(Ok(SLOTS), |_| given.count("end"))?;
@@ -43,14 +62,10 @@ impl Page {
             return Err(Answered::wrong(format!("ERR start < end <= {SLOTS}")));
         }
         demand_one_peer(given)?;
-        if given.switch("async")? {
-            let text = "ERR there are no snapshots to read from";
-            return Err(Answered::failed(Status::NotImplemented, text));
-        }
         let no_values = given.optional("noval")?;
         let has_values = matches!(no_values.as_deref(), Some(b"false" | b"0"));
         let bytes_max = given.json_bytes_max;
-        Ok(Page { offset, size, cursor: None, slots, has_values, bytes_max })
+        Ok(Page { offset, size, cursor: None, slots, has_values, is_async, bytes_max })
     }
 
     /// A page that is asked for by its offset, or by where the page before has ended.
@@ -81,8 +96,30 @@ impl Page {
         if bytes < self.bytes_max { Ok(()) } else { Err(too_large(self.bytes_max)) }
     }
 
+    /// What is read for a table: itself, or its snapshot.
+    pub(super) fn source(&self, table: Vec<u8>) -> Vec<u8> {
+        if self.is_async { snapshot(&table) } else { table }
+    }
+
+    /// Refuses to read from a snapshot where there is none.
+    ///
+    /// # Errors
+    /// It is asked for.
+    pub(super) fn demand_live(self) -> Result<Page, Answered> {
+        if self.is_async {
+            let text = "ERR there is no snapshot of this listing";
+            return Err(Answered::failed(Status::NotImplemented, text));
+        }
+        Ok(self)
+    }
+
+    /// There is nothing to be read.
+    pub(super) fn no_source(&self) -> Answered {
+        if self.is_async { no_snapshot() } else { no_table() }
+    }
+
     pub(super) fn elements(&self) -> Elements {
-        Elements { body: vec![b'['], count: 0, bytes_max: self.bytes_max }
+        Elements { body: vec![b'['], count: 0, total: 0, bytes_max: self.bytes_max }
     }
 }
 
@@ -114,6 +151,8 @@ pub(super) enum Shown<'a> {
 pub(super) struct Elements {
     body: Vec<u8>,
     count: usize,
+    /// `TotalCount`: how many elements a snapshot has.
+    pub(super) total: u64,
     bytes_max: usize,
 }
 
@@ -146,7 +185,8 @@ impl Elements {
 
     pub(super) fn answer(mut self) -> Answered {
         self.body.push(b']');
-        let fields = vec![("Keys", self.count.to_string()), ("TotalCount", "0".to_owned())];
+        let total = ("TotalCount", self.total.to_string());
+        let fields = vec![("Keys", self.count.to_string()), total];
         Answered { fields, ..Answered::body(self.body) }
     }
 }
@@ -186,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_page_has_a_largest_size() {
-        let mut elements = Elements { body: vec![b'['], count: 0, bytes_max: 40 };
+        let mut elements = Elements { body: vec![b'['], count: 0, total: 0, bytes_max: 40 };
         assert_eq!(elements.push(b"a", &Shown::Bytes(b"b")), Ok(()));
         assert_eq!(elements.push(b"a", &Shown::Score(7.0)), Err(too_large(40)));
     }

@@ -15,7 +15,6 @@
 
 use super::answer::Answered;
 use super::given::Given;
-use super::listing::no_table;
 use super::page::{Elements, Page, Shown, is_too_large, needed};
 use super::talk::{Command, Database, Heard, Talk, Word};
 use basalt_resp::Value;
@@ -41,17 +40,19 @@ pub(super) fn keys(given: &Given<'_>) -> Started {
     if needed(given, "file")? > 0 {
         return Err(Answered::wrong("ERR there is one file: file=0"));
     }
-    Ok(Rows::talk(Source::Items, Page::of_walk(given)?))
+    Ok(Rows::talk(Source::Items, Page::of_walk(given)?.demand_live()?))
 }
 
-/// `hkeys tb offset size [start end noval cursor]`
+/// `hkeys tb offset size [start end noval cursor async]`
 pub(super) fn hkeys(given: &Given<'_>) -> Started {
-    Ok(Rows::talk(Source::Hash(given.name("tb")?), Page::of_walk(given)?))
+    let (table, page) = (given.name("tb")?, Page::of_walk(given)?);
+    Ok(Rows::talk(Source::Hash(page.source(table)), page))
 }
 
-/// `smembers tb offset size [start end cursor]`
+/// `smembers tb offset size [start end cursor async]`
 pub(super) fn smembers(given: &Given<'_>) -> Started {
-    Ok(Rows::talk(Source::Set(given.name("tb")?), Page::of_walk(given)?))
+    let (table, page) = (given.name("tb")?, Page::of_walk(given)?);
+    Ok(Rows::talk(Source::Set(page.source(table)), page))
 }
 
 /// What is listed.
@@ -157,7 +158,10 @@ impl Rows {
             return Heard::Answer(Answered::unexpected());
         };
         if count == 0 && !matches!(self.source, Source::Items) {
-            return Heard::Answer(no_table());
+            return Heard::Answer(self.page.no_source());
+        }
+        if self.page.is_async {
+            self.elements.total = count.cast_unsigned();
         }
         if self.page.cursor.is_none() && self.skip >= count.cast_unsigned() {
             return self.answer();

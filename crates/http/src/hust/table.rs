@@ -2,7 +2,7 @@
 
 use super::verb::Methods::{Get, GetPost, GetPutPost, Post};
 use super::verb::{Methods, Start, Verb};
-use super::{cache, cluster, kv, listing, queue, queues, rows, stat, tables};
+use super::{cache, cluster, export, kv, listing, queue, queues, rows, stat, tables};
 
 /// Verbs of the database: `/hustdb/…`, and `/…` of the front.
 pub(super) static DATABASE: &[Verb] = &[
@@ -29,6 +29,8 @@ pub(super) static DATABASE: &[Verb] = &[
     read("smembers", Get, Get, rows::smembers),
     read("stat", Get, Get, stat::stat),
     read("stat_all", Get, Get, stat::stat_all),
+    write("export", Get, Get, export::export),
+    read("task_status", Get, Get, export::task_status),
     read("file_count", Get, Get, cluster::file_count),
     write("binlog", GetPost, GetPost, cluster::binlog),
 ];

@@ -108,7 +108,7 @@ fn item_6_ranges_of_sorted_sets_are_listed() {
             hust.db("zrangebyscore?tb=z&min=1&max=0&offset=0&size=1").status,
             hust.status(400)
         );
-        assert_eq!(hust.db("zrangebyrank?tb=z&offset=0&size=1&async=1").status, 501);
+        assert_eq!(hust.db("zrangebyscore?tb=z&offset=0&size=1&async=1").status, 501);
         assert_eq!(hust.db("hset?tb=h&key=f&val=w").status, 200);
         assert_eq!(hust.db("zrangebyrank?tb=h&offset=0&size=1").status, hust.status(412));
     });

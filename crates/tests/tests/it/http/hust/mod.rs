@@ -2,8 +2,10 @@
 //! and through those of its front.
 
 mod cache;
+mod export;
 mod kv;
 mod listing;
+mod many;
 mod queue;
 mod rows;
 mod tables;
