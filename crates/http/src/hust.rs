@@ -19,6 +19,7 @@ mod kv;
 mod listing;
 mod names;
 mod page;
+mod push;
 mod queue;
 mod queues;
 mod replica;

@@ -132,6 +132,7 @@ impl Writing<'_> {
             settings: hust,
             json_bytes_max: settings.http.json_bytes_max,
             memory_bytes_max: settings.memory.memory_bytes_max,
+            now_ms: self.server.env.clock.unix_ms(),
         };
         match (verb.start)(&given) {
             Err(failed) => answered(failed),

@@ -16,6 +16,8 @@ pub(crate) struct Answered {
     pub(crate) body: Vec<u8>,
     /// Why it is no success: `Basalt-Error`.
     pub(crate) reason: Option<String>,
+    /// The front has this answer, whatever its status.
+    pub(crate) is_of_front: bool,
 }
 
 impl Answered {
@@ -28,6 +30,7 @@ impl Answered {
             fields: Vec::new(),
             body: Vec::new(),
             reason: None,
+            is_of_front: false,
         }
     }
 
@@ -54,6 +57,11 @@ impl Answered {
     /// There is nothing.
     pub(crate) fn nothing() -> Answered {
         Answered::new(Status::NotFound).with_version(0)
+    }
+
+    /// There is no such queue.
+    pub(crate) fn no_queue() -> Answered {
+        Answered::failed(Status::PreconditionFailed, "ERR there is no such queue")
     }
 
     /// A command has replied with something that it does not reply with.
@@ -87,10 +95,15 @@ impl Answered {
         Answered { is_refused: Some(is_refused), ..self }
     }
 
+    /// It is a verb of the front alone, which answers it as it is.
+    pub(crate) fn of_front(self) -> Answered {
+        Answered { is_of_front: true, ..self }
+    }
+
     /// As it is seen through a profile: the front of huststore knew few statuses, and no
     /// `VerError`.
     pub(crate) fn seen_by(self, profile: Profile) -> Answered {
-        if profile == Profile::Node {
+        if profile == Profile::Node || self.is_of_front {
             return self;
         }
         let answered = Answered { is_refused: None, ..self };
@@ -120,6 +133,8 @@ mod tests {
         assert_eq!(mismatch.clone().seen_by(Profile::Node), mismatch);
         let seen = mismatch.seen_by(Profile::Front);
         assert_eq!((seen.status, seen.version, seen.is_refused), (Status::NotFound, Some(0), None));
+        let outside = Answered::new(Status::Forbidden).of_front();
+        assert_eq!(outside.clone().seen_by(Profile::Front), outside);
         let done = Answered::new(Status::Ok).with_version(7).with_refusal(false);
         let seen = done.seen_by(Profile::Front);
         assert_eq!((seen.status, seen.version, seen.is_refused), (Status::Ok, Some(7), None));

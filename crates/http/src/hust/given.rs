@@ -10,7 +10,7 @@ use basalt_http1::Method;
 use basalt_http1::percent::{self, Plus};
 use basalt_http1::target::parameters;
 
-/// Longest name of a table.
+/// Longest name of a table or a queue.
 const NAME_BYTES_MAX: usize = 64;
 
 /// See the head of this file.
@@ -25,6 +25,7 @@ pub(crate) struct Given<'a> {
     pub(crate) json_bytes_max: usize,
     /// `maxmemory`; 0 is no limit.
     pub(crate) memory_bytes_max: u64,
+    pub(crate) now_ms: u64,
 }
 
 impl Given<'_> {
@@ -113,6 +114,7 @@ mod tests {
             settings: &settings.http.hust,
             json_bytes_max: settings.http.json_bytes_max,
             memory_bytes_max: 0,
+            now_ms: 0,
         })
     }
 

@@ -105,12 +105,8 @@ fn exists(queue: Vec<u8>) -> Command {
 
 /// A command on a queue that must be there.
 fn of_existing(queue: Vec<u8>, words: Vec<Word>, read: fn(Value) -> Answered) -> Box<dyn Talk> {
-    let refuse = |reply: &Value| (*reply == Value::Integer(0)).then(no_queue);
+    let refuse = |reply: &Value| (*reply == Value::Integer(0)).then(Answered::no_queue);
     Two::talk(exists(queue), command(words), refuse, read)
-}
-
-fn no_queue() -> Answered {
-    Answered::failed(Status::PreconditionFailed, "ERR there is no such queue")
 }
 
 fn done(reply: Value) -> Answered {

@@ -2,7 +2,7 @@
 
 use super::verb::Methods::{Get, GetPost, GetPutPost, Post};
 use super::verb::{Methods, Start, Verb};
-use super::{cache, cluster, export, kv, listing, queue, queues, rows, stat, tables};
+use super::{cache, cluster, export, kv, listing, push, queue, queues, rows, stat, tables};
 
 /// Verbs of the database: `/hustdb/…`, and `/…` of the front.
 pub(super) static DATABASE: &[Verb] = &[
@@ -47,6 +47,9 @@ pub(super) static FRONT: &[Verb] = &[
     write("set_table", GetPost, GetPost, cluster::replace_table),
     read("sync_status", Get, Get, cluster::sync_status),
     read("sync_alive", Get, Get, cluster::sync_alive),
+    write("pub", GetPutPost, GetPutPost, push::publish),
+    read("sub", GetPost, GetPost, push::subscribe),
+    read("evsub", Get, Get, push::wait),
 ];
 
 /// Verbs of the cache: `/hustcache/…`, and `/cache/…` of the front.
@@ -79,6 +82,8 @@ pub(super) static QUEUES: &[Verb] = &[
     read("worker", Get, Get, queue::worker),
     read("stat", Get, Get, queue::stat),
     read("stat_all", Get, Get, queues::stat_all),
+    write("pub", GetPost, GetPutPost, push::publish),
+    read("sub", GetPost, GetPost, push::subscribe),
 ];
 
 const fn read(name: &'static str, node: Methods, front: Methods, start: Start) -> Verb {

@@ -23,6 +23,10 @@ pub(crate) enum Database {
     Cache = 3,
 }
 
+/// How long the verbs of the front wait that wait, as long as huststore's do; `http-wait-max` may
+/// be less.
+pub(crate) const WAIT_MS: u64 = 180_000;
+
 /// A word of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Word {

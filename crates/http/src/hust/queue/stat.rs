@@ -1,8 +1,9 @@
 //! `stat` and `worker`: what is known of a queue.
 
-use super::{MINUTE_MS, Started, command, done, no_queue, of_existing};
+use super::{MINUTE_MS, Started, command, done, of_existing};
 use crate::hust::answer::Answered;
 use crate::hust::given::Given;
+use crate::hust::push;
 use crate::hust::reply::{member, number, text, whole};
 use crate::hust::talk::{Command, Heard, Talk};
 use basalt_resp::Value;
@@ -30,41 +31,55 @@ fn workers(reply: Value) -> Answered {
     Answered::body(json!(shown).to_string())
 }
 
-/// What a queue holds is asked first, then its settings.
+/// What a queue holds is asked first, then its settings; of what is no queue, its window.
 #[derive(Debug)]
 pub(in crate::hust) struct Stat {
     queue: Vec<u8>,
-    counts: Option<Value>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Counts,
+    /// What a queue holds is known.
+    Settings(Value),
+    Window,
 }
 
 impl Stat {
     pub(in crate::hust) fn of(queue: Vec<u8>) -> Stat {
-        Stat { queue, counts: None }
+        Stat { queue, stage: Stage::Counts }
     }
 }
 
 impl Talk for Stat {
     fn command(&self) -> Command {
         let queue = self.queue.clone().into();
-        match self.counts {
-            None => command(vec!["Q.STAT".into(), queue]),
-            Some(_) => command(vec!["Q.CONFIG".into(), queue, "GET".into()]),
+        match self.stage {
+            Stage::Counts => command(vec!["Q.STAT".into(), queue]),
+            Stage::Settings(_) => command(vec!["Q.CONFIG".into(), queue, "GET".into()]),
+            Stage::Window => push::info(&self.queue),
         }
     }
 
     fn is_last(&self) -> bool {
-        self.counts.is_some()
+        !matches!(self.stage, Stage::Counts)
     }
 
     fn hear(&mut self, reply: Value) -> Heard {
-        match (reply, &self.counts) {
-            (Value::Error(text), _) => Heard::Answer(Answered::of_error(&text)),
-            (Value::Null, _) => Heard::Answer(no_queue()),
-            (counts, None) => {
-                self.counts = Some(counts);
+        match (&self.stage, reply) {
+            (Stage::Counts, Value::Error(text)) if text.starts_with(b"WRONGTYPE") => {
+                self.stage = Stage::Window;
                 Heard::Again
             }
-            (settings, Some(counts)) => {
+            (Stage::Window, reply) => Heard::Answer(push::stat(&self.queue, reply)),
+            (_, Value::Error(text)) => Heard::Answer(Answered::of_error(&text)),
+            (_, Value::Null) => Heard::Answer(Answered::no_queue()),
+            (Stage::Counts, counts) => {
+                self.stage = Stage::Settings(counts);
+                Heard::Again
+            }
+            (Stage::Settings(counts), settings) => {
                 Heard::Answer(Answered::body(shown(&self.queue, counts, &settings)))
             }
         }

@@ -1,6 +1,6 @@
 //! `get`: a message is taken.
 
-use super::{Started, command, exists, no_queue, token};
+use super::{Started, command, exists, token};
 use crate::hust::answer::Answered;
 use crate::hust::given::Given;
 use crate::hust::talk::{Command, Heard, Talk};
@@ -59,7 +59,7 @@ impl Talk for Take {
     fn hear(&mut self, reply: Value) -> Heard {
         Heard::Answer(match reply {
             Value::Error(text) => Answered::of_error(&text),
-            Value::Integer(0) => no_queue(),
+            Value::Integer(0) => Answered::no_queue(),
             Value::Integer(_) => Answered::new(Status::NotFound),
             Value::Null | Value::NullArray => {
                 self.is_asking = true;

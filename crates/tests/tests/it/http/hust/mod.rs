@@ -6,6 +6,7 @@ mod export;
 mod kv;
 mod listing;
 mod many;
+mod push;
 mod queue;
 mod rows;
 mod tables;
