@@ -47,10 +47,11 @@ impl Given<'_> {
         self.optional(name)?.ok_or_else(|| Answered::missing(name))
     }
 
-    /// The body, or the parameter that it stands for. A POST has it in its body.
+    /// The body, or the parameter that it stands for. A POST has it in its body; a PUT may not, as
+    /// huststore's own clients send some.
     pub(crate) fn content(&self, name: &str) -> Result<Word, Answered> {
         match self.body_bytes {
-            0 if self.method == Method::Get => self.value(name).map(Word::Own),
+            0 if self.method != Method::Post => self.value(name).map(Word::Own),
             0 => Err(Answered::missing("the body")),
             _ => Ok(Word::Body),
         }
@@ -141,6 +142,7 @@ mod tests {
         assert_eq!(content("val=a", 0, Method::Get), Ok(Word::Own(b"a".to_vec())));
         assert_eq!(content("val=a", 1, Method::Get), Ok(Word::Body));
         assert_eq!(content("val=a", 0, Method::Post), Err(404));
+        assert_eq!(content("val=a", 0, Method::Put), Ok(Word::Own(b"a".to_vec())));
         assert_eq!(content("", 1, Method::Post), Ok(Word::Body));
     }
 

@@ -10,7 +10,7 @@ mod token;
 mod two;
 
 pub(super) use stat::{Stat, stat, worker};
-pub(super) use take::get;
+pub(super) use take::{evget, get};
 
 use super::answer::Answered;
 use super::given::Given;

@@ -50,6 +50,7 @@ pub(super) static FRONT: &[Verb] = &[
     write("pub", GetPutPost, GetPutPost, push::publish),
     read("sub", GetPost, GetPost, push::subscribe),
     read("evsub", Get, Get, push::wait),
+    write("evget", Get, Get, queue::evget),
 ];
 
 /// Verbs of the cache: `/hustcache/…`, and `/cache/…` of the front.

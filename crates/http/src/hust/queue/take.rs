@@ -1,14 +1,26 @@
-//! `get`: a message is taken.
+//! `get` and `evget`: a message is taken, as there is one or as soon as there is.
 
 use super::{Started, command, exists, token};
 use crate::hust::answer::Answered;
 use crate::hust::given::Given;
-use crate::hust::talk::{Command, Heard, Talk};
+use crate::hust::talk::{Command, Heard, Profile, Talk, WAIT_MS, Word};
 use basalt_http1::Status;
 use basalt_resp::Value;
 
+/// Of the front: which of its nodes has delivered the message.
+const PEER: &str = "0";
+
 /// `get queue worker [ack]`
 pub(in crate::hust) fn get(given: &Given<'_>) -> Started {
+    take(given, Vec::new())
+}
+
+/// `evget queue worker [ack]`
+pub(in crate::hust) fn evget(given: &Given<'_>) -> Started {
+    take(given, vec!["BLOCK".into(), WAIT_MS.into()])
+}
+
+fn take(given: &Given<'_>, waits: Vec<Word>) -> Started {
     let queue = given.name("queue")?;
     let worker = given.value("worker")?;
     if !(5..=32).contains(&worker.len()) {
@@ -17,8 +29,10 @@ pub(in crate::hust) fn get(given: &Given<'_>) -> Started {
     let is_done = given.optional("ack")?.is_none() || given.switch("ack")?;
     let mut words = vec!["Q.GET".into(), "WORKER".into(), worker.into()];
     words.extend(is_done.then_some("NOACK".into()));
+    words.extend(waits);
     words.extend(["QUEUES".into(), queue.clone().into()]);
-    Ok(Box::new(Take { take: command(words), exists: exists(queue), is_asking: false, is_done }))
+    let (take, exists, profile) = (command(words), exists(queue), given.profile);
+    Ok(Box::new(Take { take, exists, is_asking: false, is_done, profile }))
 }
 
 /// A message is taken; if there is none, it is asked whether there is a queue.
@@ -29,6 +43,7 @@ struct Take {
     is_asking: bool,
     /// The message is gone with the answer: there is nothing to acknowledge.
     is_done: bool,
+    profile: Profile,
 }
 
 impl Take {
@@ -42,6 +57,9 @@ impl Take {
         let mut answered = Answered::body(body);
         if !self.is_done {
             answered.fields.push(("Ack-Token", token::of_hust(&token)?));
+            if self.profile == Profile::Front {
+                answered.fields.push(("Ack-Peer", PEER.to_owned()));
+            }
         }
         Some(answered)
     }

@@ -1,6 +1,8 @@
 //! Item 11 of what clients of huststore rely on: queues.
 
 use super::{Hust, Profile, client, start};
+use crate::http::wait_for_blocked;
+use basalt_tests::client::Connection;
 use basalt_tests::http::Response;
 use basalt_tests::server::{Kind, Launch};
 use serde_json::json;
@@ -175,4 +177,50 @@ fn item_11_a_restart_keeps_what_is_not_acknowledged() {
     assert_eq!((&stat["ready"], &stat["unacked"]), (&json!([1, 0, 0]), &json!(1)));
     assert_eq!(node.mq(&format!("ack?queue=q&token={token}")).status, 200);
     assert_eq!(node.mq("get?queue=q&worker=worker").text(), "ready");
+}
+
+#[test]
+fn item_11_a_worker_waits_for_a_message() {
+    let (server, address) = start(&[]);
+    let mut resp = Connection::open(server.address()).expect("it listens");
+    let mut node = Hust::new(client(address), Profile::Node);
+    let waits = "GET /evget?queue=q&worker=worker&ack=false";
+    let mut workers: Vec<_> = (0..3).map(|_| client(address)).collect();
+    for (at, worker) in workers.iter_mut().enumerate() {
+        worker.request(waits, "", b"").expect("it is taken");
+        wait_for_blocked(&mut resp, at + 1);
+    }
+    // The worker that has waited longest is served first, with the message itself.
+    for (at, worker) in workers.iter_mut().enumerate() {
+        assert_eq!(node.mq(&format!("put?queue=q&item=item{at}")).status, 200);
+        let taken = worker.response().expect("a message");
+        assert_eq!((taken.status, taken.text()), (200, format!("item{at}")));
+        assert_eq!(taken.field("ack-peer"), Some("0"));
+        let token = taken.field("ack-token").expect("a token");
+        assert_eq!(node.mq(&format!("ack?queue=q&token={token}")).status, 200);
+    }
+    // What was not acknowledged comes again to one that waits, with nobody else's doing.
+    resp.run("SELECT 2").unwrap();
+    resp.run("Q.CONFIG q SET lease 100").unwrap();
+    assert_eq!(node.mq("put?queue=q&item=again").status, 200);
+    for worker in &mut workers[..2] {
+        assert_eq!(worker.ask(waits, "", b"").text(), "again");
+    }
+    for (wrong, status) in [("evget?queue=q&worker=four", 404), ("evget?queue=q", 404)] {
+        assert_eq!(workers[0].ask(&format!("GET /{wrong}"), "", b"").status, status, "{wrong}");
+    }
+    assert_eq!(workers[0].ask("POST /evget?queue=q&worker=worker", "", b"x").status, 405);
+    node.mq("pub?queue=p&item=a");
+    assert_eq!(workers[0].ask("GET /evget?queue=p&worker=worker", "", b"").status, 404);
+}
+
+#[test]
+fn item_11_a_worker_does_not_wait_for_ever() {
+    let (_server, address) = start(&[("http-wait-max", "1")]);
+    let mut http = client(address);
+    assert_eq!(http.ask("GET /evget?queue=q&worker=worker", "", b"").status, 404, "no queue");
+    let mut node = Hust::new(client(address), Profile::Node);
+    assert_eq!(node.mq("put?queue=q&item=a").status, 200);
+    assert_eq!(http.ask("GET /evget?queue=q&worker=worker", "", b"").text(), "a");
+    assert_eq!(http.ask("GET /evget?queue=q&worker=worker", "", b"").status, 404, "empty");
 }
