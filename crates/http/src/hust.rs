@@ -11,6 +11,7 @@
 
 pub(crate) mod answer;
 mod cache;
+mod call;
 mod cluster;
 mod export;
 mod find;

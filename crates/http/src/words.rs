@@ -105,4 +105,14 @@ impl<'a> Words<'a> {
     pub(crate) fn refer(&mut self, range: Range<usize>) {
         self.words.push(Arg { start: range.start, len: range.len() });
     }
+
+    /// A word that stands behind the head already, but for its start, which is written over the end
+    /// of the head; `None` if there is no room for that.
+    pub(crate) fn refer_behind(&mut self, start: &[u8], range: Range<usize>) -> Option<()> {
+        let at = self.end.checked_sub(start.len()).filter(|&at| at >= self.at)?;
+        self.bytes[at..self.end].copy_from_slice(start);
+        self.end = at;
+        self.words.push(Arg { start: at, len: start.len() + range.len() });
+        Some(())
+    }
 }

@@ -11,7 +11,7 @@ use basalt_http1::percent::{self, Plus};
 use basalt_http1::target::parameters;
 
 /// Longest name of a table or a queue.
-const NAME_BYTES_MAX: usize = 64;
+pub(super) const NAME_BYTES_MAX: usize = 64;
 
 /// See the head of this file.
 #[derive(Clone, Copy)]

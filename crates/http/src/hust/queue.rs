@@ -6,8 +6,8 @@
 
 mod stat;
 mod take;
-mod token;
-mod two;
+pub(super) mod token;
+pub(super) mod two;
 
 pub(super) use stat::{Stat, stat, worker};
 pub(super) use take::{evget, get};

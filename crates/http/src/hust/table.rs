@@ -2,7 +2,7 @@
 
 use super::verb::Methods::{Get, GetPost, GetPutPost, Post};
 use super::verb::{Methods, Start, Verb};
-use super::{cache, cluster, export, kv, listing, push, queue, queues, rows, stat, tables};
+use super::{cache, call, cluster, export, kv, listing, push, queue, queues, rows, stat, tables};
 
 /// Verbs of the database: `/hustdb/…`, and `/…` of the front.
 pub(super) static DATABASE: &[Verb] = &[
@@ -51,6 +51,10 @@ pub(super) static FRONT: &[Verb] = &[
     read("sub", GetPost, GetPost, push::subscribe),
     read("evsub", Get, Get, push::wait),
     write("evget", Get, Get, queue::evget),
+    write("do_get", Post, Post, call::ask),
+    write("do_post", Post, Post, call::work),
+    read("do_get_status", Get, Get, call::tasks),
+    read("do_post_status", Get, Get, call::workers),
 ];
 
 /// Verbs of the cache: `/hustcache/…`, and `/cache/…` of the front.

@@ -35,6 +35,8 @@ pub(crate) enum Word {
     Own(Vec<u8>),
     /// The body of the request.
     Body,
+    /// The body of the request, behind this: the last word.
+    BodyBehind(Vec<u8>),
 }
 
 impl Word {
@@ -42,7 +44,7 @@ impl Word {
     pub(crate) fn written_bytes(&self) -> usize {
         match self {
             Word::Fixed(text) => text.len(),
-            Word::Own(bytes) => bytes.len(),
+            Word::Own(bytes) | Word::BodyBehind(bytes) => bytes.len(),
             Word::Body => 0,
         }
     }

@@ -116,6 +116,9 @@ impl Talking {
                     }
                 }
                 Word::Body => over.refer(body.clone()),
+                Word::BodyBehind(start) => {
+                    over.refer_behind(&start, body.clone()).ok_or_else(no_room)?;
+                }
             }
         }
         Ok(())

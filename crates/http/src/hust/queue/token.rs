@@ -1,7 +1,7 @@
 //! Tokens of deliveries, as queues and as clients of huststore spell them.
 
 /// `1-2-3` of a token `1:2.3`.
-pub(super) fn of_queue(token: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::hust) fn of_queue(token: &[u8]) -> Option<Vec<u8>> {
     let text = str::from_utf8(token).ok()?;
     let (priority, rest) = text.split_once(':')?;
     let (sequence, stamp) = rest.split_once('.')?;
@@ -11,7 +11,7 @@ pub(super) fn of_queue(token: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// `1:2.3` of a token `1-2-3`.
-pub(super) fn of_hust(token: &[u8]) -> Option<String> {
+pub(in crate::hust) fn of_hust(token: &[u8]) -> Option<String> {
     let text = str::from_utf8(token).ok()?;
     let mut parts = text.split('-');
     let (priority, sequence, stamp) = (parts.next()?, parts.next()?, parts.next()?);

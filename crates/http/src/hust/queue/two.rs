@@ -6,7 +6,7 @@ use basalt_resp::Value;
 
 /// See the head of this file.
 #[derive(Debug)]
-pub(super) struct Two {
+pub(in crate::hust) struct Two {
     first: Command,
     second: Command,
     is_second: bool,
@@ -16,7 +16,7 @@ pub(super) struct Two {
 }
 
 impl Two {
-    pub(super) fn talk(
+    pub(in crate::hust) fn talk(
         first: Command,
         second: Command,
         refuse: fn(&Value) -> Option<Answered>,

@@ -2,6 +2,7 @@
 //! and through those of its front.
 
 mod cache;
+mod call;
 mod export;
 mod kv;
 mod listing;
