@@ -555,8 +555,9 @@ impl Reactor {
             connection.listed_as_gated = true;
             self.gated.push(index);
         }
-        // It may have waited for its client to read, and go on now.
-        if connection.has_more() {
+        // It may have waited for its client to read, and go on now. Or its client said something
+        // just before its standing command began to wait, of which no poll will tell again.
+        if connection.has_more() || connection.listens() {
             self.schedule(index);
         }
     }
