@@ -4,6 +4,7 @@ mod acknowledge;
 mod call;
 mod config;
 mod deliver;
+mod held;
 mod options;
 mod peek;
 mod purge;
@@ -25,6 +26,7 @@ pub const COMMANDS: &[Entry] = &[
     acknowledge::Q_ACK,
     acknowledge::Q_NACK,
     acknowledge::Q_EXTEND,
+    held::Q_HELD,
     call::Q_CALL,
     call::Q_REPLY,
     peek::Q_PEEK,

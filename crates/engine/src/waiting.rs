@@ -17,6 +17,7 @@
 
 mod call;
 mod leftovers;
+mod release;
 pub(crate) mod request;
 pub(crate) mod watch;
 pub(crate) mod watching;
@@ -59,7 +60,8 @@ impl Txn<'_> {
         let is_unchanged = self.changes.is_empty();
         assert!(is_unchanged || !self.has_waited(), "a wait in vain would change something");
         let places = places(self.session.db, keys);
-        self.changes.ask = Some(Ask::Ready(WaitRequest { places, service, time, behind: None }));
+        let request = WaitRequest::new(places, service, time);
+        self.changes.ask = Some(Ask::Ready(request));
         WaitAnswer::Waits
     }
 
@@ -144,7 +146,7 @@ impl View<'_> {
         }
         debug_assert!(!service.takes(), "who takes something in turn writes");
         let places = places(self.session.db, keys);
-        self.ask.set(Some(Ask::Ready(WaitRequest { places, service, time, behind: None })));
+        self.ask.set(Some(Ask::Ready(WaitRequest::new(places, service, time))));
         self.asks.set(true);
         WaitAnswer::Waits
     }
@@ -285,7 +287,14 @@ fn places(db: u8, keys: &[Key<'_>]) -> Places {
 fn join(engine: &Engine, locked: &mut Locked<'_>, client: &Arc<dyn Waiter>, request: &WaitRequest) {
     for WaitPlace { partition, place, key } in &request.places {
         let interest = &mut locked.partition_mut(*partition).interest;
-        interest.get_or_insert_default().wait(*place, client, request.service);
+        let interest = interest.get_or_insert_default();
+        match request.service {
+            Service::Release => {
+                interest.wait_for_release(*place, &request.held, client);
+                continue;
+            }
+            service => interest.wait(*place, client, service),
+        }
         if let Service::Answer(_) = request.service {
             continue;
         }

@@ -317,14 +317,10 @@ impl Feed {
 
     /// A command that the client has asked for has run.
     fn obeyed(&mut self, command: &Command) {
-        let now_ms = self.server.env.clock.unix_ms();
         let Some(queue) = self.subject.queue() else { return };
         match command {
             Command::Ack(token) | Command::Nack(token) => queue.let_go(token.as_bytes()),
-            Command::Extend { token, lease_ms } => {
-                queue.extend(token.as_bytes(), now_ms.saturating_add(*lease_ms));
-            }
-            Command::Put | Command::Publish => {}
+            Command::Extend | Command::Put | Command::Publish => {}
         }
     }
 
@@ -389,17 +385,13 @@ impl Feed {
         }
     }
 
-    /// Does what is due: leases have ended, a client has been told nothing for long.
+    /// Does what is due: a client has been told nothing for long.
     pub(crate) fn beat(
         &mut self,
         now: Instant,
         owed_bytes: usize,
         (settings, out): (&HttpSettings, &mut Output),
     ) -> Beat {
-        let now_ms = self.server.env.clock.unix_ms();
-        if let Some(queue) = self.subject.queue() {
-            queue.settle(now_ms);
-        }
         if !self.is_open || owed_bytes > 0 {
             return Beat::Nothing;
         }

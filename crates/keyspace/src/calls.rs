@@ -9,8 +9,7 @@
 //! command that brings it until the client's own command runs, which is at once as a rule; it is no
 //! part of the queue, for a client that waits does not outlive the server.
 
-use crate::interest::{Called, KeyId};
-use crate::waiters::{Callable, Waiter};
+use crate::waiters::{Callable, Called, KeyId, Waiter};
 use basalt_value::queue::MessageId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,6 +11,8 @@
 //! that need not, once in 2^64, and nothing else.
 
 use crate::calls::Calls;
+use crate::holds::Holds;
+pub use crate::waiters::{Called, KeyId};
 use crate::waiters::{Service, Waiter, Waiters};
 use basalt_value::queue::MessageId;
 use std::collections::BTreeMap;
@@ -23,18 +25,7 @@ pub struct Interest {
     watches: BTreeMap<KeyId, Vec<Watch>>,
     waiting: BTreeMap<KeyId, Waiters>,
     calls: Calls,
-}
-
-/// Clients that are to be woken.
-pub type Called = Vec<Arc<dyn Waiter>>;
-
-/// A key of a database.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct KeyId {
-    /// The key's hash.
-    pub hash: u64,
-    /// Number of the database.
-    pub db: u8,
+    holds: Holds,
 }
 
 /// What a client that watches keys is told. Written under the lock of the partition that changed.
@@ -103,7 +94,8 @@ impl WatchMark {
 impl Interest {
     /// Nobody is interested: the partition need not have it.
     pub fn is_empty(&self) -> bool {
-        self.watches.is_empty() && self.waiting.is_empty() && self.calls.is_empty()
+        let is_unwatched = self.watches.is_empty() && self.waiting.is_empty();
+        is_unwatched && self.calls.is_empty() && self.holds.is_empty()
     }
 
     /// Tells this client of the next change of a key, once.
@@ -141,6 +133,7 @@ impl Interest {
         }
         if event != Event::Changed {
             self.calls.call_all_of(place, called);
+            self.holds.call_all_of(place, called);
         }
     }
 
@@ -172,6 +165,7 @@ impl Interest {
             waiters.call_for_end(called);
         }
         self.calls.call_all_in(db, called);
+        self.holds.call_all_in(db, called);
     }
 
     /// A client waits for a key, or still waits: then it keeps its place.
@@ -180,6 +174,26 @@ impl Interest {
             Service::Answer(message) => self.calls.join(place, message, waiter),
             _ => self.waiting.entry(place).or_default().join(waiter, service),
         }
+    }
+
+    /// A client waits until one of these messages of a queue is released, or still waits.
+    pub fn wait_for_release(
+        &mut self,
+        queue: KeyId,
+        messages: &[MessageId],
+        waiter: &Arc<dyn Waiter>,
+    ) {
+        self.holds.join(queue, messages, waiter);
+    }
+
+    /// A message of a queue is held by nobody: calls those who wait for that.
+    pub fn release(&mut self, queue: KeyId, message: MessageId, called: &mut Called) {
+        self.holds.release(queue, message, called);
+    }
+
+    /// All messages of a queue are.
+    pub fn release_all(&mut self, queue: KeyId, called: &mut Called) {
+        self.holds.call_all_of(queue, called);
     }
 
     /// Whether nobody has waited longer for a turn of this kind at the key than this client.
@@ -196,6 +210,7 @@ impl Interest {
         rest: Rest,
         called: &mut Called,
     ) -> Option<MessageId> {
+        self.holds.leave(client);
         let message = self.calls.leave(client);
         let Some(waiters) = self.waiting.get_mut(&place) else { return message };
         let called_in = waiters.leave(client);

@@ -19,6 +19,7 @@ pub mod deferred;
 pub mod entry;
 pub mod field_expiries;
 pub mod hash;
+mod holds;
 pub mod interest;
 pub mod keyspace;
 pub mod memory;

@@ -6,7 +6,6 @@
 //! whenever the key has something and the queue is not empty, the first is called, and a change of
 //! the key costs the same however many wait. The others only look: each change calls all of them.
 
-use crate::interest::Called;
 use basalt_value::queue::MessageId;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,6 +17,18 @@ pub trait Waiter: Send + Sync + std::fmt::Debug {
 
     /// Has its command run again soon. Called without any lock.
     fn wake(&self);
+}
+
+/// Clients that are to be woken.
+pub type Called = Vec<Arc<dyn Waiter>>;
+
+/// A key of a database.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct KeyId {
+    /// The key's hash.
+    pub hash: u64,
+    /// Number of the database.
+    pub db: u8,
 }
 
 /// How a waiting client is served.
@@ -33,6 +44,8 @@ pub enum Service {
     EveryChangeAndEnd,
     /// It waits for the answer to its message, and stands in no queue (`calls.rs`).
     Answer(MessageId),
+    /// It waits until a message that it holds is released, and stands in no queue (`holds.rs`).
+    Release,
 }
 
 impl Service {

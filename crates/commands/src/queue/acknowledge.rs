@@ -82,6 +82,7 @@ fn acknowledge(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Com
     let count = edit(txn, args.key(0), Absent::Skip, "q.ack", |queue, now_ms, edits| {
         queue.acknowledge(&tokens, now_ms, edits)
     })?;
+    txn.release(args.key(0), tokens.iter().map(|token| token.id));
     reply_count(count.unwrap_or(0), reply)
 }
 
@@ -96,6 +97,7 @@ fn hand_back(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
     let done = edit(txn, args.key(0), Absent::Skip, "q.nack", |queue, now_ms, edits| {
         queue.give_back(token, to, now_ms, edits)
     })?;
+    txn.release(args.key(0), [token.id].into_iter());
     reply_count(usize::from(done.unwrap_or(false)), reply)
 }
 

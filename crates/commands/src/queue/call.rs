@@ -134,6 +134,7 @@ fn answer(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     let done = edit(txn, args.key(0), Absent::Skip, "q.reply", |queue, now_ms, edits| {
         queue.acknowledge(&[token], now_ms, edits)
     })?;
+    txn.release(args.key(0), [token.id].into_iter());
     let is_done = done.unwrap_or(0) > 0;
     let is_answered = is_done && txn.answer(args.key(0), token.id, args.word(3));
     reply_count(usize::from(is_answered), reply)

@@ -77,6 +77,9 @@ fn purge(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     let purged = edit(txn, args.key(0), Absent::Skip, "q.purge", |queue, now_ms, edits| {
         queue.purge(states, of_lane, now_ms, edits)
     })?;
+    if of_state == Some(State::Leased) {
+        txn.release_all(args.key(0));
+    }
     reply_number(purged.unwrap_or(0), reply);
     Ok(())
 }

@@ -64,6 +64,47 @@ fn a_token_is_good_until_the_next_delivery() {
 }
 
 #[test]
+fn the_end_of_a_lease_is_told_while_it_lasts() {
+    let mut server = TestServer::new();
+    line(&mut server, "Q.MPUT q 2 a b");
+    let tokens: Vec<String> =
+        get(&mut server, "Q.GET COUNT 2 LEASE 1000 QUEUES q").into_iter().map(|it| it.0).collect();
+    let held = format!("Q.HELD q TOKENS {} {} 0-7-1", tokens[0], tokens[1]);
+    let ends = |server: &mut TestServer, line: &str| -> Vec<i64> {
+        let Value::Array(ends) = server.run(&line.split_whitespace().collect::<Vec<_>>()) else {
+            panic!("an array")
+        };
+        let end = |end| if let Value::Integer(end) = end { end } else { panic!("{end:?}") };
+        ends.into_iter().map(end).collect()
+    };
+    let first = ends(&mut server, &held);
+    assert!(first[0] > 0 && first[0] == first[1] && first[2] == 0, "{first:?}");
+    // It does not wait if one of them is over, nor within a transaction.
+    assert_eq!(ends(&mut server, &held.replace("TOKENS", "BLOCK 0 TOKENS")), first);
+    line(&mut server, "MULTI");
+    line(&mut server, &format!("Q.HELD q BLOCK 0 TOKENS {}", tokens[0]));
+    assert_eq!(
+        line(&mut server, "EXEC"),
+        Value::Array(vec![Value::Array(vec![Value::Integer(first[0])])])
+    );
+    line(&mut server, &format!("Q.EXTEND q {} 5000", tokens[1]));
+    assert_eq!(ends(&mut server, &held), [first[0], first[0] + 4000, 0]);
+    server.clock.advance_ms(1_000);
+    assert_eq!(ends(&mut server, &held), [0, first[0] + 4000, 0]);
+    let again = get(&mut server, "Q.GET QUEUES q").remove(0).0;
+    assert_eq!(ends(&mut server, &held)[0], 0);
+    line(&mut server, &format!("Q.NACK q {}", tokens[1]));
+    assert_eq!(ends(&mut server, &held), [0, 0, 0]);
+    assert!(ends(&mut server, &format!("Q.HELD q TOKENS {again}"))[0] > first[0]);
+    assert_eq!(ends(&mut server, "Q.HELD absent TOKENS 0-1-1"), [0]);
+    for wrong in ["Q.HELD q 0-1-1", "Q.HELD q TOKENS", "Q.HELD q BLOCK TOKENS 0-1-1"] {
+        assert!(matches!(line(&mut server, wrong), Value::Error(_)), "{wrong}");
+    }
+    let many = "0-1-1 ".repeat(1001);
+    assert!(matches!(line(&mut server, &format!("Q.HELD q TOKENS {many}")), Value::Error(_)));
+}
+
+#[test]
 fn a_message_that_fails_too_often_is_dead_until_it_is_revived() {
     let mut server = TestServer::new();
     line(&mut server, "Q.CONFIG q SET deliveries-max 2 lease 10");

@@ -5,6 +5,7 @@ use crate::store::copying::Copying;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::KeyId;
 use basalt_keyspace::waiters::Service;
+use basalt_value::queue::MessageId;
 use basalt_value::stream::EntryId;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,14 @@ pub struct WaitRequest {
     pub time: Option<Duration>,
     /// Where it reads streams from.
     pub behind: Behind,
+    /// What it holds, of which something is to be released: [`Service::Release`].
+    pub held: Box<[MessageId]>,
+}
+
+impl WaitRequest {
+    pub(super) fn new(places: Places, service: Service, time: Option<Duration>) -> WaitRequest {
+        WaitRequest { places, service, time, behind: None, held: Box::default() }
+    }
 }
 
 /// The identities behind which a command reads the streams at its keys, found out in its first run:

@@ -66,7 +66,7 @@ pub(super) struct Announced {
 pub(super) enum Command {
     Ack(String),
     Nack(String),
-    Extend { token: String, lease_ms: u64 },
+    Extend,
     Put,
     Publish,
 }
@@ -134,8 +134,7 @@ impl Order {
             }
             Said::Extend { token, lease_ms } => {
                 let lease = lease_ms.to_string();
-                let command = Command::Extend { token: token.clone(), lease_ms };
-                run("Q.EXTEND", &[key, token.as_bytes(), lease.as_bytes()], command)
+                run("Q.EXTEND", &[key, token.as_bytes(), lease.as_bytes()], Command::Extend)
             }
             Said::Put(put) => put.order(key),
             Said::Publish { .. } => Err("a queue takes get, ack, nack, extend and put".to_owned()),
@@ -186,7 +185,7 @@ impl Command {
         match self {
             Command::Ack(_) => "ack",
             Command::Nack(_) => "nack",
-            Command::Extend { .. } => "extend",
+            Command::Extend => "extend",
             Command::Put => "put",
             Command::Publish => "publish",
         }
@@ -200,7 +199,7 @@ impl Command {
         };
         let op = self.op();
         let answer = match self {
-            Command::Ack(_) | Command::Nack(_) | Command::Extend { .. } => {
+            Command::Ack(_) | Command::Nack(_) | Command::Extend => {
                 json!({ "op": op, "done": number() > 0 })
             }
             Command::Put => {

@@ -27,8 +27,7 @@ impl Subject {
     pub(super) fn opened(&mut self, reply: &[u8], each: Each<'_>) -> Option<()> {
         match self {
             Subject::Stream(stream) => stream.opened(reply, each),
-            Subject::Channel(_) => Some(()),
-            Subject::Queue(queue) => queue.opened(reply),
+            Subject::Channel(_) | Subject::Queue(_) => Some(()),
         }
     }
 

@@ -44,6 +44,12 @@ pub(super) const QUEUE: Route = Route {
             ..Operation::DEFAULT
         },
         Operation {
+            summary: "Messages as the client has room for them, as events (Q.GET)",
+            parameters: &[&CREDIT, &LEASE_MS, &WORKER, &NOACK],
+            run: Run::Events(FeedKind::Queue),
+            ..Operation::DEFAULT
+        },
+        Operation {
             summary: "Messages as the client has room for them (Q.GET); takes `get`, `ack`, \
                       `nack`, `extend` and `put`",
             parameters: &[&CREDIT, &LEASE_MS, &WORKER, &NOACK],

@@ -1,7 +1,7 @@
 //! What can be seen of a queue without changing it: as if time had done its work.
 
 use super::entry::Entry;
-use super::id::{LANES, LaneNumber, MessageId};
+use super::id::{LANES, LaneNumber, MessageId, Token};
 use super::native::{Native, Queue};
 use super::settings::Settings;
 use super::settle::{Came, SETTLED_MAX};
@@ -146,6 +146,14 @@ impl Queue {
     pub fn has(&self, id: MessageId, now_ms: u64) -> bool {
         let native = self.native();
         native.message_at(id, native.time(now_ms)).is_some()
+    }
+
+    /// When the lease of the delivery ends that a token stands for, 0 if it is over.
+    pub fn held_until_ms(&self, token: Token, now_ms: u64) -> u64 {
+        let native = self.native();
+        let message = native.message_at(token.id, native.time(now_ms));
+        let is_held = |it: &Message<'_>| it.state == State::Leased && it.stamp == token.stamp;
+        message.filter(is_held).map_or(0, |message| message.until_ms)
     }
 
     /// When the message was put that a consumer would get first.

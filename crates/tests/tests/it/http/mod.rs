@@ -16,6 +16,7 @@ mod limits;
 mod metrics;
 mod monitoring;
 mod push;
+mod queue_events;
 mod queues;
 mod strings;
 mod tags;

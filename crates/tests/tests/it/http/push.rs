@@ -8,7 +8,7 @@ use basalt_tests::http::HttpClient;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-fn redis(address: SocketAddr) -> Connection {
+pub(super) fn redis(address: SocketAddr) -> Connection {
     Connection::open(address).expect("it listens")
 }
 
@@ -29,7 +29,7 @@ fn field<'a>(line: &'a str, name: &str) -> &'a str {
 }
 
 /// Asks for events, and waits until they may come.
-fn events(address: SocketAddr, target: &str) -> HttpClient {
+pub(super) fn events(address: SocketAddr, target: &str) -> HttpClient {
     events_with(address, target, "")
 }
 

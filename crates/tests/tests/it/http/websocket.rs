@@ -183,6 +183,28 @@ fn a_lease_that_ends_returns_its_credit() {
     assert_eq!(consumer.hear()["deliveries"], json!(2));
 }
 
+/// Another connection acknowledges.
+#[test]
+fn credit_returns_whoever_acknowledges() {
+    let (server, address) = start(&[]);
+    let mut resp = redis(server.address());
+    for body in [b"a", b"b", b"c"] {
+        put(&mut resp, "q", body);
+    }
+    let mut consumer = Socket::open(address, "/v1/queues/q?lease_ms=3600000");
+    let first = consumer.hear();
+    wait_for_blocked(&mut resp, 1);
+    // It is heard while it has no room.
+    assert_eq!(consumer.ask(json!({ "op": "ack", "token": "0-1-1" }))["done"], json!(false));
+    wait_for_blocked(&mut resp, 1);
+    resp.run(&format!("Q.ACK q {}", first["token"].as_str().unwrap())).unwrap();
+    let second = consumer.hear();
+    assert_eq!(second["body"], json!("b"));
+    consumer.say(json!({ "op": "ack", "token": second["token"] }));
+    assert_eq!(consumer.hear()["done"], json!(true));
+    assert_eq!(consumer.hear()["body"], json!("c"));
+}
+
 /// What a client says while its Q.GET waits is answered at once, and it waits on.
 #[test]
 fn a_client_that_waits_is_heard() {
