@@ -23,6 +23,7 @@ use crate::respond::{
     take_part,
 };
 use crate::series::{Batch, Gathered, Series};
+use crate::tally::Tally;
 use crate::task::{self, Task};
 use crate::write::{Writing, Written};
 use basalt_config::{HttpSettings, Settings};
@@ -30,6 +31,7 @@ use basalt_dispatch::{Dispatcher, Ended, ReplyForm, Terms, Then};
 use basalt_env::Instant;
 use basalt_http1::{Body, Connection, Date, Head, Status};
 use basalt_net::{Beat, Front, Input, Next};
+use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Arg, Output, Protocol, Reply, ReplyMark, RequestLimits};
 use std::collections::VecDeque;
 use std::fmt;
@@ -46,6 +48,7 @@ pub struct HttpFront {
     settings: Arc<Settings>,
     settings_version: u64,
     date: Date,
+    tally: Tally,
     intake: Intake,
     patience: Patience,
     accepted: Accepted,
@@ -82,9 +85,13 @@ struct UnderWay {
     bytes: usize,
 }
 
-fn circumstances<'a>(date: &'a Date, settings: &'a HttpSettings) -> Circumstances<'a> {
+fn circumstances<'a>(
+    date: &'a Date,
+    settings: &'a HttpSettings,
+    tally: &'a Tally,
+) -> Circumstances<'a> {
     let HttpSettings { json_bytes_max, cors_origins, .. } = settings;
-    Circumstances { date, json_bytes_max: *json_bytes_max, origins: cors_origins }
+    Circumstances { date, json_bytes_max: *json_bytes_max, origins: cors_origins, tally }
 }
 
 impl fmt::Debug for HttpFront {
@@ -101,6 +108,7 @@ impl HttpFront {
             settings: server.config.settings(),
             settings_version,
             date: Date::new(server.env.clock.unix_ms()),
+            tally: Tally::default(),
             intake: Intake::default(),
             patience: Patience::default(),
             accepted: Accepted::default(),
@@ -208,7 +216,7 @@ impl HttpFront {
             return Then::Closes;
         }
         self.date.set(self.server.env.clock.unix_ms());
-        feed.answered(reply, out, circumstances(&self.date, &self.settings.http))
+        feed.answered(reply, out, circumstances(&self.date, &self.settings.http, &self.tally))
     }
 
     /// Whether the client that has opened a feed may still have it.
@@ -224,7 +232,7 @@ impl HttpFront {
 
     fn end_rights(&mut self, out: &mut Output) -> Beat {
         self.date.set(self.server.env.clock.unix_ms());
-        let circumstances = circumstances(&self.date, &self.settings.http);
+        let circumstances = circumstances(&self.date, &self.settings.http, &self.tally);
         let text = "NOAUTH The password or the token does not hold any more.";
         if let Some(feed) = &mut self.feed {
             feed.fail(Problem::of_error(text.as_bytes()), out, circumstances);
@@ -362,7 +370,7 @@ impl HttpFront {
         let outcome = std::mem::take(&mut self.gathered).outcome(purpose, bytes_max);
         self.batch = None;
         self.date.set(self.server.env.clock.unix_ms());
-        let circumstances = circumstances(&self.date, &self.settings.http);
+        let circumstances = circumstances(&self.date, &self.settings.http, &self.tally);
         respond_together(outcome, plan.ending, out, circumstances)
     }
 
@@ -428,7 +436,7 @@ impl HttpFront {
 
     fn respond_self(&mut self, own: &Own, ending: Ending, out: &mut Output) {
         self.date.set(self.server.env.clock.unix_ms());
-        let circumstances = circumstances(&self.date, &self.settings.http);
+        let circumstances = circumstances(&self.date, &self.settings.http, &self.tally);
         respond_self(own, ending, out, circumstances);
     }
 }
@@ -502,6 +510,10 @@ impl Front for HttpFront {
 
     fn protocol(&self) -> Protocol {
         Protocol::Resp3
+    }
+
+    fn count(&mut self, counters: &ThreadCounters) {
+        self.tally.hand_over(&counters.responses);
     }
 
     fn name(&self) -> Option<&'static str> {
@@ -632,10 +644,10 @@ impl ReplyForm for HttpFront {
         }
         self.date.set(self.server.env.clock.unix_ms());
         if let Answer::Hust { .. } = plan.answer {
-            let circumstances = circumstances(&self.date, &self.settings.http);
+            let circumstances = circumstances(&self.date, &self.settings.http, &self.tally);
             let then = respond_hust(&plan, mark, &mut self.talks, out, circumstances);
             return then.unwrap_or(Then::GoesOn);
         }
-        respond(plan, mark, out, circumstances(&self.date, &self.settings.http))
+        respond(plan, mark, out, circumstances(&self.date, &self.settings.http, &self.tally))
     }
 }

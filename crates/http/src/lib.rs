@@ -40,6 +40,7 @@ mod shape;
 mod strings;
 mod table;
 mod tagged;
+mod tally;
 mod task;
 mod translate;
 mod walk;

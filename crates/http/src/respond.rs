@@ -22,6 +22,7 @@ use crate::problem::Problem;
 use crate::series::Outcome;
 use crate::shape::{Shape, Shaped};
 use crate::tagged::Wanted;
+use crate::tally::Tally;
 use basalt_dispatch::Then;
 use basalt_http1::{
     ByteRange, Connection, ContentRange, Date, ResponseHead, Status, Value, WEBSOCKET_LINES,
@@ -94,6 +95,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) json_bytes_max: usize,
     /// The origins whose pages may read responses.
     pub(crate) origins: &'a [String],
+    /// Where responses are counted.
+    pub(crate) tally: &'a Tally,
 }
 
 /// Leaves room for the head, where the reply will be a value.
@@ -432,8 +435,10 @@ impl Response<'_> {
     where
         Self: 'b,
     {
+        let status = if part.len() == len { Status::Ok } else { Status::PartialContent };
+        self.circumstances.tally.note(status);
         ResponseHead {
-            status: if part.len() == len { Status::Ok } else { Status::PartialContent },
+            status,
             lines,
             fields,
             connection: self.ending.connection,
@@ -715,6 +720,7 @@ impl Response<'_> {
     ) {
         let mut all = self.for_page();
         all.extend_from_slice(fields);
+        self.circumstances.tally.note(status);
         let head = ResponseHead {
             status,
             lines,
@@ -768,10 +774,11 @@ mod tests {
     /// Whatever the lengths: the `$` line of the reply is more room still.
     #[test]
     fn every_head_fits_its_room() {
-        let (mut out, date) = (Output::new(), Date::new(0));
+        let (mut out, date, tally) = (Output::new(), Date::new(0), Tally::default());
         let mark = Reply::new(&mut out, Protocol::Resp3).mark();
         let ending = Ending { connection: Connection::Kept, is_without_body: false, origin: None };
-        let circumstances = Circumstances { date: &date, json_bytes_max: 0, origins: &[] };
+        let circumstances =
+            Circumstances { date: &date, json_bytes_max: 0, origins: &[], tally: &tally };
         let response = Response { out: &mut out, mark, ending, circumstances };
         let len = usize::MAX - 1;
         for (part, lines, room) in [

@@ -15,6 +15,7 @@
 use crate::input::Input;
 use basalt_dispatch::ReplyForm;
 use basalt_env::Instant;
+use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Arg, Output, Parser, Protocol, RequestLimits};
 use std::time::Duration;
 
@@ -46,6 +47,12 @@ pub trait Front: ReplyForm {
 
     /// Writes a message of pub/sub, which has been written in Redis' protocol.
     fn deliver(&mut self, message: Output, out: &mut Output);
+
+    /// Adds what it has counted since it was asked last. Asked by its connection's thread, whose
+    /// counters these are, when that sends what the client is owed.
+    fn count(&mut self, counters: &ThreadCounters) {
+        let _ = counters;
+    }
 
     /// What CLIENT LIST calls it; `None` for Redis' protocol.
     fn name(&self) -> Option<&'static str> {

@@ -395,6 +395,7 @@ impl Turn {
             None => counters.bytes_out.add(sent as u64),
             Some(front) => {
                 counters.bytes_out_of_fronts.add(sent as u64);
+                front.count(counters);
                 connection.readable |= may_be_told && front.stands();
             }
         }

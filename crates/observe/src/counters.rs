@@ -56,6 +56,9 @@ pub struct RequestTimes {
     pub of_fronts: Histogram,
 }
 
+/// Classes of HTTP's responses: the first digit of their status, from 1 on.
+pub const RESPONSE_CLASSES: usize = 5;
+
 /// What one thread counts.
 #[derive(Debug)]
 pub struct ThreadCounters {
@@ -83,6 +86,8 @@ pub struct ThreadCounters {
     pub connections_closed: Counter,
     /// Bytes written to clients whose connection has a front of its own.
     pub bytes_out_of_fronts: Counter,
+    /// Responses by HTTP, by class.
+    pub responses: [Counter; RESPONSE_CLASSES],
     /// Connections ended because of `client-query-buffer-limit`.
     pub query_limit_disconnections: Counter,
     /// Connections ended because of `client-output-buffer-limit`.
@@ -118,6 +123,7 @@ impl ThreadCounters {
             connections_of_fronts: Counter::default(),
             connections_closed: Counter::default(),
             bytes_out_of_fronts: Counter::default(),
+            responses: Default::default(),
             query_limit_disconnections: Counter::default(),
             output_limit_disconnections: Counter::default(),
             by_command: (0..commands).map(|_| CommandCounters::default()).collect(),
@@ -171,7 +177,7 @@ impl ThreadCounters {
             &self.query_limit_disconnections,
             &self.output_limit_disconnections,
         ];
-        all.into_iter().for_each(Counter::reset);
+        all.into_iter().chain(&self.responses).for_each(Counter::reset);
         let requests = [&self.requests.resp, &self.requests.of_fronts];
         self.by_family.iter().chain(requests).for_each(Histogram::reset);
         for command in &self.by_command {

@@ -80,7 +80,7 @@ impl<'a> Figures<'a> {
     }
 
     /// A counter of all network threads.
-    pub fn sum(&self, counter: fn(&ThreadCounters) -> &Counter) -> f64 {
+    pub fn sum(&self, counter: impl Fn(&ThreadCounters) -> &Counter) -> f64 {
         self.server.sum(|own| counter(own).value()) as f64
     }
 

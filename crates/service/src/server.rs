@@ -25,6 +25,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const REDIS_VERSION: &str = "7.2.4";
 /// Our own version.
 pub const BASALT_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The commit that this was built of, as `BASALT_COMMIT` has said while it was; empty if that was
+/// not set.
+pub const BASALT_COMMIT: &str = match option_env!("BASALT_COMMIT") {
+    Some(commit) => commit,
+    None => "",
+};
 
 /// Bytes of changes after which memory may be added up again: that takes some 50 us, and this
 /// little may pass `maxmemory`.

@@ -70,6 +70,19 @@ pub(super) const METRICS: &[Metric] = &[
             sink.value(&["http"], figures.sum(|own| &own.bytes_out_of_fronts));
         },
     ),
+    counter(
+        (
+            "basalt_http_responses_total",
+            None,
+            "Responses by HTTP, by the class of their status; of a feed, its beginning.",
+        ),
+        &["class"],
+        |figures, sink| {
+            for (index, class) in ["1xx", "2xx", "3xx", "4xx", "5xx"].iter().enumerate() {
+                sink.value(&[class], figures.sum(|own| &own.responses[index]));
+            }
+        },
+    ),
     gauge(
         ("basalt_client_buffer_bytes", Bytes, "Memory of the clients' buffers."),
         &["kind"],

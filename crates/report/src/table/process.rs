@@ -2,13 +2,18 @@
 
 use crate::metric::{Metric, counter, gauge};
 use basalt_observe::exposition::Unit::{Bytes, None, Seconds};
-use basalt_service::server::{BASALT_VERSION, REDIS_VERSION};
+use basalt_service::server::{BASALT_COMMIT, BASALT_VERSION, REDIS_VERSION};
 
 pub(super) const METRICS: &[Metric] = &[
     gauge(
-        ("basalt_build_info", None, "Versions of the program and of the Redis that it stands for."),
-        &["version", "redis_version"],
-        |_, sink| sink.value(&[BASALT_VERSION, REDIS_VERSION], 1.0),
+        (
+            "basalt_build_info",
+            None,
+            "Versions of the program and of the Redis that it stands for, and the commit that the \
+             program was built of, if that is known.",
+        ),
+        &["version", "redis_version", "commit"],
+        |_, sink| sink.value(&[BASALT_VERSION, REDIS_VERSION, BASALT_COMMIT], 1.0),
     ),
     gauge(("basalt_uptime_seconds", Seconds, "Time since the start."), &[], |figures, sink| {
         sink.value(&[], figures.uptime_s);

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::lines::Lines;
-use basalt_service::server::{BASALT_VERSION, REDIS_VERSION};
+use basalt_service::server::{BASALT_COMMIT, BASALT_VERSION, REDIS_VERSION};
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) fn server(source: &Source<'_>, lines: &mut Lines) {
@@ -12,7 +12,9 @@ pub(super) fn server(source: &Source<'_>, lines: &mut Lines) {
     let hz = source.settings.memory.hz;
     let config_file = source.server.config.file().map(|file| file.path.display().to_string());
     lines.put("redis_version", REDIS_VERSION);
-    lines.put("redis_git_sha1", "00000000");
+    // Redis shows eight digits, and these where it does not know them.
+    let commit = BASALT_COMMIT.get(..8).unwrap_or("00000000");
+    lines.put("redis_git_sha1", commit);
     lines.put("redis_git_dirty", 0);
     lines.put("redis_build_id", 0);
     lines.put("basalt_version", BASALT_VERSION);

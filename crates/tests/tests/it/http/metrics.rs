@@ -107,6 +107,37 @@ fn values_move_as_commands_run() {
     assert_eq!(values["basalt_checkpoint_pending_changes"], 0.0);
 }
 
+#[test]
+fn each_response_is_counted_once_in_its_class() {
+    let (_server, address) = start(&[]);
+    let (mut http, mut other) = (client(address), client(address));
+    let of = |values: &Values, class| {
+        values[&format!("basalt_http_responses_total{{class=\"{class}\"}}")]
+    };
+    let before = scrape(&mut http);
+    assert_eq!([of(&before, "1xx"), of(&before, "4xx"), of(&before, "5xx")], [0.0; 3]);
+    for (line, fields, status) in [
+        ("PUT /v1/strings/a", "", 201),
+        ("PUT /v1/strings/a", "", 204),
+        ("GET /v1/strings/a", "", 200),
+        ("HEAD /v1/strings/a", "", 200),
+        ("GET /v1/strings/a", "If-None-Match: *\r\n", 304),
+        ("GET /v1/strings/none", "", 404),
+        ("GET /nothing/here", "", 404),
+        ("GET /v1/strings/a", "Range: bytes=5-6\r\n", 416),
+        // The connection closes.
+        ("GET /v1/strings/a", "Transfer-Encoding: gzip\r\n", 400),
+    ] {
+        assert_eq!(other.ask(line, fields, b"").status, status, "{line} {fields}");
+    }
+    let is_counted = |values: &Values| of(values, "4xx") >= 4.0;
+    let values = scrape_until(&mut http, "responses are counted", is_counted);
+    let counted = ["1xx", "3xx", "4xx", "5xx"].map(|class| of(&values, class));
+    assert_eq!(counted, [0.0, 1.0, 4.0, 0.0]);
+    // And reports.
+    assert!(of(&values, "2xx") >= of(&before, "2xx") + 4.0);
+}
+
 /// What only grows: counters and histograms. A thread that has ended takes its series along.
 fn only_grows(series: &str) -> bool {
     let name = series.split('{').next().unwrap_or_default();
