@@ -21,6 +21,7 @@ export function showKey(root, { db, key, removed }) {
   const word = toWord(key);
   const name = show(key);
   let isUnlocked = false;
+  let loads = 0;
   const status = h("span.soft", { role: "status" });
   const strip = h("div.strip", {});
   const value = h("div", {});
@@ -37,12 +38,14 @@ export function showKey(root, { db, key, removed }) {
   load();
 
   async function load() {
+    loads += 1;
+    const turn = loads;
     unlock.setAttribute("aria-pressed", String(isUnlocked));
     unlock.textContent = isUnlocked ? "Lock editing" : "Unlock editing";
     changing.forEach((element) => { element.hidden = !isUnlocked; });
     try {
       const [type, ms] = await Promise.all([command(["TYPE", word], { db }), command(["PTTL", word], { db })]);
-      if (type === "none") return gone();
+      if (type === "none") return turn === loads ? gone() : undefined;
       const [lengthOf, view] = TYPES[type] ?? [];
       const [encoding, length] = await Promise.all([
         command(["OBJECT", "ENCODING", word], { db }),
@@ -50,11 +53,15 @@ export function showKey(root, { db, key, removed }) {
       ]);
       const facts = [["Type", type], ["Encoding", encoding ?? "–"], ["Expires in", expiry(ms)]];
       if (length !== undefined) facts.push(type === "string" ? ["Size", bytes(length)] : ["Elements", count(length)]);
+      const shown = h("div", {});
+      if (view) await view(shown, { db, key, type, length, isUnlocked, changed });
+      else fill(shown, h("p.empty", {}, "There is no view for values of this type: use the command line."));
+      // What was asked for before may answer later: it would take away what has been typed since.
+      if (turn !== loads) return;
       fill(strip, facts.map(([label, text]) => h("span", {}, `${label} `, h("b", {}, text))));
-      if (!view) return fill(value, h("p.empty", {}, "There is no view for values of this type: use the command line."));
-      await view(value, { db, key, type, length, isUnlocked, changed });
+      fill(value, shown);
     } catch (error) {
-      fill(value, notice(error.message, "bad"));
+      if (turn === loads) fill(value, notice(error.message, "bad"));
     }
   }
   function changed(text) {
@@ -62,6 +69,7 @@ export function showKey(root, { db, key, removed }) {
     return load();
   }
   function gone() {
+    loads += 1;
     fill(strip);
     fill(value, h("p.empty", {}, "There is no such key."));
   }

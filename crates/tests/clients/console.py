@@ -10,7 +10,7 @@ from chromium import Page, browser
 PORT = int(sys.argv[1])
 FOLDER = sys.argv[2] if len(sys.argv) > 2 else None
 BASE = f"http://127.0.0.1:{PORT}"
-PAGES = ["overview", "keys", "queues", "clients", "slowlog", "storage", "configuration", "commands"]
+PAGES = ["overview", "keys", "queues", "live", "clients", "slowlog", "storage", "configuration", "commands"]
 SIZES = [(360, 800), (1280, 800)]
 HOSTILE = "<script>window.stolen = 1</script><img src=x onerror='window.stolen = 2'>"
 CONTRAST = 4.5
@@ -92,6 +92,7 @@ def show(page, path):
     ready = {
         "overview": "document.querySelectorAll('.tile').length > 4 && document.querySelector('canvas').getAttribute('aria-label').includes('now')",
         "keys": "document.querySelector('.split [role=status]').textContent.includes('key')",
+        "live": "document.querySelector('[role=log]')",
         "storage": "document.querySelectorAll('dl.facts').length > 3",
         "commands": "document.querySelector('.hint').textContent !== ''",
     }
@@ -207,6 +208,39 @@ def an_edit_conflict_shows_both_values(page):
         assert command("TTL", "shared") > 0, "saving has taken the expiry away"
 
 
+# Holds the next request of a command back until it is told to go on.
+HOLD = """(() => {
+  const real = window.fetch;
+  window.fetch = (path, asked) => {
+    if (!asked?.body?.startsWith('["%s"')) return real(path, asked);
+    window.fetch = real;
+    return new Promise((go) => { window.release = go; }).then(() => real(path, asked));
+  };
+})()"""
+
+
+def a_late_answer_takes_nothing_away(page):
+    command("SET", "late", "first")
+    show(page, "keys?match=late")
+    page.run(HOLD % "TYPE")
+    show(page, "keys?match=late&key=t%3Alate")
+    page.until("window.release")
+    page.click("Unlock editing")
+    page.until("document.querySelector('textarea')?.value === 'first'")
+    page.run("document.querySelector('textarea').value = 'mine'")
+    page.run("window.release()")
+    page.run("new Promise((done) => setTimeout(done, 500))")
+    assert page.run("document.querySelector('textarea').value") == "mine"
+    page.run(HOLD % "SCAN")
+    page.run("document.querySelector('form[role=search]').requestSubmit()")
+    page.run("document.querySelector('form[role=search]').requestSubmit()")
+    page.until("document.querySelectorAll('.keys a').length > 0")
+    page.run("window.release()")
+    page.run("new Promise((done) => setTimeout(done, 500))")
+    assert page.run("document.querySelectorAll('.keys a').length") == 1
+    command("DEL", "late")
+
+
 def elements_are_edited_as_carefully(page):
     show(page, "keys?key=t%3Auser%3A7")
     page.click("Unlock editing")
@@ -239,6 +273,31 @@ def dead_messages_are_revived(page):
     page.click("Purge", "document.querySelector('dialog')")
     page.until("document.body.innerText.includes('ready 0')")
     assert command("Q.STAT", "mail")["delayed"] == 1
+
+
+def what_happens_is_shown_as_it_happens(page):
+    show(page, "live?kind=stream&name=events")
+    page.until("document.querySelector('main [role=status]').textContent === 'Following events'")
+    entry = "document.querySelector('.event pre')?.textContent"
+    # What it sees begins when the server has the request.
+    while page.run(entry) is None:
+        command("XADD", "events", "*", "data", HOSTILE)
+        page.run("new Promise((done) => setTimeout(done, 50))")
+    assert page.run(entry) == HOSTILE
+    page.run("document.querySelector('main input[type=text]').value = 'from the page'")
+    page.click("Send")
+    page.until(f"{entry} === 'from the page'")
+    assert command("XREVRANGE", "events", "+", "-", "COUNT", "1")[0][1] == ["data", "from the page"]
+    check(page, "a stream")
+    show(page, "live?kind=channel&name=news")
+    page.until("document.querySelector('main [role=status]').textContent === 'Following news'")
+    while page.run(entry) is None:
+        command("PUBLISH", "news", "something new")
+        page.run("new Promise((done) => setTimeout(done, 50))")
+    assert page.run(entry) == "something new"
+    page.click("Stop")
+    page.until("document.querySelector('main [role=status]').textContent === 'Stopped'")
+    check(page, "a channel")
 
 
 def deleting_asks_for_the_name(page):
@@ -303,7 +362,7 @@ def main():
         page.size(1280, 800)
         page.open(f"{BASE}/")
         tests = [each_page_in_each_form, types_of_values, keyboard_only, a_dangerous_command_asks, an_edit_conflict_shows_both_values,
-                 elements_are_edited_as_carefully, dead_messages_are_revived, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
+                 a_late_answer_takes_nothing_away, elements_are_edited_as_carefully, dead_messages_are_revived, what_happens_is_shown_as_it_happens, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
         for test in tests:
             test(page)
             print(f"{test.__name__}: ok", flush=True)

@@ -37,6 +37,7 @@ function render(root) {
     } catch (error) {
       fill(body, notice(error.message, "bad"));
     }
+    clearTimeout(timer);
     if (follow.box.checked && !isGone) timer = setTimeout(load, PERIOD_MS);
   }
   function draw() {

@@ -23,7 +23,7 @@ function render(root, params) {
   let chosen = params.get("key") === null ? undefined : fromAddress(params.get("key"));
   let cursor = "0";
   let found = 0;
-  let isGone = false;
+  let searches = 0;
 
   const pattern = h("input", { type: "search", value: match, "data-search": true, placeholder: "user:*", autocomplete: "off", spellcheck: "false" });
   const type = h("select", {}, h("option", { value: "" }, "any"), TYPES.map((one) => h("option", {}, one)));
@@ -59,27 +59,33 @@ function render(root, params) {
   }
   function restart() {
     [cursor, found] = ["0", 0];
+    searches += 1;
     fill(list);
     search();
   }
   async function search() {
     more.disabled = true;
+    const turn = searches;
     const keys = [];
+    let from = cursor;
+    let facts;
     try {
       for (let step = 0; step < STEPS_MAX && keys.length < PART; step += 1) {
-        const words = ["SCAN", cursor, "COUNT", COUNT, ...(match === "" ? [] : ["MATCH", match]), ...(wantedType === "" ? [] : ["TYPE", wantedType])];
+        const words = ["SCAN", from, "COUNT", COUNT, ...(match === "" ? [] : ["MATCH", match]), ...(wantedType === "" ? [] : ["TYPE", wantedType])];
         const [next, part] = await command(words, { db });
         keys.push(...part);
-        cursor = next;
-        if (cursor === "0" || isGone) break;
+        from = next;
+        if (from === "0" || turn !== searches) break;
       }
       // The order of SCAN means nothing to a reader.
       keys.sort((one, other) => (show(one) < show(other) ? -1 : 1));
-      const facts = await describe(keys);
-      list.append(...keys.map((key, at) => item(key, facts[at])));
+      facts = await describe(keys);
     } catch (error) {
-      return fill(status, notice(error.message, "bad"));
+      return turn === searches ? fill(status, notice(error.message, "bad")) : undefined;
     }
+    if (turn !== searches) return;
+    list.append(...keys.map((key, at) => item(key, facts[at])));
+    cursor = from;
     found += keys.length;
     const isOver = cursor === "0";
     more.hidden = isOver;
@@ -134,5 +140,5 @@ function render(root, params) {
   }
   search();
   if (chosen !== undefined) choose(chosen);
-  return () => { isGone = true; };
+  return () => { searches += 1; };
 }

@@ -17,6 +17,7 @@ function render(root, params) {
   let rows = [];
   let timer;
   let isGone = false;
+  let searches = 0;
   const filter = h("input", { type: "search", "data-search": true, placeholder: "name", oninput: draw });
   const database = h("input", { type: "number", min: "0", value: String(db), onchange: () => { location.hash = `#/queues?db=${Number(database.value)}`; } });
   const follow = check("Renew every 2 s", true, () => measure());
@@ -26,19 +27,22 @@ function render(root, params) {
     h("div.stack", {}, h("div.tools", {}, field("Filter", filter, true), field("Database", database), follow, button("Search again", search)), body));
 
   async function search() {
-    names = [];
+    searches += 1;
+    const turn = searches;
+    const all = [];
     let cursor = "0";
     try {
-      for (let step = 0; step < STEPS_MAX && names.length < QUEUES_MAX && !isGone; step += 1) {
+      for (let step = 0; step < STEPS_MAX && all.length < QUEUES_MAX && !isGone; step += 1) {
         const [next, part] = await command(["SCAN", cursor, "COUNT", "1000", "TYPE", "queue"], { db });
-        names.push(...part);
+        if (turn !== searches) return;
+        all.push(...part);
         cursor = next;
         if (cursor === "0") break;
       }
     } catch (error) {
-      return fill(body, notice(error.message, "bad"));
+      return turn === searches ? fill(body, notice(error.message, "bad")) : undefined;
     }
-    names = names.slice(0, QUEUES_MAX).sort((one, other) => (show(one) < show(other) ? -1 : 1));
+    names = all.slice(0, QUEUES_MAX).sort((one, other) => (show(one) < show(other) ? -1 : 1));
     status.textContent = cursor === "0" ? `${names.length} found` : `${names.length} found, there may be more`;
     await measure();
   }
@@ -52,6 +56,7 @@ function render(root, params) {
       // A table that is made again takes the focus from what is in it.
       if (!body.contains(document.activeElement)) draw();
     }
+    clearTimeout(timer);
     if (follow.box.checked && !isGone) timer = setTimeout(measure, PERIOD_MS);
   }
   function draw() {
