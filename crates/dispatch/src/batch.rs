@@ -12,6 +12,7 @@
 //! owner ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
 
 use super::admission::Admission;
+use super::budget::Budget;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
 use super::execute::{execute, execute_attended};
@@ -32,33 +33,6 @@ use basalt_service::session::{Flow, ParkedCommand, Session};
 use basalt_service::wait::Wait;
 use std::mem::replace;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Bytes of replies after which a batch ends with the client that it is at: some 3 ms of copying.
-const REPLY_BYTES_MAX: usize = 16 << 20;
-
-/// How long requests that may take long run one behind the other in a batch. Each may end just
-/// before its thread's other clients would have been served beside it.
-const LONG_TIME_MAX: Duration = Duration::from_millis(10);
-
-/// What requests of a batch may still cost.
-struct Budget {
-    /// Bytes of replies, also of those that a form has put something shorter in the place of.
-    bytes: usize,
-    /// When no more request begins that may take long; known when the first one has begun.
-    long_until: Option<Instant>,
-}
-
-impl Budget {
-    fn spend(&mut self, bytes: usize) {
-        self.bytes = self.bytes.saturating_sub(bytes);
-    }
-
-    /// Whether one more request that may take long begins. The first of a batch always does.
-    fn admits_long(&mut self, now: Instant) -> bool {
-        now < *self.long_until.get_or_insert(now + LONG_TIME_MAX)
-    }
-}
 
 /// Requests that run together.
 #[derive(Default)]
@@ -262,13 +236,15 @@ impl Batch {
         start
     }
 
-    /// Runs all requests and is empty then; returns when that was done.
+    /// Runs all requests, as far as the turn's budget goes, and is empty then; returns when that
+    /// was done.
     #[inline]
     pub fn run(
         &mut self,
         server: &Dispatcher,
         worker: &mut Worker,
         clients: &mut impl BatchClients,
+        budget: &mut Budget,
     ) -> Instant {
         let count = self.requests.len();
         if count > 1 {
@@ -277,12 +253,13 @@ impl Batch {
         worker.begin_batch(server);
         let start = server.env.clock.now();
         worker.note_start(start);
-        let mut budget = Budget { bytes: REPLY_BYTES_MAX, long_until: None };
+        budget.begin(start);
         let mut number = 0;
         while number < count {
-            number = self.run_for_one(server, worker, clients, number, &mut budget);
+            number = self.run_for_one(server, worker, clients, number, budget);
         }
         let done = server.env.clock.now();
+        budget.look(done);
         worker.end_batch(server, done - start, count);
         self.requests.clear();
         self.words.clear();
@@ -304,7 +281,8 @@ impl Batch {
         let is_others = |request: &Request| request.client != client;
         let count = self.requests[first..].iter().position(is_others);
         let next = count.map_or(self.requests.len(), |count| first + count);
-        if budget.bytes == 0 {
+        if budget.is_spent() {
+            budget.put_off();
             clients.halt(client, Halt::Later);
             return next;
         }
@@ -315,7 +293,8 @@ impl Batch {
         let stop = match running.form.take() {
             None => {
                 let stop = self.run_requests(server, worker, &mut running, requests);
-                budget.spend(running.out.len().saturating_sub(owed));
+                let replied = running.out.len().saturating_sub(owed);
+                budget.spend(client, replied, || server.env.clock.now());
                 stop
             }
             Some(form) => self.run_in_form(server, worker, &mut running, (form, budget), requests),
@@ -326,7 +305,7 @@ impl Batch {
                 clients.halt(client, halt);
                 next
             }
-            Some(Stop::Long(_)) if !budget.admits_long(server.env.clock.now()) => {
+            Some(Stop::Long(_)) if !budget.admits_long(client, server.env.clock.now()) => {
                 clients.halt(client, Halt::Later);
                 next
             }
@@ -378,7 +357,8 @@ impl Batch {
             if let Some(begun) = begun {
                 halt = begun.end(halt.take(), out);
             }
-            budget.spend(replied.max(out.len()).saturating_sub(owed));
+            let replied = replied.max(out.len()).saturating_sub(owed);
+            budget.spend(request.client, replied, || server.env.clock.now());
         };
         let mut batch = self.requests.iter().map(|request| request.client);
         let stand_in = clients.run_apart(request.client, &mut batch, &mut run);
@@ -492,7 +472,7 @@ impl Batch {
     ) -> Option<Stop> {
         for (ran, request) in requests.iter().enumerate() {
             let owed = running.out.len();
-            if ran > 0 && (owed > running.owed_bytes_max || budget.bytes == 0) {
+            if ran > 0 && (owed > running.owed_bytes_max || budget.is_spent()) {
                 return Some(Stop::Halt(Halt::Later));
             }
             let begun = Begun::new(form, running.session, running.out);
@@ -505,7 +485,8 @@ impl Batch {
             };
             let replied = running.out.len();
             let halt = begun.end(halt, running.out);
-            budget.spend(replied.max(running.out.len()).saturating_sub(owed));
+            let replied = replied.max(running.out.len()).saturating_sub(owed);
+            budget.spend(request.client, replied, || server.env.clock.now());
             if is_long {
                 return Some(Stop::Long(ran));
             }

@@ -18,6 +18,7 @@
 
 mod admission;
 mod batch;
+mod budget;
 mod claims;
 mod collection_prefetch;
 mod copies;
@@ -45,6 +46,7 @@ mod within;
 mod worker;
 
 pub use batch::{Batch, BatchClients, Origin, Running, ShortWays};
+pub use budget::Budget;
 pub use dispatcher::Dispatcher;
 pub use form::{Ended, ReplyForm, Terms, Then};
 pub use halt::Halt;

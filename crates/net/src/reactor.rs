@@ -66,6 +66,9 @@ pub(crate) struct Reactor {
     pub(crate) serving: Vec<usize>,
     /// Those that were served in this turn.
     touched: Vec<usize>,
+    /// How many of those that are ready were put off, or had their share in the last turn, which
+    /// did not suffice for all.
+    put_off: usize,
     /// Commands of this turn that have come to a partition which is held for long.
     held_count: u32,
     /// The connection whose command takes long while others are served; it is in no list.
@@ -108,6 +111,7 @@ impl Reactor {
             ready: Vec::new(),
             serving: Vec::new(),
             touched: Vec::new(),
+            put_off: 0,
             held_count: 0,
             absent: None,
             gated: Vec::new(),
@@ -204,22 +208,39 @@ impl Reactor {
         connection.begin_waiting(timer);
     }
 
-    /// Those that are ready are going to be served.
+    /// Those that are ready are going to be served: first one that was put off, then those that
+    /// have just become ready, which mostly want little, then the others that were put off.
     #[inline]
     pub(crate) fn begin_serving(&mut self) {
         std::mem::swap(&mut self.serving, &mut self.ready);
+        let put_off = std::mem::take(&mut self.put_off).min(self.serving.len());
+        if put_off > 1 {
+            self.serving[1..].rotate_left(put_off - 1);
+        }
         self.held_count = 0;
     }
 
-    /// Those that were served are ready again if they have more to do.
-    pub(crate) fn end_serving(&mut self) {
+    /// Where the one behind this connection stands among those that are served.
+    #[cold]
+    pub(crate) fn behind(&self, index: usize) -> usize {
+        self.serving.iter().position(|&other| other == index).map_or(0, |at| at + 1)
+    }
+
+    /// Those that were served are ready again if they have more to do, behind those that were put
+    /// off, from this place on.
+    pub(crate) fn end_serving(&mut self, first_put_off: usize) {
         let mut served = std::mem::take(&mut self.serving);
         self.touched.extend_from_slice(&served);
+        let has_put_off = first_put_off < served.len();
+        if has_put_off {
+            served.rotate_left(first_put_off);
+        }
         served.retain(|&index| {
             let Some(connection) = &mut self.connections[index] else { return false };
             connection.scheduled = connection.has_more();
             connection.scheduled
         });
+        self.put_off = if has_put_off { served.len() } else { 0 };
         // Nearly always nobody has become ready meanwhile, and the lists change places.
         served.append(&mut self.ready);
         self.serving = std::mem::replace(&mut self.ready, served);

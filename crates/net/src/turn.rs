@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::reactor::Reactor;
 use crate::wire::Wire;
 use basalt_config::ClientClass;
-use basalt_dispatch::{Batch, BatchClients, Dispatcher, Halt, Origin, Running, Worker};
+use basalt_dispatch::{Batch, BatchClients, Budget, Dispatcher, Halt, Origin, Running, Worker};
 use basalt_env::Instant;
 use basalt_resp::RequestLimits;
 use basalt_service::scripts::{Attendant, Nobody};
@@ -32,6 +32,7 @@ pub(crate) struct Turn {
     pub(crate) server: Arc<Dispatcher>,
     pub(crate) worker: Worker,
     batch: Batch,
+    budget: Budget,
 }
 
 /// Why parsing a client's requests has stopped.
@@ -143,12 +144,13 @@ fn running(
 
 impl Turn {
     pub(crate) fn new(server: Arc<Dispatcher>, worker: Worker) -> Turn {
-        Turn { server, worker, batch: Batch::default() }
+        Turn { server, worker, batch: Batch::default(), budget: Budget::default() }
     }
 
     /// Serves the connections that are ready; leaves those ready that have more to do.
     pub(crate) fn serve(&mut self, reactor: &mut Reactor) {
         let batch_max = self.worker.settings.network.batch_commands_max;
+        self.budget = Budget::default();
         // A command that takes long empties this list: then its connection alone is left to be
         // finished.
         reactor.begin_serving();
@@ -157,7 +159,9 @@ impl Turn {
             self.read(reactor, reactor.serving[at]);
         }
         let mut at = 0;
-        while let Some(&index) = reactor.serving.get(at) {
+        while let Some(&index) = reactor.serving.get(at)
+            && !self.budget.is_spent()
+        {
             at += 1;
             // Read only when a batch is full: most connections have one request.
             let mut start = None;
@@ -177,7 +181,11 @@ impl Turn {
         for at in 0..reactor.serving.len() {
             self.finish(reactor, reactor.serving[at]);
         }
-        reactor.end_serving();
+        let first_put_off = match self.budget.put_off_behind() {
+            Some(client) => reactor.behind(client as usize),
+            None => at,
+        };
+        reactor.end_serving(first_put_off);
     }
 
     fn read(&mut self, reactor: &mut Reactor, index: usize) {
@@ -378,7 +386,7 @@ impl Turn {
         let copied_bytes_max = self.worker.copied_bytes_max();
         let mut clients =
             Clients { reactor, server: &self.server, owed_bytes_max, copied_bytes_max };
-        self.batch.run(&self.server, &mut self.worker, &mut clients)
+        self.batch.run(&self.server, &mut self.worker, &mut clients, &mut self.budget)
     }
 
     /// Sends what a connection is owed and tidies it up.

@@ -14,7 +14,8 @@ use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table;
 use basalt_config::{Config, SetOrigin};
 use basalt_dispatch::{
-    self as dispatch, Batch, BatchClients, Dispatcher, Halt, Origin, Running, ShortWays, Worker,
+    self as dispatch, Batch, BatchClients, Budget, Dispatcher, Halt, Origin, Running, ShortWays,
+    Worker,
 };
 use basalt_engine::{Background, Engine, Options, RecoveryError, View, WarmUp};
 use basalt_env::{Clock, Env, ManualClock, SeededEntropy, SystemClock};
@@ -314,7 +315,7 @@ impl TestServer {
             owed_bytes_max: usize::MAX,
             ran_apart,
         };
-        batch.run(server, worker, &mut client);
+        batch.run(server, worker, &mut client, &mut Budget::default());
         let halt = client.halt;
         self.worker.end_turn(&self.server);
         if let Some(Halt::Waits { wait, .. }) = halt { Some(wait) } else { None }
@@ -358,7 +359,7 @@ impl TestServer {
             let owed_bytes_max = self.owed_bytes_max.saturating_add(owed);
             let mut client =
                 TestClient { session, input, consumed, out, owed_bytes_max, halt: None, ran_apart };
-            batch.run(server, worker, &mut client);
+            batch.run(server, worker, &mut client, &mut Budget::default());
             consumed = client.consumed;
             let halt = client.halt;
             self.batch_reply_bytes_max = self.batch_reply_bytes_max.max(out.len() - owed);

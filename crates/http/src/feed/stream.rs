@@ -4,8 +4,7 @@ use super::note::{Each, Note, Words, words};
 use crate::shape::begin;
 use crate::walk::Walk;
 
-/// Entries that are read at once: in the beginning, and at most.
-const ENTRIES_FIRST: usize = 8;
+/// Entries that are read at once. The first is read alone: then it is known how large they are.
 const ENTRIES_MAX: usize = 64;
 /// Bytes that a reply is to have, going by the one before: a millisecond of work.
 const REPLY_BYTES: usize = 256 << 10;
@@ -23,7 +22,7 @@ pub(super) struct StreamFeed {
 impl StreamFeed {
     /// From behind `after` on, or from what comes now on.
     pub(super) fn new(key: Vec<u8>, after: Option<Vec<u8>>) -> StreamFeed {
-        StreamFeed { key, after, entries_max: ENTRIES_FIRST }
+        StreamFeed { key, after, entries_max: 1 }
     }
 
     /// What is known by its ID is read at once. Where the stream ends is asked for: `$` would mean

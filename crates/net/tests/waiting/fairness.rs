@@ -151,3 +151,30 @@ fn every_element_finds_somebody_who_waits_for_ever() {
         client.line("SET b end");
     });
 }
+
+/// Together they ask for more than a turn replies. Those that are put off come later, and soon
+/// enough.
+#[test]
+fn clients_with_large_replies_all_get_their_turn() {
+    let server = TestServer::start(1);
+    let mut other = server.connect();
+    other.line("SETRANGE large 299999 x");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut client = server.connect();
+                for _ in 0..3 {
+                    (0..32).for_each(|_| client.send("GET large"));
+                    for _ in 0..32 {
+                        assert!(
+                            matches!(client.receive(), Value::Bulk(value) if value.len() == 300_000)
+                        );
+                    }
+                }
+            });
+        }
+        for number in 0..100 {
+            assert_eq!(other.line(&format!("SET small {number}")), Value::Simple("OK".into()));
+        }
+    });
+}

@@ -11,6 +11,14 @@ const HALF_HEADS: u64 = 5_000;
 const JSON_BYTES: u64 = 16 << 20;
 const DEAF_CLIENTS: usize = 4;
 const PIPELINED: usize = 10_000;
+/// Clients that ask for more than fits into a response, each again and again.
+const GREEDY_CLIENTS: usize = 5;
+const COMMANDS_OF_A_BATCH: usize = 1_000;
+const VALUE_BYTES: u64 = 200_000;
+/// Clients that read none of the events that they have asked for.
+const FEEDS: u64 = 200;
+const ENTRIES: u64 = 50;
+const ENTRY_BYTES: u64 = 1_000_000;
 
 pub(super) fn web() -> Vec<Attack> {
     vec![
@@ -33,6 +41,16 @@ pub(super) fn web() -> Vec<Attack> {
                     // The server has ended: what is not sent yet fails.
                 });
             })
+        },
+        Attack {
+            prepare: |server, scale| data::string(server, "key", scale.of(VALUE_BYTES)),
+            ..attack("five clients with batches of 1,000 values of 200 kB", |server, _, stop| {
+                greedy_batches(server, stop);
+            })
+        },
+        Attack {
+            prepare: large_entries,
+            ..attack("200 unread feeds of entries of 1 MB", deaf_feeds)
         },
     ]
 }
@@ -90,4 +108,41 @@ fn large_json(server: &Server, scale: Scale, stop: &Stop) {
             return;
         }
     }
+}
+
+fn greedy_batches(server: &Server, stop: &Stop) {
+    let body = format!("[{}]", vec!["[\"GET\",\"key\"]"; COMMANDS_OF_A_BATCH].join(","));
+    std::thread::scope(|scope| {
+        for _ in 0..GREEDY_CLIENTS {
+            scope.spawn(|| {
+                let Some(mut client) = connect(server) else { return };
+                let fields = "Content-Type: application/json\r\n";
+                let mut goes_on = true;
+                while goes_on && !stop.is_set() {
+                    goes_on = client.request("POST /v1/batch", fields, body.as_bytes()).is_ok();
+                }
+            });
+        }
+        stop.wait();
+        // The server has ended: what is not sent yet fails.
+    });
+}
+
+fn large_entries(server: &Server, scale: Scale) {
+    let value = "x".repeat(scale.of(ENTRY_BYTES) as usize);
+    let mut connection = server.connect();
+    for _ in 0..ENTRIES {
+        let reply = connection.call(&["XADD", "stream", "*", "data", &value]).expect("a reply");
+        assert!(matches!(reply, basalt_resp::Value::Bulk(_)), "{reply:?}");
+    }
+}
+
+fn deaf_feeds(server: &Server, scale: Scale, stop: &Stop) {
+    let mut clients: Vec<HttpClient> =
+        (0..scale.of(FEEDS)).filter_map(|_| connect(server)).collect();
+    for client in &mut clients {
+        let accept = "Accept: text/event-stream\r\n";
+        let _ = client.request("GET /v1/streams/stream?after=0-0", accept, b"");
+    }
+    stop.wait();
 }
