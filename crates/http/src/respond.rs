@@ -194,7 +194,7 @@ pub(crate) fn respond_together(
     let mark = Reply::new(out, Protocol::Resp3).mark();
     let mut response = Response { out, mark, ending, circumstances };
     match outcome {
-        Outcome::Json(body) => response.write(Status::Ok, OF_JSON, &[], &body),
+        Outcome::Json(body) => response.write_json(body),
         Outcome::Done => response.write_head(Status::NoContent, OF_NOTHING, &[], None),
         Outcome::Problem(problem) => response.problem(&problem),
     }
@@ -559,7 +559,7 @@ impl Response<'_> {
         }
         let reply = self.take();
         match json::of_reply(&reply, self.circumstances.json_bytes_max) {
-            Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
+            Ok(body) => self.write_json(body),
             Err(problem) => self.problem(&problem),
         }
     }
@@ -576,7 +576,7 @@ impl Response<'_> {
         match shape.of(&reply, spelling) {
             Some(Shaped::Reply(reply)) => {
                 match json::of_reply(&reply, self.circumstances.json_bytes_max) {
-                    Ok(body) => self.write(Status::Ok, OF_JSON, &[], &body),
+                    Ok(body) => self.write_json(body),
                     Err(problem) => self.problem(&problem),
                 }
             }
@@ -708,6 +708,14 @@ impl Response<'_> {
         self.write_head(status, lines, fields, Some(body.len() as u64));
         if !self.ending.is_without_body {
             self.reply().raw(body);
+        }
+    }
+
+    /// A body that may be large.
+    fn write_json(&mut self, body: Vec<u8>) {
+        self.write_head(Status::Ok, OF_JSON, &[], Some(body.len() as u64));
+        if !self.ending.is_without_body {
+            self.reply().raw_owned(body);
         }
     }
 

@@ -114,12 +114,15 @@ impl Gathered {
     }
 
     /// The answer, when all have run.
-    pub(crate) fn outcome(self, purpose: Purpose, bytes_max: usize) -> Outcome {
+    pub(crate) fn outcome(mut self, purpose: Purpose, bytes_max: usize) -> Outcome {
         if let Some(refused) = self.refused {
             return Outcome::Problem(refused);
         }
         match purpose {
-            Purpose::Batch => Outcome::Json([self.body, b"]".to_vec()].concat()),
+            Purpose::Batch => {
+                self.body.push(b']');
+                Outcome::Json(self.body)
+            }
             Purpose::Atomic => match json::of_reply(&self.body, bytes_max) {
                 Ok(body) => Outcome::Json(body),
                 Err(problem) => Outcome::Problem(problem),

@@ -212,6 +212,17 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// Bytes that are replies already, which are not copied if they are at least
+    /// [`SHARED_BYTES_MIN`].
+    pub fn raw_owned(&mut self, mut replies: Vec<u8>) {
+        if replies.len() < SHARED_BYTES_MIN {
+            return self.raw(&replies);
+        }
+        // They may wait for long until the client reads them.
+        replies.shrink_to_fit();
+        self.out.push_shared(Arc::new(replies));
+    }
+
     /// Replies that were written aside; nothing of them has been sent.
     pub fn append(&mut self, replies: Output) {
         self.out.append(replies);
