@@ -40,6 +40,7 @@ pub const COMMANDS: &[Entry] = &[
 
 /// Changes a queue, and calls the first of the clients that wait for it if it has something for
 /// them then. Key events are of the class of modules' types: Redis has no letter for queues.
+/// The reply of a durable queue waits for the disk.
 fn edit<R>(
     txn: &mut Txn<'_>,
     key: &Key<'_>,
@@ -50,10 +51,13 @@ fn edit<R>(
     let now_ms = txn.now_ms();
     let edited = txn.edit::<Queue, _>(key, absent, |queue, edits| {
         let result = change(queue, now_ms, edits);
-        (result, edits.count() > 0)
+        (result, edits.count() > 0, queue.settings().durable)
     })?;
-    Ok(edited.map(|(result, has_changed)| {
+    Ok(edited.map(|(result, has_changed, is_durable)| {
         if has_changed {
+            if is_durable {
+                txn.wait_for_disk();
+            }
             txn.notify(EventClass::Module, event, key);
             txn.signal_waiters_of_queue(key);
         }

@@ -157,6 +157,12 @@ pub trait CommitLog: Send + Sync {
     /// The stream of the tickets that changes of this shard get.
     fn ticket_stream(&self, shard: ShardId) -> u16;
 
+    /// What a reply waits for that is to survive a loss of power, though replies wait for nothing
+    /// otherwise: that the change with this ticket is on disk, where the log begins to bring it.
+    fn on_disk(&self, ticket: Ticket) -> Ticket {
+        ticket
+    }
+
     /// What has become of the change with this ticket. Once it is not `Pending`, it stays what it
     /// is.
     fn fate(&self, ticket: Ticket) -> Fate;

@@ -2,15 +2,21 @@
 //! The journal as the engine's log: one process, nobody to agree with.
 //!
 //! All shards share the journal's group commit, so there is one stream of tickets, and a ticket is
-//! a group's number. Replies wait for it only under `appendfsync always`.
+//! a group's number. Replies wait for it only under `appendfsync always`; those that are to be on
+//! disk whatever the policy wait for a second stream of the same groups.
 
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
-use basalt_journal::{FsyncPolicy, Health, Journal, Seq, Stats, StreamId};
+use basalt_journal::{FsyncPolicy, Group, Health, Journal, Seq, Stats, StreamId};
 use basalt_stdx::lent::Parts;
 use basalt_stdx::prefetch::prefetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The stream of the tickets of all changes.
+const ALL: u16 = 0;
+/// That of changes that are to be on disk before they are answered.
+const ON_DISK: u16 = 1;
 
 /// Whether checkpoints cut the journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +65,7 @@ impl JournalLog {
         if self.gates_replies() {
             self.latest.fetch_max(group, Ordering::Relaxed);
         }
-        Ticket { stream: 0, position: group }
+        Ticket { stream: ALL, position: group }
     }
 }
 
@@ -101,14 +107,21 @@ impl CommitLog for JournalLog {
     }
 
     fn ticket_stream(&self, _: ShardId) -> u16 {
-        0
+        ALL
+    }
+
+    #[cold]
+    fn on_disk(&self, ticket: Ticket) -> Ticket {
+        self.journal.want_durable(Group(ticket.position));
+        Ticket { stream: ON_DISK, ..ticket }
     }
 
     #[inline]
     fn fate(&self, ticket: Ticket) -> Fate {
         // Asked first: after it has failed, no group becomes durable.
         let has_failed = self.journal.has_failed();
-        if self.journal.durable().0 >= ticket.position || !self.gates_replies() {
+        let is_waited_for = ticket.stream == ON_DISK || self.gates_replies();
+        if self.journal.durable().0 >= ticket.position || !is_waited_for {
             Fate::Acknowledged
         } else if has_failed {
             Fate::Unknown
@@ -119,7 +132,7 @@ impl CommitLog for JournalLog {
 
     fn latest(&self, _: ShardSet, gate: &mut Gate) {
         let position = self.latest.load(Ordering::Relaxed);
-        gate.add(Ticket { stream: 0, position });
+        gate.add(Ticket { stream: ALL, position });
     }
 
     #[inline]

@@ -254,6 +254,12 @@ impl Journal {
         Ok(self.durable())
     }
 
+    /// Begins to bring a group to disk, whatever the policy; subscribers are woken when it is
+    /// there. Any number of callers share a sync.
+    pub fn want_durable(&self, group: Group) {
+        self.shared.sync.want(&self.shared.marks, group.0);
+    }
+
     /// Blocks until a group is on disk, whatever the policy; fails as [`Journal::sync`] does.
     pub fn wait_durable(&self, group: Group) -> Result<(), JournalError> {
         while self.durable() < group {

@@ -1,13 +1,14 @@
 //! `fdatasync`: which thread calls it, and what may be announced afterwards.
 //!
 //! Under `Always` the writer syncs after each group. Otherwise the syncer thread does, once per
-//! interval, or when a segment is complete; and a caller that wants certainty does it on its own
-//! thread. All go through [`sync_files`] one at a time: the kernel reports a lost write once, to
-//! one caller only, and nobody may announce a group after another was told that it is lost.
+//! interval, when a segment is complete, or when a group is wanted on disk for which somebody
+//! waits; and a caller that wants certainty does it on its own thread. All go through
+//! [`sync_files`] one at a time: the kernel reports a lost write once, to one caller only, and
+//! nobody may announce a group after another was told that it is lost.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use basalt_env::{DiskFile, priority};
@@ -16,7 +17,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::JournalError;
 use crate::options::{Acknowledge, FsyncPolicy};
-use crate::shared::Shared;
+use crate::shared::{Marks, Shared};
 
 /// How long a journal that lies lets a group wait after it has acknowledged it.
 const LATE_BY: Duration = Duration::from_millis(10);
@@ -32,6 +33,8 @@ pub(crate) struct SyncState {
     requested: Condvar,
     /// Whether the syncer knows already that there is something to sync.
     dirty: AtomicBool,
+    /// The latest group that somebody wants on disk before the interval is over.
+    wanted: AtomicU64,
 }
 
 #[derive(Clone)]
@@ -44,6 +47,8 @@ struct UnsyncedFile {
 #[derive(Default)]
 struct Request {
     written: bool,
+    /// Something that was written is wanted on disk now.
+    wanted: bool,
     segment_complete: bool,
 }
 
@@ -96,6 +101,22 @@ impl SyncState {
         self.requested.notify_all();
     }
 
+    /// Somebody waits for this group, whatever the policy.
+    pub(crate) fn want(&self, marks: &Marks, group: u64) {
+        // Either the writer, which looks here when it has written, sees that it is wanted, or it is
+        // seen here that it has written: the four accesses have one order.
+        self.wanted.fetch_max(group, Ordering::SeqCst);
+        if marks.written.load(Ordering::SeqCst) >= group {
+            self.hurry();
+        }
+    }
+
+    /// Asks for a sync of everything now.
+    fn hurry(&self) {
+        self.request.lock().wanted = true;
+        self.requested.notify_all();
+    }
+
     /// The writer has gone on to the next segment.
     pub(crate) fn segment_complete(&self) {
         self.request.lock().segment_complete = true;
@@ -116,11 +137,14 @@ pub(crate) fn acknowledge_too_early(shared: &Shared, group: u64) {
 /// Publishes a written group.
 pub(crate) fn note_written(shared: &Shared, segment: u64, file: &Arc<dyn DiskFile>, group: u64) {
     shared.sync.note(segment, file, group);
-    shared.marks.written.store(group, Ordering::Release);
+    shared.marks.written.store(group, Ordering::SeqCst);
     if shared.policy() == FsyncPolicy::EverySecond
         && !shared.sync.dirty.swap(true, Ordering::Relaxed)
     {
         shared.sync.ask();
+    }
+    if shared.sync.wanted.load(Ordering::SeqCst) > shared.marks.synced.load(Ordering::Relaxed) {
+        shared.sync.hurry();
     }
 }
 
@@ -211,6 +235,10 @@ impl Syncer {
     fn next(&self, shared: &Shared, request: &mut Request) -> Due {
         if std::mem::take(&mut request.segment_complete) {
             return Due::Sync(SyncScope::CompleteSegments);
+        }
+        if std::mem::take(&mut request.wanted) {
+            request.written = false;
+            return Due::Sync(SyncScope::All);
         }
         if !request.written {
             return Due::Nothing;

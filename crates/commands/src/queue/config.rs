@@ -20,12 +20,12 @@ pub(super) const Q_CONFIG: Entry = Entry {
         keys: &[KeyUse::UPDATE],
         since: "0.1.0",
         complexity: "O(N) with N settings",
-        summary: "Returns or changes the settings of a queue; INIT makes a queue with them and leaves one that is there as it is. Settings: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max.",
+        summary: "Returns or changes the settings of a queue; INIT makes a queue with them and leaves one that is there as it is. Settings: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max, durable.",
         examples: &[
             "Q.CONFIG q GET => (nil)",
             "Q.CONFIG q SET lease 60000 deliveries-max 5 full drop-oldest => OK",
             "Q.CONFIG q INIT lease 1000 => OK",
-            r#"Q.CONFIG q GET => ["lease", (integer) 60000, "deliveries-max", (integer) 5, "max", (integer) 0, "max-bytes", (integer) 0, "full", "drop-oldest", "inflight-max", (integer) 0, "paused", "no", "overdue-first", "no", "dedup-window", (integer) 300000, "dedup-max", (integer) 100000]"#,
+            r#"Q.CONFIG q GET => ["lease", (integer) 60000, "deliveries-max", (integer) 5, "max", (integer) 0, "max-bytes", (integer) 0, "full", "drop-oldest", "inflight-max", (integer) 0, "paused", "no", "overdue-first", "no", "dedup-window", (integer) 300000, "dedup-max", (integer) 100000, "durable", "no"]"#,
             "Q.CONFIG q SET paused sometimes => (error) ERR paused must be no, put, get or all",
             "Q.CONFIG q SET colour blue => (error) ERR a queue has no setting 'colour'",
         ],
@@ -71,7 +71,7 @@ fn get(txn: &Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
         return Ok(());
     };
     let settings = queue.settings();
-    reply.map(10);
+    reply.map(11);
     number("lease", settings.lease_ms, reply);
     number("deliveries-max", settings.deliveries_max, reply);
     number("max", settings.max, reply);
@@ -82,6 +82,7 @@ fn get(txn: &Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     word("overdue-first", &YES_NO, settings.overdue_first, reply);
     number("dedup-window", settings.dedup_window_ms, reply);
     number("dedup-max", settings.dedup_max, reply);
+    word("durable", &YES_NO, settings.durable, reply);
     Ok(())
 }
 
@@ -114,6 +115,10 @@ fn set(settings: &mut Settings, name: &[u8], value: &[u8]) -> CommandResult {
         b"overdue-first" => {
             const WORDS: &str = "ERR overdue-first must be yes or no";
             settings.overdue_first = one_of(&YES_NO, value, WORDS)?;
+        }
+        b"durable" => {
+            const WORDS: &str = "ERR durable must be yes or no";
+            settings.durable = one_of(&YES_NO, value, WORDS)?;
         }
         b"dedup-window" => settings.dedup_window_ms = time_ms(value, 1)?,
         b"dedup-max" => settings.dedup_max = limit(value)?,

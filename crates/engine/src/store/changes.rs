@@ -42,6 +42,8 @@ pub struct ChangeSet {
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
+    /// Whether the reply waits until the changes are on disk, whatever the log's policy.
+    pub(super) wait_for_disk: bool,
     /// Whether the command runs where it may take long.
     pub(crate) runs_apart: bool,
     /// A copy that the command has asked for; when it has been looked at, what is to be dropped.
@@ -295,6 +297,7 @@ impl ChangeSet {
         }
         self.records.clear();
         self.keys.clear();
+        self.wait_for_disk = false;
     }
 
     #[cold]

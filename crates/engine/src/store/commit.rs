@@ -62,6 +62,8 @@ impl Txn<'_> {
         self.locked.partition_mut(partition).advance(seq);
         if self.gated {
             gate.add(ticket);
+        } else if self.changes.wait_for_disk {
+            gate.add(self.engine.log().on_disk(ticket));
         }
         self.finish(|_| ticket);
     }
@@ -85,6 +87,8 @@ impl Txn<'_> {
             tickets[owner.shard().index()] = Some(ticket);
             if self.gated {
                 gate.add(ticket);
+            } else if changes.wait_for_disk {
+                gate.add(self.engine.log().on_disk(ticket));
             }
             match owner {
                 Owner::Partition(id) | Owner::Lending(id) => {

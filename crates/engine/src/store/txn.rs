@@ -123,6 +123,11 @@ impl<'e> Txn<'e> {
         self.engine.missing(&mut self.locked, self.session.db, keys)
     }
 
+    /// Has the reply wait until the transaction's changes are on disk, whatever the log's policy.
+    pub fn wait_for_disk(&mut self) {
+        self.changes.wait_for_disk = true;
+    }
+
     /// Has `gate` wait for what a crash could still take back of these keys.
     pub fn gate_reads(&mut self, keys: &[Key<'_>], gate: &mut Gate) {
         self.engine.gate_reads(&mut self.locked, keys, gate);

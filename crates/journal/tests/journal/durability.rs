@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use basalt_env::{Env, Fault, FaultKind, Operation, SimDisk};
 use basalt_journal::{
@@ -70,6 +71,34 @@ fn every_second_syncs_by_itself_and_never_does_not() {
     journal.set_policy(FsyncPolicy::Always);
     news.wait_until(|| journal.durable() >= group);
     assert_eq!(journal.stats().fsyncs, fsyncs + 1);
+}
+
+#[test]
+fn a_group_that_is_wanted_is_synced_at_once_whatever_the_policy() {
+    for policy in [FsyncPolicy::EverySecond, FsyncPolicy::Never] {
+        let disk = SimDisk::new();
+        let slow = Options { sync_interval: Duration::from_secs(3600), ..options(policy) };
+        let (journal, _) = open(&disk, slow).expect("it opens");
+        let news = News::of(&journal);
+        journal.sync().expect("synced");
+        for round in 0..200 {
+            let group = fill(&journal, 0, 1, 10);
+            if round % 2 == 0 {
+                // The writer has been there before.
+                while journal.written() < group {
+                    std::thread::yield_now();
+                }
+            }
+            journal.want_durable(group);
+            news.wait_until(|| journal.durable() >= group);
+        }
+        let fsyncs = journal.stats().fsyncs;
+        let group = fill(&journal, 0, 1, 10);
+        while journal.written() < group {
+            std::thread::yield_now();
+        }
+        assert_eq!((journal.durable() < group, journal.stats().fsyncs), (true, fsyncs));
+    }
 }
 
 #[test]

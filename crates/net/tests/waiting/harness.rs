@@ -195,6 +195,8 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
+        // A test that has failed may hold them.
+        self.disk.release_syncs();
         let stall = self.end_watch();
         if let Some((acceptor, net, background)) = self.running.take() {
             acceptor.stop();

@@ -1,6 +1,8 @@
 //! Clients that wait for messages: puts, delays, leases that end, clients that vanish.
 
 use crate::harness::{Client, TestServer};
+use basalt_env::{Fault, FaultKind, Operation};
+use basalt_journal::FsyncPolicy;
 use basalt_resp::Value;
 use std::time::{Duration, Instant};
 
@@ -138,4 +140,56 @@ fn no_message_is_left_lying() {
         taken.iter().map(|body| body.parse().expect("a number")).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..MESSAGES).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_a_durable_queue_answers_is_on_disk_whatever_the_policy() {
+    for policy in [FsyncPolicy::Never, FsyncPolicy::EverySecond] {
+        let server = TestServer::start_with(2, policy);
+        let (mut producer, mut other) = (server.connect(), server.connect());
+        other.line("Q.CONFIG q SET durable yes");
+        other.line("SET before x");
+        server.disk.hold_syncs();
+        producer.send("Q.PUT q body");
+        server.until(|server| server.disk.syncs_waiting() > 0);
+        assert!(producer.hears_nothing(), "it is not on disk yet");
+        // Nobody else waits for it, not even for the message.
+        let Value::Bulk(_) = other.line("Q.PUT another body") else { panic!("it was put") };
+        assert_eq!(other.line("Q.LEN q"), Value::Integer(1));
+        server.disk.release_syncs();
+        let Value::Bulk(_) = producer.receive() else { panic!("it was put") };
+        // So does a change of which it is a part, and only a change.
+        server.disk.hold_syncs();
+        producer.send("Q.GET QUEUES none");
+        assert_eq!(producer.receive(), Value::NullArray);
+        for line in ["MULTI", "SET row x", "Q.PUT q next"] {
+            producer.line(line);
+        }
+        producer.send("EXEC");
+        server.until(|server| server.disk.syncs_waiting() > 0);
+        assert!(producer.hears_nothing(), "it is not on disk yet");
+        server.disk.release_syncs();
+        assert!(matches!(producer.receive(), Value::Array(replies) if replies.len() == 2));
+        // The next one waits for no disk.
+        other.line("Q.CONFIG q SET durable no");
+        server.disk.hold_syncs();
+        let Value::Bulk(_) = producer.line("Q.PUT q last") else { panic!("it was put") };
+        server.disk.release_syncs();
+    }
+}
+
+#[test]
+fn a_durable_queue_says_when_nobody_knows() {
+    let server = TestServer::start_with(1, FsyncPolicy::EverySecond);
+    let mut producer = server.connect();
+    producer.line("Q.CONFIG q SET durable yes");
+    server.disk.hold_syncs();
+    producer.send("Q.PUT q body");
+    server.until(|server| server.disk.syncs_waiting() > 0);
+    let (operation, kind) = (Operation::Sync, FaultKind::Broken);
+    server.disk.inject(Fault { operation, kind, skip: 0, times: u32::MAX });
+    server.disk.release_syncs();
+    let answer = producer.receive();
+    let is_unknown = matches!(&answer, Value::Error(text) if text.starts_with(b"OUTCOMEUNKNOWN "));
+    assert!(is_unknown, "{answer:?}");
 }

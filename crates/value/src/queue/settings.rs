@@ -63,7 +63,13 @@ pub struct Settings {
     pub dedup_window_ms: u64,
     /// How many names are remembered; one more, and the one is forgotten whose time is over first.
     pub dedup_max: u64,
+    /// Replies about changes wait until these are on disk, whatever the log's policy.
+    pub durable: bool,
 }
+
+/// Bits of the number that holds what is on or off.
+const OVERDUE_FIRST: u64 = 1;
+const DURABLE: u64 = 2;
 
 impl Settings {
     /// What holds for a queue that was told nothing.
@@ -78,6 +84,7 @@ impl Settings {
         overdue_first: false,
         dedup_window_ms: 300_000,
         dedup_max: 100_000,
+        durable: false,
     };
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
@@ -89,7 +96,7 @@ impl Settings {
             self.full as u64,
             self.inflight_max,
             self.paused as u64,
-            self.overdue_first.into(),
+            u64::from(self.overdue_first) * OVERDUE_FIRST + u64::from(self.durable) * DURABLE,
             self.dedup_window_ms,
             self.dedup_max,
         ];
@@ -98,7 +105,7 @@ impl Settings {
 
     pub(super) fn take(rest: &mut &[u8]) -> Option<Settings> {
         let mut next = || varint::take(rest);
-        Some(Settings {
+        let mut settings = Settings {
             lease_ms: next()?,
             deliveries_max: next()?,
             max: next()?,
@@ -116,14 +123,16 @@ impl Settings {
                 3 => Paused::All,
                 _ => return None,
             },
-            overdue_first: match next()? {
-                0 => false,
-                1 => true,
-                _ => return None,
-            },
-            dedup_window_ms: next()?,
-            dedup_max: next()?,
-        })
+            ..Settings::DEFAULT
+        };
+        let switches = next()?;
+        if switches > OVERDUE_FIRST + DURABLE {
+            return None;
+        }
+        settings.overdue_first = switches & OVERDUE_FIRST != 0;
+        settings.durable = switches & DURABLE != 0;
+        (settings.dedup_window_ms, settings.dedup_max) = (next()?, next()?);
+        Some(settings)
     }
 }
 

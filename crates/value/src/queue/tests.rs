@@ -111,6 +111,7 @@ impl World {
             overdue_first: some(3) == 1,
             dedup_window_ms: some(300),
             dedup_max: some(5),
+            durable: some(3) == 1,
         }
     }
 
