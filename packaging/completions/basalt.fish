@@ -35,6 +35,7 @@ complete -c basalt -l http-credit-max -x -d 'Messages of a queue that a client o
 complete -c basalt -l console -x -a 'yes read-only no' -d 'Whether HTTP has the web console under /'
 complete -c basalt -l hust-interface -x -a 'yes no' -d 'Whether HTTP has the paths of huststore, beside those under /v1'
 complete -c basalt -l hust-databases -x -d 'The databases of huststore’s items, tables, queues and cache'
+complete -c basalt -l hust-mq-port -x -d 'TCP port of huststore’s queues, where verbs at the root without a queue’s name, such as /stat_all, are those of the queues'
 complete -c basalt -l hust-versions -x -a 'counter unique' -d 'The versions that huststore’s interface gives, 1, 2, 3 … from the making of an item on, or numbers that no item has had before, not even one that was deleted'
 complete -c basalt -l hust-ttl-max -x -d 'Seconds'
 complete -c basalt -l maxclients -x -d 'Most clients connected at a time'

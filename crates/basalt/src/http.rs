@@ -22,14 +22,17 @@ impl Http {
         is_port_given: bool,
     ) -> Result<Http, ListenError> {
         let http = Http(Arc::default());
-        let Some(network) = settings.http.listening(&settings.network) else { return Ok(http) };
         let (server, logins) = (Arc::clone(&http.0), Arc::<Logins>::default());
         let front = move || {
             let server = server.get().expect("nobody is accepted before there is a server");
-            Box::new(HttpFront::new(Arc::clone(server), Arc::clone(&logins)))
-                as Box<dyn basalt_net::Front>
+            HttpFront::new(Arc::clone(server), Arc::clone(&logins))
         };
-        match listening.add(&network, front) {
+        if let Some(network) = settings.http.listening_of_queues(&settings.network) {
+            let front = front.clone();
+            listening.add(&network, move || Box::new(front().for_queues()))?;
+        }
+        let Some(network) = settings.http.listening(&settings.network) else { return Ok(http) };
+        match listening.add(&network, move || Box::new(front())) {
             Err(ListenError::Address { error, .. })
                 if error.kind() == ErrorKind::AddrInUse && !is_port_given =>
             {

@@ -72,7 +72,7 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
     }
     read_options(&mut loader, &place, args)?;
     let given = loader.given();
-    let (values, warnings) = loader.finish();
+    let (values, warnings) = loader.finish()?;
     Ok(Invocation::Run(Box::new(Loaded { config: Config::new(values, file), warnings, given })))
 }
 

@@ -3,6 +3,7 @@
 
 use crate::notice;
 use crate::option::OptionId;
+use crate::options::huststore::contradiction;
 use crate::parse::{Previous, ValueError, parse_words};
 use crate::reference::expected;
 use crate::source::{LoadError, SourcePlace, Syntax, Warning};
@@ -62,14 +63,20 @@ impl Loader {
     }
 
     /// The values, and the warnings about options without effect besides those given so far.
-    pub(crate) fn finish(mut self) -> (Values, Vec<Warning>) {
+    ///
+    /// # Errors
+    /// An option was given a value that it cannot have beside the others.
+    pub(crate) fn finish(mut self) -> Result<(Values, Vec<Warning>), LoadError> {
         for (id, place) in OptionId::all().zip(self.places) {
             let Some(place) = place else { continue };
+            if let Some(reason) = contradiction(id.spec().name, &self.values) {
+                return Err(LoadError::Contradicts { place, name: id.spec().name, reason });
+            }
             if let Some(text) = notice::on_change(id, &self.values) {
                 self.warnings.push(Warning { place, text });
             }
         }
-        (self.values, self.warnings)
+        Ok((self.values, self.warnings))
     }
 
     /// Reads a file that was named at `place`.

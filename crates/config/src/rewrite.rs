@@ -64,7 +64,7 @@ impl Draft<'_> {
     pub(crate) fn differing(&self, text: &[u8]) -> Result<Vec<OptionId>, LoadError> {
         let mut loader = Loader::new();
         loader.text(&self.place, text, self.syntax)?;
-        let (read, _) = loader.finish();
+        let (read, _) = loader.finish()?;
         Ok(OptionId::all().filter(|&id| read.get(id) != self.wanted.get(id)).collect())
     }
 }

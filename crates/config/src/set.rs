@@ -8,6 +8,7 @@ use crate::config::{Config, Snapshot};
 use crate::notice;
 use crate::option::{ChangeRule, OptionId, OptionSpec};
 use crate::options::clients::Permission;
+use crate::options::huststore::contradiction;
 use crate::parse::{Previous, parse_argument};
 use crate::settings::Settings;
 use crate::values::Values;
@@ -77,6 +78,11 @@ impl<'a> PreparedSet<'a> {
         }
         let changed: Vec<OptionId> =
             OptionId::all().filter(|&id| values.get(id) != before.values.get(id)).collect();
+        for spec in changed.iter().map(|id| id.spec()) {
+            if let Some(reason) = contradiction(spec.name, &values) {
+                return Err(refused(spec.name.as_bytes(), reason));
+            }
+        }
         let notices = changed.iter().filter_map(|&id| notice::on_change(id, &values)).collect();
         let after = Snapshot::of(values);
         let changed = changed.into_iter().map(OptionId::spec).collect();

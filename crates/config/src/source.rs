@@ -109,6 +109,16 @@ pub enum LoadError {
         /// What is wrong and what to do.
         reason: String,
     },
+    /// An option with a value that it cannot have beside the others.
+    #[error("{place}: option '{name}': {reason}")]
+    Contradicts {
+        /// Where.
+        place: SourcePlace,
+        /// The option.
+        name: &'static str,
+        /// What is wrong and what to do.
+        reason: String,
+    },
     /// An option with a value that it does not take.
     #[error("{place}: option '{name}': {reason}; it takes {expected}")]
     BadValue {

@@ -11,7 +11,7 @@
 use crate::feed::{Feed, Opening};
 use crate::general::{General, Spelling};
 use crate::guard::listed_origin;
-use crate::hust::{Said, Talking, Talks};
+use crate::hust::{Port, Said, Talking, Talks};
 use crate::identity::{Accepted, Authority};
 use crate::intake::{Arrival, Intake};
 use crate::logins::Logins;
@@ -70,6 +70,7 @@ pub struct HttpFront {
     batch: Option<Batch>,
     /// Of huststore's interface.
     talks: Talks,
+    port: Port,
     /// What the front itself is about to answer.
     own: Option<(Own, Ending)>,
     /// What the connection is for from its last request on.
@@ -122,10 +123,17 @@ impl HttpFront {
             gathered: Gathered::default(),
             batch: None,
             talks: Talks::default(),
+            port: Port::Http,
             own: None,
             feed: None,
             server,
         }
+    }
+
+    /// The front of a connection by the port of huststore's queues.
+    #[must_use]
+    pub fn for_queues(self) -> HttpFront {
+        HttpFront { port: Port::Queues, ..self }
     }
 
     #[inline]
@@ -162,7 +170,8 @@ impl HttpFront {
             clock: &*self.server.env.clock,
         };
         let accepted = &mut self.accepted;
-        let circumstances = task::Circumstances { server: &self.server, authority, accepted };
+        let port = self.port;
+        let circumstances = task::Circumstances { server: &self.server, authority, accepted, port };
         let task = match Task::of(&head, &input.bytes()[input.parsed()..], circumstances) {
             Ok(Task::Own(own)) => return self.answer_instead(input, head, own),
             Ok(Task::Feed(opening)) => return Ok(self.open(input, head, *opening, words)),

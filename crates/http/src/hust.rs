@@ -15,6 +15,7 @@ mod call;
 mod cluster;
 mod export;
 mod find;
+mod front_queue;
 mod given;
 mod kv;
 mod listing;
@@ -35,6 +36,6 @@ pub(crate) mod talks;
 mod verb;
 
 pub(crate) use answer::Answered;
-pub(crate) use find::{Asked, find};
+pub(crate) use find::{Asked, Port, find};
 pub(crate) use given::Given;
 pub(crate) use talks::{Said, Talking, Talks};

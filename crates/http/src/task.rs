@@ -8,7 +8,7 @@ use crate::feed::{Form, Opening};
 use crate::general::General;
 use crate::guard;
 use crate::health;
-use crate::hust::{self, Asked};
+use crate::hust::{self, Asked, Port};
 use crate::identity::{Accepted, Authority, Identity};
 use crate::login;
 use crate::metrics;
@@ -66,6 +66,7 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) server: &'a Dispatcher,
     pub(crate) authority: Authority<'a>,
     pub(crate) accepted: &'a mut Accepted,
+    pub(crate) port: Port,
 }
 
 impl Task {
@@ -78,12 +79,12 @@ impl Task {
         bytes: &[u8],
         circumstances: Circumstances<'_>,
     ) -> Result<Task, Problem> {
-        let Circumstances { server, authority, accepted } = circumstances;
+        let Circumstances { server, authority, accepted, port } = circumstances;
         let settings = authority.settings;
         let query = Query::new(&bytes[head.query()]);
         let found = match routes::find(&bytes[head.path()], &query) {
             Ok(found) => found,
-            Err(nothing) => match hust::find(&bytes[head.path()], &settings.http) {
+            Err(nothing) => match hust::find((head, bytes), port, &settings.http) {
                 Some(asked) => return Task::hust(asked, head, bytes, (authority, accepted)),
                 None => return console::find(head, bytes, settings, nothing).map(Task::Own),
             },

@@ -245,6 +245,15 @@ impl HttpSettings {
         }
     }
 
+    /// Where the queues of huststore's interface have a port of their own; `None` if nowhere.
+    pub fn listening_of_queues(&self, network: &NetworkSettings) -> Option<NetworkSettings> {
+        let bind = if self.bind.is_empty() { &network.bind } else { &self.bind };
+        let port = self.hust.queue_port;
+        let settings =
+            NetworkSettings { bind: bind.clone(), port, unixsocket: None, ..network.clone() };
+        (port != 0 && self.hust.is_on).then_some(settings)
+    }
+
     /// Where HTTP listens, in the words of the sockets of Redis' protocol; `None` if nowhere.
     pub fn listening(&self, network: &NetworkSettings) -> Option<NetworkSettings> {
         let bind = if self.bind.is_empty() { &network.bind } else { &self.bind };

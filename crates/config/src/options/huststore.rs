@@ -1,5 +1,6 @@
 //! huststore's interface by HTTP.
 
+use super::PORT;
 use crate::option::{Group, Kind, OptionSpec, effective};
 use crate::values::Values;
 
@@ -12,6 +13,8 @@ const fn option(
     effective(Group::Http, name, kind, default, doc).own()
 }
 
+const DATABASES: &str = "hust-databases";
+
 pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "hust-interface",
@@ -20,12 +23,21 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Whether HTTP has the paths of huststore, beside those under `/v1`.",
     ),
     option(
-        "hust-databases",
+        DATABASES,
         Kind::Text,
         "0 1 2 3",
         "The databases of huststore's items, tables, queues and cache. It keeps apart what has the \
-         same name; where two of them are one database, the names are shared.",
+         same name; where two of them are one database, the names are shared. Each must be less than \
+         `databases`.",
     ),
+    option(
+        "hust-mq-port",
+        PORT,
+        "0",
+        "TCP port of huststore's queues, where verbs at the root without a queue's name, such as \
+         `/stat_all`, are those of the queues; 0 opens none. It serves all of HTTP.",
+    )
+    .immutable(),
     option(
         "hust-versions",
         Kind::Enum(&["counter", "unique"]),
@@ -49,6 +61,8 @@ pub struct HustSettings {
     pub is_on: bool,
     /// `hust-databases`: of items, tables, queues and cache; `None` if they are not four.
     pub databases: Option<[u8; 4]>,
+    /// `hust-mq-port`; 0 is none.
+    pub queue_port: u16,
     /// `hust-versions`: they count.
     pub counts_versions: bool,
     /// `hust-ttl-max`, in seconds; `None` is no limit.
@@ -60,11 +74,25 @@ impl HustSettings {
         let ttl_max_s: u64 = values.number("hust-ttl-max");
         HustSettings {
             is_on: values.bool("hust-interface"),
-            databases: databases(values.text("hust-databases")),
+            databases: databases(values.text(DATABASES)),
+            queue_port: values.number("hust-mq-port"),
             counts_versions: values.word("hust-versions") == "counter",
             ttl_max_s: (ttl_max_s > 0).then_some(ttl_max_s),
         }
     }
+}
+
+/// Why an option cannot have its value, as the others are.
+pub(crate) fn contradiction(name: &str, values: &Values) -> Option<String> {
+    if name != DATABASES {
+        return None;
+    }
+    let Some(named) = databases(values.text(DATABASES)) else {
+        return Some("name four databases, such as 0 1 2 3".to_owned());
+    };
+    let count: u32 = values.number("databases");
+    let beyond = named.into_iter().find(|&db| u32::from(db) >= count)?;
+    Some(format!("there is no database {beyond}: 'databases' is {count}"))
 }
 
 fn databases(text: &[u8]) -> Option<[u8; 4]> {

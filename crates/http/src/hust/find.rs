@@ -1,14 +1,14 @@
 //! Finds the verb that a request asks for. Its paths are looked at when no path under `/v1` has
 //! been found.
 
-use super::table::{CACHE, DATABASE, FRONT, QUEUES};
+use super::table::{CACHE, DATABASE, FRONT, FRONT_QUEUES, QUEUES};
 use super::talk::Profile;
 use super::verb::{Methods, Verb};
 use crate::guard;
 use crate::identity::Identity;
 use crate::problem::Problem;
 use basalt_config::HttpSettings;
-use basalt_http1::target::segments;
+use basalt_http1::target::{parameters, segments};
 use basalt_http1::{Field, Head, Method, Status};
 
 /// What the health probe of huststore's front is answered.
@@ -25,8 +25,28 @@ pub(crate) enum Asked {
     },
 }
 
-/// Finds what a path is; `None` if it is none of the interface.
-pub(crate) fn find(path: &[u8], settings: &HttpSettings) -> Option<Asked> {
+/// By which port a client has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Port {
+    /// That of HTTP.
+    Http,
+    /// That of huststore's queues.
+    Queues,
+}
+
+/// Finds what a request asks for by its path; `None` if that is none of the interface. `bytes`
+/// begins with its head.
+pub(crate) fn find(
+    (head, bytes): (&Head, &[u8]),
+    port: Port,
+    settings: &HttpSettings,
+) -> Option<Asked> {
+    find_by((&bytes[head.path()], &bytes[head.query()]), port, settings)
+}
+
+/// Finds what a path and a query ask for. A verb at the root that names a queue is one of the
+/// queues.
+fn find_by((path, query): (&[u8], &[u8]), port: Port, settings: &HttpSettings) -> Option<Asked> {
     if !settings.hust.is_on {
         return None;
     }
@@ -38,17 +58,23 @@ pub(crate) fn find(path: &[u8], settings: &HttpSettings) -> Option<Asked> {
     if parts.next().is_some() {
         return None;
     }
-    let (table, name, profile) = match (first, second) {
-        (b"hustdb", Some(name)) => (DATABASE, name, Profile::Node),
-        (b"hustcache", Some(name)) => (CACHE, name, Profile::Node),
-        (b"hustmq", Some(name)) => (QUEUES, name, Profile::Node),
-        (b"cache", Some(name)) => (CACHE, name, Profile::Front),
-        (name, None) => (DATABASE, name, Profile::Front),
+    let (tables, name, profile) = match (first, second) {
+        (b"hustdb", Some(name)) => (&[DATABASE][..], name, Profile::Node),
+        (b"hustcache", Some(name)) => (&[CACHE][..], name, Profile::Node),
+        (b"hustmq", Some(name)) => (&[QUEUES][..], name, Profile::Node),
+        (b"cache", Some(name)) => (&[CACHE][..], name, Profile::Front),
+        (name, None) if port == Port::Queues || names_queue(query) => {
+            (&[FRONT_QUEUES, QUEUES, DATABASE, FRONT][..], name, Profile::Front)
+        }
+        (name, None) => (&[DATABASE, FRONT, FRONT_QUEUES, QUEUES][..], name, Profile::Front),
         _ => return None,
     };
-    let of_front: &[Verb] = if second.is_none() { FRONT } else { &[] };
-    let verb = table.iter().chain(of_front).find(|verb| verb.name.as_bytes() == name)?;
+    let verb = tables.iter().copied().flatten().find(|verb| verb.name.as_bytes() == name)?;
     Some(Asked::Verb { verb, profile })
+}
+
+fn names_queue(query: &[u8]) -> bool {
+    parameters(query).any(|parameter| &query[parameter.name] == b"queue")
 }
 
 impl Verb {
@@ -108,10 +134,47 @@ mod tests {
     use basalt_config::Config;
 
     fn found(target: &str) -> Option<(&'static str, Profile)> {
+        found_by(Port::Http, target)
+    }
+
+    /// Whether a verb is one of the queues.
+    fn is_of_queues(port: Port, target: &str) -> bool {
         let settings = Config::default().settings();
-        match find(target.as_bytes(), &settings.http)? {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let Some(Asked::Verb { verb, .. }) =
+            find_by((path.as_bytes(), query.as_bytes()), port, &settings.http)
+        else {
+            return false;
+        };
+        FRONT_QUEUES.iter().chain(QUEUES).any(|of_queues| std::ptr::eq(of_queues, verb))
+    }
+
+    fn found_by(port: Port, target: &str) -> Option<(&'static str, Profile)> {
+        let settings = Config::default().settings();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        match find_by((path.as_bytes(), query.as_bytes()), port, &settings.http)? {
             Asked::Verb { verb, profile } => Some((verb.name, profile)),
             Asked::Status => Some(("status", Profile::Front)),
+        }
+    }
+
+    #[test]
+    fn verbs_at_the_root_are_of_the_queues_if_they_name_one() {
+        for (target, by_http, by_queues) in [
+            ("/put?key=k", false, true),
+            ("/put?queue=q", true, true),
+            ("/get?key=k&queue=", true, true),
+            ("/get?key=queue", false, true),
+            ("/stat?tb=t", false, true),
+            ("/stat_all", false, true),
+            ("/ack", true, true),
+            ("/autost", true, true),
+            ("/del?key=k", false, false),
+            ("/hustdb/put?queue=q", false, false),
+            ("/hustmq/put", true, true),
+        ] {
+            assert_eq!(is_of_queues(Port::Http, target), by_http, "{target}");
+            assert_eq!(is_of_queues(Port::Queues, target), by_queues, "{target}");
         }
     }
 
@@ -124,18 +187,11 @@ mod tests {
         assert_eq!(found("/cache/ttl"), Some(("ttl", Profile::Front)));
         assert_eq!(found("/get2"), Some(("get2", Profile::Front)));
         assert_eq!(found("/hustdb/get2"), None);
+        assert_eq!(found("/ack"), Some(("ack", Profile::Front)));
         assert_eq!(found("/status.html"), Some(("status", Profile::Front)));
-        for nothing in [
-            "/",
-            "/hustdb",
-            "/hustdb/",
-            "/hustdb/put/",
-            "/hustmq",
-            "/ack",
-            "/hustdb/PUT",
-            "/putt",
-            "/v1",
-        ] {
+        for nothing in
+            ["/", "/hustdb", "/hustdb/", "/hustdb/put/", "/hustmq", "/hustdb/PUT", "/putt", "/v1"]
+        {
             assert_eq!(found(nothing), None, "{nothing}");
         }
     }

@@ -16,8 +16,8 @@ const NAMES_MAX: usize = 16_384;
 #[derive(Debug)]
 pub(super) struct Names {
     database: Database,
-    /// What a key must be, in the words of SCAN.
-    filter: &'static str,
+    /// What keys must be, in the words of SCAN: those of the first kind come first.
+    filters: &'static [&'static str],
     is_wanted: fn(&[u8]) -> bool,
     /// Where the next slice begins; `None` behind the last one.
     cursor: Option<u64>,
@@ -29,11 +29,11 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn of(
         database: Database,
-        filter: &'static str,
+        filters: &'static [&'static str],
         is_wanted: fn(&[u8]) -> bool,
     ) -> Names {
         let (cursor, found) = (Some(0), Vec::new());
-        Names { database, filter, is_wanted, cursor, found, slices: 0, names: 0 }
+        Names { database, filters, is_wanted, cursor, found, slices: 0, names: 0 }
     }
 
     /// The name at hand.
@@ -44,8 +44,8 @@ impl Names {
     /// The command that finds more; `None` if all have been found.
     pub(super) fn command(&self) -> Option<Command> {
         let words = vec!["SCAN".into(), self.cursor?.into(), "COUNT".into(), SLICE.into()];
-        let filter = (!self.filter.is_empty()).then(|| self.filter.into());
-        Some(Command::new(self.database, words).with(filter))
+        let filter = self.filters.first().filter(|filter| !filter.is_empty());
+        Some(Command::new(self.database, words).with(filter.map(|&filter| filter.into())))
     }
 
     /// Goes to the next name; returns false behind the last one.
@@ -71,7 +71,10 @@ impl Names {
             return Err(Answered::wrong(text));
         }
         self.found = found;
-        self.cursor = (next > 0).then_some(next);
+        if next == 0 {
+            self.filters = self.filters.get(1..).unwrap_or_default();
+        }
+        self.cursor = (next > 0 || !self.filters.is_empty()).then_some(next);
         Ok(!self.found.is_empty() || self.cursor.is_some())
     }
 }

@@ -95,7 +95,7 @@ fn priority(given: &Given<'_>) -> Result<Option<u64>, Answered> {
     }
 }
 
-fn command(words: Vec<Word>) -> Command {
+pub(super) fn command(words: Vec<Word>) -> Command {
     Command::new(Database::Queues, words)
 }
 

@@ -12,14 +12,15 @@ use basalt_resp::Value;
 /// `stat_all`
 pub(super) fn stat_all(given: &Given<'_>) -> Result<Box<dyn Talk>, Answered> {
     Ok(Box::new(Stats {
-        queues: Names::of(Database::Queues, "TYPE queue", is_name),
+        queues: Names::of(Database::Queues, &["TYPE queue", "TYPE stream"], is_name),
         at_hand: None,
         shown: Vec::new(),
         bytes_max: given.json_bytes_max,
     }))
 }
 
-/// Queue by queue; one that has gone meanwhile is left out.
+/// Queue by queue, and then push queues; one that has gone meanwhile is left out, and so is a
+/// stream that is none.
 #[derive(Debug)]
 struct Stats {
     queues: Names,

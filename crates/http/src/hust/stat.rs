@@ -111,7 +111,7 @@ impl Totals {
     fn talk(given: &Given<'_>, lists_tables: bool) -> Box<dyn Talk> {
         Box::new(Totals {
             stage: Stage::CountsItems,
-            tables: Names::of(Database::Tables, "", is_name),
+            tables: Names::of(Database::Tables, &[""], is_name),
             lists_tables,
             capacity: given.memory_bytes_max,
             json_bytes_max: given.json_bytes_max,

@@ -2,7 +2,9 @@
 
 use super::verb::Methods::{Get, GetPost, GetPutPost, Post};
 use super::verb::{Methods, Start, Verb};
-use super::{cache, call, cluster, export, kv, listing, push, queue, queues, rows, stat, tables};
+use super::{
+    cache, call, cluster, export, front_queue, kv, listing, push, queue, queues, rows, stat, tables,
+};
 
 /// Verbs of the database: `/hustdb/…`, and `/…` of the front.
 pub(super) static DATABASE: &[Verb] = &[
@@ -75,9 +77,17 @@ pub(super) static CACHE: &[Verb] = &[
     write("hincrbyfloat", Get, Get, cache::hincrbyfloat),
 ];
 
-/// Verbs of the queues: `/hustmq/…`.
+/// Verbs of the queues that the front has otherwise.
+pub(super) static FRONT_QUEUES: &[Verb] = &[
+    write("ack", Get, Get, front_queue::ack),
+    write("max", Get, Get, front_queue::max),
+    read("worker", Get, Get, front_queue::worker),
+    read("autost", Get, Get, front_queue::autost),
+];
+
+/// Verbs of the queues: `/hustmq/…`, and at the root of the front.
 pub(super) static QUEUES: &[Verb] = &[
-    write("put", GetPost, GetPost, queue::put),
+    write("put", GetPost, GetPutPost, queue::put),
     write("get", Get, Get, queue::get),
     write("ack", Get, Get, queue::ack),
     write("timeout", Get, Get, queue::timeout),

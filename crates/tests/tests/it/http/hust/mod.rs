@@ -4,6 +4,7 @@
 mod cache;
 mod call;
 mod export;
+mod front;
 mod kv;
 mod listing;
 mod many;

@@ -254,9 +254,13 @@ fn item_11_all_queues_are_told_of() {
     for queue in ["a", "b", &long] {
         assert_eq!(hust.get("mq", &format!("put?queue={queue}&item=i&priori=2")).status, 200);
     }
+    assert_eq!(hust.get("mq", "pub?queue=pushed&item=i").status, 200);
     run(&mut hust, 2, &json!(["SET", "no_queue", "v"]));
+    run(&mut hust, 2, &json!(["XADD", "no_queue_either", "*", "f", "v"]));
     let all: Vec<Value> = serde_json::from_slice(&hust.get("mq", "stat_all").body).unwrap();
-    assert_eq!(all.len(), 3);
+    assert_eq!(all.len(), 4, "{all:?}");
+    let pushed = hust.get("mq", "stat?queue=pushed");
+    assert!(all.contains(&serde_json::from_slice(&pushed.body).unwrap()), "{all:?}");
     for queue in ["a", "b", &long] {
         let one = hust.get("mq", &format!("stat?queue={queue}"));
         let one: Value = serde_json::from_slice(&one.body).unwrap();

@@ -3,6 +3,8 @@
 
 use super::super::{client, start};
 use super::{Hust, PROFILES, Profile, for_each_profile};
+use basalt_tests::server::{Kind, program};
+use std::process::Command;
 
 #[test]
 fn item_16_methods_users_and_pages() {
@@ -102,10 +104,44 @@ fn it_can_be_switched_off() {
 
 #[test]
 fn databases_that_are_not_there_are_named() {
-    let (_server, address) = start(&[("hust-databases", "0 1 2 99")]);
-    let response = client(address).ask("GET /hustdb/get?key=k", "", b"");
+    // Nobody has named databases: with two, as many programs have them, the server starts.
+    let (_server, address) = start(&[("databases", "2")]);
+    let mut http = client(address);
+    let response = http.ask("GET /hustdb/get?key=k", "", b"");
     assert_eq!(response.status, 500);
     assert!(response.field("basalt-error").is_some_and(|it| it.contains("hust-databases")));
+    let mut set = |databases: &str| {
+        let words = serde_json::json!(["CONFIG", "SET", "hust-databases", databases]);
+        let fields = "Content-Type: application/json\r\n";
+        http.ask("POST /v1/command", fields, words.to_string().as_bytes())
+    };
+    for wrong in ["0 1 0 2", "0 1 0", "a b c d"] {
+        let refused = set(wrong);
+        assert_eq!(refused.status, 400, "{wrong}");
+        assert!(refused.text().contains("hust-databases"), "{}", refused.text());
+    }
+    assert_eq!(set("0 1 0 1").status, 200);
+    assert_eq!(http.ask("GET /hustdb/get?key=k", "", b"").status, 404);
+}
+
+#[test]
+fn the_server_does_not_start_with_databases_that_are_not_there() {
+    for (given, why) in [
+        (&["--hust-databases", "0 1 2 99"][..], "there is no database 99: 'databases' is 16"),
+        (&["--hust-databases", "0 1 2 3", "--databases", "3"], "there is no database 3"),
+        (&["--hust-databases", "0 1 2"], "name four databases"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let ended = Command::new(program(Kind::Basalt))
+            .args(["--port", "0", "--http-port", "0", "--dir"])
+            .arg(dir.path())
+            .args(given)
+            .output()
+            .expect("the program runs");
+        let said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        assert!(!ended.status.success(), "{said}");
+        assert!(said.contains("hust-databases") && said.contains(why), "{said}");
+    }
 }
 
 /// A request in pieces, with a body in chunks.
