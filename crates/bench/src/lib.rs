@@ -21,7 +21,9 @@ mod pace;
 mod plan;
 mod process;
 mod progress;
+mod queue_waits;
 mod random;
+mod replies;
 mod report;
 mod run;
 mod scan;
@@ -46,15 +48,23 @@ use crate::error::BenchError;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::progress::{Display, Watch};
+use crate::queue_waits::QueueArgs;
 use crate::report::{Report, TestReport};
 use crate::server_info::ServerInfo;
 
-/// `basalt bench`: loads a server and reports. `args[0]` is the name for usage texts, such as
-/// `basalt bench`.
+/// `basalt bench`: loads a server and reports; `bench queue` has clients wait for messages.
+/// `args[0]` is the name for usage texts, such as `basalt bench`.
 ///
 /// Returns failure if a run could not be finished; error replies are counted in the report and are
 /// no failure.
-pub fn bench(args: Vec<OsString>) -> ExitCode {
+pub fn bench(mut args: Vec<OsString>) -> ExitCode {
+    if args.get(1).is_some_and(|word| word == "queue") {
+        args.remove(1);
+        return match QueueArgs::try_parse_from(args) {
+            Ok(args) => exit_code(queue_waits::run(&args)),
+            Err(error) => usage(&error),
+        };
+    }
     match BenchArgs::try_parse_from(args) {
         Ok(args) => exit_code(run_bench(&args)),
         Err(error) => usage(&error),

@@ -8,7 +8,7 @@
 //! ```
 //! One client sends fifty of each kind together, a message in each.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
@@ -19,6 +19,7 @@ use crate::compare::server::Contender;
 use crate::compare::table::{Quantity, Summary, render, summarise};
 use crate::error::BenchError;
 use crate::process::{CpuTime, Memory};
+use crate::replies::{read_reply, unexpected, write_request};
 use crate::target::{Socket, Target};
 
 const PIPELINE: u64 = 50;
@@ -211,10 +212,7 @@ impl Worker {
     }
 
     fn send(&mut self, words: &[&str]) {
-        self.out.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
-        for word in words {
-            self.out.extend_from_slice(format!("${}\r\n{word}\r\n", word.len()).as_bytes());
-        }
+        write_request(words, &mut self.out);
     }
 
     /// Sends what is to be sent, and hands on the texts of each reply.
@@ -234,49 +232,5 @@ impl Worker {
             each(&texts);
         }
         Ok(())
-    }
-}
-
-fn unexpected(reply: &str) -> BenchError {
-    BenchError::Handshake { command: "queue".into(), reply: reply.into() }
-}
-
-/// Reads a reply and appends the texts in it, in their order.
-fn read_reply(stream: &mut impl BufRead, texts: &mut Vec<String>) -> Result<(), BenchError> {
-    let mut line = String::new();
-    stream.read_line(&mut line)?;
-    let (kind, rest) = line.trim_end().split_at_checked(1).ok_or_else(|| unexpected("the end"))?;
-    let count = || rest.parse::<i64>().map_err(|_| unexpected(&line));
-    match kind {
-        "*" => {
-            for _ in 0..count()? {
-                read_reply(stream, texts)?;
-            }
-        }
-        "$" => {
-            if let Ok(len) = usize::try_from(count()?) {
-                let mut bytes = vec![0; len + 2];
-                stream.read_exact(&mut bytes)?;
-                texts.push(String::from_utf8_lossy(&bytes[..len]).into_owned());
-            }
-        }
-        "-" => return Err(unexpected(rest)),
-        _ => {}
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_of_a_reply_come_in_their_order() {
-        let mut reply = &b"*2\r\n*3\r\n$1\r\nq\r\n$3\r\n0-1\r\n:5\r\n$-1\r\n+OK\r\n"[..];
-        let mut texts = Vec::new();
-        read_reply(&mut reply, &mut texts).expect("a reply");
-        assert_eq!(texts, ["q", "0-1"]);
-        read_reply(&mut reply, &mut texts).expect("another one");
-        assert!(read_reply(&mut &b"-ERR no\r\n"[..], &mut texts).is_err());
     }
 }
