@@ -56,7 +56,8 @@ const SHOWN_TO_PAGES: &[u8] =
 /// How long a browser need not ask again what they may send.
 const PREFLIGHT_SECONDS: u64 = 600;
 /// Of events, which proxies are to pass on as they come.
-const OF_EVENTS: &str = "Content-Type: text/event-stream\r\nX-Content-Type-Options: nosniff\r\n\
+const OF_EVENTS: &str = "Content-Type: text/event-stream; charset=utf-8\r\n\
+                         X-Content-Type-Options: nosniff\r\n\
                          Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n";
 pub(crate) const OF_NOTHING: &str = "Cache-Control: no-cache\r\n";
 

@@ -78,6 +78,13 @@ fn a_foreign_page() {
     in_a_browser(&[], "foreign_page.py");
 }
 
+/// A page of an origin that is listed works off a queue there, by `EventSource`, and comes again
+/// when its connection is lost.
+#[test]
+fn a_worker_in_a_browser() {
+    in_a_browser(&[], "event_source.py");
+}
+
 /// Nor does it where the server is known by a name, to which browsers do not tell where requests
 /// come from.
 #[test]

@@ -53,8 +53,8 @@ fn run(mut command: Command, by_http: bool) {
     let result = client.run("HGET {jobs}:results message7").expect("a reply");
     assert_eq!(result, Value::Bulk(b"MESSAGE7".to_vec()));
     // It waits for more.
-    client.run("Q.PUT {jobs} late").expect("it is put");
-    while client.run("HEXISTS {jobs}:results late").expect("a reply") != Value::Integer(1) {
+    client.run("Q.PUT {jobs} spät").expect("it is put");
+    while client.run("HEXISTS {jobs}:results spät").expect("a reply") != Value::Integer(1) {
         assert!(begun.elapsed() < PATIENCE, "the late one is left");
         std::thread::sleep(LOOK_EVERY);
     }
@@ -91,6 +91,16 @@ fn in_python_by_redis_py() {
 #[test]
 fn in_python_by_http() {
     run(python("worker_http.py"), true);
+}
+
+#[test]
+fn in_python_by_server_sent_events() {
+    run(python("worker_sse.py"), true);
+}
+
+#[test]
+fn in_python_by_a_websocket() {
+    run(python("worker_websocket.py"), true);
 }
 
 /// `BASALT_NODE_MODULES` names the folder of the packages of docs/workers/package.json.

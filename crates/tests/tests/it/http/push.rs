@@ -36,7 +36,9 @@ pub(super) fn events(address: SocketAddr, target: &str) -> HttpClient {
 fn events_with(address: SocketAddr, target: &str, fields: &str) -> HttpClient {
     let mut http = client(address);
     let head = http.ask_for_events(&format!("GET {target}"), fields);
-    assert_eq!((head.status, head.field("content-type")), (200, Some("text/event-stream")));
+    // Clients that do not know that events are always UTF-8 are told.
+    let kind = "text/event-stream; charset=utf-8";
+    assert_eq!((head.status, head.field("content-type")), (200, Some(kind)));
     assert_eq!(http.event().unwrap(), "retry: 1000\n");
     http
 }
