@@ -64,6 +64,14 @@ fn arq() {
     run("arq_tasks.py");
 }
 
+/// What huststore's own test clients do, through the paths of its node and of its front.
+#[test]
+fn huststore() {
+    let server = Launch::new(Kind::Basalt).with_http().start();
+    let port = server.http_address().expect("it was told a port").port();
+    run_on(&server, port, "huststore.py");
+}
+
 /// Debian's Chromium walks through the console: no page has an error, asks another host, has a
 /// control without a name, too little contrast, or more width than the window; keys and values run
 /// no scripts; an edit that somebody else's came before shows both.
