@@ -7,8 +7,8 @@
 
 use crate::guard;
 use crate::identity::Identity;
+use crate::own::Own;
 use crate::problem::Problem;
-use crate::respond::Own;
 use basalt_config::{ConsoleMode, Settings};
 use basalt_console::File;
 use basalt_http1::{Comparison, ETag, ETags, Field, Head, Method, Status};

@@ -5,8 +5,8 @@
 //! Neither can be had again, but a request may be parsed again. So what has become of it is noted
 //! by the request's number, until the request is answered.
 
+use crate::own::Own;
 use crate::problem::Problem;
-use crate::respond::Own;
 use basalt_config::HttpSettings;
 use basalt_http1::{Body, ChunkedBody, Head, HeadLimits, HeadReader, Refusal};
 use basalt_net::Input;

@@ -3,8 +3,12 @@
 use super::answer::Answered;
 use super::talk::{Profile, ValueForm};
 use super::talks::{Next, Talks};
+use crate::flat::flat;
 use crate::problem::Problem;
-use crate::respond::{Fields, Line, Response, Standing, flat};
+use crate::response::Response;
+use crate::response::fields::Fields;
+use crate::response::first_line::Line;
+use crate::response::value::Standing;
 use basalt_http1::Value;
 use basalt_resp::Value as Reply;
 

@@ -5,10 +5,13 @@
 //! *3 $1 0 :-1 ,1.5     what CAS.ZSCORE replies: version, time to live, score
 //! ```
 
+use super::Response;
+use super::fields::Fields;
+use super::first_line::Line;
+use super::lines::{OF_JSON, OF_NOTHING};
+use super::tagged::{line, number};
 use crate::conditions::{Conditions, Verdict, unmet};
 use crate::json;
-use crate::respond::{Fields, Line, OF_JSON, OF_NOTHING, Response};
-use crate::tagged::{line, number};
 use basalt_http1::{ETag, Status, Value};
 
 /// A member as its reply says.

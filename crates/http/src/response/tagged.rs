@@ -6,9 +6,13 @@
 //! *3 :1 $18 112… _          what CAS.SET … GET replies: done, version, what was there
 //! ```
 
+use super::Response;
+use super::fields::Fields;
+use super::first_line::Line;
+use super::lines::{OF_NOTHING, lines_of};
+use super::value::{Standing, part_of};
 use crate::conditions::{Conditions, DIGESTED_BYTES_MAX, Verdict, unmet};
 use crate::plan::Answer;
-use crate::respond::{Fields, Line, OF_NOTHING, Response, Standing, lines_of, part_of};
 use basalt_http1::{ByteRange, ETag, Status, Value};
 use basalt_stdx::digest::Digest;
 
