@@ -87,36 +87,38 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether there is a queue from which it is the client's turn to take: with others that wait, a
-/// client that may wait joins them. A client that has waited passes over a key that has got a value
-/// of another kind.
-fn is_ready(txn: &Txn<'_>, key: &Key<'_>, asked: &Asked<'_>) -> Result<bool, CommandError> {
+/// The queue under a key. A client that has waited passes over a key that has got something of
+/// another kind.
+fn queue_of<'a>(txn: &'a Txn<'_>, key: &Key<'_>) -> Result<Option<&'a Queue>, CommandError> {
     match txn.collection::<Queue>(key) {
-        Ok(queue) => Ok(queue.is_some() && (asked.block.is_none() || txn.is_in_turn(key))),
-        Err(_) if txn.has_waited() => Ok(false),
-        Err(error) => Err(error.into()),
+        Err(_) if txn.has_waited() => Ok(None),
+        found => Ok(found?),
     }
+}
+
+/// Whether there is a queue that has something and from which it is the client's turn to take: with
+/// others that wait, a client that may wait joins them. What a queue has may have come by time
+/// alone: it is asked before it is changed, so that one that has nothing is left as it is.
+fn is_ready(txn: &Txn<'_>, key: &Key<'_>, asked: &Asked<'_>) -> Result<bool, CommandError> {
+    let has_ready = queue_of(txn, key)?.is_some_and(|queue| queue.has_ready(txn.now_ms()));
+    Ok(has_ready && (asked.block.is_none() || txn.is_in_turn(key)))
 }
 
 fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let asked = Asked::parse(args)?;
     for key in args.keys() {
         // A wrong kind is found before anything is taken.
-        is_ready(txn, key, &asked)?;
+        queue_of(txn, key)?;
     }
     let (mut left, mut place) = (asked.demand.count, None);
     for key in args.keys() {
-        if !asked.demand.worker.is_empty() && !txn.has_waited() {
+        let is_there = queue_of(txn, key)?.is_some();
+        let is_taken_from = left > 0 && is_ready(txn, key, &asked)?;
+        // One that has waited has said that it is there when it began to.
+        if is_there && !asked.demand.worker.is_empty() && (is_taken_from || !txn.has_waited()) {
             txn.note_worker(key, asked.demand.worker);
         }
-        // What a queue has may have come by time alone: it is asked before it is changed, so that
-        // one that has nothing is left as it is.
-        let now_ms = txn.now_ms();
-        let has_ready = |queue: &Queue| queue.has_ready(now_ms);
-        if left == 0
-            || !is_ready(txn, key, &asked)?
-            || !txn.collection::<Queue>(key)?.is_some_and(has_ready)
-        {
+        if !is_taken_from {
             continue;
         }
         let place = place.get_or_insert_with(|| (reply.array_deferred(), 0));

@@ -42,8 +42,10 @@ pub(super) const Q_WORKERS: Entry = Entry {
         complexity: "O(N+M) with N consumers and M messages that are leased",
         summary: "Returns the consumers of a queue that gave a name: when each asked last, if that was in the last 512 seconds, and how many messages it holds.",
         examples: &[
-            "Q.WORKERS q => []",
             "Q.GET WORKER w1 QUEUES q => (nil)",
+            "Q.WORKERS q => []",
+            r#"Q.PUT q a => "0-1""#,
+            "Q.GET WORKER w1 QUEUES q => (any)",
             "Q.WORKERS q => (any)",
         ],
         ..CommandSpec::DEFAULT
@@ -97,13 +99,15 @@ fn stat(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
 
 fn workers(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let mut workers: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
-    if let Some(queue) = queue_at(view, args.key(0))? {
-        queue.visit_leases(view.now_ms(), &mut |name| {
-            if !name.is_empty() {
-                workers.entry(name.into()).or_default().1 += 1;
-            }
-        });
-    }
+    let Some(queue) = queue_at(view, args.key(0))? else {
+        reply.array(0);
+        return Ok(());
+    };
+    queue.visit_leases(view.now_ms(), &mut |name| {
+        if !name.is_empty() {
+            workers.entry(name.into()).or_default().1 += 1;
+        }
+    });
     view.visit_workers(args.key(0), &mut |name, seen_ms| {
         workers.entry(name.into()).or_default().0 = seen_ms;
     });

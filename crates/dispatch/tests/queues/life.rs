@@ -201,19 +201,46 @@ fn a_queue_that_is_paused_refuses_or_waits() {
     assert_eq!(bodies(&get(&mut server, "Q.GET QUEUES q")), ["a"]);
 }
 
-/// Names and queues are the client's to choose: what is kept of them is bounded, and counted.
+/// Names are the client's to choose: what is kept of them is bounded, and counted.
 #[test]
-fn consumers_of_queues_that_are_not_there_take_little_memory_and_count() {
+fn consumers_take_little_memory_and_count() {
     let mut server = TestServer::new();
     let used = |server: &TestServer| {
         server.server.sample();
         server.server.memory_bytes_used.load(std::sync::atomic::Ordering::Relaxed)
     };
     line(&mut server, "CONFIG SET maxmemory 1gb");
-    let before = used(&server);
+    let ask = |server: &mut TestServer, name: &str| {
+        for number in 0..3_000 {
+            line(server, &format!("Q.GET WORKER {number:0100} QUEUES {{tag}}{name}{number}"));
+        }
+    };
+    let empty = used(&server);
+    ask(&mut server, "absent");
+    let added = used(&server) - empty;
+    assert!(added < 10_000, "the queues are not there: {added}");
     for number in 0..3_000 {
-        line(&mut server, &format!("Q.GET WORKER {number:0100} QUEUES {{tag}}{number}"));
+        line(&mut server, &format!("Q.CONFIG {{tag}}there{number} SET lease 1000"));
     }
+    let before = used(&server);
+    ask(&mut server, "there");
     let added = used(&server) - before;
     assert!((100 * 1_000..2_000_000).contains(&added), "{added}");
+}
+
+/// Asking for messages of what is not there makes nothing, not even a name.
+#[test]
+fn a_consumer_of_a_queue_that_is_not_there_is_not_remembered() {
+    let mut server = TestServer::new();
+    let workers = |server: &mut TestServer| match line(server, "Q.WORKERS q") {
+        Value::Array(workers) => workers.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(line(&mut server, "Q.GET WORKER early QUEUES q"), Value::NullArray);
+    line(&mut server, "Q.PUT q a");
+    assert_eq!(workers(&mut server), 0);
+    line(&mut server, "Q.GET NOACK WORKER late QUEUES q");
+    assert_eq!(workers(&mut server), 1);
+    line(&mut server, "DEL q");
+    assert_eq!(workers(&mut server), 0);
 }

@@ -32,6 +32,21 @@ fn the_longest_waiting_gets_the_message() {
     assert_eq!(server.keys_waited_for(), 0);
 }
 
+/// A consumer that has begun to wait before its queue was made is one of the queue's when it has
+/// got something there.
+#[test]
+fn a_consumer_that_waited_for_its_queue_is_known_when_it_gets_something() {
+    let server = TestServer::start(2);
+    let (mut producer, mut consumer) = (server.connect(), server.connect());
+    consumer.send("Q.GET BLOCK 0 NOACK WORKER w QUEUES q");
+    server.until_waiting(1);
+    assert_eq!(producer.line("Q.WORKERS q"), Value::Array(Vec::new()));
+    producer.line("Q.PUT q a");
+    assert_eq!(body(consumer.receive()), "a");
+    let workers = producer.line("Q.WORKERS q");
+    assert!(matches!(&workers, Value::Array(all) if all.len() == 1), "{workers:?}");
+}
+
 /// How long a client waits for what this does.
 fn waits(server: &TestServer, before: &[&str], meanwhile: &[&str]) -> Duration {
     let (mut other, mut waiter) = (server.connect(), server.connect());
