@@ -44,10 +44,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of a response to bytes of which no request is known.
-const OF_NO_REQUEST: Ending =
-    Ending { connection: Connection::Closes, is_without_body: false, origin: None };
-
 /// See the head of this file.
 pub struct HttpFront {
     server: Arc<Dispatcher>,
@@ -156,7 +152,10 @@ impl Front for HttpFront {
         }
         match self.parse(input, words) {
             Ok(next) => next,
-            Err(problem) => self.close_with(Own::Problem(problem), OF_NO_REQUEST),
+            Err(problem) => {
+                let ending = self.intake.ending(self.origin);
+                self.close_with(Own::Problem(problem), ending)
+            }
         }
     }
 
@@ -206,7 +205,7 @@ impl Front for HttpFront {
         let is_for_now = problem.code == "ERR";
         let status = if is_for_now { Status::ServiceUnavailable } else { problem.status };
         let own = Own::Problem(Problem { status, ..problem }.closing());
-        self.respond_self(&own, OF_NO_REQUEST, out);
+        self.respond_self(&own, Ending::OF_NO_REQUEST, out);
     }
 
     fn deliver(&mut self, message: Output, out: &mut Output) {
@@ -251,7 +250,9 @@ impl Front for HttpFront {
         }
         let text = "the request has not come in time";
         let problem = Problem::new(Status::RequestTimeout, "TIMEOUT", text).closing();
-        self.own = Some((Own::Problem(problem), OF_NO_REQUEST));
+        let ending = self.intake.ending(self.origin);
+        self.own =
+            Some((Own::Problem(problem), Ending { connection: Connection::Closes, ..ending }));
         true
     }
 

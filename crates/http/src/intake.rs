@@ -6,6 +6,7 @@
 //! by the request's number, until the request is answered.
 
 use crate::own::Own;
+use crate::plan::Ending;
 use crate::problem::Problem;
 use basalt_config::HttpSettings;
 use basalt_http1::{Body, ChunkedBody, Head, HeadLimits, HeadReader, Refusal};
@@ -21,6 +22,8 @@ pub(crate) struct Intake {
     reader: HeadReader,
     /// The head of the request at hand, while its body is not there.
     head: Option<Box<Head>>,
+    /// What is there of its head, if that is not known, begins as that of a HEAD.
+    is_for_head: bool,
     /// Bytes of the request at hand that were removed.
     removed: u64,
     /// Bodies that are not as they came, of requests that are not answered.
@@ -73,7 +76,19 @@ impl Intake {
             target_bytes_max: settings.path_bytes_max,
         };
         let bytes = &input.bytes()[input.parsed()..];
-        self.reader.read(bytes, &limits).map_err(|refusal| Problem::from(refusal).closing())
+        let read = self.reader.read(bytes, &limits);
+        if !matches!(read, Ok(Some(_))) {
+            self.is_for_head = is_for_head(bytes);
+        }
+        read.map_err(|refusal| Problem::from(refusal).closing())
+    }
+
+    /// How a response ends that refuses the request at hand, whose head may never have come.
+    pub(crate) fn ending(&self, origin: Option<u16>) -> Ending {
+        match &self.head {
+            Some(head) => Ending::of(head, origin),
+            None => Ending { is_without_body: self.is_for_head, ..Ending::OF_NO_REQUEST },
+        }
     }
 
     /// Keeps the head of the request at hand until more of its body is there.
@@ -216,4 +231,11 @@ impl Intake {
             .map(|head| (unparsed as u64 + self.removed).saturating_sub(head.bytes as u64));
         (self.at_hand, body)
     }
+}
+
+/// Whether what may be no head begins as that of a HEAD: a client that has sent such a request
+/// reads no body.
+fn is_for_head(bytes: &[u8]) -> bool {
+    let start = bytes.iter().position(|&byte| byte != b'\r' && byte != b'\n').unwrap_or(0);
+    bytes[start..].starts_with(b"HEAD ")
 }

@@ -38,6 +38,10 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
+    /// Of a response to bytes of which no request is known.
+    pub(crate) const OF_NO_REQUEST: Ending =
+        Ending { connection: Connection::Closes, is_without_body: false, origin: None };
+
     pub(crate) fn of(head: &Head, origin: Option<u16>) -> Ending {
         let connection = match (head.keeps_alive, head.is_old) {
             (false, _) => Connection::Closes,

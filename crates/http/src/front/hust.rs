@@ -1,7 +1,7 @@
 //! Talks of huststore's interface, whose requests may take several commands, each of which depends
 //! on the reply before it.
 
-use super::{HttpFront, OF_NO_REQUEST};
+use super::HttpFront;
 use crate::general::{General, Spelling};
 use crate::hust::{Said, Talking};
 use crate::own::Own;
@@ -48,9 +48,9 @@ impl HttpFront {
                 self.plan_hust(db, has_room, ending);
                 Next::Request { bytes: 0 }
             }
-            Err(problem) => {
+            Err((problem, ending)) => {
                 words.truncate(before);
-                self.close_with(Own::Problem(problem), OF_NO_REQUEST)
+                self.close_with(Own::Problem(problem), ending)
             }
         }
     }

@@ -56,9 +56,13 @@ impl HttpFront {
             Err(problem) => return self.answer_instead(input, head, Own::Problem(problem)),
         };
         let bytes_max = task.body_bytes_max(&self.settings);
-        let body = match self.intake.arrive(input, &head, bytes_max)? {
-            Arrival::Whole(bytes) => bytes,
-            Arrival::Wants(wanted) => {
+        let body = match self.intake.arrive(input, &head, bytes_max) {
+            Ok(Arrival::Whole(bytes)) => bytes,
+            Err(problem) => {
+                let ending = Ending::of(&head, self.origin);
+                return Ok(self.close_with(Own::Problem(problem), ending));
+            }
+            Ok(Arrival::Wants(wanted)) => {
                 let continues = self.intake.continues(&head);
                 let ending = Ending::of(&head, self.origin);
                 self.intake.put_back(head);

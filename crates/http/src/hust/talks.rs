@@ -163,7 +163,7 @@ impl Talks {
         &mut self,
         input: &mut Input,
         words: &mut Vec<Arg>,
-    ) -> Result<Said, Problem> {
+    ) -> Result<Said, (Problem, Ending)> {
         let Some(Long { talking, stage, has_heard }) = &mut self.long else {
             return Ok(Said::Waits);
         };
@@ -179,8 +179,9 @@ impl Talks {
             talking.make_room(input);
         }
         if let Err(problem) = talking.say(input, words) {
+            let ending = talking.ending;
             self.long = None;
-            return Err(problem);
+            return Err((problem, ending));
         }
         let (db, has_room) = talking.terms();
         Ok(Said::Command { db, has_room, ending: talking.ending })

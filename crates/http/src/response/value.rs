@@ -170,7 +170,9 @@ impl Response<'_> {
         self.head_of_value(&part, len, lines, &all).write(&mut head);
         self.cut();
         self.reply().raw(&head);
-        self.reply().raw(body);
+        if !self.ending.is_without_body {
+            self.reply().raw(body);
+        }
     }
 
     pub(crate) fn no_such_part(&mut self, len: usize) {

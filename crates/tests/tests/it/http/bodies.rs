@@ -135,3 +135,33 @@ fn connections_end_when_they_are_to() {
     assert!(ends("GET /v1/strings/k HTTP/1.0\r\n\r\n"));
     assert!(!ends("GET /v1/strings/k HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
 }
+
+/// Also of one in which something is wrong, and of one that a page may read.
+#[test]
+fn no_response_to_a_head_has_a_body() {
+    let options = [("http-cors-origins", "http://listed"), ("http-head-timeout", "1")];
+    let (_server, address) = start(&options);
+    let mut http = client(address);
+    http.ask("PUT /v1/strings/k", "", b"hello");
+    http.ask("PUT /v1/strings/large", "", &[b'x'; 100_000]);
+    let listed = "Origin: http://listed\r\n";
+    for (line, status) in [("k", 200), ("large", 200), ("none", 404)] {
+        let head = http.ask(&format!("HEAD /v1/strings/{line}"), listed, b"");
+        assert_eq!(head.status, status, "{line}");
+        assert_eq!(http.ask("GET /health/live", "", b"").status, 200, "{line}");
+    }
+    let chunked = "Transfer-Encoding: chunked\r\n\r\n";
+    for (rest, status) in [
+        (format!("Host: localhost\r\n{chunked}zz\r\n"), 400),
+        ("Host: localhost\r\nContent-Length: 9999999999\r\n\r\n".to_owned(), 413),
+        ("Host : localhost\r\n\r\n".to_owned(), 400),
+        (format!("X: {}", "x".repeat(20_000)), 431),
+        ("Host: localhost\r\nContent-Length: 5\r\n\r\n".to_owned(), 408),
+        ("Host: ".to_owned(), 408),
+    ] {
+        let mut http = client(address);
+        http.send(format!("\r\nHEAD /v1/strings/k HTTP/1.1\r\n{rest}")).unwrap();
+        assert_eq!(http.response_to("HEAD").unwrap().status, status, "{rest}");
+        assert_eq!(http.read_to_end().unwrap(), 0, "{rest}");
+    }
+}
