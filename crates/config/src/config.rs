@@ -46,6 +46,14 @@ impl Snapshot {
         let settings = Arc::new(Settings::from_values(&values));
         Snapshot { values: Arc::new(values), settings }
     }
+
+    /// What other values make of this one.
+    pub(crate) fn changed_to(&self, values: Values) -> Snapshot {
+        let (mut settings, before) = (Settings::from_values(&values), &self.settings.clients);
+        let is_changed = settings.clients.password != before.password;
+        settings.clients.password_changes = before.password_changes + u64::from(is_changed);
+        Snapshot { values: Arc::new(values), settings: Arc::new(settings) }
+    }
 }
 
 /// One line of CONFIG GET's answer.

@@ -84,7 +84,7 @@ impl<'a> PreparedSet<'a> {
             }
         }
         let notices = changed.iter().filter_map(|&id| notice::on_change(id, &values)).collect();
-        let after = Snapshot::of(values);
+        let after = before.changed_to(values);
         let changed = changed.into_iter().map(OptionId::spec).collect();
         Ok(PreparedSet { config, changing, before, after, changed, notices })
     }

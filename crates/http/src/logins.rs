@@ -3,7 +3,7 @@
 //! A token is 256 random bits. Only its SHA-1 is kept: in the memory of the server there is no
 //! token to be found. That two texts can be made with one SHA-1 does not help to find a random one.
 
-use basalt_config::{HttpSettings, Secret, Settings};
+use basalt_config::{HttpSettings, Settings};
 use basalt_env::Entropy;
 use basalt_http1::base64::{self, Alphabet};
 use basalt_stdx::lock_rank::LeafRwLock;
@@ -24,8 +24,8 @@ impl Default for Logins {
 
 #[derive(Debug, Default)]
 struct Granted {
-    /// For which password.
-    password: Option<Secret>,
+    /// For which password: the one after this many changes.
+    password_changes: u64,
     /// When each ends, in unix milliseconds.
     ends: BTreeMap<[u8; 20], u64>,
 }
@@ -37,13 +37,11 @@ impl Logins {
         let mut token = Vec::new();
         base64::encode(&bits, Alphabet::Url, &mut token);
         let mut granted = self.granted.write();
-        if granted.password != settings.clients.password {
-            *granted =
-                Granted { password: settings.clients.password.clone(), ends: BTreeMap::new() };
+        if granted.is_for(settings.clients.password_changes) {
+            granted.make_room(now_ms, &settings.http);
+            let lasts_ms = settings.http.login_time.as_millis() as u64;
+            granted.ends.insert(hash(&token), now_ms.saturating_add(lasts_ms));
         }
-        granted.make_room(now_ms, &settings.http);
-        let lasts_ms = settings.http.login_time.as_millis() as u64;
-        granted.ends.insert(hash(&token), now_ms.saturating_add(lasts_ms));
         String::from_utf8(token).expect("base64 is text")
     }
 
@@ -51,13 +49,23 @@ impl Logins {
     pub(crate) fn end_of(&self, token: &[u8], now_ms: u64, settings: &Settings) -> Option<u64> {
         let hash = hash(token);
         let granted = self.granted.read();
-        let is_for_this = granted.password == settings.clients.password;
+        let is_for_this = granted.password_changes == settings.clients.password_changes;
         let end_ms = granted.ends.get(&hash).copied().filter(|&end_ms| end_ms > now_ms)?;
         is_for_this.then_some(end_ms)
     }
 }
 
 impl Granted {
+    /// Whether what is granted is for the password after this many changes; forgets what was for
+    /// one before. It is not if a thread that grants has not seen the latest change yet: its token
+    /// has ended with the password.
+    fn is_for(&mut self, password_changes: u64) -> bool {
+        if self.password_changes < password_changes {
+            *self = Granted { password_changes, ends: BTreeMap::new() };
+        }
+        self.password_changes == password_changes
+    }
+
     /// If there are as many as there may be, the one goes that would end first.
     fn make_room(&mut self, now_ms: u64, settings: &HttpSettings) {
         if self.ends.len() < settings.logins_max {
@@ -82,17 +90,17 @@ mod tests {
     use basalt_config::Config;
     use basalt_env::SeededEntropy;
 
-    fn settings(password: &str, most: &str) -> std::sync::Arc<Settings> {
-        let config = Config::default();
+    /// The settings after another password.
+    fn with_password(config: &Config, password: &str) -> std::sync::Arc<Settings> {
         config.adjust("requirepass", password).unwrap();
-        config.adjust("http-logins-max", most).unwrap();
         config.settings()
     }
 
     #[test]
     fn a_token_holds_for_its_time_and_its_password() {
         let (logins, entropy) = (Logins::default(), SeededEntropy::new(1));
-        let (settings, other) = (settings("one", "10"), settings("two", "10"));
+        let config = Config::default();
+        let (settings, other) = (with_password(&config, "one"), with_password(&config, "two"));
         let token = logins.grant(&entropy, 1000, &settings);
         let end_ms = 1000 + 12 * 3600 * 1000;
         let end_of =
@@ -103,14 +111,35 @@ mod tests {
         assert_eq!(end_of(&token, 1000, &other), None);
         assert_eq!(end_of("no token", 1000, &settings), None);
         // With another password, those for the one before are forgotten.
-        logins.grant(&entropy, 1000, &other);
+        let new = logins.grant(&entropy, 1000, &other);
         assert_eq!(end_of(&token, 1000, &settings), None);
+        // A thread that has not seen the change grants nothing, and takes nothing away.
+        let late = logins.grant(&entropy, 1000, &settings);
+        assert_eq!((end_of(&late, 1000, &settings), end_of(&late, 1000, &other)), (None, None));
+        assert_eq!(end_of(&new, 1000, &other), Some(end_ms));
+    }
+
+    #[test]
+    fn a_token_ends_with_its_password_even_if_that_comes_back() {
+        let (logins, entropy) = (Logins::default(), SeededEntropy::new(1));
+        let config = Config::default();
+        let settings = with_password(&config, "one");
+        let token = logins.grant(&entropy, 1000, &settings);
+        let holds = |settings: &Settings| logins.end_of(token.as_bytes(), 1000, settings).is_some();
+        assert!(holds(&settings));
+        config.adjust("maxclients", "77").unwrap();
+        assert!(holds(&with_password(&config, "one")), "it has not changed");
+        for password in ["two", "one", "", "one"] {
+            assert!(!holds(&with_password(&config, password)), "{password}");
+        }
     }
 
     #[test]
     fn of_too_many_the_oldest_goes() {
         let (logins, entropy) = (Logins::default(), SeededEntropy::new(1));
-        let settings = settings("one", "3");
+        let config = Config::default();
+        config.adjust("http-logins-max", "3").unwrap();
+        let settings = with_password(&config, "one");
         let tokens: Vec<String> =
             (0..5).map(|number| logins.grant(&entropy, 1000 + number, &settings)).collect();
         let hold = tokens.iter().map(|it| logins.end_of(it.as_bytes(), 2000, &settings).is_some());

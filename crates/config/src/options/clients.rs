@@ -111,6 +111,9 @@ pub struct ClientSettings {
     pub idle_timeout_s: u64,
     /// `requirepass`; `None` asks for none.
     pub password: Option<Secret>,
+    /// How often `requirepass` has changed since the start: what was granted for a password ends
+    /// with it, even if it comes back.
+    pub password_changes: u64,
     /// `client-query-buffer-limit`.
     pub query_buffer_bytes_max: usize,
     /// `client-output-buffer-limit`.
@@ -127,6 +130,7 @@ impl ClientSettings {
             clients_max: values.number("maxclients"),
             idle_timeout_s: values.number("timeout"),
             password: values.secret("requirepass"),
+            password_changes: 0,
             query_buffer_bytes_max: values.number("client-query-buffer-limit"),
             output_limits: values.output_limits("client-output-buffer-limit"),
             debug_command: permission(values.word("enable-debug-command")),
