@@ -34,6 +34,10 @@ pub const COMMANDS: &[Entry] = &[
     purge::Q_PURGE,
     purge::Q_REVIVE,
     config::Q_CONFIG,
+    config::Q_CONFIG_GET,
+    config::Q_CONFIG_HELP,
+    config::Q_CONFIG_INIT,
+    config::Q_CONFIG_SET,
     stat::Q_STAT,
     stat::Q_WORKERS,
 ];

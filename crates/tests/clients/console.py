@@ -60,7 +60,7 @@ def fill():
     for at in range(5):
         command("XADD", "events", "*", "kind", "login", "user", str(at))
     command("XGROUP", "CREATE", "events", "workers", "0")
-    command("Q.CONFIG", "mail", "SET", "deliveries-max", "1")
+    command("Q.CONFIG", "SET", "mail", "deliveries-max", "1")
     command("Q.PUT", "mail", HOSTILE)
     [[_, token, *_]] = command("Q.GET", "QUEUES", "mail")
     command("Q.NACK", "mail", token, "DEAD")

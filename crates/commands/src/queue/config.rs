@@ -1,37 +1,109 @@
-//! Q.CONFIG.
+//! Q.CONFIG: the settings of a queue.
 
-use super::edit;
 use super::options::{lease_ms, time_ms};
+use super::{edit, queue_at};
+use crate::help::{container, help};
 use basalt_call::entry::{Entry, Run};
-use basalt_engine::{Absent, Txn};
+use basalt_engine::{Absent, Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, Subcommands};
 use basalt_value::Queue;
 use basalt_value::queue::{Full, Paused, Settings};
 
 pub(super) const Q_CONFIG: Entry = Entry {
     spec: CommandSpec {
         name: "q.config",
-        synopsis: "key <GET | <SET | INIT> setting value [setting value ...]>",
+        group: Group::Stream,
+        subcommands: Subcommands::Required,
+        since: "0.1.0",
+        complexity: "Depends on the subcommand",
+        summary: "The container of commands about the settings of queues.",
+        examples: &[
+            "Q.CONFIG nosuch q => (error) ERR unknown subcommand 'nosuch'. Try Q.CONFIG HELP.",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(container),
+    ..Entry::DEFAULT
+};
+
+pub(super) const Q_CONFIG_GET: Entry = Entry {
+    spec: CommandSpec {
+        name: "q.config|get",
+        synopsis: "key",
+        group: Group::Stream,
+        flags: Flags::of(&[Flag::Readonly, Flag::Fast]),
+        keys: &[KeyUse::READ],
+        since: "0.1.0",
+        complexity: "O(1)",
+        summary: "Returns the settings of a queue.",
+        examples: &[
+            "Q.CONFIG GET q => (nil)",
+            "Q.CONFIG SET q lease 60000 => OK",
+            r#"Q.CONFIG GET q => ["lease", (integer) 60000, "deliveries-max", (integer) 0, "max", (integer) 0, "max-bytes", (integer) 0, "full", "reject", "inflight-max", (integer) 0, "paused", "no", "overdue-first", "no", "dedup-window", (integer) 300000, "dedup-max", (integer) 100000, "durable", "no"]"#,
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(get),
+    ..Entry::DEFAULT
+};
+
+pub(super) const Q_CONFIG_HELP: Entry = Entry {
+    spec: CommandSpec {
+        name: "q.config|help",
+        group: Group::Stream,
+        flags: Flags::of(&[Flag::Loading, Flag::Stale]),
+        since: "0.1.0",
+        complexity: "O(1)",
+        summary: "Shows the subcommands of Q.CONFIG.",
+        examples: &["Q.CONFIG HELP => (any)"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(help),
+    ..Entry::DEFAULT
+};
+
+pub(super) const Q_CONFIG_INIT: Entry = Entry {
+    spec: CommandSpec {
+        name: "q.config|init",
+        synopsis: "key setting value [setting value ...]",
+        group: Group::Stream,
+        flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
+        keys: &[KeyUse::CREATE],
+        since: "0.1.0",
+        complexity: "O(N) with N settings",
+        summary: "Makes a queue with these settings, and leaves one that is there as it is.",
+        examples: &[
+            "Q.CONFIG INIT q lease 1000 => OK",
+            "Q.CONFIG INIT q lease 2000 => OK",
+            "Q.CONFIG INIT q colour blue => (error) ERR a queue has no setting 'colour'",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(init),
+    ..Entry::DEFAULT
+};
+
+pub(super) const Q_CONFIG_SET: Entry = Entry {
+    spec: CommandSpec {
+        name: "q.config|set",
+        synopsis: "key setting value [setting value ...]",
         group: Group::Stream,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
         keys: &[KeyUse::UPDATE],
         since: "0.1.0",
         complexity: "O(N) with N settings",
-        summary: "Returns or changes the settings of a queue; INIT makes a queue with them and leaves one that is there as it is. Settings: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max, durable.",
+        summary: "Changes settings of a queue, which is made if it is not there: lease, deliveries-max, max, max-bytes, full, inflight-max, paused, overdue-first, dedup-window, dedup-max, durable.",
         examples: &[
-            "Q.CONFIG q GET => (nil)",
-            "Q.CONFIG q SET lease 60000 deliveries-max 5 full drop-oldest => OK",
-            "Q.CONFIG q INIT lease 1000 => OK",
-            r#"Q.CONFIG q GET => ["lease", (integer) 60000, "deliveries-max", (integer) 5, "max", (integer) 0, "max-bytes", (integer) 0, "full", "drop-oldest", "inflight-max", (integer) 0, "paused", "no", "overdue-first", "no", "dedup-window", (integer) 300000, "dedup-max", (integer) 100000, "durable", "no"]"#,
-            "Q.CONFIG q SET paused sometimes => (error) ERR paused must be no, put, get or all",
-            "Q.CONFIG q SET colour blue => (error) ERR a queue has no setting 'colour'",
+            "Q.CONFIG SET q lease 60000 deliveries-max 5 full drop-oldest => OK",
+            "Q.CONFIG SET q paused sometimes => (error) ERR paused must be no, put, get or all",
+            "Q.CONFIG SET q colour blue => (error) ERR a queue has no setting 'colour'",
         ],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Write(config),
+    run: Run::Write(set),
     ..Entry::DEFAULT
 };
 
@@ -40,33 +112,47 @@ const PAUSED: [(&str, Paused); 4] =
 const FULL: [(&str, Full); 2] = [("reject", Full::Reject), ("drop-oldest", Full::DropOldest)];
 const YES_NO: [(&str, bool); 2] = [("no", false), ("yes", true)];
 
-fn config(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    if args.is(2, "get") && args.len() == 3 {
-        return get(txn, args, reply);
-    }
-    let is_init = args.is(2, "init");
-    if !(is_init || args.is(2, "set")) || args.len() < 5 || args.len().is_multiple_of(2) {
-        return Err(CommandError::SYNTAX);
-    }
+fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let queue = txn.collection::<Queue>(args.key(0))?;
-    let is_left = is_init && queue.is_some();
-    let mut settings = queue.map_or(Settings::DEFAULT, |queue| *queue.settings());
-    for index in (3..args.len()).step_by(2) {
-        set(&mut settings, args.word(index), args.word(index + 1))?;
-    }
-    if is_left {
+    let settings = changed(queue.map_or(Settings::DEFAULT, |queue| *queue.settings()), args)?;
+    change(&settings, txn, args, reply)
+}
+
+fn init(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let settings = changed(Settings::DEFAULT, args)?;
+    if txn.collection::<Queue>(args.key(0))?.is_some() {
         reply.ok();
         return Ok(());
     }
+    change(&settings, txn, args, reply)
+}
+
+/// These settings, with what a call says instead of some.
+fn changed(mut settings: Settings, args: &Args<'_>) -> Result<Settings, CommandError> {
+    if args.len().is_multiple_of(2) {
+        return Err(CommandError::SYNTAX);
+    }
+    for index in (3..args.len()).step_by(2) {
+        set_one(&mut settings, args.word(index), args.word(index + 1))?;
+    }
+    Ok(settings)
+}
+
+fn change(
+    settings: &Settings,
+    txn: &mut Txn<'_>,
+    args: &Args<'_>,
+    reply: &mut Reply<'_>,
+) -> CommandResult {
     edit(txn, args.key(0), Absent::Create, "q.config", |queue, now_ms, edits| {
-        queue.set_settings(&settings, now_ms, edits);
+        queue.set_settings(settings, now_ms, edits);
     })?;
     reply.ok();
     Ok(())
 }
 
-fn get(txn: &Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let Some(queue) = txn.collection::<Queue>(args.key(0))? else {
+fn get(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let Some(queue) = queue_at(view, args.key(0))? else {
         reply.null();
         return Ok(());
     };
@@ -97,7 +183,7 @@ fn word<T: PartialEq>(name: &str, words: &[(&str, T)], value: T, reply: &mut Rep
     reply.bulk(word.as_bytes());
 }
 
-fn set(settings: &mut Settings, name: &[u8], value: &[u8]) -> CommandResult {
+fn set_one(settings: &mut Settings, name: &[u8], value: &[u8]) -> CommandResult {
     match name.to_ascii_lowercase().as_slice() {
         b"lease" => settings.lease_ms = lease_ms(value)?,
         b"deliveries-max" => settings.deliveries_max = limit(value)?,

@@ -28,9 +28,9 @@ pub(super) const Q_PUT: Entry = Entry {
             r#"Q.PUT q again DEDUP order-17 => "0-2""#,
             r#"Q.PUT q later DELAY 60000 TTL 3600000 => "0-3""#,
             "Q.PUT q x PRIORITY 10 => (error) ERR priority is out of range: from 0 to 9",
-            "Q.CONFIG q SET max 4 => OK",
+            "Q.CONFIG SET q max 4 => OK",
             "Q.PUT q x => (error) QFULL the queue is full",
-            "Q.CONFIG q SET paused put => OK",
+            "Q.CONFIG SET q paused put => OK",
             "Q.PUT q x => (error) QLOCKED the queue takes no messages",
         ],
         ..CommandSpec::DEFAULT
@@ -52,7 +52,7 @@ pub(super) const Q_MPUT: Entry = Entry {
         examples: &[
             r#"Q.MPUT q 2 a b => ["0-1", "0-2"]"#,
             r#"Q.MPUT q 1 c PRIORITY 5 => ["5-1"]"#,
-            "Q.CONFIG q SET max 4 => OK",
+            "Q.CONFIG SET q max 4 => OK",
             "Q.MPUT q 2 d e => (error) QFULL the queue is full",
             "Q.LEN q => (integer) 3",
         ],

@@ -14,7 +14,7 @@ const BODY_MAX = 200;
 
 export async function view(root, { db, key, isUnlocked, changed }) {
   const word = toWord(key);
-  const [stat, settings, workers] = await Promise.all([["Q.STAT", word], ["Q.CONFIG", word, "GET"], ["Q.WORKERS", word]].map((words) => command(words, { db })));
+  const [stat, settings, workers] = await Promise.all([["Q.STAT", word], ["Q.CONFIG", "GET", word], ["Q.WORKERS", word]].map((words) => command(words, { db })));
   const body = h("div", { role: "tabpanel", "aria-label": "Messages" });
   const tabs = STATES.map((state) => button(`${state} ${count(stat[state])}`, () => choose(state), { role: "tab" }));
   const list = h("div.tabs", { role: "tablist", "aria-label": "State of the messages", onkeydown: (event) => {

@@ -1,6 +1,7 @@
 //! The life of messages, command by command, as clients see it.
 
 use crate::harness::TestServer;
+use basalt_engine::Refusal;
 use basalt_resp::Value;
 
 fn bulk(text: &str) -> Value {
@@ -107,7 +108,7 @@ fn the_end_of_a_lease_is_told_while_it_lasts() {
 #[test]
 fn a_message_that_fails_too_often_is_dead_until_it_is_revived() {
     let mut server = TestServer::new();
-    line(&mut server, "Q.CONFIG q SET deliveries-max 2 lease 10");
+    line(&mut server, "Q.CONFIG SET q deliveries-max 2 lease 10");
     line(&mut server, "Q.PUT q a TTL 1000");
     for deliveries in 1..=2 {
         assert_eq!(get(&mut server, "Q.GET QUEUES q")[0].2, deliveries);
@@ -150,7 +151,7 @@ fn a_queue_is_a_key_like_others() {
         "Q.GET QUEUES s",
         "Q.ACK s 0-1-1",
         "Q.STAT s",
-        "Q.CONFIG s GET",
+        "Q.CONFIG GET s",
         "GET q",
         "XADD q * f v",
     ] {
@@ -193,12 +194,37 @@ fn an_empty_poll_changes_nothing() {
 fn a_queue_that_is_paused_refuses_or_waits() {
     let mut server = TestServer::new();
     line(&mut server, "Q.PUT q a");
-    line(&mut server, "Q.CONFIG q SET paused all");
+    line(&mut server, "Q.CONFIG SET q paused all");
     let refused = line(&mut server, "Q.PUT q b");
     assert!(matches!(refused, Value::Error(text) if text.starts_with(b"QLOCKED")));
     assert_eq!(line(&mut server, "Q.GET QUEUES q"), Value::NullArray);
-    line(&mut server, "Q.CONFIG q SET paused no");
+    line(&mut server, "Q.CONFIG SET q paused no");
     assert_eq!(bodies(&get(&mut server, "Q.GET QUEUES q")), ["a"]);
+}
+
+/// Reading settings is no change, whatever stands beside it.
+#[test]
+fn settings_are_read_where_nothing_may_be_changed() {
+    let mut server = TestServer::new();
+    line(&mut server, "Q.CONFIG SET q max 7");
+    let max = |reply: Value| match reply {
+        Value::Array(settings) => settings[5].clone(),
+        other => panic!("{other:?}"),
+    };
+    let script = "return redis.call('q.config', 'get', KEYS[1])";
+    assert_eq!(max(server.run(&["EVAL_RO", script, "1", "q"])), Value::Integer(7));
+    let script = script.replace("get", "set").replace("[1]", "[1], 'max', 8");
+    assert!(matches!(server.run(&["EVAL_RO", &script, "1", "q"]), Value::Error(_)));
+    server.log.refuse(Some(Refusal::DiskFull));
+    assert_eq!(max(line(&mut server, "Q.CONFIG GET q")), Value::Integer(7));
+    line(&mut server, "MULTI");
+    line(&mut server, "Q.CONFIG GET q");
+    let Value::Array(mut replies) = line(&mut server, "EXEC") else { panic!("it is aborted") };
+    assert_eq!(max(replies.remove(0)), Value::Integer(7));
+    let refused = line(&mut server, "Q.CONFIG SET q max 8");
+    assert!(matches!(refused, Value::Error(text) if text.starts_with(b"MISCONF")));
+    let told = server.run_for_bytes(&["COMMAND", "INFO", "q.config|get"]);
+    assert!(told.windows(8).any(|word| word == b"readonly"), "{}", told.escape_ascii());
 }
 
 /// Names are the client's to choose: what is kept of them is bounded, and counted.
@@ -220,7 +246,7 @@ fn consumers_take_little_memory_and_count() {
     let added = used(&server) - empty;
     assert!(added < 10_000, "the queues are not there: {added}");
     for number in 0..3_000 {
-        line(&mut server, &format!("Q.CONFIG {{tag}}there{number} SET lease 1000"));
+        line(&mut server, &format!("Q.CONFIG SET {{tag}}there{number} lease 1000"));
     }
     let before = used(&server);
     ask(&mut server, "there");

@@ -79,7 +79,7 @@ impl Commands {
                     "overdue-first yes",
                     "overdue-first no lease 1000",
                 ]);
-                format!("Q.CONFIG {key} SET {setting}")
+                format!("Q.CONFIG SET {key} {setting}")
             }
             17 => format!("Q.REVIVE {key} ALL"),
             18 if self.random.chance(1, 6) => format!("Q.PURGE {key} PRIORITY 7"),

@@ -36,7 +36,7 @@ fn crash_and_compare(seed: u64, checkpoint_at: Option<usize>) {
             assert_eq!(reopened.run_for_bytes(&peek), before, "seed {seed}, {state} of {key}");
             bytes += before.len();
         }
-        for command in [["Q.STAT", key].as_slice(), &["Q.CONFIG", key, "GET"], &["TYPE", key]] {
+        for command in [["Q.STAT", key].as_slice(), &["Q.CONFIG", "GET", key], &["TYPE", key]] {
             let before = server.run_for_bytes(command);
             assert_eq!(reopened.run_for_bytes(command), before, "seed {seed}, {command:?}");
         }

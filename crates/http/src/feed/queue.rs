@@ -41,7 +41,7 @@ impl QueueFeed {
     }
 
     pub(super) fn opening(&self) -> Words {
-        words("Q.CONFIG", &[&self.key, b"GET"])
+        words("Q.CONFIG GET", &[&self.key])
     }
 
     /// How many more messages the client may hold.

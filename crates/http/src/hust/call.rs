@@ -36,7 +36,7 @@ pub(super) fn ask(given: &Given<'_>) -> Started {
     let mut start = given.name("queue")?;
     given.content("body")?;
     start.push(BETWEEN);
-    let first = vec!["Q.CONFIG".into(), QUEUE.into(), "INIT".into(), SETTINGS.into()];
+    let first = vec!["Q.CONFIG INIT".into(), QUEUE.into(), SETTINGS.into()];
     let time = [Word::Fixed("TIMEOUT"), WAIT_MS.into()];
     let words = vec!["Q.CALL".into(), QUEUE.into(), Word::BodyBehind(start)];
     let words = words.into_iter().chain(time).collect();

@@ -24,7 +24,7 @@ pub(super) fn ack(given: &Given<'_>) -> Started {
 
 /// `max queue num`: not of a queue that is locked.
 pub(super) fn max(given: &Given<'_>) -> Started {
-    let settings = command(vec!["Q.CONFIG".into(), given.name("queue")?.into(), "GET".into()]);
+    let settings = command(vec!["Q.CONFIG GET".into(), given.name("queue")?.into()]);
     Ok(Box::new(Guarded { settings, change: queue::max(given)?, is_looking: true }))
 }
 

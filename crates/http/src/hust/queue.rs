@@ -30,7 +30,7 @@ pub(super) fn put(given: &Given<'_>) -> Started {
     let queue = given.name("queue")?;
     let mut words = vec!["Q.PUT".into(), queue.clone().into(), given.content("item")?];
     words.extend(["PRIORITY".into(), priority(given)?.unwrap_or(0).into()]);
-    let first = vec!["Q.CONFIG".into(), queue.into(), "INIT".into(), SETTINGS.into()];
+    let first = vec!["Q.CONFIG INIT".into(), queue.into(), SETTINGS.into()];
     Ok(Two::talk(command(first), command(words), |_| None, done))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn purge(given: &Given<'_>) -> Started {
 
 fn set(given: &Given<'_>, name: &'static str, value: Word) -> Started {
     let queue = given.name("queue")?;
-    let words = vec!["Q.CONFIG".into(), queue.clone().into(), "SET".into(), name.into(), value];
+    let words = vec!["Q.CONFIG SET".into(), queue.clone().into(), name.into(), value];
     Ok(of_existing(queue, words, done))
 }
 

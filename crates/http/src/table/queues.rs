@@ -59,9 +59,9 @@ pub(super) const QUEUE: Route = Route {
         },
         Operation {
             method: Method::Patch,
-            summary: "Changes settings, and makes the queue if there is none (Q.CONFIG)",
+            summary: "Changes settings, and makes the queue if there is none (Q.CONFIG SET)",
             body: Body::Json(Items::Fields),
-            run: Run::Command(&[Word("Q.CONFIG"), Key, Word("SET"), Raw], Answer::Done),
+            run: Run::Command(&[Word("Q.CONFIG SET"), Key, Raw], Answer::Done),
             statuses: &[204],
             ..Operation::DEFAULT
         },
@@ -128,8 +128,8 @@ pub(super) const QUEUE: Route = Route {
 pub(super) const SETTINGS: Route = Route {
     path: &[Segment::Text("v1"), Segment::Text("queues"), Segment::Key, Segment::Text("settings")],
     operations: &[Operation {
-        summary: "The settings of a queue (Q.CONFIG)",
-        run: Run::Command(&[Word("Q.CONFIG"), Key, Word("GET")], Answer::Shaped(Shape::Whole)),
+        summary: "The settings of a queue (Q.CONFIG GET)",
+        run: Run::Command(&[Word("Q.CONFIG GET"), Key], Answer::Shaped(Shape::Whole)),
         statuses: &[200, 404],
         ..Operation::DEFAULT
     }],

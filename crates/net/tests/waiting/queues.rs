@@ -85,8 +85,8 @@ fn a_time_that_comes_nearer_wakes() {
     let far = &["Q.PUT q b DELAY 15000"][..];
     let waited = waits(&server, far, &["Q.PUT q a DELAY 150"]);
     assert!(waited < LATE, "{waited:?}");
-    let paused = &["Q.PUT q a", "Q.CONFIG q SET paused get"][..];
-    let waited = waits(&server, paused, &["Q.CONFIG q SET paused no"]);
+    let paused = &["Q.PUT q a", "Q.CONFIG SET q paused get"][..];
+    let waited = waits(&server, paused, &["Q.CONFIG SET q paused no"]);
     assert!(waited < LATE, "{waited:?}");
 }
 
@@ -162,7 +162,7 @@ fn what_a_durable_queue_answers_is_on_disk_whatever_the_policy() {
     for policy in [FsyncPolicy::Never, FsyncPolicy::EverySecond] {
         let server = TestServer::start_with(2, policy);
         let (mut producer, mut other) = (server.connect(), server.connect());
-        other.line("Q.CONFIG q SET durable yes");
+        other.line("Q.CONFIG SET q durable yes");
         other.line("SET before x");
         server.disk.hold_syncs();
         producer.send("Q.PUT q body");
@@ -186,7 +186,7 @@ fn what_a_durable_queue_answers_is_on_disk_whatever_the_policy() {
         server.disk.release_syncs();
         assert!(matches!(producer.receive(), Value::Array(replies) if replies.len() == 2));
         // The next one waits for no disk.
-        other.line("Q.CONFIG q SET durable no");
+        other.line("Q.CONFIG SET q durable no");
         server.disk.hold_syncs();
         let Value::Bulk(_) = producer.line("Q.PUT q last") else { panic!("it was put") };
         server.disk.release_syncs();
@@ -197,7 +197,7 @@ fn what_a_durable_queue_answers_is_on_disk_whatever_the_policy() {
 fn a_durable_queue_says_when_nobody_knows() {
     let server = TestServer::start_with(1, FsyncPolicy::EverySecond);
     let mut producer = server.connect();
-    producer.line("Q.CONFIG q SET durable yes");
+    producer.line("Q.CONFIG SET q durable yes");
     server.disk.hold_syncs();
     producer.send("Q.PUT q body");
     server.until(|server| server.disk.syncs_waiting() > 0);

@@ -57,7 +57,7 @@ impl Talk for Stat {
         let queue = self.queue.clone().into();
         match self.stage {
             Stage::Counts => command(vec!["Q.STAT".into(), queue]),
-            Stage::Settings(_) => command(vec!["Q.CONFIG".into(), queue, "GET".into()]),
+            Stage::Settings(_) => command(vec!["Q.CONFIG GET".into(), queue]),
             Stage::Window => push::info(&self.queue),
         }
     }

@@ -154,7 +154,7 @@ fn a_lease_that_ends_and_the_end_of_the_queue_give_room() {
     let (server, address) = start(&[]);
     let mut resp = redis(server.address());
     put(&mut resp, &["a"]);
-    resp.run("Q.CONFIG q SET lease 300").unwrap();
+    resp.run("Q.CONFIG SET q lease 300").unwrap();
     let mut feed = events(address, "/v1/queues/q");
     for deliveries in 1..=3 {
         assert_eq!(delivery(&mut feed)["deliveries"], json!(deliveries));

@@ -141,7 +141,7 @@ fn credit_is_the_clients_to_give() {
     for number in 0..9 {
         put(&mut resp, "q", number.to_string().as_bytes());
     }
-    resp.run("Q.CONFIG q SET lease 3600000").unwrap();
+    resp.run("Q.CONFIG SET q lease 3600000").unwrap();
     let mut consumer = Socket::open(address, "/v1/queues/q");
     let first = consumer.hear();
     assert_eq!(first["body"], json!("0"));
@@ -176,7 +176,7 @@ fn credit_is_the_clients_to_give() {
 fn a_lease_that_ends_returns_its_credit() {
     let (server, address) = start(&[]);
     let mut resp = redis(server.address());
-    resp.run("Q.CONFIG q SET lease 300").unwrap();
+    resp.run("Q.CONFIG SET q lease 300").unwrap();
     put(&mut resp, "q", b"a");
     let mut consumer = Socket::open(address, "/v1/queues/q");
     assert_eq!(consumer.hear()["deliveries"], json!(1));
@@ -423,7 +423,7 @@ fn a_client_that_is_not_there_is_let_go() {
     let (server, address) = start(&[("http-socket-ping", "1"), ("http-idle-timeout", "1")]);
     let mut resp = redis(server.address());
     put(&mut resp, "q", b"a");
-    resp.run("Q.CONFIG q SET lease 3600000").unwrap();
+    resp.run("Q.CONFIG SET q lease 3600000").unwrap();
     let mut there = Socket::open(address, "/v1/queues/other");
     let reading = std::thread::spawn(move || there.hear());
     let (mut silent, mut back) = upgraded(address, "/v1/queues/q", "").into_parts();

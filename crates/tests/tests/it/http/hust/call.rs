@@ -147,7 +147,7 @@ fn item_13_who_is_not_answered_in_time_is_told() {
 fn item_13_the_call_of_a_lost_worker_is_taken_by_another_one() {
     let (server, address) = start(&[]);
     let mut resp = redis(server.address());
-    resp.run("Q.CONFIG hust:rpc SET lease 100").unwrap();
+    resp.run("Q.CONFIG SET hust:rpc lease 100").unwrap();
     let mut caller = ask(address, "sums", b"1");
     let (mut lost, mut other) = (client(address), client(address));
     let (_, old, _) = take(&mut lost);
@@ -155,7 +155,7 @@ fn item_13_the_call_of_a_lost_worker_is_taken_by_another_one() {
     let (queue, token, body) = take(&mut other);
     assert_eq!((queue.as_str(), &body[..]), ("sums", &b"1"[..]));
     assert_ne!(token, old);
-    resp.run("Q.CONFIG hust:rpc SET lease 60000").unwrap();
+    resp.run("Q.CONFIG SET hust:rpc lease 60000").unwrap();
     assert_eq!(answer(&mut other, &old, b"of the lost one"), 404);
     // The lease was short when the call was taken again, so it may have been over since.
     let mut token = token;
@@ -186,7 +186,7 @@ fn item_13_a_caller_that_goes_takes_its_call_back() {
 fn item_13_calls_are_bounded() {
     let (server, address) = start(&[]);
     let mut resp = redis(server.address());
-    resp.run("Q.CONFIG hust:rpc INIT max 2").unwrap();
+    resp.run("Q.CONFIG INIT hust:rpc max 2").unwrap();
     let _callers: Vec<_> = (0..2).map(|_| ask(address, "sums", b"1")).collect();
     let mut http = client(address);
     wait_for_tasks(&mut http, 2);
@@ -195,7 +195,7 @@ fn item_13_calls_are_bounded() {
     assert_eq!(answer(&mut http, &token, b"1"), 200);
     let _third = ask(address, "sums", b"1");
     wait_for_tasks(&mut http, 2);
-    let settings = |resp: &mut Connection| format!("{:?}", resp.run("Q.CONFIG hust:rpc GET"));
+    let settings = |resp: &mut Connection| format!("{:?}", resp.run("Q.CONFIG GET hust:rpc"));
     let before = settings(&mut resp);
     resp.run("DEL hust:rpc").unwrap();
     let _caller = ask(address, "sums", b"1");

@@ -68,7 +68,7 @@ fn item_11_what_is_not_acknowledged_comes_again_before_the_others() {
         assert_eq!(hust.mq("ack?queue=absent&token=0:1.1").status, 412);
         assert_eq!(hust.mq("ack?queue=q&token=nonsense").status, 400);
         // A lease as short as a test needs it; huststore's are minutes.
-        let lease = br#"["Q.CONFIG","q","SET","lease","100"]"#;
+        let lease = br#"["Q.CONFIG","SET","q","lease","100"]"#;
         let json = "Content-Type: application/json\r\n";
         assert_eq!(hust.http.ask("POST /v1/command?db=2", json, lease).status, 200);
         hust.mq("put?queue=q&item=low");
@@ -201,7 +201,7 @@ fn item_11_a_worker_waits_for_a_message() {
     }
     // What was not acknowledged comes again to one that waits, with nobody else's doing.
     resp.run("SELECT 2").unwrap();
-    resp.run("Q.CONFIG q SET lease 100").unwrap();
+    resp.run("Q.CONFIG SET q lease 100").unwrap();
     assert_eq!(node.mq("put?queue=q&item=again").status, 200);
     for worker in &mut workers[..2] {
         assert_eq!(worker.ask(waits, "", b"").text(), "again");
