@@ -16,6 +16,7 @@ complete -c basalt -l proto-inline-max-size -x -d 'Longest inline request, and l
 complete -c basalt -l http-port -x -d 'TCP port for HTTP'
 complete -c basalt -l http-bind -x -d 'Addresses on which HTTP listens, as those of bind'
 complete -c basalt -l http-unixsocket -x -d 'Path of a Unix socket on which HTTP listens'
+complete -c basalt -l http-allow -x -d 'Clients that may connect by HTTP over TCP, separated by spaces, addresses, networks such as 10.0.0.0/8, and ranges such as 10.0.0.1-10.0.0.9'
 complete -c basalt -l http-hosts -x -d 'Names, separated by spaces, under which clients without a password may call the server by HTTP, beside localhost and addresses, others may be a web page’s'
 complete -c basalt -l http-cors-origins -x -d 'Origins, separated by spaces, whose pages may use the server by HTTP, such as https,//example.com'
 complete -c basalt -l http-login-time -x -d 'Seconds for which a token of /v1/login holds'

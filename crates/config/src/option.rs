@@ -85,6 +85,8 @@ pub enum Kind {
     HostName,
     /// Addresses to listen on.
     Addresses,
+    /// Addresses of clients, and networks of them.
+    Peers,
     /// A host and a port, or nothing.
     HostPort,
     /// `class hard soft seconds`, for one or more classes of clients.

@@ -63,6 +63,7 @@ impl Kind {
             self,
             Kind::EnumSet(_)
                 | Kind::Addresses
+                | Kind::Peers
                 | Kind::HostPort
                 | Kind::OutputLimits
                 | Kind::SavePoints

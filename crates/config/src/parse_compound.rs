@@ -2,6 +2,7 @@
 
 use crate::option::Kind;
 use crate::parse::{Previous, ValueError, choices, find_word, memory_size, refuse};
+use crate::peers::PeerRange;
 use crate::value::{ClientClass, OutputLimit, OutputLimits, Value};
 
 /// Redis takes no more either.
@@ -21,6 +22,7 @@ pub(crate) fn parse(
     match kind {
         Kind::EnumSet(known) => parse_enum_set(known, words),
         Kind::Addresses => parse_addresses(words),
+        Kind::Peers => parse_peers(words),
         Kind::HostPort => parse_host_port(words),
         Kind::OutputLimits => parse_output_limits(words, previous),
         Kind::SavePoints => parse_save_points(words, previous),
@@ -65,6 +67,18 @@ fn parse_addresses(words: &[Vec<u8>]) -> Result<Value, ValueError> {
             }
             _ => return refuse("an address must be text without spaces"),
         }
+    }
+    Ok(Value::List(list))
+}
+
+fn parse_peers(words: &[Vec<u8>]) -> Result<Value, ValueError> {
+    let mut list = Vec::with_capacity(words.len());
+    for word in words {
+        let word = String::from_utf8_lossy(word).into_owned();
+        if let Err(why) = PeerRange::parse(&word) {
+            return refuse(why);
+        }
+        list.push(word);
     }
     Ok(Value::List(list))
 }

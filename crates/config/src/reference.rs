@@ -133,6 +133,7 @@ pub(crate) fn expected(kind: Kind) -> String {
         Kind::TitleTemplate => "text with variables such as {title}".to_owned(),
         Kind::HostName => "a host name".to_owned(),
         Kind::Addresses => "up to 16 addresses".to_owned(),
+        Kind::Peers => "addresses, networks and ranges of addresses".to_owned(),
         Kind::HostPort => "a host and a port".to_owned(),
         Kind::OutputLimits => "class, hard limit, soft limit, seconds".to_owned(),
         Kind::SavePoints => "pairs of seconds and changes".to_owned(),

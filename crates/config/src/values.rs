@@ -3,6 +3,7 @@
 use crate::option::{Kind, OptionId};
 use crate::options::network::BindAddress;
 use crate::parse::{Previous, parse_argument};
+use crate::peers::PeerRange;
 use crate::value::{OutputLimits, Secret, Value};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -99,6 +100,15 @@ impl Values {
     pub(crate) fn addresses(&self, name: &str) -> Vec<BindAddress> {
         match self.named(name) {
             Value::List(words) => words.iter().map(|word| BindAddress::parse(word)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn peers(&self, name: &str) -> Vec<PeerRange> {
+        match self.named(name) {
+            Value::List(words) => {
+                words.iter().filter_map(|word| PeerRange::parse(word).ok()).collect()
+            }
             _ => Vec::new(),
         }
     }

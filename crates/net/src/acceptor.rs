@@ -129,8 +129,13 @@ impl Accepting {
     }
 
     fn accept(&mut self, token: usize) -> io::Result<Option<NewConnection>> {
-        let Caller { connection, is_remote } = self.listening.accept(token)?;
-        if let Some(refusal) = self.refusal(is_remote) {
+        let caller = self.listening.accept(token)?;
+        if self.bars(&caller) {
+            return Ok(None);
+        }
+        let refusal = self.refusal(caller.is_remote());
+        let connection = caller.connection;
+        if let Some(refusal) = refusal {
             // A client that has gone already does not need to know why.
             let _ = dismiss(connection, refusal);
             return Ok(None);
@@ -139,6 +144,16 @@ impl Accepting {
             configure(stream, self.server.config.settings().network.tcp_keepalive_s)?;
         }
         Ok(Some(connection))
+    }
+
+    /// Whether a client may not come in and is not told why.
+    fn bars(&self, caller: &Caller) -> bool {
+        let settings = self.server.config.settings();
+        let is_barred = caller.is_of_front && !settings.http.admits(caller.peer);
+        if is_barred {
+            self.server.barred_connections.fetch_add(1, Ordering::Relaxed);
+        }
+        is_barred
     }
 
     /// What to tell a client that may not come in.

@@ -18,7 +18,7 @@ use mio::Registry;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// See the head of this file.
@@ -57,8 +57,17 @@ impl fmt::Debug for OfFront {
 #[derive(Debug)]
 pub(crate) struct Caller {
     pub(crate) connection: NewConnection,
-    /// From another machine.
-    pub(crate) is_remote: bool,
+    /// `None` through a Unix socket.
+    pub(crate) peer: Option<IpAddr>,
+    /// It is not one of Redis' protocol.
+    pub(crate) is_of_front: bool,
+}
+
+impl Caller {
+    /// Whether it is on another machine.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.peer.is_some_and(|peer| !peer.is_loopback())
+    }
 }
 
 impl Listening {
@@ -174,6 +183,7 @@ impl Listening {
         };
         // Under no lock: a front may take some to find out how things stand.
         if let Some(make) = make {
+            caller.is_of_front = true;
             caller.connection.wire = Wire::Other(make());
         }
         Ok(caller)
@@ -189,7 +199,7 @@ fn accept(listener: &Listener) -> io::Result<Caller> {
             let (stream, address) = (Stream::Tcp(stream), peer.to_string());
             let connection =
                 NewConnection { stream, wire: Wire::default(), address, local_address };
-            Ok(Caller { connection, is_remote: !peer.ip().to_canonical().is_loopback() })
+            Ok(Caller { connection, peer: Some(peer.ip().to_canonical()), is_of_front: false })
         }
         Listener::Unix(listener, file) => {
             let (stream, _) = listener.accept()?;
@@ -197,7 +207,7 @@ fn accept(listener: &Listener) -> io::Result<Caller> {
             let (stream, local_address) = (Stream::Unix(stream), address.clone());
             let connection =
                 NewConnection { stream, wire: Wire::default(), address, local_address };
-            Ok(Caller { connection, is_remote: false })
+            Ok(Caller { connection, peer: None, is_of_front: false })
         }
     }
 }

@@ -76,6 +76,8 @@ pub struct Server {
     pub rejected_connections: AtomicU64,
     /// Connections that were refused because of `protected-mode`.
     pub refused_connections: AtomicU64,
+    /// Connections that were closed because of `http-allow`.
+    pub barred_connections: AtomicU64,
     /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
     pub memory_bytes_used: AtomicU64,
     /// Bytes in pages when that was sampled.
@@ -149,6 +151,7 @@ impl Server {
             reports: Arc::default(),
             feeds: OpenFeeds::default(),
             refused_connections: AtomicU64::new(0),
+            barred_connections: AtomicU64::new(0),
         }
     }
 
@@ -246,6 +249,7 @@ impl Server {
         self.all_counters().for_each(|counters| counters.reset());
         self.rejected_connections.store(0, Ordering::Relaxed);
         self.refused_connections.store(0, Ordering::Relaxed);
+        self.barred_connections.store(0, Ordering::Relaxed);
         let used = self.memory_bytes_used.load(Ordering::Relaxed);
         self.memory_bytes_peak.store(used, Ordering::Relaxed);
         self.engine.reset_expired_keys();

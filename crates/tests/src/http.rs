@@ -1,7 +1,7 @@
 //! The least of a client that speaks HTTP: requests as text, responses taken apart.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// How long a response may take on a loaded machine.
@@ -41,7 +41,23 @@ impl HttpClient {
     /// # Errors
     /// Nobody listens.
     pub fn open(address: SocketAddr) -> io::Result<HttpClient> {
-        let stream = TcpStream::connect(address)?;
+        HttpClient::over(TcpStream::connect(address)?)
+    }
+
+    /// Connects from an address of its own.
+    ///
+    /// # Errors
+    /// Nobody listens, or the machine has no such address.
+    pub fn open_from(source: IpAddr, address: SocketAddr) -> io::Result<HttpClient> {
+        let kind = rustix::net::SocketType::STREAM;
+        let family = rustix::net::AddressFamily::INET;
+        let socket = rustix::net::socket(family, kind, None)?;
+        rustix::net::bind(&socket, &SocketAddr::new(source, 0))?;
+        rustix::net::connect(&socket, &address)?;
+        HttpClient::over(TcpStream::from(socket))
+    }
+
+    fn over(stream: TcpStream) -> io::Result<HttpClient> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         Ok(HttpClient { stream: BufReader::new(stream) })

@@ -4,7 +4,9 @@ use super::huststore::HustSettings;
 use super::network::{BindAddress, NetworkSettings};
 use super::{GIB, INT, MIB, PORT};
 use crate::option::{Group, Kind, OptionSpec, effective};
+use crate::peers::PeerRange;
 use crate::values::Values;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +39,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .immutable(),
     option("http-unixsocket", Kind::Text, "", "Path of a Unix socket on which HTTP listens.")
         .immutable(),
+    option(
+        "http-allow",
+        Kind::Peers,
+        "",
+        "Clients that may connect by HTTP over TCP, separated by spaces: addresses, networks such as \
+         `10.0.0.0/8`, and ranges such as `10.0.0.1-10.0.0.9`. Connections of others are closed \
+         without an answer. Empty means all.",
+    ),
     option(
         "http-hosts",
         Kind::Text,
@@ -169,6 +179,8 @@ pub struct HttpSettings {
     pub bind: Vec<BindAddress>,
     /// `http-unixsocket`.
     pub unixsocket: Option<PathBuf>,
+    /// `http-allow`; empty means all.
+    pub allow: Vec<PeerRange>,
     /// `http-hosts`.
     pub hosts: Vec<String>,
     /// `http-cors-origins`.
@@ -220,6 +232,7 @@ impl HttpSettings {
             port: values.number("http-port"),
             bind: values.addresses("http-bind"),
             unixsocket: values.path("http-unixsocket"),
+            allow: values.peers("http-allow"),
             hosts: hosts.split_whitespace().map(str::to_owned).collect(),
             cors_origins: cors_origins.split_whitespace().map(str::to_owned).collect(),
             login_time: Duration::from_secs(values.number("http-login-time")),
@@ -243,6 +256,12 @@ impl HttpSettings {
             },
             hust: HustSettings::from_values(values),
         }
+    }
+
+    /// Whether a client may connect by HTTP; `None` is one that comes through a Unix socket.
+    pub fn admits(&self, peer: Option<IpAddr>) -> bool {
+        let is_allowed = |peer| self.allow.iter().any(|range| range.has(peer));
+        self.allow.is_empty() || peer.is_none_or(is_allowed)
     }
 
     /// Where the queues of huststore's interface have a port of their own; `None` if nowhere.

@@ -26,13 +26,15 @@ pub(super) const METRICS: &[Metric] = &[
         (
             "basalt_connections_rejected_total",
             None,
-            "Connections that were refused: too many, or from outside without a password.",
+            "Connections that were refused: too many, from outside without a password, or \
+             not among those that may come.",
         ),
         &["reason"],
         |figures, sink| {
             let server = figures.server;
             sink.value(&["maxclients"], server.rejected_connections.load(Relaxed) as f64);
             sink.value(&["protected-mode"], server.refused_connections.load(Relaxed) as f64);
+            sink.value(&["http-allow"], server.barred_connections.load(Relaxed) as f64);
         },
     ),
     counter(

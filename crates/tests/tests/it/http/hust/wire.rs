@@ -3,7 +3,10 @@
 
 use super::super::{client, start};
 use super::{Hust, PROFILES, Profile, for_each_profile};
-use basalt_tests::server::{Kind, program};
+use basalt_resp::Value;
+use basalt_tests::http::HttpClient;
+use basalt_tests::server::{Kind, free_port, program};
+use std::net::SocketAddr;
 use std::process::Command;
 
 #[test]
@@ -160,4 +163,49 @@ fn bodies_may_come_in_chunks_and_late() {
             assert_eq!(hust.db("get?key=c").body, b"abcde");
         }
     }
+}
+
+/// What a client gets that connects from an address and asks whether the server is well.
+fn answer_to(source: [u8; 4], server: SocketAddr) -> Option<u16> {
+    let mut http = HttpClient::open_from(source.into(), server).expect("it listens");
+    // Its socket may be closed before it has asked.
+    let _ = http.request("GET /status.html", "", b"");
+    http.response().ok().map(|response| response.status)
+}
+
+#[test]
+fn item_16_clients_that_are_not_listed_are_not_answered() {
+    let (at_home, next_door) = ([127, 0, 0, 1], [127, 0, 0, 2]);
+    let queues = free_port().unwrap();
+    let options = [("http-allow", "127.0.0.1 fd00::/8"), ("hust-mq-port", &queues.to_string())];
+    let (server, address) = start(&options);
+    let of_queues = SocketAddr::new(address.ip(), queues);
+    for port in [address, of_queues] {
+        assert_eq!(answer_to(at_home, port), Some(200), "{port}");
+        assert_eq!(answer_to(next_door, port), None, "{port}");
+    }
+
+    // Redis' protocol has no such list, so this can be set right from everywhere.
+    let mut redis = server.connect();
+    let mut set = |list: &str| {
+        let words = ["CONFIG", "SET", "http-allow", list];
+        redis.call(&words).unwrap()
+    };
+    assert_eq!(set("127.0.0.2-127.0.0.9"), Value::Simple("OK".into()));
+    assert_eq!(answer_to(at_home, address), None);
+    assert_eq!(answer_to(next_door, address), Some(200));
+    for (wrong, why) in [
+        ("127.0.0.1/8", "did you mean 127.0.0.0/8?"),
+        ("127.0.0.1, 127.0.0.2", "'127.0.0.1,' is no address"),
+    ] {
+        let Value::Error(text) = set(wrong) else { panic!("{wrong} was taken") };
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains(why), "{text}");
+    }
+    assert_eq!(answer_to(next_door, address), Some(200), "nothing has changed");
+    assert_eq!(set(""), Value::Simple("OK".into()));
+    let mut http = HttpClient::open_from(at_home.into(), address).unwrap();
+    let metrics = http.ask("GET /metrics", "", b"").text();
+    let refused = "basalt_connections_rejected_total{reason=\"http-allow\"} 3\n";
+    assert!(metrics.contains(refused), "{metrics}");
 }
