@@ -4,6 +4,7 @@
 //! [`ReplyForm`], which is told where each reply begins and ends, and rewrites it there.
 
 use super::halt::Halt;
+use basalt_engine::Durability;
 use basalt_resp::{Output, Protocol, Reply, ReplyMark};
 use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
@@ -31,6 +32,8 @@ pub struct Terms {
     pub db: u8,
     /// How long it may wait for its keys, whatever it asks for.
     pub key_wait_max: Duration,
+    /// Until when the reply waits for what the request changes.
+    pub durability: Durability,
 }
 
 /// How a request ended.
@@ -71,9 +74,11 @@ impl<'a> Begun<'a> {
         out: &mut Output,
     ) -> Begun<'a> {
         let before = (Reply::new(out, Protocol::default()).mark(), out.len());
-        if let Some(Terms { db, key_wait_max }) = form.begin(out) {
+        let terms = form.begin(out);
+        if let Some(Terms { db, key_wait_max, .. }) = terms {
             (session.db, session.key_wait_max) = (db, Some(key_wait_max));
         }
+        session.gate.demand(terms.map_or_else(Durability::default, |terms| terms.durability));
         Begun { form, before, begun: out.len() }
     }
 

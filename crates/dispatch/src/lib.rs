@@ -45,6 +45,7 @@ mod wants;
 mod within;
 mod worker;
 
+pub use basalt_engine::Durability;
 pub use batch::{Batch, BatchClients, Origin, Running, ShortWays};
 pub use budget::Budget;
 pub use dispatcher::Dispatcher;

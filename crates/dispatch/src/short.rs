@@ -86,8 +86,9 @@ impl Short<'_> {
             else {
                 break;
             };
-            if gating == Gating::On {
-                self.session.gate.add(ticket);
+            match gating {
+                Gating::On => self.session.gate.add(ticket),
+                Gating::Off => self.session.gate.add_demanded(ticket, engine.log()),
             }
             Reply::new(self.out, self.session.protocol).ok();
             ran += 1;

@@ -42,7 +42,7 @@ pub use checkpoint::state::{CheckpointError, CheckpointStats};
 pub use chores::Chores;
 pub use engine::{Engine, Options};
 pub use error::EngineError;
-pub use log::{CommitLog, Fate, Gate, Gating, LogError, Refusal, Ticket};
+pub use log::{CommitLog, Durability, Fate, Gate, Gating, LogError, Refusal, Ticket};
 pub use recovery::apply::ApplyError;
 pub use recovery::belonging::{LogBeginning, Misfit};
 pub use recovery::replay::LogReplay;

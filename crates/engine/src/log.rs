@@ -35,6 +35,16 @@ pub enum Fate {
     Unknown,
 }
 
+/// Until when the reply to a change waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Durability {
+    /// As long as the log's policy says.
+    #[default]
+    ByPolicy,
+    /// Until the change is on disk, whatever the policy.
+    OnDisk,
+}
+
 /// Everything that one reply waits for.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Gate {
@@ -43,9 +53,31 @@ pub struct Gate {
     first: Option<Ticket>,
     /// None if there is no first.
     others: Vec<Ticket>,
+    /// For changes from now on.
+    durability: Durability,
 }
 
 impl Gate {
+    /// Has the changes from now on be waited for so long.
+    #[inline]
+    pub fn demand(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
+    /// How long the changes from now on are waited for.
+    #[inline]
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Waits for a change with this ticket, though the log's policy would not have it.
+    #[inline]
+    pub fn add_demanded(&mut self, ticket: Ticket, log: &dyn CommitLog) {
+        if self.durability == Durability::OnDisk {
+            self.add(log.on_disk(ticket));
+        }
+    }
+
     /// Waits for this ticket, too.
     #[inline]
     pub fn add(&mut self, ticket: Ticket) {
@@ -99,7 +131,7 @@ impl Gate {
         all
     }
 
-    /// Takes the tickets out.
+    /// Takes the tickets out, and what is demanded.
     pub fn take(&mut self) -> Gate {
         std::mem::take(self)
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
 /// The statuses of errors that every request may get.
-const ERRORS: [(&str, &str); 16] = [
+const ERRORS: [(&str, &str); 17] = [
     ("400", "The request is wrong, or the command says so"),
     ("401", "The password is missing or wrong"),
     ("403", "A page of another site, or a user, may not do this"),
@@ -26,6 +26,7 @@ const ERRORS: [(&str, &str); 16] = [
     ("431", "The head is too large"),
     ("501", "The method is not known"),
     ("503", "Not now: loading, busy, or changes cannot be kept"),
+    ("504", "The log has failed: what was changed may be there after a restart or not"),
     ("507", "There is no memory left for it"),
 ];
 
@@ -150,6 +151,13 @@ fn parameters(route: &Route, operations: &[&Operation], has_key_beside: bool) ->
         let schema = json!({ "type": "string" });
         all.push(json!({
             "name": "Last-Event-ID", "in": "header", "description": about, "schema": schema,
+        }));
+    }
+    if operations.iter().any(|operation| operation.may_change()) {
+        let about = "The response waits until what the request changes is on disk.";
+        let schema = json!({ "type": "string", "enum": ["yes"] });
+        all.push(json!({
+            "name": "Durable", "in": "header", "description": about, "schema": schema,
         }));
     }
     let has_db = on_data || operations.iter().any(|one| matches!(one.run, Run::Any | Run::Batch));
@@ -345,7 +353,7 @@ fn page() -> String {
         "# Paths of HTTP\n\nWritten from the table of paths (`crates/http/src/table`): do not edit. \
          The same as OpenAPI 3.1 is at\n`/v1/openapi.json`; [HTTP](../http.md) explains it. All paths \
          on data also take `db` and `b64`, and `key` instead of\nthe last part of the path where that \
-         is the key.\n",
+         is the key; all requests on data but `GET` also take the\nfield `Durable: yes`.\n",
     );
     for route in ROUTES {
         page.push_str(&format!("\n## `{}`\n\n", path(route.path)));
@@ -418,6 +426,20 @@ mod tests {
         let by = &document["paths"]["/v1/sorted-sets/{key}"]["get"]["parameters"][1];
         assert_eq!(by["schema"]["enum"], json!(["score", "lex", "rank"]));
         assert!(document["paths"]["/v1/keys"]["get"]["parameters"][0]["name"] == "cursor");
+        let names = |path: &str, method: &str| {
+            let all = document["paths"][path][method]["parameters"].as_array().cloned();
+            all.unwrap_or_default().iter().any(|one| one["name"] == "Durable")
+        };
+        for (path, method, takes) in [
+            ("/v1/strings/{key}", "put", true),
+            ("/v1/strings/{key}", "get", false),
+            ("/v1/keys/{key}", "patch", true),
+            ("/v1/command", "post", true),
+            ("/v1/batch", "post", true),
+            ("/v1/login", "post", false),
+        ] {
+            assert_eq!(names(path, method), takes, "{method} {path}");
+        }
     }
 
     /// In the description of one operation, a name has one meaning.

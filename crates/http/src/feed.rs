@@ -96,9 +96,9 @@ impl Feed {
         }
     }
 
-    /// The database that its commands run in.
-    pub(crate) fn db(&self) -> u8 {
-        self.general.db
+    /// The database that its commands run in, and the rest of what the request has said of them.
+    pub(crate) fn general(&self) -> General {
+        self.general
     }
 
     /// Tells the client something: the silence is over.

@@ -233,7 +233,7 @@ impl Front for HttpFront {
     #[inline]
     fn database(&self, selected: u8) -> u8 {
         match &self.feed {
-            Some(feed) => feed.db(),
+            Some(feed) => feed.general().db,
             None => self.plans.back().map_or(selected, |plan| plan.general.db),
         }
     }

@@ -251,6 +251,12 @@ impl Operation {
         is_command || matches!(self.run, Run::Events(_) | Run::Socket(_))
     }
 
+    /// Whether its requests may change data.
+    pub(crate) fn may_change(&self) -> bool {
+        let runs = self.is_on_data() || matches!(self.run, Run::Any | Run::Batch);
+        runs && self.method != Method::Get
+    }
+
     /// As what its requests want the answer.
     pub(crate) fn asks(&self) -> Asks {
         match self.run {

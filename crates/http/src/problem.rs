@@ -138,6 +138,7 @@ fn status_of(code: &str) -> Status {
         "QFULL" => Status::TooManyRequests,
         "QLOCKED" => Status::Locked,
         "BUSY" | "LOADING" | "MISCONF" | "TRYAGAIN" | "UNBLOCKED" => Status::ServiceUnavailable,
+        "OUTCOMEUNKNOWN" => Status::GatewayTimeout,
         _ => Status::BadRequest,
     }
 }
@@ -159,6 +160,7 @@ mod tests {
             ("OOM command not allowed", 507),
             ("MISCONF the journal has failed", 503),
             ("NOSCRIPT No matching script", 404),
+            ("OUTCOMEUNKNOWN the log has failed", 504),
             ("lower case, so no code", 400),
             ("", 400),
         ] {

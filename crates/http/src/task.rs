@@ -113,7 +113,7 @@ impl Task {
         let Some(operation) = operation else {
             return Ok(Task::Own(Own::Methods(found.route.allow())));
         };
-        let general = General::of(&query, settings.server.databases)?;
+        let general = General::of((head, bytes), &query, settings.server.databases)?;
         match operation.run {
             Run::String => StringCall::of(head, bytes, found.key, general).map(Task::String),
             Run::Any => {

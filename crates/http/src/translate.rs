@@ -387,7 +387,7 @@ mod tests {
         let head = HeadReader::new().read(&bytes, &limits).unwrap().unwrap();
         let (settings, of_query) = (Config::default().settings(), bytes.clone());
         let named = Named {
-            general: General { db: 0, spelling: Spelling::Plain },
+            general: General::plain(0),
             key,
             name,
             query: Query::new(&of_query[head.query()]),

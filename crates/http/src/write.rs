@@ -1,7 +1,7 @@
 //! The words of a request whose body is there, written over its bytes.
 
 use crate::command::Decoded;
-use crate::general::{General, Spelling};
+use crate::general::General;
 use crate::hust::{Answered, Asked, Given, Talking};
 use crate::identity::Authority;
 use crate::login;
@@ -100,9 +100,7 @@ impl Writing<'_> {
                 self.input.keep(of_head.clone());
                 let mut words = Words::over(self.input.bytes_mut(), of_head, words);
                 metrics::write(&mut words, is_open);
-                let (answer, general) =
-                    (Answer::Report { is_open }, General { db: 0, spelling: Spelling::Plain });
-                Ok(Written::One(Plan::new(answer, general, ending)))
+                Ok(Written::One(Plan::new(Answer::Report { is_open }, General::plain(0), ending)))
             }
             Task::Hust(asked) => self.hust(asked),
             Task::Feed(_) | Task::Own(_) => Err(Problem::bad_request("nothing to be done")),

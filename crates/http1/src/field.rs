@@ -46,6 +46,8 @@ pub enum Field {
     SecWebSocketVersion,
     /// HTML Standard, section 9.2.4: the last event that a client has got.
     LastEventId,
+    /// Our own: until when the response to a change waits.
+    Durable,
     /// Our own: a page that can set it has passed a preflight.
     XBasalt,
 }
@@ -79,7 +81,7 @@ struct Named {
 }
 
 /// By the lengths of their names.
-static NAMES: [Named; 26] = {
+static NAMES: [Named; 27] = {
     use Purpose::Kept;
     [
         named("host", Kept(Field::Host)),
@@ -90,6 +92,7 @@ static NAMES: [Named; 26] = {
         named("expect", Purpose::Expect),
         named("referer", Kept(Field::Referer)),
         named("upgrade", Kept(Field::Upgrade)),
+        named("durable", Kept(Field::Durable)),
         named("if-match", Kept(Field::IfMatch)),
         named("if-range", Kept(Field::IfRange)),
         named("x-basalt", Kept(Field::XBasalt)),
@@ -230,6 +233,7 @@ mod tests {
             "Sec-WebSocket-Key",
             "Sec-WebSocket-Version",
             "Last-Event-ID",
+            "Durable",
             "X-Basalt",
         ];
         for (index, name) in names.into_iter().enumerate() {

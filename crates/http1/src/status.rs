@@ -58,6 +58,8 @@ pub enum Status {
     NotImplemented = 501,
     /// Not now.
     ServiceUnavailable = 503,
+    /// It cannot be known whether it is done.
+    GatewayTimeout = 504,
     /// The version is not spoken here.
     HttpVersionNotSupported = 505,
     /// There is no room for what was sent.
@@ -110,6 +112,7 @@ impl Status {
             Status::InternalServerError => "HTTP/1.1 500 Internal Server Error\r\n",
             Status::NotImplemented => "HTTP/1.1 501 Not Implemented\r\n",
             Status::ServiceUnavailable => "HTTP/1.1 503 Service Unavailable\r\n",
+            Status::GatewayTimeout => "HTTP/1.1 504 Gateway Timeout\r\n",
             Status::HttpVersionNotSupported => "HTTP/1.1 505 HTTP Version Not Supported\r\n",
             Status::InsufficientStorage => "HTTP/1.1 507 Insufficient Storage\r\n",
         }

@@ -7,7 +7,9 @@ use crate::hand_over::Served;
 use crate::prepared::Prepared;
 use crate::transaction::Queue;
 use basalt_config::Settings;
-use basalt_engine::{Attempt, Behind, Engine, Gate, Held, LockWait, Places, Touch, Watching};
+use basalt_engine::{
+    Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
+};
 use basalt_env::{Clock, Instant};
 use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::{Arg, Output, Protocol, Reply};
@@ -76,6 +78,7 @@ pub struct ParkedCommand {
     protocol: Protocol,
     authenticated: bool,
     touch: Touch,
+    durability: Durability,
     /// Where it waits, and how long.
     pub waiting: Box<KeyWait>,
 }
@@ -281,7 +284,17 @@ impl ParkedCommand {
             bytes.extend_from_slice(word);
         }
         let Session { db, protocol, authenticated, touch, .. } = *session;
-        ParkedCommand { bytes, words, prepared, db, protocol, authenticated, touch, waiting }
+        ParkedCommand {
+            bytes,
+            words,
+            prepared,
+            db,
+            protocol,
+            authenticated,
+            touch,
+            durability: session.gate.durability(),
+            waiting,
+        }
     }
 
     /// The client as the command sees it, for a thread that is not the client's; and the request.
@@ -290,6 +303,7 @@ impl ParkedCommand {
         session.db = self.db;
         session.protocol = self.protocol;
         session.touch = self.touch;
+        session.gate.demand(self.durability);
         session.waiting = Some(self.waiting);
         (session, OwnedRequest { bytes: self.bytes, words: self.words, prepared: self.prepared })
     }

@@ -64,6 +64,8 @@ impl Txn<'_> {
             gate.add(ticket);
         } else if self.changes.wait_for_disk {
             gate.add(self.engine.log().on_disk(ticket));
+        } else {
+            gate.add_demanded(ticket, self.engine.log());
         }
         self.finish(|_| ticket);
     }
@@ -89,6 +91,8 @@ impl Txn<'_> {
                 gate.add(ticket);
             } else if changes.wait_for_disk {
                 gate.add(self.engine.log().on_disk(ticket));
+            } else {
+                gate.add_demanded(ticket, self.engine.log());
             }
             match owner {
                 Owner::Partition(id) | Owner::Lending(id) => {

@@ -2,7 +2,7 @@
 //! on the reply before it.
 
 use super::HttpFront;
-use crate::general::{General, Spelling};
+use crate::general::General;
 use crate::hust::{Said, Talking};
 use crate::own::Own;
 use crate::plan::{Answer, Ending, Plan};
@@ -56,7 +56,6 @@ impl HttpFront {
     }
 
     fn plan_hust(&mut self, db: u8, has_room: bool, ending: Ending) {
-        let general = General { db, spelling: Spelling::Plain };
-        self.plans.push_back(Plan::new(Answer::Hust { has_room }, general, ending));
+        self.plans.push_back(Plan::new(Answer::Hust { has_room }, General::plain(db), ending));
     }
 }

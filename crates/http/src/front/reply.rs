@@ -2,6 +2,7 @@
 //! What stands around the reply of a command: room for the head of a response, and the response.
 
 use super::{HttpFront, circumstances};
+use crate::general::General;
 use crate::plan::Answer;
 use crate::respond::{respond, respond_hust};
 use crate::response::value::leave_room;
@@ -15,7 +16,8 @@ impl ReplyForm for HttpFront {
         if let Some(feed) = &self.feed {
             self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
             // It waits as long as its client is there.
-            return Some(Terms { db: feed.db(), key_wait_max: Duration::MAX });
+            let General { db, durability, .. } = feed.general();
+            return Some(Terms { db, key_wait_max: Duration::MAX, durability });
         }
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
@@ -26,7 +28,8 @@ impl ReplyForm for HttpFront {
             Answer::Part { .. } => Duration::ZERO,
             _ => self.settings.http.key_wait_max,
         };
-        Some(Terms { db: plan.general.db, key_wait_max })
+        let General { db, durability, .. } = plan.general;
+        Some(Terms { db, key_wait_max, durability })
     }
 
     #[inline]

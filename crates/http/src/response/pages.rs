@@ -7,7 +7,8 @@ use basalt_http1::{Status, Value};
 
 /// Fields that a page with a listed origin may send, and see.
 const SENT_BY_PAGES: &[u8] =
-    b"Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-Basalt";
+    b"Authorization, Content-Type, Durable, If-Match, If-None-Match, If-Range, Last-Event-ID, \
+      Range, X-Basalt";
 const SHOWN_TO_PAGES: &[u8] =
     b"Accept-Ranges, Allow, Basalt-Ttl-Ms, Content-Range, ETag, Location, Retry-After";
 /// How long a browser need not ask again what they may send.

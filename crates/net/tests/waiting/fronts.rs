@@ -2,11 +2,11 @@
 //! out in its form, whichever way they come to be.
 
 use crate::commands::end_long;
-use crate::harness::{TestServer, bulk, ok, taken};
+use crate::harness::{SILENCE, STUCK, TestServer, bulk, ok, taken};
 use basalt_env::{Fault, FaultKind, Operation};
 use basalt_journal::FsyncPolicy;
-use basalt_resp::SHARED_BYTES_MIN;
-use std::io::{BufRead, BufReader, Read, Write};
+use basalt_resp::{SHARED_BYTES_MIN, Value};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 
 type Lines = BufReader<UnixStream>;
@@ -34,6 +34,16 @@ fn ask(lines: &mut Lines, asked: &[(&str, &str)]) {
 
 fn is_at_end(lines: &mut Lines) -> bool {
     lines.read(&mut [0; 1]).expect("the end in time") == 0
+}
+
+/// For a while.
+fn hears_nothing(lines: &mut Lines) -> bool {
+    let wait =
+        |lines: &Lines, time| lines.get_ref().set_read_timeout(Some(time)).expect("a socket");
+    wait(lines, SILENCE);
+    let read = lines.fill_buf().map(<[u8]>::len);
+    wait(lines, STUCK);
+    read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
 }
 
 #[test]
@@ -74,7 +84,7 @@ fn a_request_of_another_front_comes_in_pieces() {
     for piece in ["1 SE", "T k in_p", "ieces", "\n2 GET", " k\n3"] {
         send(&mut lines, piece);
         // It has been read when another client that came later is served.
-        assert_eq!(server.connect().line("PING"), basalt_resp::Value::Simple(b"PONG".to_vec()));
+        assert_eq!(server.connect().line("PING"), Value::Simple(b"PONG".to_vec()));
     }
     assert_eq!((line(&mut lines), line(&mut lines)), ("1 +OK".into(), "2 in pieces".into()));
 }
@@ -209,4 +219,47 @@ fn a_client_of_another_front_whose_reply_is_too_large_gets_no_part_of_it() {
         assert!(is_at_end(&mut lines), "{count}");
     }
     assert_eq!(first.line("PING"), basalt_resp::Value::Simple(b"PONG".to_vec()));
+}
+
+/// Whatever the policy, and by whatever way the change comes: the short one, several keys, whole
+/// databases, scripts, and the thread of another client.
+#[test]
+fn a_request_of_another_front_waits_for_the_disk_if_it_says_so() {
+    for policy in [FsyncPolicy::Never, FsyncPolicy::EverySecond] {
+        let server = TestServer::start_with(2, policy);
+        let (mut lines, mut other) = (server.connect_in_lines(), server.connect());
+        ask(&mut lines, &[("1 SET k one", "1 +OK")]);
+        for (asked, expected) in [
+            ("D2 SET k two", "D2 +OK"),
+            ("D3 APPEND k !", "D3 4"),
+            ("D4 MSET a 1 b 2 c 3", "D4 +OK"),
+            ("D5 EVAL return_redis.call('incr',KEYS[1]) 1 a", "D5 2"),
+            ("D6 FLUSHALL", "D6 +OK"),
+        ] {
+            server.disk.hold_syncs();
+            send(&mut lines, &format!("{asked}\n"));
+            server.until(|server| server.disk.syncs_waiting() > 0);
+            assert!(hears_nothing(&mut lines), "{asked}: it is not on disk yet");
+            // Nobody else waits for it.
+            other.line("SET other x");
+            server.disk.release_syncs();
+            assert_eq!(line(&mut lines), expected);
+        }
+        // Another client's thread runs it.
+        send(&mut lines, "D7 BLPOP list 0\n");
+        server.until_waiting(1);
+        server.disk.hold_syncs();
+        assert_eq!(other.line("RPUSH list x"), Value::Integer(1));
+        server.until(|server| server.disk.syncs_waiting() > 0);
+        assert!(hears_nothing(&mut lines), "it is not on disk yet");
+        server.disk.release_syncs();
+        assert_eq!(line(&mut lines), "D7 [list x]");
+        // What changes nothing, or does not ask for it, waits for nothing.
+        server.disk.hold_syncs();
+        ask(
+            &mut lines,
+            &[("D8 GET k", "D8 nothing"), ("9 SET k x", "9 +OK"), ("10 INCR n", "10 1")],
+        );
+        server.disk.release_syncs();
+    }
 }

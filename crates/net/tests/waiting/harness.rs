@@ -25,7 +25,7 @@ use tempfile::TempDir;
 /// Longest that a test waits for anything: what takes longer, on any machine, is stuck.
 pub const STUCK: Duration = Duration::from_secs(120);
 /// How long something that must not happen is waited for.
-const SILENCE: Duration = Duration::from_millis(50);
+pub const SILENCE: Duration = Duration::from_millis(50);
 
 /// The server.
 pub struct TestServer {

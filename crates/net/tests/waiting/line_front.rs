@@ -4,15 +4,17 @@
 //! 7 SET key some_words\n     ─▶  7 +OK\n          the reply repeats the tag; `_` is a blank
 //! 8 ?\n                      ─▶  8 ready\n        answered by the front itself
 //! LAST 9 GET key\n           ─▶  9 some words\n   and the end
+//! D10 SET key x\n            ─▶  D10 +OK\n        when it is on disk
 //! ```
 
-use basalt_dispatch::{Ended, ReplyForm, Terms, Then};
+use basalt_dispatch::{Durability, Ended, ReplyForm, Terms, Then};
 use basalt_net::{Front, Input, Next};
 use basalt_resp::{
     Arg, Output, Protocol, Reply, ReplyMark, RequestLimits, SHARED_BYTES_MIN, Value, decode,
 };
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::time::Duration;
 
 /// See the head of this file.
 #[derive(Debug, Default)]
@@ -109,7 +111,9 @@ impl ReplyForm for LineFront {
     fn begin(&mut self, out: &mut Output) -> Option<Terms> {
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
-        None
+        let is_durable = self.current.as_ref().is_some_and(|plan| plan.tag.starts_with('D'));
+        let durability = Durability::OnDisk;
+        is_durable.then_some(Terms { db: 0, key_wait_max: Duration::MAX, durability })
     }
 
     fn end(&mut self, ended: Ended, out: &mut Output) -> Then {

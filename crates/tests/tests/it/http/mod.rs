@@ -7,6 +7,7 @@ mod command;
 mod console;
 mod contract;
 mod databases;
+mod durable;
 mod elements;
 mod equality;
 mod examples;
