@@ -8,8 +8,9 @@
 //!                             └── expired: gone
 //!
 //! queue ─▶ lanes    ten; blocks of messages as they were put      queue/lane.rs, queue/block.rs
-//!          entries  B-tree: message ─▶ state, times, deliveries   queue/entry.rs
+//!          entries  in blocks: state, times, deliveries           queue/entry.rs, queue/entries.rs
 //!                   none for one that is ready and was never delivered
+//!          workers  names of consumers, which entries share       queue/workers.rs
 //!          due      B-tree: (time, message), what time will do    queue/settle.rs
 //!          known    B-tree: name ─▶ message, for deduplication
 //!          settings, totals, how far each lane has been delivered
@@ -29,6 +30,7 @@
 mod block;
 mod change;
 mod edit;
+mod entries;
 mod entry;
 mod id;
 mod lane;
@@ -40,6 +42,7 @@ mod settle;
 mod spread;
 mod state;
 mod totals;
+mod workers;
 
 #[cfg(test)]
 mod tests;

@@ -119,3 +119,30 @@ fn a_queued_command_takes_little_until_exec_has_run() {
     assert!(queued < 100, "{queued} bytes while it is queued");
     assert!(run < 130, "{run} bytes more while it runs");
 }
+
+/// What is allocated for a message of 100 bytes that is ready, and for one that is held.
+fn bytes_of_messages(count: usize) -> (usize, usize) {
+    let mut server = TestServer::new();
+    server.log.forget_records();
+    let body = "x".repeat(100);
+    server.run(&["Q.PUT", "q", &body]);
+    let empty = ALLOCATOR.bytes();
+    for _ in 0..count {
+        server.run(&["Q.PUT", "q", &body]);
+    }
+    let ready = ALLOCATOR.bytes();
+    for number in 0..count {
+        let worker = format!("worker-{}.of.a.machine", number % 10);
+        server.run(&["Q.GET", "LEASE", "600000", "WORKER", &worker, "QUEUES", "q"]);
+    }
+    let held = ALLOCATOR.bytes();
+    ((ready - empty) / count, (held - empty) / count)
+}
+
+#[test]
+fn a_held_message_of_100_bytes_takes_at_most_200() {
+    let _alone = COUNTED.lock();
+    let (ready, held) = bytes_of_messages(100_000);
+    assert!(ready <= 120, "{ready} of one that is ready");
+    assert!(held <= 200, "{held} of one that is held");
+}

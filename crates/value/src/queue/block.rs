@@ -11,7 +11,12 @@
 //! GONE, and a block that has more of those than of others is written again. A message that stays
 //! for long while all around it go therefore keeps up to 4 KiB beside itself, and the bytes of its
 //! block's offsets.
+//!
+//! A block has the entries of its messages, too (`queue/entries.rs`): what finds one finds the
+//! other.
 
+use super::entries::{BlockSize, Entries};
+use super::entry::Entry;
 use crate::error::DecodeError;
 use basalt_stdx::varint;
 
@@ -111,6 +116,14 @@ pub(super) struct Block {
     base_ms: u64,
     live: u32,
     gone_bytes: u32,
+    /// Once one of its messages has got an entry.
+    entries: Option<Box<Entries>>,
+}
+
+/// A message that has left its block.
+pub(super) struct Removed {
+    pub(super) body_bytes: usize,
+    pub(super) entry: Option<Entry>,
 }
 
 impl Block {
@@ -127,7 +140,10 @@ impl Block {
 
     #[inline]
     pub(super) fn heap_bytes(&self) -> usize {
-        self.bytes.capacity() + self.offsets.capacity() * size_of::<u16>()
+        let entries = |it: &Entries| size_of::<Entries>() + it.heap_bytes();
+        self.bytes.capacity()
+            + self.offsets.capacity() * size_of::<u16>()
+            + self.entries.as_deref().map_or(0, entries)
     }
 
     /// Whether the message of the `index`th sequence goes into this block, too.
@@ -164,6 +180,9 @@ impl Block {
     /// No message follows in this block.
     pub(super) fn close(&mut self) {
         self.offsets.shrink_to_fit();
+        if let Some(entries) = &mut self.entries {
+            entries.close();
+        }
     }
 
     /// The message of the `index`th sequence.
@@ -183,9 +202,27 @@ impl Block {
         (index..last).filter_map(|index| Some((index, self.record(index)?)))
     }
 
-    /// Removes the message of the `index`th sequence; returns how long its body was.
+    /// The entry of the message of the `index`th sequence.
     #[inline]
-    pub(super) fn remove(&mut self, index: u64) -> Option<usize> {
+    pub(super) fn entry(&self, index: u64) -> Option<&Entry> {
+        self.entries.as_ref()?.at(index)
+    }
+
+    /// All entries from the `index`th sequence on.
+    pub(super) fn entries_from(&self, index: u64) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.iter().flat_map(move |entries| entries.from(index))
+    }
+
+    /// Has a message, the `index`th, have this entry; returns that which it had.
+    #[inline]
+    pub(super) fn put_entry(&mut self, index: u64, entry: Entry) -> Option<Entry> {
+        let size = BlockSize { live: self.live as usize, span: self.offsets.len() };
+        self.entries.get_or_insert_default().put(index as usize, entry, size)
+    }
+
+    /// Removes the message of the `index`th sequence with its entry.
+    #[inline]
+    pub(super) fn remove(&mut self, index: u64) -> Option<Removed> {
         let body_bytes = self.record(index)?.body.len();
         self.offsets[index as usize] = GONE;
         self.live -= 1;
@@ -194,7 +231,8 @@ impl Block {
         if gone >= GONE_BYTES_MIN && 2 * gone >= self.bytes.len() && self.live > 0 {
             self.rewrite();
         }
-        Some(body_bytes)
+        let entry = self.entries.as_mut().and_then(|entries| entries.remove(index));
+        Some(Removed { body_bytes, entry })
     }
 
     /// The message of the `index`th sequence does not expire any more.

@@ -211,38 +211,37 @@ impl Queue {
         let native = self.native_mut();
         native.advance(now_ms, edits);
         let now_ms = native.time(now_ms);
+        let lease_ms = match demand.hold {
+            Hold::Lease(lease_ms) => lease_ms.unwrap_or(native.settings.lease_ms),
+            Hold::None => 0,
+        };
+        let until_ms = now_ms.saturating_add(lease_ms);
+        let worker = native.workers.share_of(demand.worker);
         let mut ids = Vec::new();
         let count = demand.count.min(MESSAGES_MAX);
         while ids.len() < count
             && let Some(id) = native.next_delivered()
+            && let Some((record, before)) = native.message(id)
         {
-            let lease_ms = match demand.hold {
-                Hold::Lease(lease_ms) => lease_ms.unwrap_or(native.settings.lease_ms),
-                Hold::None => 0,
-            };
-            let until_ms = now_ms.saturating_add(lease_ms);
-            let before = native.entries.get(&id);
-            let entry = Entry::delivered(before, now_ms, until_ms, demand.worker);
-            if let Some(record) = native.record(id) {
-                visit(Delivery {
-                    token: Token { id, stamp: entry.stamp },
-                    body: record.body,
-                    deliveries: entry.deliveries,
-                    put_ms: record.put_ms,
-                });
-            }
+            let entry = Entry::delivered(before, now_ms, until_ms);
+            visit(Delivery {
+                token: Token { id, stamp: entry.stamp },
+                body: record.body,
+                deliveries: entry.deliveries.into(),
+                put_ms: record.put_ms,
+            });
             match demand.hold {
-                Hold::Lease(_) => native.lease(id, entry, edits),
+                Hold::Lease(_) => native.lease(id, Entry { worker, ..entry }, edits),
                 Hold::None => native.take_out(id, entry.deliveries, edits),
             }
             ids.push(id);
         }
+        native.workers.release(worker);
         if ids.is_empty() {
             return 0;
         }
         match demand.hold {
-            Hold::Lease(lease_ms) => {
-                let lease_ms = lease_ms.unwrap_or(native.settings.lease_ms);
+            Hold::Lease(_) => {
                 native.clock_ms = now_ms;
                 edits.write(|out| edit::put_lease(now_ms, lease_ms, demand.worker, &ids, out));
             }
@@ -276,7 +275,7 @@ impl Queue {
     /// was not given back.
     #[inline]
     fn held(&self, token: Token) -> Option<&Entry> {
-        self.native().entries.get(&token.id).filter(|entry| entry.answers_to(token))
+        self.native().entry(token.id).filter(|entry| entry.answers_to(token))
     }
 
     /// Takes a message back that its producer wants no more; returns true if nobody held it and it
@@ -287,7 +286,7 @@ impl Queue {
         }
         let native = self.native_mut();
         native.advance(now_ms, edits);
-        let state = native.entries.get(&id).map_or(State::Ready, |entry| entry.state);
+        let state = native.entry(id).map_or(State::Ready, |entry| entry.state);
         let is_free = matches!(state, State::Ready | State::Delayed);
         let is_done = is_free && native.do_withdraw(id, edits);
         if is_done {
@@ -312,7 +311,7 @@ impl Queue {
         native.advance(now_ms, edits);
         let now_ms = native.time(now_ms);
         // Time may have buried it, or taken it away.
-        let Some(entry) = native.entries.get(&token.id).filter(|it| it.answers_to(token)) else {
+        let Some(entry) = native.entry(token.id).filter(|it| it.answers_to(token)) else {
             return false;
         };
         let state = match (entry.state, to) {
@@ -349,7 +348,7 @@ impl Queue {
         let native = self.native_mut();
         native.advance(now_ms, edits);
         let until_ms = native.time(now_ms).saturating_add(lease_ms);
-        let held = native.entries.get(&token.id).filter(|entry| entry.answers_to(token));
+        let held = native.entry(token.id).filter(|entry| entry.answers_to(token));
         if held.is_none_or(|entry| entry.state == State::Dead) {
             return false;
         }
@@ -387,9 +386,12 @@ impl Queue {
         }
         let native = self.native_mut();
         native.advance(now_ms, edits);
-        let is_dead = |id: &MessageId| native.entries.get(id).is_some_and(Entry::is_dead);
+        let is_dead = |id: &MessageId| native.entry(*id).is_some_and(Entry::is_dead);
         let ids: Vec<MessageId> = match which {
-            Revived::All => native.entries.keys().copied().filter(is_dead).collect(),
+            Revived::All => {
+                let dead = native.entries().filter(|(_, entry)| entry.is_dead());
+                dead.map(|(id, _)| id).collect()
+            }
             Revived::Named(ids) => {
                 let mut ids: Vec<MessageId> = ids.iter().copied().filter(is_dead).collect();
                 ids.sort_unstable();
@@ -475,7 +477,7 @@ impl Native {
             let Some(first) = place.first_ready() else { continue };
             for (sequence, record) in place.records_from(first) {
                 let id = MessageId::new(lane, sequence)?;
-                let entry = self.entries.get(&id);
+                let entry = place.entry(sequence);
                 let is_ready = entry.map_or_else(
                     || place.is_fresh(sequence, &record),
                     |entry| entry.state == State::Ready,
@@ -544,18 +546,20 @@ impl Native {
         }
     }
 
+    /// Delivers a message. Its entry comes without a share of the consumer's name.
     pub(super) fn lease(&mut self, id: MessageId, entry: Entry, edits: &mut Edits<'_>) {
         self.count_delivery(entry.deliveries);
+        self.workers.share(entry.worker);
         self.set_entry(id, entry, edits);
     }
 
     /// Delivers a message that is gone then.
-    pub(super) fn take_out(&mut self, id: MessageId, deliveries: u64, edits: &mut Edits<'_>) {
+    pub(super) fn take_out(&mut self, id: MessageId, deliveries: u32, edits: &mut Edits<'_>) {
         self.count_delivery(deliveries);
         self.do_acknowledge(id, edits);
     }
 
-    fn count_delivery(&mut self, deliveries: u64) {
+    fn count_delivery(&mut self, deliveries: u32) {
         self.totals.delivered += 1;
         self.totals.redelivered += u64::from(deliveries > 1);
     }
@@ -576,18 +580,6 @@ impl Native {
         let is_gone = self.remove(id, edits);
         self.totals.expired += u64::from(is_gone);
         is_gone
-    }
-
-    /// Does with a message's entry what `change` says; returns false if it has none.
-    fn with_entry(
-        &mut self,
-        id: MessageId,
-        edits: &mut Edits<'_>,
-        change: impl FnOnce(Entry) -> Entry,
-    ) -> bool {
-        let Some(entry) = self.entries.get(&id).cloned() else { return false };
-        self.set_entry(id, change(entry), edits);
-        true
     }
 
     /// Hands a message back, at once if the time is 0.
@@ -634,16 +626,18 @@ impl Native {
         lane: LaneNumber,
         from: MessageId,
     ) -> Vec<MessageId> {
-        let entries = self.entries.range(from..=MessageId::last_of(lane));
-        let entries = entries.filter(|(_, entry)| purge.takes(entry.state)).map(|(&id, _)| id);
+        let place = self.lane(lane);
+        let id = |sequence| MessageId::new(lane, sequence);
+        let entries = place.entries_from(from.sequence());
+        let entries = entries.filter(|(_, entry)| purge.takes(entry.state));
+        let entries = entries.filter_map(|(sequence, _)| id(sequence));
         let ids: Vec<MessageId> = entries.take(MESSAGES_MAX).collect();
         if !ids.is_empty() || !purge.takes(State::Ready) {
             return ids;
         }
-        let place = self.lane(lane);
         let records = place.records_from(place.cursor);
         let fresh = records.filter(|(_, record)| !record.began_delayed());
-        let fresh = fresh.filter_map(|(sequence, _)| MessageId::new(lane, sequence));
+        let fresh = fresh.filter_map(|(sequence, _)| id(sequence));
         fresh.take(MESSAGES_MAX).collect()
     }
 
@@ -664,11 +658,5 @@ impl Native {
         }
         self.totals.purged += purged;
         purged
-    }
-}
-
-impl Entry {
-    fn is_dead(&self) -> bool {
-        self.state == State::Dead
     }
 }

@@ -275,18 +275,21 @@ fn apply_lease(native: &mut Native, rest: &mut &[u8]) -> Result<(), DecodeError>
     let worker = take_bytes(rest).ok_or(END)?;
     native.clock_ms = native.clock_ms.max(now_ms);
     let until_ms = now_ms.saturating_add(lease_ms);
-    each(rest, |id| {
+    let worker = native.workers.share_of(worker);
+    let done = each(rest, |id| {
         next_deliveries(native, id)?;
-        let entry = Entry::delivered(native.entries.get(&id), now_ms, until_ms, worker);
-        native.lease(id, entry, &mut Edits::none());
+        let entry = Entry::delivered(native.entry(id), now_ms, until_ms);
+        native.lease(id, Entry { worker, ..entry }, &mut Edits::none());
         Ok(true)
-    })
+    });
+    native.workers.release(worker);
+    done
 }
 
 /// How often a message will have been delivered once it is delivered now: it must be ready, and the
 /// first of its lane that is fresh if it is fresh.
-fn next_deliveries(native: &Native, id: MessageId) -> Result<u64, DecodeError> {
-    match native.entries.get(&id) {
+fn next_deliveries(native: &Native, id: MessageId) -> Result<u32, DecodeError> {
+    match native.entry(id) {
         Some(entry) if entry.state == State::Ready => Ok(entry.deliveries.saturating_add(1)),
         None if native.lane(id.lane()).first_fresh() == Some(id.sequence()) => Ok(1),
         _ => Err(NOT_NEXT),

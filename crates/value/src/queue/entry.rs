@@ -3,63 +3,68 @@
 
 use super::id::{MessageId, Token};
 use super::state::State;
+use super::workers::WorkerNumber;
 use basalt_stdx::varint;
 
-/// A message that is not fresh.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A message that is not fresh. There are as many as messages that are held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    pub(super) state: State,
     /// When its lease ends, or its delay; otherwise 0.
     pub(super) until_ms: u64,
     /// When it was delivered last.
     pub(super) stamp: u64,
     /// How often it was delivered.
-    pub(super) deliveries: u64,
+    pub(super) deliveries: u32,
     /// How often it had been delivered when it was revived.
-    pub(super) forgiven: u64,
+    pub(super) forgiven: u32,
+    /// The name of the consumer that got it, of which this is a share.
+    pub(super) worker: WorkerNumber,
+    /// Of its message in the block: `queue/entries.rs` sees to it.
+    pub(super) index: u16,
+    pub(super) state: State,
     /// The last delivery's token is good: the message was not handed back.
     pub(super) is_open: bool,
-    /// The name of the consumer that got it.
-    pub(super) worker: Option<Box<[u8]>>,
 }
 
+const _: () = assert!(size_of::<Entry>() == 32);
+
 impl Entry {
+    const NEW: Entry = Entry {
+        until_ms: 0,
+        stamp: 0,
+        deliveries: 0,
+        forgiven: 0,
+        worker: WorkerNumber::NONE,
+        index: 0,
+        state: State::Ready,
+        is_open: false,
+    };
+
     /// Of a message that is put with a delay.
     pub(super) fn delayed(until_ms: u64) -> Entry {
-        Entry {
-            state: State::Delayed,
-            until_ms,
-            stamp: 0,
-            deliveries: 0,
-            forgiven: 0,
-            is_open: false,
-            worker: None,
-        }
+        Entry { state: State::Delayed, until_ms, ..Entry::NEW }
     }
 
-    /// The entry of the next delivery. `before` is that of the message until now, if it has one.
-    pub(super) fn delivered(
-        before: Option<&Entry>,
-        now_ms: u64,
-        until_ms: u64,
-        worker: &[u8],
-    ) -> Entry {
-        let last = before.map_or(0, |before| before.stamp);
+    /// The entry of the next delivery, as yet to nobody. `before` is that of the message until now,
+    /// if it has one.
+    #[inline]
+    pub(super) fn delivered(before: Option<&Entry>, now_ms: u64, until_ms: u64) -> Entry {
+        let before = before.unwrap_or(&Entry::NEW);
         Entry {
-            state: State::Leased,
             until_ms,
-            stamp: now_ms.max(last.saturating_add(1)),
-            deliveries: before.map_or(0, |before| before.deliveries).saturating_add(1),
-            forgiven: before.map_or(0, |before| before.forgiven),
+            stamp: now_ms.max(before.stamp.saturating_add(1)),
+            deliveries: before.deliveries.saturating_add(1),
+            forgiven: before.forgiven,
+            state: State::Leased,
             is_open: true,
-            worker: (!worker.is_empty()).then(|| worker.into()),
+            ..Entry::NEW
         }
     }
 
     /// The state in which it leaves a lease without an acknowledgement.
     #[inline]
     pub(super) fn state_after_lease(&self, deliveries_max: u64) -> State {
-        let counted = self.deliveries.saturating_sub(self.forgiven);
+        let counted = u64::from(self.deliveries.saturating_sub(self.forgiven));
         if deliveries_max != 0 && counted >= deliveries_max { State::Dead } else { State::Ready }
     }
 
@@ -80,19 +85,23 @@ impl Entry {
         }
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
-        self.worker.as_ref().map_or(0, |worker| worker.len())
+    /// It is dead.
+    pub(super) fn is_dead(&self) -> bool {
+        self.state == State::Dead
     }
 
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
+    /// Appends it, given the name of its consumer.
+    pub(super) fn put(&self, worker: &[u8], out: &mut Vec<u8>) {
         out.push(self.state as u8 | u8::from(self.is_open) << 2);
-        for number in [self.until_ms, self.stamp, self.deliveries, self.forgiven] {
+        let (deliveries, forgiven) = (self.deliveries.into(), self.forgiven.into());
+        for number in [self.until_ms, self.stamp, deliveries, forgiven] {
             varint::put(out, number);
         }
-        put_bytes(self.worker.as_deref().unwrap_or_default(), out);
+        put_bytes(worker, out);
     }
 
-    pub(super) fn take(rest: &mut &[u8]) -> Option<Entry> {
+    /// Takes one off the front, as yet of nobody, and the name of its consumer.
+    pub(super) fn take<'a>(rest: &mut &'a [u8]) -> Option<(Entry, &'a [u8])> {
         let (&head, after) = rest.split_first()?;
         *rest = after;
         let state = match head & 3 {
@@ -102,19 +111,12 @@ impl Entry {
             _ => State::Dead,
         };
         let mut next = || varint::take(rest);
-        let (until_ms, stamp, deliveries, forgiven) = (next()?, next()?, next()?, next()?);
+        let (until_ms, stamp) = (next()?, next()?);
+        let (deliveries, forgiven) = (next()?.try_into().ok()?, next()?.try_into().ok()?);
         let worker = take_bytes(rest)?;
-        let worker = (!worker.is_empty()).then(|| worker.into());
         let is_open = head & 4 != 0;
-        (head < 8).then_some(Entry {
-            state,
-            until_ms,
-            stamp,
-            deliveries,
-            forgiven,
-            is_open,
-            worker,
-        })
+        let entry = Entry { until_ms, stamp, deliveries, forgiven, state, is_open, ..Entry::NEW };
+        (head < 8).then_some((entry, worker))
     }
 }
 

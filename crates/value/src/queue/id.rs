@@ -43,10 +43,16 @@ impl LaneNumber {
         self.0.into()
     }
 
+    /// All lanes, by their numbers.
+    #[inline]
+    pub(super) fn all() -> impl DoubleEndedIterator<Item = LaneNumber> {
+        (0..LANES as u8).map(LaneNumber)
+    }
+
     /// All lanes, the one that is delivered first before the others.
     #[inline]
     pub fn by_precedence() -> impl Iterator<Item = LaneNumber> {
-        (0..LANES as u8).rev().map(LaneNumber)
+        LaneNumber::all().rev()
     }
 }
 
@@ -84,9 +90,9 @@ impl MessageId {
         MessageId(u64::from(lane.0) << SEQUENCE_BITS)
     }
 
-    /// The last one that a lane can have.
-    pub(super) fn last_of(lane: LaneNumber) -> MessageId {
-        MessageId(u64::from(lane.0) << SEQUENCE_BITS | SEQUENCE_MAX)
+    /// The one that comes next, in its lane or the next one.
+    pub(super) fn next(self) -> MessageId {
+        MessageId(self.0.saturating_add(1))
     }
 
     /// Reads `lane-sequence`.

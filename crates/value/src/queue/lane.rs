@@ -9,7 +9,8 @@
 //! A message that is not *fresh*, that is, ready and never delivered, has an entry in the queue.
 //! One that returns keeps its sequence, and with it its place before younger ones.
 
-use super::block::{Block, Record};
+use super::block::{Block, Record, Removed};
+use super::entry::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the head of this file.
@@ -24,6 +25,13 @@ pub(super) struct Lane {
     pub(super) returned: BTreeSet<u64>,
     /// Bytes of memory of the blocks.
     pub(super) block_bytes: usize,
+}
+
+/// What a message was when it got an entry.
+pub(super) struct Before {
+    pub(super) entry: Option<Entry>,
+    pub(super) expire_ms: u64,
+    pub(super) is_fresh: bool,
 }
 
 /// The first sequence of a lane.
@@ -58,10 +66,24 @@ impl Lane {
         block.record(sequence - first)
     }
 
+    /// A message and its entry, if it has one.
+    #[inline]
+    pub(super) fn message(&self, sequence: u64) -> Option<(Record<'_>, Option<&Entry>)> {
+        let (first, block) = self.block_of(sequence)?;
+        Some((block.record(sequence - first)?, block.entry(sequence - first)))
+    }
+
+    /// The entry of a message.
+    #[inline]
+    pub(super) fn entry(&self, sequence: u64) -> Option<&Entry> {
+        let (first, block) = self.block_of(sequence)?;
+        block.entry(sequence - first)
+    }
+
     /// A message is fresh: it has no entry.
     #[inline]
     pub(super) fn is_fresh(&self, sequence: u64, record: &Record<'_>) -> bool {
-        sequence >= self.cursor && !record.began_delayed()
+        is_fresh(self.cursor, sequence, record)
     }
 
     /// Messages from a sequence on.
@@ -70,6 +92,15 @@ impl Lane {
         self.blocks.range(begin..).flat_map(move |(&first, block)| {
             let records = block.records_from(from.saturating_sub(first));
             records.map(move |(index, record)| (first + index, record))
+        })
+    }
+
+    /// Entries of messages from a sequence on.
+    pub(super) fn entries_from(&self, from: u64) -> impl Iterator<Item = (u64, &Entry)> {
+        let begin = self.block_of(from).map_or(from, |(first, _)| first);
+        self.blocks.range(begin..).flat_map(move |(&first, block)| {
+            let entries = block.entries_from(from.saturating_sub(first));
+            entries.map(move |(index, entry)| (first + index, entry))
         })
     }
 
@@ -117,17 +148,42 @@ impl Lane {
         self.next += 1;
     }
 
-    /// Removes a message from its block; returns how long its body was.
+    /// Has a message have this entry; returns what it was before, or `None` if it is not there.
     #[inline]
-    pub(super) fn remove(&mut self, sequence: u64) -> Option<usize> {
+    pub(super) fn put_entry(&mut self, sequence: u64, entry: Entry) -> Option<Before> {
+        let (&first, block) = self.blocks.range_mut(..=sequence).next_back()?;
+        let record = block.record(sequence - first)?;
+        let expire_ms = record.expire_ms();
+        let is_fresh = is_fresh(self.cursor, sequence, &record);
+        let before = block.heap_bytes();
+        let entry = block.put_entry(sequence - first, entry);
+        self.block_bytes = self.block_bytes - before + block.heap_bytes();
+        Some(Before { entry, expire_ms, is_fresh })
+    }
+
+    /// A message does not expire any more.
+    pub(super) fn expires_no_more(&mut self, sequence: u64) {
+        if let Some((&first, block)) = self.blocks.range_mut(..=sequence).next_back() {
+            block.expires_no_more(sequence - first);
+        }
+    }
+
+    /// Removes a message, and its entry, from its block.
+    #[inline]
+    pub(super) fn remove(&mut self, sequence: u64) -> Option<Removed> {
         let (&first, block) = self.blocks.range_mut(..=sequence).next_back()?;
         let before = block.heap_bytes();
-        let body_bytes = block.remove(sequence - first)?;
+        let removed = block.remove(sequence - first)?;
         self.block_bytes = self.block_bytes - before + block.heap_bytes();
         if block.live() == 0 {
             self.block_bytes -= block.heap_bytes();
             self.blocks.remove(&first);
         }
-        Some(body_bytes)
+        Some(removed)
     }
+}
+
+#[inline]
+fn is_fresh(cursor: u64, sequence: u64, record: &Record<'_>) -> bool {
+    sequence >= cursor && !record.began_delayed()
 }

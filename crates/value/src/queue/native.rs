@@ -5,11 +5,12 @@
 use super::block::Record;
 use super::entry::{Entry, Known};
 use super::id::{LANES, LaneNumber, MessageId};
-use super::lane::Lane;
+use super::lane::{FIRST_SEQUENCE, Lane};
 use super::name::Name;
 use super::settings::Settings;
 use super::state::State;
 use super::totals::Totals;
+use super::workers::WorkerNames;
 use crate::edits::Edits;
 use crate::form::Form;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +28,8 @@ pub struct Native {
     /// A clock that steps back behind it stands still for the queue.
     pub(super) clock_ms: u64,
     pub(super) lanes: [Lane; LANES],
-    /// Messages that are not fresh.
-    pub(super) entries: BTreeMap<MessageId, Entry>,
+    /// Of the consumers that messages were delivered to.
+    pub(super) workers: WorkerNames,
     /// When time changes something about a message. Each has one note at most.
     pub(super) due: BTreeSet<(u64, MessageId)>,
     pub(super) known: BTreeMap<Box<[u8]>, Known>,
@@ -40,7 +41,7 @@ pub struct Native {
     pub(super) dead: u64,
     /// Of all bodies.
     pub(super) body_bytes: u64,
-    /// Bytes of memory of names and workers.
+    /// Bytes of memory of the names of messages.
     pub(super) name_bytes: usize,
 }
 
@@ -53,7 +54,7 @@ impl Native {
         totals: Totals::ZERO,
         clock_ms: 0,
         lanes: [const { Lane::EMPTY }; LANES],
-        entries: BTreeMap::new(),
+        workers: WorkerNames::EMPTY,
         due: BTreeSet::new(),
         known: BTreeMap::new(),
         known_due: BTreeSet::new(),
@@ -102,6 +103,37 @@ impl Native {
         self.lane(id.lane()).record(id.sequence())
     }
 
+    /// A message and its entry, if it has one.
+    #[inline]
+    pub(super) fn message(&self, id: MessageId) -> Option<(Record<'_>, Option<&Entry>)> {
+        self.lane(id.lane()).message(id.sequence())
+    }
+
+    /// The entry of a message that is not fresh.
+    #[inline]
+    pub(super) fn entry(&self, id: MessageId) -> Option<&Entry> {
+        self.lane(id.lane()).entry(id.sequence())
+    }
+
+    /// All entries, by their messages.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (MessageId, &Entry)> {
+        self.entries_from(MessageId::FIRST)
+    }
+
+    /// Entries of the messages from one on.
+    pub(super) fn entries_from(
+        &self,
+        from: MessageId,
+    ) -> impl Iterator<Item = (MessageId, &Entry)> {
+        let lanes = LaneNumber::all().filter(move |&lane| lane >= from.lane());
+        lanes.flat_map(move |lane| {
+            let first = if lane == from.lane() { from.sequence() } else { FIRST_SEQUENCE };
+            let entries = self.lane(lane).entries_from(first);
+            entries
+                .filter_map(move |(sequence, entry)| Some((MessageId::new(lane, sequence)?, entry)))
+        })
+    }
+
     /// How many are ready.
     #[inline]
     pub(super) fn ready(&self) -> u64 {
@@ -116,7 +148,6 @@ impl Native {
 
     pub(super) fn heap_bytes(&self) -> usize {
         // Nodes of B-trees are two thirds full, about.
-        const ENTRY: usize = (size_of::<MessageId>() + size_of::<Entry>()) * 3 / 2;
         const DUE: usize = size_of::<(u64, MessageId)>() * 3 / 2;
         const KNOWN: usize = (size_of::<Known>() + 2 * size_of::<Box<[u8]>>() + 8) * 3 / 2;
         const BLOCK: usize = (size_of::<u64>() + size_of::<super::block::Block>()) * 3 / 2;
@@ -125,7 +156,7 @@ impl Native {
         };
         size_of::<Native>()
             + self.lanes.iter().map(of_lane).sum::<usize>()
-            + self.entries.len() * ENTRY
+            + self.workers.heap_bytes()
             + self.due.len() * DUE
             + self.known.len() * KNOWN
             + self.name_bytes
@@ -180,24 +211,29 @@ impl Native {
         Some(id)
     }
 
-    /// Has a message have this entry: a fresh one leaves those that are fresh.
+    /// Has a message have this entry: a fresh one leaves those that are fresh. The share of a name
+    /// that comes with the entry is given back with it.
     pub(super) fn set_entry(&mut self, id: MessageId, entry: Entry, edits: &mut Edits<'_>) {
         self.touch(&Name::Entry(id), edits);
-        let Some(record) = self.record(id) else { return };
-        let expire_ms = record.expire_ms();
-        if self.entries.contains_key(&id) {
-            self.drop_entry(id, expire_ms);
-        } else if self.lane(id.lane()).is_fresh(id.sequence(), &record) {
-            self.drop_note(expire_ms, id);
-            let lane = self.lane_mut(id.lane());
+        let lane = self.lane_mut(id.lane());
+        let Some(before) = lane.put_entry(id.sequence(), entry) else {
+            self.workers.release(entry.worker);
+            return;
+        };
+        if before.is_fresh {
             lane.fresh -= 1;
             lane.cursor = id.sequence() + 1;
+            self.drop_note(before.expire_ms, id);
         }
-        self.adopt_entry(id, entry, expire_ms);
+        if let Some(before_entry) = &before.entry {
+            self.entry_goes(id, before_entry, before.expire_ms);
+        }
+        self.entry_comes(id, &entry, before.expire_ms);
     }
 
-    /// Takes an entry in of a message that has none.
-    pub(super) fn adopt_entry(&mut self, id: MessageId, entry: Entry, expire_ms: u64) {
+    /// Keeps the sums and notes of an entry that is new.
+    #[inline]
+    fn entry_comes(&mut self, id: MessageId, entry: &Entry, expire_ms: u64) {
         let due_ms = entry.due_ms(expire_ms);
         if due_ms != u64::MAX {
             self.due.insert((due_ms, id));
@@ -208,8 +244,19 @@ impl Native {
                 self.lane_mut(id.lane()).returned.insert(id.sequence());
             }
         }
-        self.name_bytes += entry.heap_bytes();
-        self.entries.insert(id, entry);
+    }
+
+    /// Keeps the sums and notes of an entry that is no more.
+    #[inline]
+    fn entry_goes(&mut self, id: MessageId, entry: &Entry, expire_ms: u64) {
+        self.drop_note(entry.due_ms(expire_ms), id);
+        self.workers.release(entry.worker);
+        match self.count(entry.state) {
+            Some(count) => *count -= 1,
+            None => {
+                self.lane_mut(id.lane()).returned.remove(&id.sequence());
+            }
+        }
     }
 
     /// Takes back the note of a message's time; one to which time does nothing has none.
@@ -220,53 +267,55 @@ impl Native {
         }
     }
 
-    fn drop_entry(&mut self, id: MessageId, expire_ms: u64) {
-        let Some(entry) = self.entries.remove(&id) else { return };
-        self.drop_note(entry.due_ms(expire_ms), id);
-        self.name_bytes -= entry.heap_bytes();
-        match self.count(entry.state) {
-            Some(count) => *count -= 1,
-            None => {
-                self.lane_mut(id.lane()).returned.remove(&id.sequence());
-            }
-        }
-    }
-
     /// Removes a message, whatever state it is in; returns true if it was there.
     pub(super) fn remove(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
         let lane = self.lane(id.lane());
-        let Some((first, _)) = lane.block_of(id.sequence()) else { return false };
-        let Some(record) = lane.record(id.sequence()) else { return false };
-        let (expire_ms, is_fresh) = (record.expire_ms(), lane.is_fresh(id.sequence(), &record));
-        self.touch(&Name::Block(id.lane(), first), edits);
-        if self.entries.contains_key(&id) {
-            self.touch(&Name::Entry(id), edits);
-            self.drop_entry(id, expire_ms);
-        } else if is_fresh {
-            self.drop_note(expire_ms, id);
-            self.lane_mut(id.lane()).fresh -= 1;
+        let Some((record, entry)) = lane.message(id.sequence()) else { return false };
+        let expire_ms = record.expire_ms();
+        let is_fresh = entry.is_none() && lane.is_fresh(id.sequence(), &record);
+        if edits.notes_elements() {
+            self.touch_block_of(id, edits);
+            if entry.is_some() {
+                self.touch(&Name::Entry(id), edits);
+            }
         }
-        let body_bytes = self.lane_mut(id.lane()).remove(id.sequence()).unwrap_or(0);
-        self.body_bytes -= body_bytes as u64;
+        let lane = self.lane_mut(id.lane());
+        lane.fresh -= u64::from(is_fresh);
+        let Some(removed) = lane.remove(id.sequence()) else { return false };
+        self.body_bytes -= removed.body_bytes as u64;
+        match &removed.entry {
+            Some(entry) => self.entry_goes(id, entry, expire_ms),
+            None => self.drop_note(expire_ms, id),
+        }
+        true
+    }
+
+    /// Does with a message's entry what `change` says; returns false if it has none.
+    pub(super) fn with_entry(
+        &mut self,
+        id: MessageId,
+        edits: &mut Edits<'_>,
+        change: impl FnOnce(Entry) -> Entry,
+    ) -> bool {
+        let Some(&entry) = self.entry(id) else { return false };
+        self.workers.share(entry.worker);
+        self.set_entry(id, change(entry), edits);
         true
     }
 
     /// A message is dead from here on, and does not expire.
     pub(super) fn bury(&mut self, id: MessageId, edits: &mut Edits<'_>) {
-        let Some(entry) = self.entries.get(&id) else { return };
-        let entry = Entry { state: State::Dead, until_ms: 0, ..entry.clone() };
-        let lane = self.lane(id.lane());
-        let expires = lane.record(id.sequence()).is_some_and(|it| it.expire_ms() != u64::MAX);
-        if let (true, Some((first, _))) = (expires, lane.block_of(id.sequence())) {
-            self.touch(&Name::Block(id.lane(), first), edits);
-            // The note of its time goes before its time does.
-            self.set_entry(id, entry, edits);
-            let lane = self.lane_mut(id.lane());
-            if let Some(block) = lane.blocks.get_mut(&first) {
-                block.expires_no_more(id.sequence() - first);
-            }
-        } else {
-            self.set_entry(id, entry, edits);
+        let expires = self.record(id).is_some_and(|record| record.expire_ms() != u64::MAX);
+        if expires {
+            self.touch_block_of(id, edits);
+        }
+        let dead = |entry| Entry { state: State::Dead, until_ms: 0, ..entry };
+        if !self.with_entry(id, edits, dead) {
+            return;
+        }
+        // The note of its time has gone before its time does.
+        if expires {
+            self.lane_mut(id.lane()).expires_no_more(id.sequence());
         }
         self.totals.buried += 1;
     }
@@ -286,6 +335,12 @@ impl Native {
         if let Some(known) = self.known.remove(name) {
             self.known_due.remove(&(known.until_ms, name.into()));
             self.name_bytes -= 2 * name.len();
+        }
+    }
+
+    fn touch_block_of(&self, id: MessageId, edits: &mut Edits<'_>) {
+        if let Some((first, _)) = self.lane(id.lane()).block_of(id.sequence()) {
+            self.touch(&Name::Block(id.lane(), first), edits);
         }
     }
 

@@ -210,8 +210,8 @@ impl Queue {
             let mut records = native.lane(lane).records_from(from.sequence());
             records.all(|(sequence, _)| MessageId::new(lane, sequence).is_none_or(&mut show))
         } else {
-            let mut entries = native.entries.range(from..=MessageId::last_of(lane));
-            entries.all(|(&id, _)| show(id))
+            let mut entries = native.lane(lane).entries_from(from.sequence());
+            entries.all(|(sequence, _)| MessageId::new(lane, sequence).is_none_or(&mut show))
         }
     }
 
@@ -220,8 +220,8 @@ impl Queue {
         let native = self.native();
         let now_ms = native.time(now_ms);
         let is_leased = |entry: &&Entry| entry.state == State::Leased && entry.until_ms > now_ms;
-        for entry in native.entries.values().filter(is_leased) {
-            visit(entry.worker.as_deref().unwrap_or_default());
+        for entry in native.entries().map(|(_, entry)| entry).filter(is_leased) {
+            visit(native.workers.name(entry.worker));
         }
     }
 }
@@ -236,7 +236,7 @@ impl Native {
             *count = lane.ready();
         }
         for &(_, id) in self.due.iter().take(max).take_while(|(due_ms, _)| *due_ms <= now_ms) {
-            let was = self.entries.get(&id).map_or(State::Ready, |entry| entry.state);
+            let was = self.entry(id).map_or(State::Ready, |entry| entry.state);
             let count = counts.of(was, id.lane());
             *count = count.saturating_sub(1);
             if let Came::To(state) = self.state_when_due(id, now_ms) {
@@ -248,8 +248,7 @@ impl Native {
 
     /// A message at this time, unless it has expired.
     fn message_at(&self, id: MessageId, now_ms: u64) -> Option<Message<'_>> {
-        let record = self.record(id)?;
-        let entry = self.entries.get(&id);
+        let (record, entry) = self.message(id)?;
         let expire_ms = record.expire_ms();
         let due_ms = entry.map_or(expire_ms, |entry| entry.due_ms(expire_ms));
         let was = entry.map_or(State::Ready, |entry| entry.state);
@@ -268,11 +267,11 @@ impl Native {
             body: record.body,
             put_ms: record.put_ms,
             expire_ms: if state == State::Dead { u64::MAX } else { expire_ms },
-            deliveries: entry.map_or(0, |entry| entry.deliveries),
+            deliveries: entry.map_or(0, |entry| entry.deliveries.into()),
             until_ms: entry.filter(|_| is_timed).map_or(0, |entry| entry.until_ms),
-            forgiven: entry.map_or(0, |entry| entry.forgiven),
+            forgiven: entry.map_or(0, |entry| entry.forgiven.into()),
             stamp: entry.map_or(0, |entry| entry.stamp),
-            worker: entry.and_then(|entry| entry.worker.as_deref()).unwrap_or_default(),
+            worker: entry.map_or(b"", |entry| self.workers.name(entry.worker)),
         })
     }
 }

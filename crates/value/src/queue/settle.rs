@@ -93,8 +93,7 @@ impl Native {
             }
             Came::To(State::Dead) => self.bury(id, edits),
             Came::To(state) => {
-                let Some(entry) = self.entries.get(&id).cloned() else { return };
-                self.set_entry(id, Entry { state, until_ms: 0, ..entry }, edits);
+                self.with_entry(id, edits, |entry| Entry { state, until_ms: 0, ..entry });
             }
         }
     }
@@ -102,9 +101,9 @@ impl Native {
     /// What has become of a message by now that is due. It does not depend on how often somebody
     /// has looked since.
     pub(super) fn state_when_due(&self, id: MessageId, now_ms: u64) -> Came {
-        let expire_ms = self.record(id).map_or(0, |record| record.expire_ms());
         // A fresh message has only one thing to come.
-        let Some(entry) = self.entries.get(&id) else { return Came::Expired };
+        let Some((record, Some(entry))) = self.message(id) else { return Came::Expired };
+        let expire_ms = record.expire_ms();
         let state = match entry.state {
             State::Leased => entry.state_after_lease(self.settings.deliveries_max),
             State::Delayed | State::Ready => State::Ready,

@@ -77,7 +77,10 @@ impl Native {
                 let block = self.lane(lane).blocks.get(&first);
                 block.inspect(|block| block.encode(out)).is_some()
             }
-            Name::Entry(id) => self.entries.get(&id).inspect(|entry| entry.put(out)).is_some(),
+            Name::Entry(id) => {
+                let entry = self.entry(id);
+                entry.inspect(|it| it.put(self.workers.name(it.worker), out)).is_some()
+            }
             Name::Known(name) => self.known.get(name).inspect(|known| known.put(out)).is_some(),
         }
     }
@@ -88,17 +91,18 @@ impl Native {
             Name::Block(lane, first) => self.adopt_block(lane, first, content),
             Name::Entry(id) => {
                 let mut rest = content;
-                let entry = Entry::take(&mut rest).filter(|_| rest.is_empty()).ok_or(BAD)?;
+                let (entry, worker) =
+                    Entry::take(&mut rest).filter(|_| rest.is_empty()).ok_or(BAD)?;
                 let lane = self.lane(id.lane());
-                let record = lane.record(id.sequence()).ok_or(BAD)?;
-                let expire_ms = record.expire_ms();
+                let (record, before) = lane.message(id.sequence()).ok_or(BAD)?;
                 let may_have = !lane.is_fresh(id.sequence(), &record)
-                    && !self.entries.contains_key(&id)
-                    && (entry.state != State::Dead || expire_ms == u64::MAX);
+                    && before.is_none()
+                    && (entry.state != State::Dead || record.expire_ms() == u64::MAX);
                 if !may_have {
                     return Err(BAD);
                 }
-                self.adopt_entry(id, entry, expire_ms);
+                let worker = self.workers.share_of(worker);
+                self.set_entry(id, Entry { worker, ..entry }, &mut Edits::none());
                 Ok(())
             }
             Name::Known(name) => {
@@ -187,10 +191,11 @@ impl Walk<'_, '_> {
         })
     }
 
-    fn entries(&mut self, after: Bound<MessageId>) -> bool {
+    /// Entries of the messages from one on.
+    fn entries(&mut self, from: MessageId) -> bool {
         let native = self.native;
-        let mut entries = native.entries.range((after, Bound::Unbounded));
-        entries.all(|(&id, _)| self.show(&Name::Entry(id), 1))
+        let mut entries = native.entries_from(from);
+        entries.all(|(id, _)| self.show(&Name::Entry(id), 1))
     }
 
     fn known(&mut self, after: Bound<&[u8]>) -> bool {
@@ -216,7 +221,7 @@ impl Spread for Queue {
             WalkPlace::After(last) => Name::of(last),
             _ => None,
         };
-        let all = Bound::Unbounded;
+        let all = MessageId::FIRST;
         let goes_on = match last {
             None => walk.blocks(None) && walk.entries(all) && walk.known(Bound::Unbounded),
             Some(Name::Block(lane, first)) => {
@@ -224,9 +229,7 @@ impl Spread for Queue {
                     && walk.entries(all)
                     && walk.known(Bound::Unbounded)
             }
-            Some(Name::Entry(id)) => {
-                walk.entries(Bound::Excluded(id)) && walk.known(Bound::Unbounded)
-            }
+            Some(Name::Entry(id)) => walk.entries(id.next()) && walk.known(Bound::Unbounded),
             Some(Name::Known(name)) => walk.known(Bound::Excluded(name)),
         };
         if goes_on { WalkPlace::End } else { WalkPlace::After(walk.name) }
