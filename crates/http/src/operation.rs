@@ -48,12 +48,18 @@ pub(crate) enum Run {
     Command(&'static [Part], Answer),
     /// A read of what may have a tag, by `translate.rs`; conditions are on that.
     Tagged(&'static [Part], Answer),
-    /// A write, and the command that does it under a condition on the tag, by `translate.rs`.
-    Conditional { plain: (&'static [Part], Answer), under: &'static [Part] },
+    /// A write, the command that does it if it says when what is written expires, if there is one,
+    /// and the one that does it under a condition on the tag, by `translate.rs`.
+    Conditional {
+        plain: (&'static [Part], Answer),
+        expiring: Option<(&'static [Part], Answer)>,
+        under: &'static [Part],
+    },
     /// Several commands as one, by `translate.rs` and `series.rs`.
     Several(&'static [Part], Purpose),
-    /// One of two, by whether the time in the body is null: several commands, or one.
-    Expiry { cleared: &'static [Part], set: (&'static [Part], Answer) },
+    /// One of two commands, by whether the time in the body is null. The first is several as one
+    /// if its reply alone does not tell what became of it.
+    Expiry { cleared: &'static [Part], several: Option<Purpose>, set: (&'static [Part], Answer) },
     /// Server-sent events, by `feed.rs`.
     Events(FeedKind),
     /// A WebSocket, by `feed.rs`.

@@ -94,6 +94,8 @@ pub(crate) enum Answer {
     Added,
     /// How many there are: 204, or 404 if none.
     Found,
+    /// What became of a field's expiry, in an array: 204, or 404 if there is no such field.
+    FieldExpiry,
     /// OK: 204.
     Done,
     /// OK, or 1: 204; 409 if 0.

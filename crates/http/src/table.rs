@@ -12,7 +12,9 @@ mod strings;
 
 use crate::operation::Route;
 
-pub(crate) use parameters::{AFTER, BASE64, CREDIT, DB, KEY, LEASE_MS, NOACK, PATTERN, WORKER};
+pub(crate) use parameters::{
+    AFTER, BASE64, CREDIT, DB, EXPIRIES, KEY, LEASE_MS, NOACK, PATTERN, WORKER,
+};
 
 /// All paths. Those that must be found soonest come first.
 pub(crate) static ROUTES: &[Route] = &[

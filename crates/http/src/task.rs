@@ -12,14 +12,14 @@ use crate::hust::{self, Asked, Port};
 use crate::identity::{Accepted, Authority, Identity};
 use crate::login;
 use crate::metrics;
-use crate::operation::{Asks, Body, FeedKind, Operation, Part, Run};
+use crate::operation::{Asks, Body, FeedKind, Operation, Parameter, Part, Run};
 use crate::own::Own;
 use crate::plan::{Answer, Ending, Purpose};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{self, Found};
 use crate::strings::{StringCall, answer_of_get, tagged_answer};
-use crate::table::KEY;
+use crate::table::{EXPIRIES, KEY};
 use crate::translate::{CommandCall, Named, Spelled};
 use basalt_config::{HttpSettings, Settings};
 use basalt_dispatch::Dispatcher;
@@ -40,6 +40,7 @@ pub(crate) enum Task {
     /// One of these, by what the body says.
     Expiry {
         cleared: CommandCall,
+        several: Option<Purpose>,
         set: CommandCall,
     },
     Batch {
@@ -201,9 +202,10 @@ impl Task {
                 let location = (answer == Answer::Entry).then(|| location(bytes, named));
                 Ok(Task::Command { call: call((parts, answer))?, location, conditions: None })
             }
-            Run::Conditional { plain, under } => {
+            Run::Conditional { plain, expiring, under } => {
+                let expiring = expiring.filter(|_| says_when_it_expires(&named.query));
                 let call = call(match named.condition {
-                    None => plain,
+                    None => expiring.unwrap_or(plain),
                     Some(Condition::Missing) => (under, Answer::Made),
                     Some(_) => (under, Answer::Outcome),
                 })?;
@@ -212,8 +214,8 @@ impl Task {
             Run::Several(parts, purpose) => {
                 Ok(Task::Several(call((parts, Answer::Json))?, purpose))
             }
-            Run::Expiry { cleared, set } => {
-                Ok(Task::Expiry { cleared: call((cleared, Answer::Json))?, set: call(set)? })
+            Run::Expiry { cleared, several, set } => {
+                Ok(Task::Expiry { cleared: call((cleared, set.1))?, several, set: call(set)? })
             }
             _ => Err(Problem::bad_request("nothing to be done")),
         }
@@ -250,11 +252,18 @@ fn demand(head: &Head, bytes: &[u8], operation: &Operation) -> Result<Option<Con
         };
     }
     let query = Query::new(&bytes[head.query()]);
-    let has_parameters = operation.parameters.iter().any(|one| query.find(one.name).is_some());
-    if condition.is_some() && has_parameters {
-        return Err(Problem::bad_request("give a condition, or parameters, but not both"));
+    let is_expiry = |one: &Parameter| EXPIRIES.iter().any(|expiry| expiry.name == one.name);
+    let mut others = operation.parameters.iter().filter(|one| !is_expiry(one));
+    let has_others = others.any(|one| query.find(one.name).is_some());
+    if has_others && (condition.is_some() || says_when_it_expires(&query)) {
+        let text = "give a condition or an expiry, or other parameters, but not both";
+        return Err(Problem::bad_request(text));
     }
     Ok(condition)
+}
+
+fn says_when_it_expires(query: &Query<'_>) -> bool {
+    EXPIRIES.iter().any(|expiry| query.find(expiry.name).is_some())
 }
 
 /// What has no versions has no conditions: what cannot be kept is not passed over.

@@ -413,9 +413,12 @@ mod tests {
             for operation in route.operations {
                 let all = match operation.run {
                     Run::Command(parts, _) | Run::Several(parts, Purpose::Copy) => vec![parts],
-                    Run::Expiry { cleared, set: (set, _) } => vec![cleared, set],
+                    Run::Expiry { cleared, set: (set, _), .. } => vec![cleared, set],
                     Run::Tagged(parts, _) => vec![parts],
-                    Run::Conditional { plain: (plain, _), under } => vec![plain, under],
+                    Run::Conditional { plain: (plain, _), expiring, under } => {
+                        let expiring = expiring.map(|(parts, _)| parts);
+                        [plain, under].into_iter().chain(expiring).collect()
+                    }
                     _ => continue,
                 };
                 for parts in all {

@@ -79,9 +79,13 @@ impl Writing<'_> {
                 Ok(Written::One(Plan { location, conditions, ..plan }))
             }
             Task::Several(call, purpose) => self.several(&call, purpose),
-            Task::Expiry { cleared, set } => match expiry(self.body())? {
-                None => self.several(&cleared, Purpose::Persist),
-                Some(ttl_ms) => {
+            Task::Expiry { cleared, several, set } => match (expiry(self.body())?, several) {
+                (None, Some(purpose)) => self.several(&cleared, purpose),
+                (None, None) => {
+                    self.translate(&cleared, &[], words)?;
+                    Ok(Written::One(Plan::new(cleared.answer, cleared.general, ending)))
+                }
+                (Some(ttl_ms), _) => {
                     let mut of_body = Vec::new();
                     self.place(&Decoded::word(ttl_ms.to_string().into_bytes()), &mut of_body);
                     self.translate(&set, &of_body, words)?;

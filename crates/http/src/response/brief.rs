@@ -34,6 +34,7 @@ impl Response<'_> {
             | (Answer::Done | Answer::Renamed, Line::Other) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
             }
+            (Answer::FieldExpiry, Line::Other) => self.field_expiry(),
             (Answer::Removed, Line::Bulk(..)) | (Answer::Put, _) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
             }
@@ -59,6 +60,14 @@ impl Response<'_> {
                 self.member("value", &reply[start..end]);
             }
             (_, line) => self.unexpected(line),
+        }
+    }
+
+    /// What HPEXPIRE and HPERSIST say of one field: -2 if it is not there.
+    fn field_expiry(&mut self) {
+        match &self.take()[..] {
+            b"*1\r\n:-2\r\n" => self.problem(&Problem::no_key()),
+            _ => self.write_head(Status::NoContent, OF_NOTHING, &[], None),
         }
     }
 

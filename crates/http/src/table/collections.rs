@@ -5,9 +5,9 @@
 //! `/v1/keys/{key}`, whatever they are. Nor is there a listing of all of a hash: each is a page,
 //! whose size is bounded, and a small hash is on the first one.
 
-use super::parameters::{BY, COUNT, CURSOR, MATCH, TAKEN};
-use crate::operation::Part::{Body as Raw, Condition, Key, Name, Option, Or, Whole, Word};
-use crate::operation::{Body, Digests, Items, Operation, Route, Run, Segment};
+use super::parameters::{BY, COUNT, CURSOR, EXPIRE_AT, KEEP_TTL, MATCH, TAKEN, TTL, TTL_MS};
+use crate::operation::Part::{Body as Raw, Condition, Key, Name, Option, Or, Switch, Whole, Word};
+use crate::operation::{Body, Digests, Items, Operation, Part, Route, Run, Segment};
 use crate::plan::Answer;
 use crate::shape::Shape;
 use basalt_http1::Method;
@@ -56,13 +56,51 @@ pub(super) const FIELD: Route = Route {
         Operation {
             method: Method::Put,
             summary: "Sets a field; If-None-Match: * only if there is none, If-Match only if there \
-                      is one, or the one with this tag (HSET, CAS.HSET)",
+                      is one, or the one with this tag (HSET, HSETEX, CAS.HSET)",
+            parameters: &[&TTL, &TTL_MS, &EXPIRE_AT, &KEEP_TTL],
             body: Body::Bytes,
             run: Run::Conditional {
                 plain: (&[Word("HSET"), Key, Name, Raw], Answer::Added),
-                under: &[Word("CAS.HSET"), Key, Name, Raw, Condition(Digests::Had)],
+                expiring: Some((
+                    &[
+                        Word("HSETEX"),
+                        Key,
+                        Option("EX", &TTL),
+                        Option("PX", &TTL_MS),
+                        Option("PXAT", &EXPIRE_AT),
+                        Switch(&KEEP_TTL, "KEEPTTL"),
+                        Word("FIELDS 1"),
+                        Name,
+                        Raw,
+                    ],
+                    Answer::Found,
+                )),
+                under: &[
+                    Word("CAS.HSET"),
+                    Key,
+                    Name,
+                    Raw,
+                    Condition(Digests::Had),
+                    Option("EX", &TTL),
+                    Option("PX", &TTL_MS),
+                    Option("PXAT", &EXPIRE_AT),
+                    Switch(&KEEP_TTL, "KEEPTTL"),
+                ],
             },
             statuses: &[201, 204, 412],
+            ..Operation::DEFAULT
+        },
+        Operation {
+            method: Method::Patch,
+            summary: "Sets when a field expires, or, by null, that it never does (HPEXPIRE, \
+                      HPERSIST)",
+            body: Body::Json(Items::Expiry),
+            run: Run::Expiry {
+                cleared: &[Word("HPERSIST"), Key, Word("FIELDS 1"), Name],
+                several: None,
+                set: (&[Word("HPEXPIRE"), Key, Raw, Word("FIELDS 1"), Name], Answer::FieldExpiry),
+            },
+            statuses: &[204, 404],
             ..Operation::DEFAULT
         },
         Operation {
@@ -70,6 +108,7 @@ pub(super) const FIELD: Route = Route {
             summary: "Removes a field; If-Match only if it has this tag (HDEL, CAS.HDEL)",
             run: Run::Conditional {
                 plain: (&[Word("HDEL"), Key, Name], Answer::Found),
+                expiring: None,
                 under: &[Word("CAS.HDEL"), Key, Name, Condition(Digests::Had)],
             },
             statuses: &[204, 404, 412],
@@ -142,6 +181,18 @@ pub(super) const SET: Route = Route {
     ],
 };
 
+/// Adds a member under a condition, or one that expires.
+const PUT_MEMBER: &[Part] = &[
+    Word("CAS.SADD"),
+    Key,
+    Name,
+    Condition(Digests::NotHad),
+    Option("EX", &TTL),
+    Option("PX", &TTL_MS),
+    Option("PXAT", &EXPIRE_AT),
+    Switch(&KEEP_TTL, "KEEPTTL"),
+];
+
 pub(super) const MEMBER: Route = Route {
     path: &[Segment::Text("v1"), Segment::Text("sets"), Segment::Key, Segment::Name("member")],
     operations: &[
@@ -154,10 +205,13 @@ pub(super) const MEMBER: Route = Route {
         Operation {
             method: Method::Put,
             summary: "Adds a member; If-None-Match: * only if it is none, If-Match only if it is \
-                      one, or has this tag (SADD, CAS.SADD)",
+                      one, or has this tag (SADD, CAS.SADD). With an expiry it has a tag from \
+                      then on",
+            parameters: &[&TTL, &TTL_MS, &EXPIRE_AT, &KEEP_TTL],
             run: Run::Conditional {
                 plain: (&[Word("SADD"), Key, Name], Answer::Added),
-                under: &[Word("CAS.SADD"), Key, Name, Condition(Digests::NotHad)],
+                expiring: Some((PUT_MEMBER, Answer::Outcome)),
+                under: PUT_MEMBER,
             },
             statuses: &[201, 204, 412],
             ..Operation::DEFAULT
@@ -167,6 +221,7 @@ pub(super) const MEMBER: Route = Route {
             summary: "Removes a member; If-Match only if it has this tag (SREM, CAS.SREM)",
             run: Run::Conditional {
                 plain: (&[Word("SREM"), Key, Name], Answer::Found),
+                expiring: None,
                 under: &[Word("CAS.SREM"), Key, Name, Condition(Digests::NotHad)],
             },
             statuses: &[204, 404, 412],

@@ -88,6 +88,7 @@ pub(super) const KEY: Route = Route {
                     Next,
                     Word("EXEC"),
                 ],
+                several: Some(Purpose::Persist),
                 set: (&[Word("PEXPIRE"), Key, Raw], Answer::Found),
             },
             statuses: &[204, 404],

@@ -27,6 +27,8 @@ pub(super) static EXPIRE_AT: Parameter =
     parameter("expire_at", from(1), "When it expires, in unix milliseconds.");
 pub(super) static KEEP_TTL: Parameter =
     parameter("keep_ttl", Kind::Flag, "It expires when what was there would have.");
+/// Those that say when what is written expires.
+pub(crate) static EXPIRIES: [&Parameter; 4] = [&TTL, &TTL_MS, &EXPIRE_AT, &KEEP_TTL];
 pub(super) static VERSIONED: Parameter =
     parameter("versioned", Kind::Flag, "The key has a version from now on.");
 pub(super) static OFFSET: Parameter = parameter("offset", from(0), "The first byte to change.");

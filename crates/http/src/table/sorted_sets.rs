@@ -1,13 +1,13 @@
 //! `/v1/sorted-sets/{key}`, and what is in it.
 
 use super::parameters::{
-    BY, EXTREME, FROM, FROM_RANK, GT, LIMIT, LT, NX, ORDER, REVERSE, SKIPPED, TAKEN, THROUGH,
-    TO_RANK, XX,
+    BY, EXPIRE_AT, EXTREME, FROM, FROM_RANK, GT, KEEP_TTL, LIMIT, LT, NX, ORDER, REVERSE, SKIPPED,
+    TAKEN, THROUGH, TO_RANK, TTL, TTL_MS, XX,
 };
 use crate::operation::Part::{
-    Body as Raw, Bound, Choice, Condition, Key, Name, Or, Stop, Switch, Word,
+    Body as Raw, Bound, Choice, Condition, Key, Name, Option, Or, Stop, Switch, Word,
 };
-use crate::operation::{Body, Digests, Items, Operation, Route, Run, Segment};
+use crate::operation::{Body, Digests, Items, Operation, Part, Route, Run, Segment};
 use crate::plan::Answer;
 use crate::shape::Shape;
 use basalt_http1::Method;
@@ -108,6 +108,19 @@ pub(super) const SORTED_SET: Route = Route {
     ],
 };
 
+/// Sets a score under a condition, or one that expires.
+const PUT_MEMBER: &[Part] = &[
+    Word("CAS.ZADD"),
+    Key,
+    Raw,
+    Name,
+    Condition(Digests::NotHad),
+    Option("EX", &TTL),
+    Option("PX", &TTL_MS),
+    Option("PXAT", &EXPIRE_AT),
+    Switch(&KEEP_TTL, "KEEPTTL"),
+];
+
 pub(super) const MEMBER: Route = Route {
     path: &[
         Segment::Text("v1"),
@@ -135,8 +148,9 @@ pub(super) const MEMBER: Route = Route {
         Operation {
             method: Method::Put,
             summary: "Sets the score of a member: the body is the number; If-None-Match: * only if \
-                      it is none, If-Match only if it is one, or has this tag (ZADD, CAS.ZADD)",
-            parameters: &[&NX, &XX, &GT, &LT],
+                      it is none, If-Match only if it is one, or has this tag (ZADD, CAS.ZADD). \
+                      With an expiry it has a tag from then on",
+            parameters: &[&NX, &XX, &GT, &LT, &TTL, &TTL_MS, &EXPIRE_AT, &KEEP_TTL],
             body: Body::Bytes,
             run: Run::Conditional {
                 plain: (
@@ -152,7 +166,8 @@ pub(super) const MEMBER: Route = Route {
                     ],
                     Answer::Added,
                 ),
-                under: &[Word("CAS.ZADD"), Key, Raw, Name, Condition(Digests::NotHad)],
+                expiring: Some((PUT_MEMBER, Answer::Outcome)),
+                under: PUT_MEMBER,
             },
             statuses: &[201, 204, 412],
             ..Operation::DEFAULT
@@ -162,6 +177,7 @@ pub(super) const MEMBER: Route = Route {
             summary: "Removes a member; If-Match only if it has this tag (ZREM, CAS.ZREM)",
             run: Run::Conditional {
                 plain: (&[Word("ZREM"), Key, Name], Answer::Found),
+                expiring: None,
                 under: &[Word("CAS.ZREM"), Key, Name, Condition(Digests::NotHad)],
             },
             statuses: &[204, 404, 412],

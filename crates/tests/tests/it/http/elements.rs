@@ -1,6 +1,7 @@
 //! Tags of fields and members, and conditions on them.
 
 use super::{client, start};
+use basalt_tests::http::HttpClient;
 
 /// Of each type: the path of an element, how it is read with its tag, a body, another one.
 const ELEMENTS: [(&str, &str, &str, &str); 3] = [
@@ -100,4 +101,58 @@ fn what_cannot_be_meant_is_refused() {
     let left = http.ask("HEAD /v1/sets/s/m", "", b"");
     let left_ms: u64 = left.field("basalt-ttl-ms").expect("a time").parse().expect("a number");
     assert!((50_000..=60_000).contains(&left_ms));
+}
+
+/// The milliseconds that are left, if it expires.
+fn left_ms(http: &mut HttpClient, path: &str) -> Option<u64> {
+    let got = http.ask(&format!("GET {path}"), "", b"");
+    assert!(got.status < 300, "{path}: {}", got.status);
+    got.field("basalt-ttl-ms").map(|time| time.parse().expect("a number"))
+}
+
+#[test]
+fn elements_expire() {
+    let (server, address) = start(&[]);
+    let (mut http, mut redis) = (client(address), server.connect());
+    let json = "Content-Type: application/json\r\n";
+    redis.run("HSET h f v").unwrap();
+    redis.run("SET string x").unwrap();
+    let is_about =
+        |left: Option<u64>, most: u64| left.is_some_and(|it| it > most / 2 && it <= most);
+    // A field, by PATCH.
+    assert_eq!(http.ask("PATCH /v1/hashes/h/f", json, br#"{"ttl_ms":60000}"#).status, 204);
+    assert!(is_about(left_ms(&mut http, "/v1/hashes/h/f"), 60_000));
+    for _ in 0..2 {
+        assert_eq!(http.ask("PATCH /v1/hashes/h/f", json, br#"{"ttl_ms":null}"#).status, 204);
+        assert_eq!(left_ms(&mut http, "/v1/hashes/h/f"), None);
+    }
+    for body in [&br#"{"ttl_ms":1000}"#[..], br#"{"ttl_ms":null}"#] {
+        for (path, status) in [("h/none", 404), ("none/f", 404), ("string/f", 409)] {
+            let answer = http.ask(&format!("PATCH /v1/hashes/{path}"), json, body);
+            assert_eq!(answer.status, status, "{path}");
+        }
+    }
+    assert_eq!(http.ask("PATCH /v1/hashes/h/f", json, br#"{"ttl_ms":0}"#).status, 400);
+    // Whatever it is, by PUT.
+    for path in ["/v1/hashes/h/f", "/v1/sets/s/m", "/v1/sorted-sets/z/m"] {
+        let read =
+            if path.contains("sorted") { format!("{path}?versioned=1") } else { path.into() };
+        for query in ["ttl=100", "ttl_ms=100000", "keep_ttl=1"] {
+            assert_eq!(http.ask(&format!("PUT {path}?{query}"), "", b"1").status, 204, "{path}");
+            assert!(is_about(left_ms(&mut http, &read), 100_000), "{path} {query}");
+        }
+        assert_eq!(http.ask(&format!("PUT {path}?expire_at=1"), "", b"1").status, 204, "{path}");
+        assert_eq!(http.ask(&format!("GET {read}"), "", b"").status, 404, "{path}");
+        let created = http.ask(&format!("PUT {path}?ttl=100"), "If-None-Match: *\r\n", b"1");
+        assert_eq!(created.status, 201, "{path}");
+        let tag = created.field("etag").expect("a tag").to_owned();
+        assert!(is_about(left_ms(&mut http, &read), 100_000), "{path}");
+        let kept = format!("PUT {path}?keep_ttl=1");
+        assert_eq!(http.ask(&kept, &if_match(&tag), b"2").status, 204, "{path}");
+        assert!(is_about(left_ms(&mut http, &read), 100_000), "{path}");
+        assert_eq!(http.ask(&kept, &if_match(&tag), b"3").status, 412, "{path}");
+        assert_eq!(http.ask(&format!("PUT {path}?ttl=1&ttl_ms=1"), "", b"1").status, 400, "{path}");
+        assert_eq!(http.ask(&format!("PUT {path}?ttl=0"), "", b"1").status, 400, "{path}");
+    }
+    assert_eq!(http.ask("PUT /v1/sorted-sets/z/m?nx=1&ttl=5", "", b"1").status, 400);
 }
