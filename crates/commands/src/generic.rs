@@ -43,6 +43,7 @@ pub const COMMANDS: &[Entry] = &[
     rename::RENAME,
     rename::RENAMENX,
     copy::COPY,
+    copy::COPYEX,
     copy::MOVE,
     keys::KEYS,
     keys::RANDOMKEY,

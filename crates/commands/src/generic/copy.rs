@@ -1,12 +1,13 @@
-//! COPY and MOVE: values on their way to other keys and databases.
+//! COPY, COPYEX and MOVE: values on their way to other keys and databases.
 
 use super::database;
+use crate::expire_time::{Base, ExpireTime, Range};
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Destination, EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 
 const SAME_OBJECT: CommandError =
     CommandError::fixed("ERR source and destination objects are the same");
@@ -37,6 +38,37 @@ pub(super) const COPY: Entry = Entry {
     },
     run: Run::Write(copy),
     traits: Traits { names_databases: true, ..Traits::LONG },
+    ..Entry::DEFAULT
+};
+
+pub(super) const COPYEX: Entry = Entry {
+    spec: CommandSpec {
+        name: "copyex",
+        synopsis: "source destination <EX seconds | PX milliseconds> [REPLACE]",
+        group: Group::Generic,
+        flags: Flags::of(&[Flag::Write, Flag::Denyoom]),
+        keys: &[KeyUse::READ, KeyUse::OVERWRITE],
+        overrides: &[around("EX").named("expiration")],
+        since: "0.1.0",
+        complexity: "O(N) with N elements of a collection; O(1) for a string",
+        summary: "Copies the value at a key to another key, which expires after this time: there is no copy without it.",
+        examples: &[
+            "SET a 1 EX 100 => OK",
+            "COPYEX a b EX 7 => (integer) 1",
+            "TTL b => (integer) 7",
+            "TTL a => (integer) 100",
+            "COPYEX a b EX 9 => (integer) 0",
+            "COPYEX a b PX 9000 REPLACE => (integer) 1",
+            "TTL b => (integer) 9",
+            "COPYEX absent b EX 5 REPLACE => (integer) 0",
+            "COPYEX a a EX 5 => (error) ERR source and destination objects are the same",
+            "COPYEX a b EX 0 => (error) ERR invalid expire time in 'copyex' command",
+            "COPYEX a b REPLACE EX 5 => (error) ERR syntax error",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Write(copy_for_a_time),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -105,6 +137,27 @@ fn copy(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     let copied = (options.replace || !txn.exists_at(to)) && txn.copy(from, to)?;
     if copied {
         txn.notify_at(EventClass::Generic, "copy_to", to);
+    } else if txn.get(from).is_none() {
+        txn.notify(EventClass::Miss, "keymiss", from);
+    }
+    reply.integer(copied.into());
+    Ok(())
+}
+
+fn copy_for_a_time(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let replaces = args.len() == 6 && args.is(5, "REPLACE");
+    let time = ExpireTime::option(args, 3).filter(|time| time.base == Base::Now);
+    let time = time.filter(|_| args.len() == 5 || replaces).ok_or(CommandError::SYNTAX)?;
+    let expire_ms = time.parse(args.word(4), txn.now_ms(), Range::Positive, "copyex")?;
+    let (from, to) = (args.key(0), Destination { db: txn.db(), key: args.key(1) });
+    if from.bytes == to.key.bytes {
+        return Err(SAME_OBJECT);
+    }
+    let copied = (replaces || !txn.exists_at(to)) && txn.copy(from, to)?;
+    if copied {
+        txn.set_expiry(to.key, expire_ms);
+        txn.notify(EventClass::Generic, "copy_to", to.key);
+        txn.notify(EventClass::Generic, "expire", to.key);
     } else if txn.get(from).is_none() {
         txn.notify(EventClass::Miss, "keymiss", from);
     }

@@ -1,11 +1,12 @@
 //! `export` and `task_status`: snapshots of tables, which `async=true` reads.
 //!
 //! ```text
-//! what is it? ─▶ COPY t {t}@export ─▶ PEXPIRE ─▶ INCR @exports ─▶ SET @export:7 t ─▶ 7
+//! what is it? ─▶ COPYEX t {t}@export PX … ─▶ INCR @exports ─▶ SET @export:7 t PX … ─▶ 7
 //! ```
 //! The copy is one command: nothing is written between its first element and its last, and a large
 //! one is made beside other clients. No verb can name the copy, since `{` and `@` are in no name of
-//! a table; it goes by itself after an hour.
+//! a table; it goes by itself after an hour, also if the client that has asked for it has gone
+//! before the next command.
 
 use super::answer::Answered;
 use super::given::Given;
@@ -82,7 +83,6 @@ fn of_tables(words: Vec<Word>) -> Command {
 enum Stage {
     Looks,
     Copies,
-    LimitsTime,
     Counts,
     Notes(u64),
 }
@@ -105,12 +105,11 @@ impl Export {
                 let is_table = ["hash", "set", "zset"].contains(&kind.as_str());
                 if is_table { Ok(Stage::Copies) } else { Err(no_table()) }
             }
-            (Stage::Copies, Value::Integer(1)) => Ok(Stage::LimitsTime),
+            (Stage::Copies, Value::Integer(1)) => Ok(Stage::Counts),
             (Stage::Copies, Value::Integer(_)) => {
                 let text = "ERR there is a snapshot already: cover=true replaces it";
                 Err(Answered::failed(Status::NotFound, text))
             }
-            (Stage::LimitsTime, Value::Integer(_)) => Ok(Stage::Counts),
             (Stage::Counts, Value::Integer(token)) => Ok(Stage::Notes(token.cast_unsigned())),
             (Stage::Notes(token), Value::Simple(_)) => Err(Answered::body(token.to_string())),
             _ => Err(Answered::unexpected()),
@@ -124,11 +123,10 @@ impl Talk for Export {
         let snapshot = || Word::Own(snapshot(&self.table));
         of_tables(match self.stage {
             Stage::Looks => vec!["OBJECT DESCRIBE".into(), table()],
-            Stage::Copies if self.covers => {
-                vec!["COPY".into(), table(), snapshot(), "REPLACE".into()]
+            Stage::Copies => {
+                let words = ["COPYEX".into(), table(), snapshot(), "PX".into(), KEPT_MS.into()];
+                words.into_iter().chain(self.covers.then_some("REPLACE".into())).collect()
             }
-            Stage::Copies => vec!["COPY".into(), table(), snapshot()],
-            Stage::LimitsTime => vec!["PEXPIRE".into(), snapshot(), KEPT_MS.into()],
             Stage::Counts => vec!["INCR".into(), COUNTER.into()],
             Stage::Notes(token) => {
                 vec!["SET".into(), task(token).into(), table(), "PX".into(), KEPT_MS.into()]

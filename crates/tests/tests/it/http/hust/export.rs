@@ -2,6 +2,7 @@
 
 use super::super::{client, start};
 use super::{Hust, PROFILES, Profile, for_each_profile};
+use basalt_resp::Value as Reply;
 use basalt_tests::http::Response;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -105,6 +106,24 @@ fn item_9_what_cannot_be_exported_is_said() {
         if profile == Profile::Node {
             assert_eq!(hust.get("mq", "export?tb=t").status, 404);
         }
+    }
+}
+
+/// A client that goes between any two commands leaves no snapshot that stays.
+#[test]
+fn item_9_no_snapshot_is_ever_without_its_end() {
+    let (server, address) = start(&[]);
+    let mut hust = Hust::new(client(address), Profile::Node);
+    assert_eq!(hust.db("hset?tb=h&key=k&val=v").status, 200);
+    assert_eq!(hust.db("export?tb=h").status, 200);
+    assert_eq!(hust.db("export?tb=h&cover=true").status, 200);
+    let Reply::Bulk(stats) = server.connect().run("INFO commandstats").unwrap() else {
+        panic!("a text")
+    };
+    let stats = String::from_utf8_lossy(&stats);
+    assert!(stats.contains("cmdstat_copyex:calls=2,"), "{stats}");
+    for apart in ["cmdstat_copy:", "cmdstat_pexpire:"] {
+        assert!(!stats.contains(apart), "{stats}");
     }
 }
 
