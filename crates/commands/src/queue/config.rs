@@ -114,12 +114,13 @@ const YES_NO: [(&str, bool); 2] = [("no", false), ("yes", true)];
 
 fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let queue = txn.collection::<Queue>(args.key(0))?;
-    let settings = changed(queue.map_or(Settings::DEFAULT, |queue| *queue.settings()), args)?;
+    let settings = queue.map_or(Settings::DEFAULT, |queue| *queue.settings());
+    let settings = changed(settings, args, 3)?;
     change(&settings, txn, args, reply)
 }
 
 fn init(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let settings = changed(Settings::DEFAULT, args)?;
+    let settings = changed(Settings::DEFAULT, args, 3)?;
     if txn.collection::<Queue>(args.key(0))?.is_some() {
         reply.ok();
         return Ok(());
@@ -127,12 +128,16 @@ fn init(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     change(&settings, txn, args, reply)
 }
 
-/// These settings, with what a call says instead of some.
-fn changed(mut settings: Settings, args: &Args<'_>) -> Result<Settings, CommandError> {
-    if args.len().is_multiple_of(2) {
+/// These settings, with what the words from `first` on say instead of some.
+pub(super) fn changed(
+    mut settings: Settings,
+    args: &Args<'_>,
+    first: usize,
+) -> Result<Settings, CommandError> {
+    if first >= args.len() || !(args.len() - first).is_multiple_of(2) {
         return Err(CommandError::SYNTAX);
     }
-    for index in (3..args.len()).step_by(2) {
+    for index in (first..args.len()).step_by(2) {
         set_one(&mut settings, args.word(index), args.word(index + 1))?;
     }
     Ok(settings)

@@ -1,5 +1,7 @@
 //! Q.PUT and Q.MPUT.
 
+use super::config::changed;
+
 use super::options::{lane, name, time_ms, value};
 use super::{edit, reply_id};
 use crate::number::count;
@@ -9,18 +11,19 @@ use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
-use basalt_value::queue::{Dedup, LaneNumber, MESSAGES_MAX, NewMessage, Put, Refused};
+use basalt_value::queue::{Dedup, LaneNumber, MESSAGES_MAX, NewMessage, Put, Refused, Settings};
+use basalt_value::{Edits, Queue};
 
 pub(super) const Q_PUT: Entry = Entry {
     spec: CommandSpec {
         name: "q.put",
-        synopsis: "key body [PRIORITY priority] [DELAY milliseconds] [TTL milliseconds] [DEDUP name [WINDOW milliseconds]]",
+        synopsis: "key body [PRIORITY priority] [DELAY milliseconds] [TTL milliseconds] [DEDUP name [WINDOW milliseconds]] [INIT setting value [setting value ...]]",
         group: Group::Stream,
         flags: Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Fast]),
         keys: &[KeyUse::ADD],
         since: "0.1.0",
         complexity: "O(log(N)) with N messages, O(M) if M give way",
-        summary: "Puts a message into a queue, which is made if it is not there.",
+        summary: "Puts a message into a queue, which is made if it is not there; INIT says with which settings, as Q.CONFIG SET does.",
         examples: &[
             r#"Q.PUT q hello => "0-1""#,
             r#"Q.PUT q urgent PRIORITY 9 => "9-1""#,
@@ -32,6 +35,11 @@ pub(super) const Q_PUT: Entry = Entry {
             "Q.PUT q x => (error) QFULL the queue is full",
             "Q.CONFIG SET q paused put => OK",
             "Q.PUT q x => (error) QLOCKED the queue takes no messages",
+            r#"Q.PUT new x INIT max 1 => "0-1""#,
+            "Q.PUT new y INIT max 2 => (error) QFULL the queue is full",
+            "Q.PUT no x INIT colour blue => (error) ERR a queue has no setting 'colour'",
+            "Q.PUT no long INIT max-bytes 3 => (error) QFULL the queue is full",
+            "EXISTS no => (integer) 0",
         ],
         ..CommandSpec::DEFAULT
     },
@@ -68,9 +76,11 @@ struct Options<'a> {
     delay_ms: u64,
     ttl_ms: u64,
     dedup: Option<Dedup<'a>>,
+    /// Those of a queue that is made.
+    settings: Option<Settings>,
 }
 
-/// Whether the bodies may have a name.
+/// Whether the bodies may have a name, and the queue settings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     Allowed,
@@ -79,8 +89,13 @@ enum Names {
 
 impl<'a> Options<'a> {
     fn parse(args: &Args<'a>, first: usize, names: Names) -> Result<Options<'a>, CommandError> {
-        let mut options =
-            Options { lane: LaneNumber::default(), delay_ms: 0, ttl_ms: u64::MAX, dedup: None };
+        let mut options = Options {
+            lane: LaneNumber::default(),
+            delay_ms: 0,
+            ttl_ms: u64::MAX,
+            dedup: None,
+            settings: None,
+        };
         let mut index = first;
         while index < args.len() {
             if args.is(index, "priority") {
@@ -95,6 +110,9 @@ impl<'a> Options<'a> {
                 && let Some(dedup) = &mut options.dedup
             {
                 dedup.window_ms = Some(time_ms(value(args, index)?, 1)?);
+            } else if args.is(index, "init") && names == Names::Allowed {
+                options.settings = Some(changed(Settings::DEFAULT, args, index + 1)?);
+                break;
             } else {
                 return Err(CommandError::SYNTAX);
             }
@@ -107,7 +125,7 @@ impl<'a> Options<'a> {
     where
         'a: 'b,
     {
-        let Options { lane, delay_ms, ttl_ms, dedup } = *self;
+        let Options { lane, delay_ms, ttl_ms, dedup, .. } = *self;
         NewMessage { lane, body, delay_ms, ttl_ms, dedup }
     }
 }
@@ -116,7 +134,18 @@ fn put(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     let options = Options::parse(args, 3, Names::Allowed)?;
     check_body(args.word(2), txn)?;
     let message = options.message(args.word(2));
+    let is_there = txn.collection::<Queue>(args.key(0))?.is_some();
+    let settings = options.settings.filter(|_| !is_there);
+    if let Some(settings) = &settings {
+        // A message that is refused leaves no queue behind.
+        let mut trial = Queue::default();
+        trial.set_settings(settings, txn.now_ms(), &mut Edits::none());
+        trial.put(&message, txn.now_ms(), &mut Edits::none()).map_err(refused)?;
+    }
     let put = edit(txn, args.key(0), Absent::Create, "q.put", |queue, now_ms, edits| {
+        if let Some(settings) = &settings {
+            queue.set_settings(settings, now_ms, edits);
+        }
         queue.put(&message, now_ms, edits)
     })?;
     let (Put::New(id) | Put::Known(id)) = put.unwrap_or(Err(Refused::Full)).map_err(refused)?;

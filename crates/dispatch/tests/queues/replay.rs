@@ -43,3 +43,34 @@ fn crash_and_compare(seed: u64, checkpoint_at: Option<usize>) {
     }
     assert!(bytes > 2_000, "seed {seed}: only {bytes} bytes were compared");
 }
+
+/// What is made by one command with settings, or with a time at which it ends, has them afterwards.
+#[test]
+fn what_is_made_with_settings_or_an_end_keeps_them() {
+    let mut server = TestServer::new();
+    for line in [
+        "Q.PUT q1 a INIT max 2 lease 1000",
+        "Q.PUT q1 b INIT max 9",
+        "Q.PUT q1 c INIT max 9",
+        "Q.PUT q2 long INIT max-bytes 3",
+        "COPYEX q1 other PX 900000",
+        "Q.PUT q1 d",
+    ] {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        server.run(&words);
+    }
+    let mut reopened = server.reopen();
+    for line in [
+        "Q.CONFIG GET q1",
+        "Q.LEN q1",
+        "EXISTS q2",
+        "Q.CONFIG GET other",
+        "PTTL other",
+        "Q.LEN other",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(reopened.run_for_bytes(&words), server.run_for_bytes(&words), "{line}");
+    }
+    assert_eq!(server.run_for_bytes(&["PTTL", "other"]), b":900000\r\n");
+    assert_eq!(server.run_for_bytes(&["EXISTS", "q2"]), b":0\r\n");
+}

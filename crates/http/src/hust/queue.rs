@@ -28,10 +28,12 @@ const MINUTE_MS: u64 = 60_000;
 /// `put queue item [priori]`
 pub(super) fn put(given: &Given<'_>) -> Started {
     let queue = given.name("queue")?;
-    let mut words = vec!["Q.PUT".into(), queue.clone().into(), given.content("item")?];
-    words.extend(["PRIORITY".into(), priority(given)?.unwrap_or(0).into()]);
-    let first = vec!["Q.CONFIG INIT".into(), queue.into(), SETTINGS.into()];
-    Ok(Two::talk(command(first), command(words), |_| None, done))
+    let mut words = vec!["Q.PUT".into(), queue.into(), given.content("item")?];
+    if let Some(priority) = priority(given)?.filter(|&priority| priority > 0) {
+        words.extend(["PRIORITY".into(), priority.into()]);
+    }
+    words.extend(["INIT".into(), SETTINGS.into()]);
+    Ok(One::talk(command(words), done))
 }
 
 /// `ack queue token`

@@ -2,6 +2,7 @@
 
 use super::{Hust, Profile, client, start};
 use crate::http::wait_for_blocked;
+use basalt_resp::Value;
 use basalt_tests::client::Connection;
 use basalt_tests::http::Response;
 use basalt_tests::server::{Kind, Launch};
@@ -114,6 +115,28 @@ fn item_11_a_queue_is_locked_limited_and_purged() {
         assert_eq!(workers[0]["w"], json!("worker"));
         assert!(workers[0]["t"].as_u64() > Some(1_600_000_000), "{workers}");
     });
+}
+
+/// A failure or another client between two commands cannot leave a queue without its settings, or
+/// without its first message: there is one command.
+#[test]
+fn item_11_a_put_makes_its_queue_by_one_command() {
+    let (server, address) = start(&[]);
+    let mut hust = Hust::new(client(address), Profile::Node);
+    let mut redis = server.connect();
+    assert_eq!(hust.mq("put?queue=q&item=a").status, 200);
+    assert_eq!(hust.mq("put?queue=q&item=b&priori=2").status, 200);
+    let Value::Bulk(stats) = redis.run("INFO commandstats").unwrap() else { panic!("a text") };
+    let stats = String::from_utf8_lossy(&stats);
+    assert!(stats.contains("cmdstat_q.put:calls=2,"), "{stats}");
+    assert!(!stats.contains("cmdstat_q.config"), "{stats}");
+    redis.run("SELECT 2").unwrap();
+    let settings = format!("{:?}", redis.run("Q.CONFIG GET q").unwrap());
+    let default = format!("{:?}", {
+        redis.run("Q.CONFIG SET default lease 300000 overdue-first yes").unwrap();
+        redis.run("Q.CONFIG GET default").unwrap()
+    });
+    assert_eq!(settings, default);
 }
 
 #[test]
