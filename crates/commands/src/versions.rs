@@ -12,6 +12,7 @@ mod member;
 mod options;
 mod scored_member;
 mod set;
+mod several;
 
 use basalt_call::entry::Entry;
 use basalt_engine::Version;
@@ -23,6 +24,8 @@ pub const COMMANDS: &[Entry] = &[
     get::CAS_GET,
     set::CAS_SET,
     delete::CAS_DEL,
+    several::CAS_EXISTS,
+    several::CAS_HEXISTS,
     field::CAS_HGET,
     field::CAS_HDEL,
     field_write::CAS_HSET,

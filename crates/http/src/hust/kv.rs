@@ -3,7 +3,7 @@
 use super::answer::Answered;
 use super::given::Given;
 use super::replica::{Removal, Replica};
-use super::reply::{exists, mismatch, no_value, outcome, removed, written};
+use super::reply::{exists, mismatch, no_value, only, outcome, removed, written};
 use super::talk::{Command, Database, Heard, One, Talk, ValueForm, Word};
 use basalt_http1::Status;
 use basalt_resp::Value;
@@ -15,7 +15,7 @@ pub(super) fn put(given: &Given<'_>) -> Started {
     let key = given.value("key")?;
     let mut words = vec!["CAS.SET".into(), Word::Own(key.clone()), given.content("val")?];
     words.extend(expiry(given)?);
-    let read = read(key);
+    let read = look(key);
     let version = given.count("ver")?;
     if given.switch("is_dup")? {
         return Replica::write(read, Command::new(Database::Kv, words), version);
@@ -26,12 +26,13 @@ pub(super) fn put(given: &Given<'_>) -> Started {
 
 /// `get key`
 pub(super) fn get(given: &Given<'_>) -> Started {
-    Ok(One::value(read(given.value("key")?), ValueForm::Versioned, no_value))
+    let words = vec!["CAS.GET".into(), given.value("key")?.into()];
+    Ok(One::value(Command::new(Database::Kv, words), ValueForm::Versioned, no_value))
 }
 
 /// `exist key`
 pub(super) fn exist(given: &Given<'_>) -> Started {
-    Ok(One::talk(read(given.value("key")?), exists))
+    Ok(One::talk(look(given.value("key")?), |reply| exists(only(reply))))
 }
 
 /// `del key [ver] [is_dup]`
@@ -44,14 +45,15 @@ pub(super) fn del(given: &Given<'_>) -> Started {
         return Ok(One::talk(command, removed));
     }
     if is_replica {
-        return Ok(Removal::replica(read(key), command, version));
+        return Ok(Removal::replica(look(key), command, version));
     }
     let exists = Command::new(Database::Kv, vec!["EXISTS".into(), key.into()]);
     Ok(Box::new(Delete { command, exists, version, is_asking: false }))
 }
 
-fn read(key: Vec<u8>) -> Command {
-    Command::new(Database::Kv, vec!["CAS.GET".into(), key.into()])
+/// Asks for the version of what is there, and not for the value, which may be long.
+fn look(key: Vec<u8>) -> Command {
+    Command::new(Database::Kv, vec!["CAS.EXISTS".into(), key.into()])
 }
 
 /// The words that say when an item expires.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::answer::Answered;
-use super::reply::{outcome, version, written};
+use super::reply::{only, outcome, version, written};
 use super::talk::{Command, Heard, Talk, Word};
 use basalt_http1::Status;
 use basalt_resp::Value;
@@ -40,7 +40,8 @@ pub(super) struct Replica {
 pub(super) struct Removal(Replica);
 
 impl Replica {
-    /// `read` replies with the version first, `write` takes conditions at its end.
+    /// `read` replies with the version first, perhaps in an array of one; `write` takes conditions
+    /// at its end.
     ///
     /// # Errors
     /// A write needs a version.
@@ -72,7 +73,7 @@ impl Replica {
 
     /// Hears what is there; returns the answer if that is newer, or no answer to the question.
     fn hear_read(&mut self, reply: Value) -> Option<Answered> {
-        self.found = match reply {
+        self.found = match only(reply) {
             Value::Null | Value::NullArray => Found::Nothing,
             Value::Array(elements) => match elements.first().and_then(version) {
                 Some(there) if there > self.version => {

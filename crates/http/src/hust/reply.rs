@@ -63,6 +63,14 @@ pub(super) fn exists(reply: Value) -> Answered {
     }
 }
 
+/// The only part of a reply that has one for each name that was asked for.
+pub(super) fn only(reply: Value) -> Value {
+    match reply {
+        Value::Array(mut parts) if parts.len() == 1 => parts.remove(0),
+        other => other,
+    }
+}
+
 /// What a map has under a name.
 pub(super) fn member<'a>(map: &'a Value, name: &str) -> Option<&'a Value> {
     let Value::Map(members) = map else { return None };

@@ -4,7 +4,7 @@ use super::answer::Answered;
 use super::given::Given;
 use super::kv::{expiry, numbered};
 use super::replica::{Removal, Replica};
-use super::reply::{exists, no_value, outcome, removed, version, written};
+use super::reply::{exists, no_value, only, outcome, removed, version, written};
 use super::talk::{Command, Database, Heard, One, Profile, Talk, ValueForm, Word};
 use basalt_http1::Status;
 use basalt_resp::Value;
@@ -17,7 +17,7 @@ const SCORE_MAX: i64 = 1 << 53;
 /// `hset tb key val [ttl] [ver] [is_dup]`
 pub(super) fn hset(given: &Given<'_>) -> Started {
     let (table, field) = (given.name("tb")?, Word::Own(given.value("key")?));
-    let read = command("CAS.HGET", &table, [field.clone()]);
+    let read = command("CAS.HEXISTS", &table, [field.clone()]);
     write(given, read, command("CAS.HSET", &table, [field, given.content("val")?]), written)
 }
 
@@ -31,14 +31,14 @@ pub(super) fn hget(given: &Given<'_>) -> Started {
 /// `hexist tb key`
 pub(super) fn hexist(given: &Given<'_>) -> Started {
     let table = given.name("tb")?;
-    let words = command("CAS.HGET", &table, [given.value("key")?.into()]);
+    let words = command("CAS.HEXISTS", &table, [given.value("key")?.into()]);
     Ok(Item::talk(given, table, words, (None, exists)))
 }
 
 /// `hdel tb key [ver] [is_dup]`
 pub(super) fn hdel(given: &Given<'_>) -> Started {
     let (table, field) = (given.name("tb")?, Word::Own(given.value("key")?));
-    remove(given, table, field, ("CAS.HGET", "CAS.HDEL"))
+    remove(given, table, field, ("CAS.HEXISTS", "CAS.HDEL"))
 }
 
 /// `hincrby tb key val [ttl] [ver]`
@@ -233,6 +233,7 @@ impl Talk for Item {
     }
 
     fn hear(&mut self, reply: Value) -> Heard {
+        let reply = only(reply);
         if self.is_asking {
             let text = "ERR there is no such table";
             return Heard::Answer(match reply {

@@ -1,6 +1,8 @@
 //! Items 1 to 3 of what clients of huststore rely on: bytes, versions, writes of other nodes.
 
-use super::{Profile, for_each_profile, version};
+use super::super::{client, start};
+use super::{Hust, PROFILES, Profile, for_each_profile, version};
+use basalt_resp::Value;
 
 #[test]
 fn item_1_any_bytes_come_back_and_nothing_empty_goes_in() {
@@ -111,6 +113,40 @@ fn item_3_writes_of_other_nodes_win_against_lower_and_equal_versions() {
         assert_eq!(version(&hust.db("put?key=s&val=b")), (200, Some(1)));
         assert_eq!(version(&hust.db("del?key=s&is_dup=true")), (200, Some(1)), "whatever is there");
     });
+}
+
+/// Whether there is an item, and which version it has, is found out without its value.
+#[test]
+fn item_2_no_value_is_read_to_see_whether_it_is_there() {
+    let (server, address) = start(&[]);
+    for profile in PROFILES {
+        let mut hust = Hust::new(client(address), profile);
+        for (target, expected) in [
+            ("put?key=k&val=v", (200, Some(1))),
+            ("exist?key=k", (200, Some(1))),
+            ("exist?key=absent", (404, Some(0))),
+            ("put?key=k&val=w&is_dup=true&ver=9", (200, Some(9))),
+            ("put?key=k&val=w&is_dup=true&ver=8", (200, Some(9))),
+            ("del?key=k&is_dup=true&ver=9", (200, Some(9))),
+            ("hset?tb=t&key=k&val=v", (200, Some(1))),
+            ("hexist?tb=t&key=k", (200, Some(1))),
+            ("hexist?tb=t&key=absent", (404, Some(0))),
+            ("hset?tb=t&key=k&val=w&is_dup=true&ver=9", (200, Some(9))),
+            ("hdel?tb=t&key=k&is_dup=true&ver=8", (200, Some(9))),
+            ("hdel?tb=t&key=k&is_dup=true&ver=9", (200, Some(9))),
+            ("hexist?tb=t&key=k", (hust.status(412), Some(0))),
+        ] {
+            assert_eq!(version(&hust.db(target)), expected, "{target}");
+        }
+    }
+    let Value::Bulk(stats) = server.connect().run("INFO commandstats").unwrap() else {
+        panic!("a text")
+    };
+    let stats = String::from_utf8_lossy(&stats);
+    assert!(stats.contains("cmdstat_cas.exists:"), "{stats}");
+    for reads_values in ["cmdstat_cas.get:", "cmdstat_cas.hget:"] {
+        assert!(!stats.contains(reads_values), "{stats}");
+    }
 }
 
 #[test]
