@@ -66,8 +66,20 @@ impl State {
 struct Outcome {
     is_done: bool,
     version: u64,
-    /// There was nothing before.
-    is_new: bool,
+    previous: Previous,
+}
+
+/// What was there before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Previous {
+    /// The command does not say.
+    Unknown,
+    Nothing,
+    /// A value of this length, which begins there.
+    Value {
+        at: usize,
+        len: usize,
+    },
 }
 
 impl Outcome {
@@ -77,7 +89,12 @@ impl Outcome {
         let (_, rest) = line(rest.strip_prefix(b"$")?)?;
         let (version, rest) = line(rest)?;
         let (is_done, version) = (is_done == b"1", number(version)?);
-        Some(Outcome { is_done, version, is_new: rest.starts_with(b"_") })
+        let previous = match Line::of(rest) {
+            Line::Nothing => Previous::Nothing,
+            Line::Bulk(at, len) => Previous::Value { at: reply.len() - rest.len() + at, len },
+            _ => Previous::Unknown,
+        };
+        Some(Outcome { is_done, version, previous })
     }
 }
 
@@ -181,16 +198,33 @@ impl Response<'_> {
                 (Outcome::of(&bytes), Line::of(&bytes))
             }
         };
-        let Some(Outcome { is_done, version, is_new }) = outcome else {
+        let Some(Outcome { is_done, version, previous }) = outcome else {
             return self.unexpected(line);
         };
-        let field = [("ETag", Value::ETag(ETag::Version(version)))];
-        let fields = if version == 0 { &field[..0] } else { &field };
-        match (is_done, is_new || answer == Answer::Made) {
+        let tag = match (version, previous) {
+            (0, Previous::Value { at, len }) if !is_done => self.digest(at, len),
+            (0, _) => None,
+            (version, _) => Some(ETag::Version(version)),
+        };
+        let field = tag.map(|tag| ("ETag", Value::ETag(tag)));
+        let fields = field.as_slice();
+        match (is_done, previous == Previous::Nothing || answer == Answer::Made) {
             (false, _) => self.problem_with(&unmet(), fields),
             (true, true) => self.write(Status::Created, OF_NOTHING, fields, b""),
             (true, false) => self.write_head(Status::NoContent, OF_NOTHING, fields, None),
         }
+    }
+
+    /// The tag of a value without a version, which is in the reply from `at` on, if it has one.
+    fn digest(&mut self, at: usize, len: usize) -> Option<ETag> {
+        let mark = self.mark;
+        let mut reply = self.reply();
+        let copied = reply.copied_since(mark)?;
+        let value = match copied.get(at..at + len) {
+            Some(value) => value,
+            None => reply.last_shared(mark).filter(|shared| shared.len() == len)?,
+        };
+        (len <= DIGESTED_BYTES_MAX).then(|| ETag::Digest(Digest::of(value).number()))
     }
 }
 
@@ -206,10 +240,12 @@ mod tests {
         let state = State::of(b"*3\r\n$1\r\n0\r\n:900\r\n$70000\r\n").expect("a state");
         assert_eq!((state.left_ms, state.len, state.tag(b"")), (Some(900), 70_000, None));
         let outcome =
-            |reply: &[u8]| Outcome::of(reply).map(|it| (it.is_done, it.version, it.is_new));
-        assert_eq!(outcome(b"*3\r\n:1\r\n$1\r\n7\r\n_\r\n"), Some((true, 7, true)));
-        assert_eq!(outcome(b"*3\r\n:1\r\n$1\r\n7\r\n$1\r\nv\r\n"), Some((true, 7, false)));
-        assert_eq!(outcome(b"*2\r\n:0\r\n$1\r\n0\r\n"), Some((false, 0, false)));
+            |reply: &[u8]| Outcome::of(reply).map(|it| (it.is_done, it.version, it.previous));
+        let nothing = Some((true, 7, Previous::Nothing));
+        assert_eq!(outcome(b"*3\r\n:1\r\n$1\r\n7\r\n_\r\n"), nothing);
+        let value = Some((true, 7, Previous::Value { at: 19, len: 1 }));
+        assert_eq!(outcome(b"*3\r\n:1\r\n$1\r\n7\r\n$1\r\nv\r\n"), value);
+        assert_eq!(outcome(b"*2\r\n:0\r\n$1\r\n0\r\n"), Some((false, 0, Previous::Unknown)));
         for other in [&b"_\r\n"[..], b"-ERR x\r\n", b"", b"*3\r\n", b"*3\r\n$1\r\n"] {
             assert_eq!((State::of(other), Outcome::of(other)), (None, None), "{other:?}");
         }

@@ -2,6 +2,8 @@
 
 use super::{client, start};
 use basalt_resp::Value;
+use basalt_tests::client::Connection;
+use basalt_tests::http::HttpClient;
 
 /// Longest value that has a tag without a version.
 const DIGESTED_BYTES_MAX: usize = 64 << 10;
@@ -80,6 +82,7 @@ fn a_write_with_a_tag_is_made_on_that_value_only() {
     assert_eq!(http.ask("DELETE /v1/strings/k", &if_match(&tag), b"").status, 204);
     assert_eq!(http.ask("PUT /v1/strings/k", &if_match(&tag), b"four").status, 412);
     assert_eq!(http.ask("DELETE /v1/strings/k", &if_match(&tag), b"").status, 412);
+    a_key_without_a_version(&mut http, &mut redis);
     for (wrong, status) in [
         ("\"other\"", 412),
         ("W/\"v1\"", 412),
@@ -102,4 +105,26 @@ fn a_write_with_a_tag_is_made_on_that_value_only() {
     let refused = http.ask("POST /v1/strings/n?op=increment", &if_match(digest), b"");
     assert_eq!(refused.status, 412);
     assert_eq!(http.ask("GET /v1/strings/n", "", b"").text(), "1");
+}
+
+/// A write that is refused tells the tag that one would need; the key gets no version by it.
+fn a_key_without_a_version(http: &mut HttpClient, redis: &mut Connection) {
+    for len in [0, 5, 20_000, DIGESTED_BYTES_MAX, DIGESTED_BYTES_MAX + 1] {
+        redis.call(&["SET", "plain", &"x".repeat(len)]).unwrap();
+        let tag = http.ask("GET /v1/strings/plain", "", b"").field("etag").map(str::to_owned);
+        assert_eq!(tag.is_some(), len <= DIGESTED_BYTES_MAX, "{len}");
+        for field in ["If-Match: \"v7\"", "If-Match: \"d0000000000000000\"", "If-None-Match: *"] {
+            let refused = http.ask("PUT /v1/strings/plain", &format!("{field}\r\n"), b"new");
+            let told = (refused.status, refused.field("etag"));
+            assert_eq!(told, (412, tag.as_deref()), "{len} {field}");
+        }
+        let deleted = http.ask("DELETE /v1/strings/plain", "If-Match: \"v7\"\r\n", b"");
+        assert_eq!((deleted.status, deleted.field("etag")), (412, None), "{len}");
+        assert_eq!(http.ask("HEAD /v1/strings/plain", "", b"").field("etag"), tag.as_deref());
+        let named = format!("If-Match: {}\r\n", tag.as_deref().unwrap_or("*"));
+        let put = http.ask("PUT /v1/strings/plain", &named, b"new");
+        assert_eq!(put.status, 204, "{len}");
+        assert!(put.field("etag").is_some_and(|tag| tag.starts_with("\"v")), "{len}");
+        redis.run("DEL plain").unwrap();
+    }
 }
