@@ -115,6 +115,13 @@ impl Content {
         }
     }
 
+    /// A copy of which no element has a version.
+    pub(crate) fn unversioned(&self) -> Content {
+        let mut content = self.clone();
+        content.versions_mut().into_iter().for_each(|(_, version)| *version = 0);
+        content
+    }
+
     /// It has nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

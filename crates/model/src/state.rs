@@ -32,10 +32,13 @@ impl Value {
 
     /// The engine may hold this at this time.
     pub(crate) fn may_be(&self, there: &Value, now_ms: u64) -> bool {
+        let same = |content: &Content, other: &Content| content.may_be(other, now_ms);
         self.expire_ms == there.expire_ms
-            && self.content.may_be(&there.content, now_ms)
-            // What nobody sees may have any version.
-            && (self.version == there.version || !self.is_live(now_ms))
+            && match self.is_live(now_ms) {
+                true => self.version == there.version && same(&self.content, &there.content),
+                // What nobody sees may have any versions.
+                false => same(&self.content.unversioned(), &there.content.unversioned()),
+            }
     }
 
     /// The bytes of a string.
