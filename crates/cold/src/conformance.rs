@@ -55,6 +55,7 @@ pub const CASES: &[Case] = &[
     Case { name: "a range deletion spares its own checkpoint", check: ranges::spares_own_rows },
     Case { name: "range deletions come in any order", check: ranges::any_order },
     Case { name: "a range deletion alone is a checkpoint", check: ranges::alone },
+    Case { name: "a range of big rows gives way to another", check: ranges::gives_way },
     Case { name: "an uncommitted checkpoint is invisible", check: checkpoints::invisible },
     Case { name: "a prepared checkpoint does not survive", check: checkpoints::not_committed },
     Case { name: "a discarded checkpoint leaves nothing", check: checkpoints::discarded },

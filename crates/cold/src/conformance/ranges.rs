@@ -2,7 +2,7 @@
 
 use super::{
     Change::{Delete, DeleteRange, Put},
-    Site, all_rows, assert_row, commit,
+    Site, all_rows, assert_row, commit, scan_rows,
 };
 
 fn filled(site: &Site<'_>) -> Box<dyn crate::ColdTier> {
@@ -70,4 +70,33 @@ pub(super) fn alone(site: &Site<'_>) {
     assert_eq!(all_rows(&*tier).len(), 1);
     drop(tier);
     assert_eq!(all_rows(&*site.tier()).len(), 1);
+}
+
+/// As a long string is written: each time under another prefix, and the one before goes.
+pub(super) fn gives_way(site: &Site<'_>) {
+    const PIECES: u8 = 9;
+    const PIECE_BYTES: usize = 1 << 20;
+    let tier = site.tier();
+    for round in 1..4u8 {
+        let keys: Vec<[u8; 3]> = (0..PIECES).map(|number| [b'p', round, number]).collect();
+        let piece = |number: u8| {
+            let len = if number == PIECES - 1 { PIECE_BYTES / 2 } else { PIECE_BYTES };
+            (0..len).map(|at| (at % 251) as u8 ^ (at >> 12) as u8 ^ number ^ round).collect()
+        };
+        let pieces: Vec<Vec<u8>> = (0..PIECES).map(piece).collect();
+        let (before, own) = ([b'p', round - 1], [b'p', round]);
+        let after = [b'p', round + 1];
+        let mut changes = vec![DeleteRange(&before, &own), DeleteRange(&own, &after)];
+        let object = [round];
+        changes.push(Put(b"object", &object));
+        changes.extend(keys.iter().zip(&pieces).map(|(key, piece)| Put(key, piece)));
+        commit(&*tier, &changes);
+        assert_row(&*tier, b"object", Some(&object));
+        let found = scan_rows(&*tier, b"p", b"q");
+        let expected = keys.iter().map(|key| key.to_vec()).zip(pieces);
+        assert!(found.into_iter().eq(expected), "round {round}");
+    }
+    drop(tier);
+    let found = scan_rows(&*site.tier(), b"p", b"q");
+    assert_eq!(found.len(), usize::from(PIECES));
 }
