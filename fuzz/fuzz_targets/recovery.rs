@@ -89,8 +89,12 @@ fn change<'a>(input: &mut Unstructured<'a>, there: &mut There) -> Result<Op<'a>>
 /// Opens what is on a disk, with a record of these changes in its log.
 fn open(disk: &Arc<MemoryDisk>, changes: &[Op<'_>]) -> std::result::Result<Engine, RecoveryError> {
     let tier = MemoryTier::open(disk, Path::new("cold"), Residency::Uncached);
-    let options =
-        Options { databases: DATABASES, collection_row_bytes_max: 100, ..Options::default() };
+    let options = Options {
+        databases: DATABASES,
+        collection_row_bytes_max: 100,
+        string_piece_bytes: 1_000,
+        ..Options::default()
+    };
     let clock = Arc::new(ManualClock::at_unix_ms(1 << 39));
     let tier = Arc::new(tier) as Arc<dyn ColdTier>;
     Engine::open(options, tier, Env::manual(&clock, 1), |floor, replay| {

@@ -1,9 +1,11 @@
-//! The keys of the rows of spread collections' elements.
+//! The keys of the rows of spread collections' elements, and of the pieces of long strings.
 //!
 //! ```text
 //! partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!                                                set   0: by name; 1: by order, if it has one
 //! ```
+//! A piece of a string is an element by name, which is its number, as u32be, from 0 on.
+//!
 //! The elements of one collection are a range, so that a collection that is gone is one range to be
 //! deleted, however large it was; and so are those of all collections of one generation of a
 //! database.
@@ -13,7 +15,7 @@ use crate::row::ELEMENT;
 
 const PREFIX_BYTES: usize = 2 + 1 + 8 + 8;
 
-/// A spread collection's place in the cold tier.
+/// The place of a spread collection, or of a string in pieces, in the cold tier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementsOf {
     /// Where its key is.
@@ -47,6 +49,11 @@ impl ElementsOf {
         out.extend_from_slice(name);
     }
 
+    /// Appends the key of a piece of a string.
+    pub fn piece_key(self, number: u32, out: &mut Vec<u8>) {
+        self.key(RowSet::ByName, &number.to_be_bytes(), out);
+    }
+
     /// First key and end of the rows of a set.
     pub fn range(self, set: RowSet) -> (Vec<u8>, Vec<u8>) {
         let (mut from, mut to) = (Vec::new(), Vec::new());
@@ -74,6 +81,15 @@ pub fn generation_range(partition: PartitionId, generation: u64) -> (Vec<u8>, Ve
         }
     }
     (from, to)
+}
+
+/// The collection or string that a row belongs to; `None` if the row is of another sort.
+pub fn of_row(row_key: &[u8]) -> Option<ElementsOf> {
+    let prefix: &[u8; PREFIX_BYTES] = row_key.first_chunk()?;
+    let partition = PartitionId::new(u16::from_be_bytes([prefix[0], prefix[1]]))?;
+    let number = |at: usize| prefix[at..at + 8].try_into().map(u64::from_be_bytes).ok();
+    let of = ElementsOf { partition, generation: number(3)?, id: number(11)? };
+    (prefix[2] == ELEMENT && row_key.len() > PREFIX_BYTES).then_some(of)
 }
 
 /// The name in the key of a row, given where its collection is.
@@ -105,6 +121,7 @@ mod tests {
             for name in [&b""[..], &[0xFF; 30]] {
                 let key = key(at(3, u64::MAX), set, name);
                 assert_eq!(name_in(&key), Some(name));
+                assert_eq!(of_row(&key), Some(at(3, u64::MAX)));
                 assert!(within(&key, at(3, u64::MAX).range(set)));
                 assert!(within(&key, at(3, u64::MAX).whole_range()));
                 assert!(within(&key, generation_range(partition, 3)));

@@ -1,5 +1,5 @@
-//! The rows of the cold tier: one per object, those of the elements of large collections, and one
-//! per partition that says how far the rows go.
+//! The rows of the cold tier: one per object, those of the elements of large collections and of the
+//! pieces of long strings, and one per partition that says how far the rows go.
 //!
 //! ```text
 //! key of a partition's mark   partition:u16be 0x00
@@ -7,17 +7,18 @@
 //! key of an element           partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!
 //! object    = head:u8 [expire_ms:u64le if EXPIRY] [version:u64le if VERSIONED] body
-//! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream, 7 queue; 10
-//!             to 15 the same collections, spread) | EDITED 0x10 (strings) | EXPIRY 0x20
-//!             | VERSIONED 0x40
+//! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream, 7 queue; 9 a
+//!             string in pieces, 10 to 15 the same collections, spread) | EDITED 0x10 (strings)
+//!             | EXPIRY 0x20 | VERSIONED 0x40
 //! body      = the string, or the collection as `basalt-value` encodes it
 //!             | of a spread collection: id:varint elements:varint, what is in none of its elements
+//!             | of a string in pieces: id:varint pieces:varint bytes:varint
 //! mark      = version:u8=3 applied:u64le next_id:varint last_version:u64le
 //!             databases:u8 { generation:varint keys:varint spread:varint }*
 //! ```
 //! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id*
-//! that its object has; the partition gives every id once.
-//!
+//! that its object has; the partition gives every id once. A string in pieces has one for each
+//! piece.
 //!
 //! A partition is one contiguous range of keys, so moving or dropping it is one range operation,
 //! and its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB
@@ -37,8 +38,9 @@ const OBJECT_PREFIX_BYTES: usize = 11;
 
 const TYPE_MASK: u8 = 0x0F;
 const STRING: u8 = 1;
-/// Added to a collection's type when it is spread.
+/// Added to a collection's type when it is spread, and to that of a string in pieces.
 const SPREAD: u8 = 8;
+const STRING_IN_PIECES: u8 = SPREAD | STRING;
 const EDITED: u8 = 0x10;
 const EXPIRY: u8 = 0x20;
 const VERSIONED: u8 = 0x40;
@@ -80,6 +82,8 @@ pub struct ObjectRow<'a> {
 pub enum RowKind {
     /// A string, and how `OBJECT ENCODING` calls it.
     String(StringForm),
+    /// A string with its bytes in rows of their own; the value is a [`SpreadHead`].
+    StringInPieces(StringForm),
     /// A collection of the kind with this number, from 2 to 7.
     Collection(u8),
     /// A collection with its elements in rows of their own; the value is a [`SpreadHead`].
@@ -91,7 +95,7 @@ pub enum RowKind {
 pub struct Mark {
     /// Position in the shard's stream: the rows hold every change up to here and none after.
     pub applied: u64,
-    /// The id that the next collection gets that is spread.
+    /// The id that the next collection gets that is spread, or the next string in pieces.
     pub next_id: u64,
     /// The last version that a key of the partition was given.
     pub last_version: Version,
@@ -106,18 +110,18 @@ pub struct DatabaseMark {
     pub generation: u64,
     /// Number of keys.
     pub keys: u64,
-    /// How many of them are spread.
+    /// How many of them are spread collections or strings in pieces.
     pub spread: u64,
 }
 
-/// What the object of a spread collection says beside its expiry.
+/// What the object of a spread collection, or of a string in pieces, says beside its expiry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpreadHead<'a> {
     /// What its elements' rows are found by.
     pub id: u64,
-    /// How many there are: what the collection calls its length.
+    /// How many there are: what the collection calls its length, or the number of pieces.
     pub elements: u64,
-    /// What is in none of them.
+    /// What is in none of them. Of a string [`SpreadHead::string_bytes`].
     pub head: &'a [u8],
 }
 
@@ -179,6 +183,8 @@ impl<'a> ObjectRow<'a> {
         let kind = match self.kind {
             RowKind::String(StringForm::Whole) => STRING,
             RowKind::String(StringForm::Edited) => STRING | EDITED,
+            RowKind::StringInPieces(StringForm::Whole) => STRING_IN_PIECES,
+            RowKind::StringInPieces(StringForm::Edited) => STRING_IN_PIECES | EDITED,
             RowKind::Collection(kind) => {
                 debug_assert!(kind > STRING && kind < SPREAD, "a kind has three bits");
                 kind
@@ -208,7 +214,8 @@ impl<'a> ObjectRow<'a> {
             0 => return Err(RowError::UnknownType(0)),
             STRING => RowKind::String(edited),
             kind if kind < SPREAD => RowKind::Collection(kind),
-            kind if kind > SPREAD + STRING => RowKind::Spread(kind & !SPREAD),
+            STRING_IN_PIECES => RowKind::StringInPieces(edited),
+            kind if kind > STRING_IN_PIECES => RowKind::Spread(kind & !SPREAD),
             unknown => return Err(RowError::UnknownType(unknown)),
         };
         let expire_ms = if head & EXPIRY != 0 { take_u64(&mut rest)? } else { 0 };
@@ -225,7 +232,23 @@ impl<'a> SpreadHead<'a> {
         out.extend_from_slice(self.head);
     }
 
-    /// Reads the value of an object of [`RowKind::Spread`].
+    /// Appends that of a string.
+    pub fn encode_of_string(id: u64, pieces: u64, bytes: u64, out: &mut Vec<u8>) {
+        SpreadHead { id, elements: pieces, head: b"" }.encode(out);
+        varint::put(out, bytes);
+    }
+
+    /// The length of the string that is in pieces.
+    ///
+    /// # Errors
+    /// It does not say so, or says more.
+    pub fn string_bytes(&self) -> Result<u64, RowError> {
+        let mut head = self.head;
+        let bytes = varint::take(&mut head).ok_or(RowError::Length)?;
+        if head.is_empty() { Ok(bytes) } else { Err(RowError::Length) }
+    }
+
+    /// Reads the value of an object of [`RowKind::Spread`] or [`RowKind::StringInPieces`].
     ///
     /// # Errors
     /// It ends too early.
@@ -296,6 +319,8 @@ mod tests {
             for kind in [
                 RowKind::String(StringForm::Whole),
                 RowKind::String(StringForm::Edited),
+                RowKind::StringInPieces(StringForm::Whole),
+                RowKind::StringInPieces(StringForm::Edited),
                 RowKind::Collection(2),
                 RowKind::Collection(6),
                 RowKind::Spread(2),
@@ -312,9 +337,24 @@ mod tests {
         assert_eq!(ObjectRow::decode(b""), Err(RowError::Length));
         assert_eq!(ObjectRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
         assert_eq!(ObjectRow::decode(&[STRING | VERSIONED, 1]), Err(RowError::Length));
-        for kind in [0, 8, 9] {
+        for kind in [0, 8] {
             assert_eq!(ObjectRow::decode(&[0x10 | kind]), Err(RowError::UnknownType(kind)));
         }
+    }
+
+    #[test]
+    fn heads_of_strings_round_trip_and_cuts_are_refused() {
+        let mut bytes = Vec::new();
+        SpreadHead::encode_of_string(7, 512, 1 << 29, &mut bytes);
+        let head = SpreadHead::decode(&bytes).expect("it is whole");
+        assert_eq!((head.id, head.elements, head.string_bytes()), (7, 512, Ok(1 << 29)));
+        for cut in 0..bytes.len() {
+            let head = SpreadHead::decode(&bytes[..cut]);
+            assert!(head.and_then(|head| head.string_bytes()).is_err(), "{cut}");
+        }
+        bytes.push(0);
+        let head = SpreadHead::decode(&bytes).expect("that a byte is too many is not seen here");
+        assert_eq!(head.string_bytes(), Err(RowError::Length));
     }
 
     #[test]

@@ -90,6 +90,12 @@ fn cold_rows_are_as_documented() {
     let (mut by_name, mut by_order) = (vec![], vec![]);
     elements.key(RowSet::ByName, b"ann", &mut by_name);
     elements.key(RowSet::ByOrder, b"\xc0\x08\0\0\0\0\0\0ann", &mut by_order);
+    let (mut piece, mut head, mut in_pieces) = (vec![], vec![], vec![]);
+    elements.piece_key(3, &mut piece);
+    SpreadHead::encode_of_string(4, 4, 7 << 19, &mut head);
+    let kind = RowKind::StringInPieces(StringForm::Whole);
+    let object = ObjectRow { expire_ms: 0, version: Version::NONE, kind, value: &head };
+    object.encode(&mut in_pieces);
     let (mut body, mut spread) = (vec![], vec![]);
     SpreadHead { id: 4, elements: 300, head: b"" }.encode(&mut body);
     let object =
@@ -119,6 +125,8 @@ fn cold_rows_are_as_documented() {
         ("A string with an expiry", row(EXPIRE_MS, StringForm::Whole)),
         ("A string with a version", row_of(0, VERSION, StringForm::Whole)),
         ("An edited string", row(0, StringForm::Edited)),
+        ("A string in pieces", in_pieces),
+        ("Key of a piece", piece),
         ("A spread sorted set", spread),
         ("Key of a member", by_name),
         ("Key of a member by its score", by_order),

@@ -19,7 +19,8 @@
 //! [`PARTITION_DIRTY_MAX`] starts a checkpoint; that is looked for once a second.
 //!
 //! A large collection is *spread*: only those of its elements are copied that have changed, in
-//! slices (`checkpoint/spread.rs`).
+//! slices (`checkpoint/spread.rs`). A long string is not copied: its pieces are written as they
+//! stand in memory.
 //!
 //! If the ingest fails, every entry of the partitions concerned that the cold tier may have is
 //! marked dirty again: more work later, but never a lost row.
@@ -326,6 +327,7 @@ impl Engine {
         let start = self.env.clock.now();
         let terms = Terms {
             collection_row_bytes_max: self.options.collection_row_bytes_max,
+            string_piece_bytes: self.options.string_piece_bytes,
             hasher: self.keyspace.hasher(),
         };
         rows.copy(id, partition, terms);

@@ -33,6 +33,12 @@ const RECORD_BYTES_MAX: usize = 64 << 20;
 /// takes some 5 µs.
 const LENT_BYTES_MIN: usize = 64 << 10;
 
+/// A longer string is written to the cold tier in pieces of this length, and read back so. A row is
+/// copied there several times, into blocks, their compressed form and the like: a string of 512 MiB
+/// in one row took 3.7 GB. Pieces of this length take a few MiB, and strings that have more than
+/// one are rare, so recovery seldom has to look whether it replaces one.
+const STRING_PIECE_BYTES: usize = 1 << 20;
+
 /// What is changed at once stands in memory twice until it is written, in the buffer of the command
 /// and in that of the log, but for strings that are lent.
 const CHANGE_SET_BYTES_MAX: usize = 4 << 30;
@@ -53,6 +59,9 @@ pub struct Options {
     /// Bytes of a collection above which each of its elements has a row of its own in the cold tier
     /// (`collection-row-max`).
     pub collection_row_bytes_max: usize,
+    /// Bytes of a string above which it is written to the cold tier in pieces, and those of a
+    /// piece. A string of less than 2 KiB, which stands in its entry, is one row in any case.
+    pub string_piece_bytes: usize,
     /// Bytes of a record of the log from which a command's changes go on in another record of the
     /// same append.
     pub record_bytes_max: usize,
@@ -79,6 +88,7 @@ impl Default for Options {
             hash_seed: 1,
             limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
+            string_piece_bytes: STRING_PIECE_BYTES,
             record_bytes_max: RECORD_BYTES_MAX,
             lent_bytes_min: LENT_BYTES_MIN,
             change_set_bytes_max: CHANGE_SET_BYTES_MAX,

@@ -6,9 +6,9 @@
 //! 1. *The lower bound.* No resident key expires before [`Database::next_expiry_ms`] unless a round
 //!    looks for it (`database/expiry.rs`), and each resident hash with a field that expires has a
 //!    note of it. So has each resident queue (`queue_keys.rs`).
-//! 2. *Spread collections.* A key is among the spread ones only while it holds the collection whose
-//!    elements have these rows: they are forgotten before something else is put there or it is
-//!    taken away.
+//! 2. *Spread collections and strings in pieces.* A key is among the spread ones only while it
+//!    holds the collection whose elements have these rows, or the string, edited perhaps, whose
+//!    pieces have: they are forgotten before something else is put there or it is taken away.
 //! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or
 //!    as cold, never as both. A key leaves the cold count when an entry for it comes.
 //! 4. *Flags.* An entry that the cold tier has not seen is DIRTY. COLD, that a row may exist, stays
@@ -96,7 +96,7 @@ pub struct Row<'a> {
     pub expire_ms: u64,
     /// The version of the key.
     pub version: Version,
-    /// The id of a collection whose elements have rows of their own.
+    /// The id of a collection whose elements have rows of their own, or of a string in pieces.
     pub spread_id: Option<u64>,
     /// Whether it is still what the rows say.
     pub state: RowState,
@@ -118,7 +118,7 @@ pub struct Stored {
     pub generation: u64,
     /// Keys.
     pub keys: u64,
-    /// Keys whose collections are spread.
+    /// Keys with a spread collection or a string in pieces.
     pub spread: u64,
 }
 
@@ -145,7 +145,7 @@ impl Database {
         &self.table
     }
 
-    /// Which keys hold spread collections.
+    /// Which keys hold spread collections, or strings in pieces.
     #[inline]
     pub fn spread(&self) -> &SpreadKeys {
         &self.spread
@@ -219,7 +219,7 @@ impl Database {
 
     /// Puts a string in the place of the one found, if it fits and neither expires nor has a
     /// version; returns false, having changed nothing, if not. This is [`Database::put`] where
-    /// nothing is to be noted or forgotten: a string is not spread.
+    /// nothing is to be noted or forgotten: a string that stands in its entry is not in pieces.
     #[inline(always)]
     pub fn overwrite(&mut self, found: Found, content: &Content<'_>) -> bool {
         content.expire_ms == 0 && self.table.overwrite(found, content)
@@ -347,10 +347,11 @@ impl Database {
         );
         debug_assert!(self.keys_cold_only > 0, "a row was read of a key that is not counted");
         self.note_expiries(hash, expire_ms, &value);
-        if let NewValue::Collection(value) = &value
-            && let Some(id) = spread_id
-        {
-            let dirty = DirtyElements::new(value.as_ref().keeping());
+        if let Some(id) = spread_id {
+            let dirty = match &value {
+                NewValue::Collection(value) => DirtyElements::new(value.as_ref().keeping()),
+                _ => DirtyElements::default(),
+            };
             self.spread.take_from_cold();
             self.spread.insert(SpreadKey { hash, key: key.into(), id, dirty, in_flight: false });
         }
@@ -433,7 +434,8 @@ impl Database {
         self.spread.defer(key, change);
     }
 
-    /// A collection with rows of this id that nobody has read is about to go, or to be replaced.
+    /// A collection, or a string in pieces, with rows of this id that nobody has read is about to
+    /// go, or to be replaced.
     pub fn bury_unread(&mut self, key: &[u8], id: u64) {
         self.spread.take_from_cold();
         self.spread.bury(id);

@@ -49,7 +49,7 @@ pub struct Partition {
     mark_stale: bool,
     /// Generations whose rows in the cold tier are garbage.
     dead_generations: Vec<u64>,
-    /// The id of the next collection that is spread.
+    /// The id of the next collection that is spread, or string in pieces.
     next_spread_id: u64,
     /// The last version that a key was given, or a later one.
     last_version: Version,
@@ -63,7 +63,8 @@ pub struct Partition {
 pub struct ToCopy<'a> {
     /// The databases: [`Database::to_copy`].
     pub databases: &'a mut Databases,
-    /// The id of the next collection that is spread, which the checkpoint gives out.
+    /// The id of the next collection that is spread, or string in pieces: the checkpoint gives it
+    /// out.
     pub next_spread_id: &'a mut u64,
     /// The last version that a key was given.
     pub last_version: Version,
@@ -75,7 +76,7 @@ pub struct ToCopy<'a> {
 pub struct StoredPartition<'a> {
     /// Up to which position of its shard's stream its rows go.
     pub applied: u64,
-    /// The id of the next collection that is spread.
+    /// The id of the next collection that is spread, or string in pieces.
     pub next_spread_id: u64,
     /// The last version that a key was given.
     pub last_version: Version,

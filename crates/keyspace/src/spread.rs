@@ -1,9 +1,9 @@
 //! Which of a database's keys hold spread collections: those of which every element has a row of
-//! its own in the cold tier.
+//! its own in the cold tier; and which hold strings of which every piece has one.
 //!
-//! Each has an id, by which its rows are found, and notes which of its elements change. An id whose
-//! collection is gone, or has become one row again, is *dead*: the next checkpoint deletes its
-//! rows.
+//! Each has an id, by which its rows are found. A collection notes which of its elements change; a
+//! string gets another id when it is written again. An id whose collection or string is gone, or
+//! has become one row again, is *dead*: the next checkpoint deletes its rows.
 
 use crate::deferred::{Change, Deferred};
 use basalt_value::DirtyElements;
@@ -23,7 +23,7 @@ struct Keys {
     deferred: Deferred,
 }
 
-/// A resident key whose collection is spread.
+/// A resident key with a spread collection or a string in pieces.
 #[derive(Debug)]
 pub struct SpreadKey {
     /// Hash of the key.
@@ -32,7 +32,7 @@ pub struct SpreadKey {
     pub key: Box<[u8]>,
     /// By which its rows are found.
     pub id: u64,
-    /// Which elements have changed since their rows were written.
+    /// Which elements have changed since their rows were written; none of a string.
     pub dirty: DirtyElements,
     /// A checkpoint under way writes its rows.
     pub in_flight: bool,
@@ -91,7 +91,8 @@ impl SpreadKeys {
         keys.resident.insert_unique(spread.hash, spread, |spread| spread.hash);
     }
 
-    /// Its collection is gone, or is to be one row: its rows are to be deleted.
+    /// What it held is gone, or is to be one row, or pieces under another id: its rows are to be
+    /// deleted.
     #[inline]
     pub fn forget(&mut self, hash: u64, key: &[u8]) {
         if !self.is_empty() {

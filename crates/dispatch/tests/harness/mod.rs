@@ -167,12 +167,14 @@ impl TestServer {
     ) -> TestServer {
         let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
         let mut log = None;
-        // Another one in each life: collections are found in either form, and change it.
+        // Others in each life: collections and strings are found in either form, and change it.
         let collection_row_bytes_max = [64 << 10, 200, 1_500][records.len() % 3];
+        let string_piece_bytes = [1 << 20, 500, 3_000][records.len() % 3];
         let engine = Engine::open(
             Options {
                 databases: 16,
                 collection_row_bytes_max,
+                string_piece_bytes,
                 record_bytes_max: bounds.record_bytes_max,
                 change_set_bytes_max: bounds.change_set_bytes_max,
                 lent_bytes_min: bounds.lent_bytes_min,

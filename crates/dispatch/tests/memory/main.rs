@@ -79,6 +79,20 @@ fn a_long_string_is_not_copied_on_its_way_into_the_log() {
 }
 
 #[test]
+fn a_long_string_is_not_copied_on_its_way_to_the_cold_tier_and_back() {
+    let _alone = COUNTED.lock();
+    let mut server = TestServer::new();
+    server.log.forget_records();
+    server.run(&[b"SET", &b"{k}a"[..], &vec![b'v'; LONG]]);
+    // The tier's own rows are in memory, too.
+    let taken = ALLOCATOR.peak_of(|| server.server.engine.checkpoint().expect("a checkpoint"));
+    let taken = taken * 100 / LONG;
+    assert!((100..105).contains(&taken), "a checkpoint takes {taken}/100");
+    let taken = hundredths(&mut server.reopen(), &[b"STRLEN", b"{k}a"]);
+    assert!((100..105).contains(&taken), "a read takes {taken}/100");
+}
+
+#[test]
 fn a_collection_is_encoded_once_for_the_log() {
     const MEMBERS: usize = 100_000;
     let _alone = COUNTED.lock();

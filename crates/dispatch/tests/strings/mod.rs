@@ -2,6 +2,7 @@
 
 mod copies;
 mod differential;
+mod pieces;
 pub mod random_commands;
 mod replay;
 mod transcripts;

@@ -1,12 +1,12 @@
 //! The rows of one partition, copied under its lock.
 
 use super::elements::{ElementRows, ROWS_AT_A_STRETCH};
-use super::spread::{Spreading, spread_form};
+use super::spread::{Spreading, spread_form, string_form};
 use basalt_change::element::{self, ElementsOf};
 use basalt_change::place::PartitionId;
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
 use basalt_cold::{CheckpointWriter, ColdError};
-use basalt_keyspace::entry::{Entry, EntryValue, StringValue};
+use basalt_keyspace::entry::{Entry, EntryValue, SharedValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::partition::{Partition, ToCopy};
 use basalt_keyspace::table::bucket::DIRTY;
@@ -21,7 +21,7 @@ pub(super) struct Rows {
     values: Vec<u8>,
     index: Vec<RowAt>,
     mark: Mark,
-    /// Elements that become visible together with the rest.
+    /// Elements and pieces that become visible together with the rest.
     pub(super) elements: ElementRows,
     /// Elements of a collection that nobody sees before that.
     pub(super) part: ElementRows,
@@ -38,9 +38,9 @@ pub(super) struct Rows {
 #[derive(Clone, Default)]
 pub(super) struct Dead {
     pub(super) generations: Vec<u64>,
-    /// By generation, ids of spread collections.
+    /// By generation, ids of spread collections and of strings in pieces.
     pub(super) spread: Vec<(u64, Vec<u64>)>,
-    /// The partition has or had spread collections.
+    /// The partition has or had some of these.
     has_elements: bool,
 }
 
@@ -56,10 +56,11 @@ enum RowValue {
     Shared(Range<usize>, Arc<Vec<u8>>),
 }
 
-/// Up to where a collection is one row, and how keys are found.
+/// Up to where a collection or a string is one row, and how keys are found.
 #[derive(Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) collection_row_bytes_max: usize,
+    pub(super) string_piece_bytes: usize,
     pub(super) hasher: &'a KeyHasher,
 }
 
@@ -102,16 +103,20 @@ impl Rows {
                 let key_start = self.keys.len();
                 row::object_key(id, generation, entry.key(), &mut self.keys);
                 let key = key_start..self.keys.len();
-                let form = match entry.value() {
+                let key_bytes = entry.key();
+                let value = match entry.value() {
                     Some(EntryValue::Collection(value)) => {
-                        spread_form(at, entry.key(), value, spread, next_spread_id, terms)
+                        let form = spread_form(at, key_bytes, value, spread, next_spread_id, terms);
+                        form.map(|spreading| self.copy_head(entry, spreading))
+                    }
+                    Some(EntryValue::String(StringValue::Shared(shared))) => {
+                        let bytes = shared.vec().len();
+                        let form = string_form(at, key_bytes, bytes, spread, next_spread_id, terms);
+                        form.map(|of| self.copy_pieces(entry, shared, of, terms.string_piece_bytes))
                     }
                     _ => None,
                 };
-                let value = match form {
-                    None => self.copy_whole(entry),
-                    Some(spreading) => self.copy_head(entry, spreading),
-                };
+                let value = value.unwrap_or_else(|| self.copy_whole(entry));
                 self.index.push(RowAt { key, value });
             });
             let mark = DatabaseMark { generation, keys, spread: spread.len() };
@@ -170,6 +175,26 @@ impl Rows {
         RowValue::Inline(start..self.values.len())
     }
 
+    /// The object of a string in pieces; notes its pieces, which are still where they were.
+    fn copy_pieces(
+        &mut self,
+        entry: Entry<'_>,
+        shared: SharedValue<'_>,
+        of: ElementsOf,
+        piece_bytes: usize,
+    ) -> RowValue {
+        let (start, mut body) = (self.values.len(), Vec::new());
+        let bytes = shared.to_arc();
+        let len = bytes.len() as u64;
+        let pieces = self.elements.push_string(of, bytes, piece_bytes);
+        SpreadHead::encode_of_string(of.id, pieces, len, &mut body);
+        let kind = RowKind::StringInPieces(entry.form());
+        let (expire_ms, version) = (entry.expire_ms(), entry.version());
+        ObjectRow { expire_ms, version, kind, value: &body }.encode(&mut self.values);
+        self.begun.push(of);
+        RowValue::Inline(start..self.values.len())
+    }
+
     /// Whether nothing has been written yet of a collection that begins here; from now on something
     /// has.
     pub(super) fn take_begun(&mut self, of: ElementsOf) -> bool {
@@ -198,18 +223,20 @@ impl Rows {
         let mut value = Vec::new();
         let keys = &self.keys;
         self.index.sort_unstable_by(|a, b| keys[a.key.clone()].cmp(&keys[b.key.clone()]));
-        for (number, row) in self.index.iter().enumerate() {
+        for (number, row) in self.index.iter_mut().enumerate() {
             if number % ROWS_AT_A_STRETCH == 0 {
                 std::thread::yield_now();
             }
             let key = &keys[row.key.clone()];
-            match &row.value {
+            match &mut row.value {
                 RowValue::Delete => writer.delete(key)?,
                 RowValue::Inline(range) => writer.put(key, &self.values[range.clone()])?,
                 RowValue::Shared(head, bytes) => {
                     value.clear();
                     value.extend_from_slice(&self.values[head.clone()]);
-                    value.extend_from_slice(bytes);
+                    // Let go here: it may have been replaced meanwhile, and an edit in place copies
+                    // what has other owners.
+                    value.extend_from_slice(&std::mem::take(bytes));
                     writer.put(key, &value)?;
                 }
             }

@@ -1,4 +1,5 @@
-//! Large collections: whether they are spread, and gathering the rows of their elements.
+//! Large collections: whether they are spread, and gathering the rows of their elements. Long
+//! strings: whether they go to the cold tier in pieces.
 //!
 //! ```text
 //! under the partition's lock    which collections are spread; what is touched from here on is kept
@@ -9,6 +10,10 @@
 //! gigabytes: they go to the cold tier in parts of their own, before the checkpoint that makes them
 //! visible. A crash leaves them under an id that nothing refers to, which is given again, and
 //! cleared before.
+//!
+//! A string of more than one piece has an id, too, and a row for each piece. It has another id each
+//! time that it is written, since any part of it may have changed. The id before is dead, so its
+//! pieces go when the new ones come: in one ingest.
 //!
 //! A key may go while its elements are gathered: then the partition is copied again, and after a
 //! few such times under one lock.
@@ -96,6 +101,32 @@ pub(super) fn spread_form(
     let gathering = Gathering::all(value.kind(), &mut dirty);
     spread.insert(SpreadKey { hash, key: key.into(), id, dirty, in_flight: true });
     Some(Spreading { is_new: true, ..Spreading::new(of(id), place, gathering, value.len()) })
+}
+
+/// Whether a string that stands apart from its entry goes to the cold tier in pieces, and if so,
+/// under which id: a new one. Whatever id it had is dead.
+pub(super) fn string_form(
+    at: At,
+    key: &[u8],
+    bytes: usize,
+    spread: &mut SpreadKeys,
+    next_id: &mut u64,
+    terms: Terms<'_>,
+) -> Option<ElementsOf> {
+    let is_long = bytes > terms.string_piece_bytes;
+    if !is_long && spread.is_empty() {
+        return None;
+    }
+    let hash = terms.hasher.hash(key);
+    spread.forget(hash, key);
+    if !is_long {
+        return None;
+    }
+    let id = *next_id;
+    *next_id += 1;
+    let dirty = DirtyElements::default();
+    spread.insert(SpreadKey { hash, key: key.into(), id, dirty, in_flight: true });
+    Some(ElementsOf { partition: at.id, generation: at.generation, id })
 }
 
 impl Spreading {

@@ -4,13 +4,13 @@
 //! [`Apply::op`] is the one place that knows what each op does to a partition. What is applied
 //! becomes resident and dirty, as if a command had just done it. EXPIRE, SPLICE, REPLACE, EDIT and
 //! VERSION need the value that they change; if it is not resident, it is read from the cold tier
-//! there and then, unless it is a collection whose elements have rows of their own: its changes
-//! wait until somebody reads it (`basalt_keyspace::deferred`).
+//! there and then, a string in pieces with them; unless it is a collection whose elements have rows
+//! of their own: its changes wait until somebody reads it (`basalt_keyspace::deferred`).
 //!
 //! How a database changes, it knows itself (`basalt_keyspace::database`): here is what a log adds
 //! to that, that a key need not be resident.
 
-use crate::residency::rows::{self, BadRow, LoadedRow};
+use crate::residency::rows::{self, BadRow, LoadError, LoadedRow, Source};
 use crate::store::key::Key;
 use basalt_change::op::{Edit, Op, Origin, Put, PutValue, Replace, STRING_BYTES_MAX};
 use basalt_change::place::PartitionId;
@@ -224,7 +224,7 @@ impl<R: Retire> Apply<'_, R> {
     }
 
     /// A key that is about to be replaced or removed without having been read: if its collection is
-    /// spread, its elements go, too.
+    /// spread, its elements go, too, and so do the pieces of a string.
     fn bury_elements(&self, database: &mut Database, key: &Key<'_>) -> Result<(), ApplyError> {
         if database.spread().cold_only() == 0
             || database.table().find(key.hash, key.bytes).is_some()
@@ -256,8 +256,11 @@ impl<R: Retire> Apply<'_, R> {
         }
         let row_key = object_key(database, key);
         if let Some(row) = self.cold.read_many(&[row_key])?.pop().flatten() {
-            let error = |error| ApplyError::Row { partition: key.partition.number(), error };
-            match LoadedRow::decode(&row, &self.limits).map_err(error)? {
+            let partition = key.partition;
+            let source = Source { cold: self.cold, limits: self.limits, goes_on: &|| true };
+            let read =
+                LoadedRow::read_unless_spread(&row, partition, database.generation(), source);
+            match read.map_err(|error| unread(partition, error))? {
                 Some(row) => database.adopt_row(key.hash, key.bytes, row.into_row()),
                 None => return Ok(Residence::Disk),
             }
@@ -301,6 +304,15 @@ fn replace_range(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>) 
         let removed = usize::try_from(replace.removed).unwrap_or(usize::MAX);
         let range = start..start.saturating_add(removed);
         database.replace_range(key.bytes, found, range, replace.bytes, Access::default());
+    }
+}
+
+fn unread(partition: PartitionId, error: LoadError) -> ApplyError {
+    let partition = partition.number();
+    match error {
+        LoadError::Cold(error) => ApplyError::Cold(error),
+        LoadError::Row(error) => ApplyError::Row { partition, error },
+        LoadError::Interrupted => unreachable!("nobody interrupts a start"),
     }
 }
 

@@ -12,6 +12,8 @@ use std::ops::ControlFlow;
 
 /// Rows that are made resident under one lock: about 50 µs.
 const ROWS_A_LOCK: usize = 256;
+/// Bytes of rows above which no more are read before they are made resident.
+const BYTES_A_LOCK: usize = 4 << 20;
 
 /// Rows read and not yet installed, in one buffer.
 #[derive(Default)]
@@ -54,7 +56,7 @@ impl Engine {
         };
         self.cold.scan(&from, &to, &mut |key, value| {
             batch.push(key, value);
-            if batch.ends.len() >= ROWS_A_LOCK {
+            if batch.is_full() {
                 outcome = install(&mut batch);
             }
             if matches!(outcome, Ok(true)) && !self.is_stopping() {
@@ -165,6 +167,10 @@ impl Batch {
         starts.zip(&self.ends).map(|(start, &(key_end, end))| {
             (&self.bytes[start..key_end], &self.bytes[key_end..end])
         })
+    }
+
+    fn is_full(&self) -> bool {
+        self.ends.len() >= ROWS_A_LOCK || self.bytes.len() >= BYTES_A_LOCK
     }
 
     fn clear(&mut self) {

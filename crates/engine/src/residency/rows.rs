@@ -1,6 +1,7 @@
 //! Rows of the cold tier becoming entries.
 
 use basalt_change::element::{self, ElementsOf, RowSet};
+use basalt_change::op::STRING_BYTES_MAX;
 use basalt_change::place::PartitionId;
 use basalt_change::row::{ObjectRow, RowError, RowKind, SpreadHead};
 use basalt_cold::{ColdError, ColdTier};
@@ -9,6 +10,7 @@ use basalt_keyspace::deferred::Change;
 use basalt_keyspace::entry::NewValue;
 use basalt_value::{DecodeError, FormLimits, Kind, Value, spread};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A row that makes no sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -23,6 +25,16 @@ pub enum BadRow {
     #[error("a collection has {found} elements on disk, its object says {expected}")]
     Elements {
         /// In their rows.
+        found: u64,
+        /// In the object.
+        expected: u64,
+    },
+    /// The pieces of a string do not make up what its object says.
+    #[error(
+        "a string has {found} bytes on disk in the order of its pieces, its object says {expected}"
+    )]
+    Pieces {
+        /// Up to the first piece that is missing or too much.
         found: u64,
         /// In the object.
         expected: u64,
@@ -61,7 +73,7 @@ impl From<DecodeError> for LoadError {
 pub(crate) struct Source<'a> {
     pub(crate) cold: &'a dyn ColdTier,
     pub(crate) limits: FormLimits,
-    /// Asked now and then while a large collection is read.
+    /// Asked now and then while a large collection or a long string is read.
     pub(crate) goes_on: &'a dyn Fn() -> bool,
 }
 
@@ -83,14 +95,28 @@ impl<'a> LoadedRow<'a> {
             RowKind::Collection(number) => {
                 NewValue::Collection(Value::decode(kind(number)?, row.value, limits)?)
             }
-            RowKind::Spread(_) => return Ok(None),
+            RowKind::Spread(_) | RowKind::StringInPieces(_) => return Ok(None),
         };
         let ObjectRow { expire_ms, version, .. } = row;
         let (spread_id, state) = (None, RowState::AsOnDisk);
         Ok(Some(LoadedRow { row: Row { value, expire_ms, version, spread_id, state } }))
     }
 
-    /// Reads an object's row, and the elements' if there are any.
+    /// Reads an object's row, and the pieces of a string; `None` if it is a collection whose
+    /// elements are to be read.
+    pub(crate) fn read_unless_spread(
+        row: &'a [u8],
+        partition: PartitionId,
+        generation: u64,
+        source: Source<'_>,
+    ) -> Result<Option<LoadedRow<'a>>, LoadError> {
+        match ObjectRow::decode(row)?.kind {
+            RowKind::Spread(_) => Ok(None),
+            _ => LoadedRow::read(row, partition, generation, source).map(Some),
+        }
+    }
+
+    /// Reads an object's row, and those of its elements or pieces if there are any.
     pub(crate) fn read(
         row: &'a [u8],
         partition: PartitionId,
@@ -101,17 +127,23 @@ impl<'a> LoadedRow<'a> {
             return Ok(loaded);
         }
         let row = ObjectRow::decode(row)?;
-        let RowKind::Spread(number) = row.kind else { return Err(RowError::Length.into()) };
         let head = SpreadHead::decode(row.value)?;
         let of = ElementsOf { partition, generation, id: head.id };
-        let value = read_elements(of, kind(number)?, head, source)?;
-        let value = NewValue::Collection(value);
+        let value = match row.kind {
+            RowKind::Spread(number) => {
+                NewValue::Collection(read_elements(of, kind(number)?, head, source)?)
+            }
+            RowKind::StringInPieces(form) => {
+                NewValue::Shared(Arc::new(read_pieces(of, head, source)?), form)
+            }
+            RowKind::String(_) | RowKind::Collection(_) => return Err(RowError::Length.into()),
+        };
         let ObjectRow { expire_ms, version, .. } = row;
         let (spread_id, state) = (Some(head.id), RowState::AsOnDisk);
         Ok(LoadedRow { row: Row { value, expire_ms, version, spread_id, state } })
     }
 
-    /// Its elements have rows of their own: changes may wait for it.
+    /// Its elements or pieces have rows of their own: changes may wait for a collection.
     pub(crate) fn is_spread(&self) -> bool {
         self.row.spread_id.is_some()
     }
@@ -151,12 +183,49 @@ fn kind(number: u8) -> Result<Kind, RowError> {
     Kind::from_number(number).ok_or(RowError::UnknownType(number))
 }
 
-/// The id of the collection of an object's row, if it is spread.
+/// The id under which an object has rows of elements or pieces, if it has any.
 pub(crate) fn spread_id(row: &[u8]) -> Result<Option<u64>, BadRow> {
     let row = ObjectRow::decode(row)?;
     match row.kind {
-        RowKind::Spread(_) => Ok(Some(SpreadHead::decode(row.value)?.id)),
-        _ => Ok(None),
+        RowKind::Spread(_) | RowKind::StringInPieces(_) => {
+            Ok(Some(SpreadHead::decode(row.value)?.id))
+        }
+        RowKind::String(_) | RowKind::Collection(_) => Ok(None),
+    }
+}
+
+/// Joins the pieces of a string, of which each must be there, in the order of their numbers.
+fn read_pieces(
+    of: ElementsOf,
+    head: SpreadHead<'_>,
+    source: Source<'_>,
+) -> Result<Vec<u8>, LoadError> {
+    let expected = head.string_bytes()?;
+    if expected > STRING_BYTES_MAX {
+        return Err(RowError::Length.into());
+    }
+    let mut string = Vec::with_capacity(expected as usize);
+    let (from, to) = of.range(RowSet::ByName);
+    let (mut outcome, mut pieces) = (Ok(()), 0u32);
+    source.cold.scan(&from, &to, &mut |key, piece| {
+        let is_next = element::name_in(key) == Some(&pieces.to_be_bytes()[..]);
+        let found = string.len() as u64;
+        if !is_next || found + piece.len() as u64 > expected {
+            outcome = Err(BadRow::Pieces { found, expected }.into());
+        } else if !(source.goes_on)() {
+            outcome = Err(LoadError::Interrupted);
+        } else {
+            string.extend_from_slice(piece);
+            pieces += 1;
+        }
+        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    outcome?;
+    let found = string.len() as u64;
+    if found == expected && u64::from(pieces) == head.elements {
+        Ok(string)
+    } else {
+        Err(BadRow::Pieces { found, expected }.into())
     }
 }
 

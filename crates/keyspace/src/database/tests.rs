@@ -1,7 +1,7 @@
 //! A database against plain maps, with random operations: all rules are checked after each.
 
 use super::*;
-use crate::entry::{Entry, EntryValue};
+use crate::entry::{Entry, EntryValue, SHARED_BYTES_MIN};
 use crate::retire::{Big, FreeAtOnce};
 use basalt_change::op::StringForm;
 use basalt_value::hash::Field;
@@ -14,6 +14,8 @@ const KEYS: u64 = 24;
 const STEPS: usize = if cfg!(miri) { 40 } else { 1_500 };
 /// Members from which a set is spread.
 const SPREAD_MIN: usize = 4;
+/// Bytes from which a string is in pieces.
+const PIECES_MIN: usize = SHARED_BYTES_MIN;
 const LIMITS: RoundLimits = RoundLimits { keys: 3, buckets: 1, pause_ms: 5 };
 
 /// What is under a key.
@@ -269,22 +271,22 @@ impl World {
         }
         let (mut rows, mut elements) = (self.rows.clone(), self.elements.clone());
         let (table, spread) = self.database.to_copy();
-        for id in spread.dead() {
-            elements.remove(id);
-        }
-        let dead = spread.dead().len();
         table.walk(DIRTY, |entry, _| {
             let (hash, key) = (self.hasher.hash(entry.key()), entry.key().to_vec());
             let Some(thing) = thing_of(entry) else { return drop(rows.remove(&key)) };
             let is_large =
                 matches!(&thing.value, Plain::Set(members) if members.len() >= SPREAD_MIN);
+            let is_long = matches!(&thing.value, Plain::String(bytes) if bytes.len() >= PIECES_MIN);
             let mut spread_id = None;
+            if is_long {
+                spread.forget(hash, &key);
+            }
             if let Some(existing) = spread.resident_mut(hash, &key)
                 && is_large
             {
                 existing.in_flight = true;
                 spread_id = Some(existing.id);
-            } else if is_large {
+            } else if is_large || is_long {
                 spread_id = Some(self.next_id);
                 let dirty = DirtyElements::default();
                 let (key, id) = (key.clone().into(), self.next_id);
@@ -296,6 +298,11 @@ impl World {
             elements.extend(spread_id);
             rows.insert(key, ColdRow { thing, spread_id });
         });
+        // A string's old id dies here.
+        for id in spread.dead() {
+            elements.remove(id);
+        }
+        let dead = spread.dead().len();
         self.database.note_copied();
         self.under_way = Some(UnderWay { rows, elements, dead });
     }
@@ -406,7 +413,12 @@ impl World {
         }
         for spread in database.spread.resident() {
             let value = self.truth.get(&*spread.key).map(|thing| &thing.value);
-            check(matches!(value, Some(Plain::Set(_))), "spread and no collection", &spread.key);
+            let is_spread = match value {
+                Some(Plain::Set(_)) => true,
+                Some(Plain::String(bytes)) => bytes.len() >= PIECES_MIN,
+                _ => false,
+            };
+            check(is_spread, "spread and neither a collection nor a long string", &spread.key);
         }
         broken
     }
@@ -437,7 +449,7 @@ fn a_broken_rule_is_noticed() {
         ("complete", |world| world.database.is_complete = true),
         ("clean and not", |world| world.database.table.mark_all_clean()),
         ("that nothing knows", |world| drop(std::mem::take(&mut world.database.spread))),
-        ("spread and no collection", |world| {
+        ("spread and neither", |world| {
             let (hash, key) = (world.hasher.hash(b"gone"), Box::from(*b"gone"));
             let dirty = DirtyElements::default();
             world.database.spread.insert(SpreadKey { hash, key, id: 0, dirty, in_flight: false });

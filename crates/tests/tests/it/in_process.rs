@@ -35,6 +35,7 @@ pub(crate) struct DataPlace {
     pub(crate) journal_dir: PathBuf,
     pub(crate) segment_bytes: u64,
     pub(crate) collection_row_bytes_max: usize,
+    pub(crate) string_piece_bytes: usize,
 }
 
 impl Default for DataPlace {
@@ -47,6 +48,7 @@ impl Default for DataPlace {
             journal_dir: PathBuf::from("/journal"),
             segment_bytes: basalt_journal::Options::default().segment_bytes,
             collection_row_bytes_max: Options::default().collection_row_bytes_max,
+            string_piece_bytes: Options::default().string_piece_bytes,
         }
     }
 }
@@ -89,6 +91,7 @@ fn open_engine(settings: &Settings, place: &DataPlace) -> Arc<Engine> {
         databases: u8::try_from(settings.server.databases).expect("at most 255"),
         limits: basalt_service::limits::limits(&settings.types),
         collection_row_bytes_max: place.collection_row_bytes_max,
+        string_piece_bytes: place.string_piece_bytes,
         ..Options::default()
     };
     let env = Env::system();

@@ -22,6 +22,8 @@ use std::sync::Arc;
 const SEGMENT_BYTES: u64 = 16 << 10;
 /// Small, so that the rows are few.
 const COLLECTION_ROW_BYTES_MAX: usize = 2 << 10;
+/// Less than the long string has.
+const STRING_PIECE_BYTES: usize = 1 << 10;
 const DATABASES: usize = 5;
 /// In the year 2100.
 const FAR_MS: &str = "4102444800000";
@@ -107,7 +109,7 @@ fn run(connection: &mut Connection, line: &str) -> Value {
     reply
 }
 
-/// Collections above `collection-row-max`, and a string that is no row of the small kind.
+/// Collections above `collection-row-max`, and a string of several pieces.
 fn put_large(connection: &mut Connection) {
     run(connection, &format!("SET large {}", "x".repeat(3_000)));
     for number in 0..60 {
@@ -208,6 +210,7 @@ fn place(dir: &Path, rows: &[u8]) -> DataPlace {
         journal_dir,
         segment_bytes: SEGMENT_BYTES,
         collection_row_bytes_max: COLLECTION_ROW_BYTES_MAX,
+        string_piece_bytes: STRING_PIECE_BYTES,
     }
 }
 
