@@ -76,7 +76,7 @@ pub(crate) fn length(random: &mut Random) -> usize {
         0 => return 0,
         1..=5 => 40,
         6..=8 => 300,
-        9 | 10 => 2_500,
+        9 => 2_500,
         _ => 9_000,
     };
     random.below(bound) as usize

@@ -29,6 +29,8 @@ pub enum Canary {
     DropsRows,
     /// The cold tier forgets some rows of elements.
     DropsElementRows,
+    /// The cold tier forgets deletions of ranges.
+    DropsRanges,
     /// The log forgets some changes of elements.
     DropsEdits,
     /// The log forgets some versions.
@@ -69,6 +71,10 @@ pub struct Report {
     pub collections: u64,
     /// Those of them that had a thousand elements or more.
     pub large_collections: u64,
+    /// Strings that were put or edited and are longer than a piece.
+    pub strings_in_pieces: u64,
+    /// Times that all rows were seen to belong to something.
+    pub sweeps: u64,
 }
 
 impl Report {
@@ -83,6 +89,8 @@ impl Report {
         self.slow_reads += other.slow_reads;
         self.collections += other.collections;
         self.large_collections += other.large_collections;
+        self.strings_in_pieces += other.strings_in_pieces;
+        self.sweeps += other.sweeps;
     }
 }
 
@@ -150,9 +158,13 @@ impl<'a> Driver<'a> {
             Some(Canary::DropsVersions) => (policy, Acknowledging::WithoutVersions),
             Some(Canary::DropsAttributes) => (policy, Acknowledging::WithoutAttributes),
             Some(Canary::RepeatsVersions) => (policy, Acknowledging::WithEarlierVersions),
-            Some(Canary::DropsDeletes | Canary::DropsRows | Canary::DropsElementRows) | None => {
-                (policy, Acknowledging::Honestly)
-            }
+            Some(
+                Canary::DropsDeletes
+                | Canary::DropsRows
+                | Canary::DropsElementRows
+                | Canary::DropsRanges,
+            )
+            | None => (policy, Acknowledging::Honestly),
         };
         let setting = Setting {
             policy,
@@ -160,6 +172,8 @@ impl<'a> Driver<'a> {
             hash_seed: random.next_u64(),
             limits: if random.chance(1, 2) { FormLimits::default() } else { few() },
             collection_row_bytes_max: [100, 1_000, 64 << 10][random.below(3) as usize],
+            // The first makes hundreds of pieces.
+            string_piece_bytes: [20, 1_500, 1 << 20][random.below(3) as usize],
             ingest_bytes: [200, 4_000, 64 << 20][random.below(3) as usize],
             ..Setting::default()
         };
@@ -189,7 +203,10 @@ impl<'a> Driver<'a> {
                 Ok(())
             }
             93 => self.limit_or_free_disk(),
-            94 => self.compare_everything(),
+            94 => {
+                self.compare_everything()?;
+                self.sweep()
+            }
             95 => self.restart(),
             96 | 97 => {
                 self.let_journal_write();
@@ -224,7 +241,8 @@ impl<'a> Driver<'a> {
         self.compare_everything()?;
         self.checkpoint()?;
         self.restart()?;
-        self.compare_everything()
+        self.compare_everything()?;
+        self.sweep()
     }
 
     fn change_manners(&mut self) {
@@ -237,6 +255,7 @@ impl<'a> Driver<'a> {
                 Some(Canary::DropsElementRows) => Some(RowsOf::Elements),
                 _ => None,
             },
+            drops_ranges: self.canary == Some(Canary::DropsRanges),
             drops_last_versions: false,
         };
         self.world.stage.set_faults(faults);

@@ -52,6 +52,8 @@ pub struct TierFaults {
     pub checkpoints_look_huge: bool,
     /// Broken on purpose: deletions of rows are forgotten.
     pub drops_deletes: bool,
+    /// Broken on purpose: deletions of ranges are forgotten.
+    pub drops_ranges: bool,
     /// Broken on purpose: one row in eight of these is forgotten.
     pub drops_rows_of: Option<RowsOf>,
     /// Broken on purpose: marks do not say which version was the last.
@@ -61,9 +63,9 @@ pub struct TierFaults {
 /// What a row is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowsOf {
-    /// A key's object: all of it, or the head of a spread collection.
+    /// A key's object: all of it, or the head of a spread collection or of a string in pieces.
     Objects,
-    /// An element of a spread collection.
+    /// An element of a spread collection, or a piece of a string.
     Elements,
 }
 
@@ -275,6 +277,9 @@ impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
     }
 
     fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), ColdError> {
+        if self.stage.faults().drops_ranges {
+            return Ok(());
+        }
         self.inner.delete_range(from, to)
     }
 

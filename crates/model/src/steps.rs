@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// Longest that the journal may take to notice that there is space again.
 const SPACE_NOTICED_MAX: Duration = Duration::from_secs(120);
+/// Strings of this length stand apart from their entries, and only these go in pieces.
+const APART_MIN: usize = 2_048;
 /// Most small steps at one point of a checkpoint.
 const INTERLUDE_STEPS: u64 = 6;
 
@@ -196,11 +198,13 @@ impl Driver<'_> {
         }
         let positions = self.world.engine().log().positions();
         for change in &changes {
-            if let Change::Put(_, _, Value { content, .. }) = change
-                && content.kind().is_some()
-            {
+            let Change::Put(_, _, Value { content, .. }) = change else { continue };
+            if content.kind().is_some() {
                 self.report.collections += 1;
                 self.report.large_collections += u64::from(content.is_crowd());
+            } else {
+                let is_long = content.len() > self.world.setting.string_piece_bytes.max(APART_MIN);
+                self.report.strings_in_pieces += u64::from(is_long);
             }
         }
         self.state.commit(changes, &positions)?;

@@ -3,12 +3,32 @@
 use crate::access::wait_for;
 use crate::driver::Driver;
 use crate::violation::Violation;
+use basalt_change::element::{self, ElementsOf};
+use basalt_change::place::PartitionId;
+use basalt_change::row::{Mark, ObjectRow, RowKind, SpreadHead, mark_key, split_object_key};
+use basalt_cold::ColdTier;
 use basalt_engine::LockWait;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Keys that a short comparison looks at.
 const SOME_KEYS: usize = 12;
 /// Passes over the partitions after which a database must be in memory.
 const LOADS_MAX: usize = 10;
+
+/// What the cold tier has, as far as its rows lead to each other.
+#[derive(Default)]
+struct Rows {
+    /// Rows of elements and pieces.
+    found: BTreeMap<Owner, u64>,
+    /// What objects say of theirs: how many, if that is known.
+    owned: BTreeMap<Owner, Option<u64>>,
+    /// Generations of objects.
+    generations: BTreeMap<(PartitionId, u64), u64>,
+}
+
+/// Partition, generation and id.
+type Owner = (PartitionId, u64, u64);
 
 impl Driver<'_> {
     pub(crate) fn compare_key(&mut self, db: u8, key: &[u8]) -> Result<(), Violation> {
@@ -89,6 +109,89 @@ impl Driver<'_> {
             if value.is_live(now_ms) && !there.contains_key(key) {
                 let name = String::from_utf8_lossy(key);
                 return Err(Violation(format!("db {db}, {name} is lost: {value:?}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Driver<'_> {
+    /// Behind a checkpoint beside which nothing happens, each row of an element or a piece belongs
+    /// to an object, each object to a database, and a string has as many pieces as it says.
+    pub(crate) fn sweep(&mut self) -> Result<(), Violation> {
+        if self.disk_is_limited {
+            return Ok(());
+        }
+        let checkpoint = self.world.engine().checkpoint();
+        checkpoint.map_err(|error| Violation(format!("a checkpoint failed: {error}")))?;
+        let rows = Rows::of(self.world.engine().cold())?;
+        for (&(partition, generation, id), count) in &rows.found {
+            let mark = self.mark(partition)?;
+            let what = format!("partition {}, id {id}: {count} rows", partition.number());
+            match rows.owned.get(&(partition, generation, id)) {
+                // A crash may leave some of a collection that became spread.
+                None if id >= mark.next_id => {}
+                None => return Err(Violation(format!("{what} that nobody owns"))),
+                Some(Some(owned)) if owned != count => {
+                    return Err(Violation(format!("{what}, its object says {owned}")));
+                }
+                Some(_) => {}
+            }
+        }
+        for (&(partition, generation), count) in &rows.generations {
+            let mark = self.mark(partition)?;
+            if mark.databases.iter().all(|database| database.generation != generation) {
+                let partition = partition.number();
+                let what = format!("partition {partition}: {count} rows of a flushed database");
+                return Err(Violation(what));
+            }
+        }
+        self.report.sweeps += 1;
+        Ok(())
+    }
+
+    fn mark(&self, id: PartitionId) -> Result<Mark, Violation> {
+        let mut key = Vec::new();
+        mark_key(id, &mut key);
+        let rows = self.world.engine().cold().read_many(&[key]);
+        let row = rows.ok().and_then(|mut rows| rows.pop()?);
+        let mark = row.and_then(|row| Mark::decode(&row).ok());
+        mark.ok_or_else(|| Violation::new("rows without a mark"))
+    }
+}
+
+impl Rows {
+    fn of(cold: &dyn ColdTier) -> Result<Rows, Violation> {
+        let mut rows = Rows::default();
+        let mut outcome = Ok(());
+        let scanned = cold.scan(b"", &[0xFF; 3], &mut |key, value| {
+            outcome = rows.add(key, value);
+            if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        scanned.map_err(|error| Violation(format!("the rows cannot be read: {error}")))?;
+        outcome.map(|()| rows)
+    }
+
+    fn add(&mut self, key: &[u8], value: &[u8]) -> Result<(), Violation> {
+        if let Some(ElementsOf { partition, generation, id }) = element::of_row(key) {
+            *self.found.entry((partition, generation, id)).or_default() += 1;
+            return Ok(());
+        }
+        let Some((generation, _)) = split_object_key(key) else { return Ok(()) };
+        let partition = PartitionId::new(u16::from_be_bytes([key[0], key[1]]));
+        let partition = partition.ok_or_else(|| Violation::new("an object of no partition"))?;
+        *self.generations.entry((partition, generation)).or_default() += 1;
+        let bad = |error| Violation(format!("an object cannot be read: {error}"));
+        let row = ObjectRow::decode(value).map_err(bad)?;
+        let count = |head: SpreadHead<'_>| match row.kind {
+            RowKind::StringInPieces(_) => Some(head.elements),
+            _ => None,
+        };
+        if let RowKind::Spread(_) | RowKind::StringInPieces(_) = row.kind {
+            let head = SpreadHead::decode(row.value).map_err(bad)?;
+            let owner = (partition, generation, head.id);
+            if self.owned.insert(owner, count(head)).is_some() {
+                return Err(Violation(format!("two objects have the id {}", head.id)));
             }
         }
         Ok(())

@@ -68,6 +68,8 @@ pub struct Setting {
     pub limits: FormLimits,
     /// Bytes above which a collection has a row for each of its elements.
     pub collection_row_bytes_max: usize,
+    /// Bytes above which a string is written in pieces, and those of a piece.
+    pub string_piece_bytes: usize,
     /// Bytes of rows that a checkpoint ingests together.
     pub ingest_bytes: u64,
     /// Opens what has lost data.
@@ -83,6 +85,7 @@ impl Default for Setting {
             hash_seed: 1,
             limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
+            string_piece_bytes: 1 << 20,
             ingest_bytes: 64 << 20,
             accept_data_loss: false,
         }
@@ -168,6 +171,7 @@ impl<'a> World<'a> {
             miss_threads: MISS_THREADS,
             hash_seed: setting.hash_seed,
             collection_row_bytes_max: setting.collection_row_bytes_max,
+            string_piece_bytes: setting.string_piece_bytes,
             ingest_bytes: setting.ingest_bytes,
             limits: setting.limits,
             accept_data_loss: setting.accept_data_loss,

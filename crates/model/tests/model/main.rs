@@ -1,6 +1,7 @@
 //! The engine against its model, over the cold tier in memory.
 
 mod belonging;
+mod pieces;
 mod stress;
 mod suspicions;
 mod versions;

@@ -16,17 +16,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-const KEY: &[u8] = b"{a}key";
+pub(crate) const KEY: &[u8] = b"{a}key";
 const OTHER: &[u8] = b"{a}other";
 
-struct Disk(Arc<MemoryDisk>);
+pub(crate) struct Disk(Arc<MemoryDisk>);
 
 impl Disk {
     fn new() -> Disk {
         Disk(Arc::new(MemoryDisk::new()))
     }
 
-    fn open(&self) -> Arc<dyn ColdTier> {
+    pub(crate) fn open(&self) -> Arc<dyn ColdTier> {
         Arc::new(MemoryTier::open(&self.0, Path::new("cold"), Residency::Uncached))
     }
 
@@ -43,7 +43,7 @@ impl Disk {
     }
 }
 
-fn put(world: &World<'_>, key: &[u8], value: &[u8]) {
+pub(crate) fn put(world: &World<'_>, key: &[u8], value: &[u8]) {
     put_until(world, key, value, 0);
 }
 
@@ -52,7 +52,7 @@ fn put_until(world: &World<'_>, key: &[u8], value: &[u8], expire_ms: u64) {
     world.write(0, &[key], |txn, keys| txn.put(&keys[0], value, options)).expect("written");
 }
 
-fn delete(world: &World<'_>, key: &[u8]) {
+pub(crate) fn delete(world: &World<'_>, key: &[u8]) {
     world
         .write(0, &[key], |txn, keys| {
             txn.delete(&keys[0]);
@@ -60,15 +60,15 @@ fn delete(world: &World<'_>, key: &[u8]) {
         .expect("written");
 }
 
-fn read(world: &World<'_>, db: u8, key: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn read(world: &World<'_>, db: u8, key: &[u8]) -> Option<Vec<u8>> {
     world.read(db, key).expect("read").map(|value| value.string().to_vec())
 }
 
-fn checkpoint(world: &World<'_>) {
+pub(crate) fn checkpoint(world: &World<'_>) {
     world.engine().checkpoint().expect("a checkpoint");
 }
 
-fn unload(world: &World<'_>) {
+pub(crate) fn unload(world: &World<'_>) {
     checkpoint(world);
     assert_eq!(world.engine().unload().kept, 0);
 }
@@ -105,7 +105,7 @@ fn counted_keys(world: &World<'_>, db: u8) -> u64 {
 }
 
 /// Runs a checkpoint up to this point, then `work`, then the rest as `cue` says.
-fn checkpoint_with(
+pub(crate) fn checkpoint_with(
     world: &World<'_>,
     point: Point,
     cue: Cue,
@@ -131,14 +131,14 @@ fn checkpoint_with(
 }
 
 /// Begins to fetch a key and holds the read up with what it has read.
-fn slow_read(world: &World<'_>, key: &[u8]) -> Fetching {
+pub(crate) fn slow_read(world: &World<'_>, key: &[u8]) -> Fetching {
     world.stage.arm(Point::Read);
     let fetching = world.start_fetch(0, key).expect("it is not in memory");
     assert_eq!(world.stage.wait(&[Point::Read], &|| false), Some(Point::Read));
     fetching
 }
 
-fn end_slow_read(world: &World<'_>, fetching: &Fetching) {
+pub(crate) fn end_slow_read(world: &World<'_>, fetching: &Fetching) {
     world.stage.cue(Point::Read, Cue::GoOn);
     wait_for(fetching).expect("fetched");
 }
@@ -147,7 +147,7 @@ fn in_world(test: impl FnOnce(&mut World<'_>, &Disk)) {
     in_world_of(Setting::default(), test);
 }
 
-fn in_world_of(setting: Setting, test: impl FnOnce(&mut World<'_>, &Disk)) {
+pub(crate) fn in_world_of(setting: Setting, test: impl FnOnce(&mut World<'_>, &Disk)) {
     let disk = Disk::new();
     let open_cold = || disk.open();
     let mut world = World::new(setting, &open_cold).expect("an empty world");
@@ -441,7 +441,7 @@ fn expire(world: &World<'_>, key: &[u8], in_ms: u64) {
         .expect("written");
 }
 
-fn splice(world: &World<'_>, key: &[u8], offset: usize, bytes: &[u8]) {
+pub(crate) fn splice(world: &World<'_>, key: &[u8], offset: usize, bytes: &[u8]) {
     world
         .write(0, &[key], |txn, keys| {
             txn.splice(&keys[0], offset, bytes);
