@@ -18,7 +18,7 @@ pub(super) const Q_STAT: Entry = Entry {
         flags: Flags::of(&[Flag::Readonly]),
         keys: &[KeyUse::READ],
         since: "0.1.0",
-        complexity: "O(1), O(N) with N messages that have come due since the queue was changed",
+        complexity: "O(log(N)) with N messages, O(M) with M that have come due since the queue was changed",
         summary: "Returns how many messages a queue has by state and priority, their bytes, the age of the oldest ready one in milliseconds, and what has happened to all that were put.",
         examples: &[
             "Q.STAT q => (nil)",

@@ -635,9 +635,7 @@ impl Native {
         if !ids.is_empty() || !purge.takes(State::Ready) {
             return ids;
         }
-        let records = place.records_from(place.cursor);
-        let fresh = records.filter(|(_, record)| !record.began_delayed());
-        let fresh = fresh.filter_map(|(sequence, _)| id(sequence));
+        let fresh = place.fresh().filter_map(|(sequence, _)| id(sequence));
         fresh.take(MESSAGES_MAX).collect()
     }
 

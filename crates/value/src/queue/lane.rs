@@ -104,14 +104,18 @@ impl Lane {
         })
     }
 
+    /// The fresh messages.
+    #[inline]
+    pub(super) fn fresh(&self) -> impl Iterator<Item = (u64, Record<'_>)> {
+        // Behind the last one only messages that began delayed may follow, however many.
+        let from = if self.fresh == 0 { self.next } else { self.cursor };
+        self.records_from(from).filter(|(_, record)| !record.began_delayed())
+    }
+
     /// The first fresh message.
     #[inline]
     pub(super) fn first_fresh(&self) -> Option<u64> {
-        if self.fresh == 0 {
-            return None;
-        }
-        let mut records = self.records_from(self.cursor);
-        records.find(|(_, record)| !record.began_delayed()).map(|(sequence, _)| sequence)
+        self.fresh().next().map(|(sequence, _)| sequence)
     }
 
     /// The ready message that comes first.
@@ -144,6 +148,10 @@ impl Lane {
         let block = self.blocks.entry(first).or_default();
         let before = block.heap_bytes();
         block.append(self.next - first, record);
+        if self.fresh == 0 && !record.began_delayed() {
+            // So that nobody walks over messages that began delayed to find it.
+            self.cursor = self.next;
+        }
         self.block_bytes = self.block_bytes - before + block.heap_bytes();
         self.next += 1;
     }

@@ -156,19 +156,26 @@ impl Queue {
         message.filter(is_held).map_or(0, |message| message.until_ms)
     }
 
-    /// When the message was put that a consumer would get first.
+    /// When the ready message was put that has been in the queue for longest. Of more than
+    /// `COUNTED_DUE_MAX` messages that have come due, the others are what they were.
     pub fn oldest_ready_ms(&self, now_ms: u64) -> Option<u64> {
-        let first_of = |lane| {
-            let from = Some(MessageId::first_of(lane));
-            let mut oldest = None;
-            let peek = Peek { state: State::Ready, from, count: 1 };
-            self.peek_lane(&peek, lane, now_ms, &mut |message| {
-                oldest = Some(message.put_ms);
-                false
-            });
-            oldest
+        let native = self.native();
+        let now_ms = native.time(now_ms);
+        // By lane the first of those that time has made ready.
+        let mut returned = [None; LANES];
+        for id in native.due_by(now_ms).take(COUNTED_DUE_MAX) {
+            if let Came::To(State::Ready) = native.state_when_due(id, now_ms) {
+                let first: &mut Option<MessageId> = &mut returned[id.lane().index()];
+                *first = Some(first.map_or(id, |first| first.min(id)));
+            }
+        }
+        let put_ms = |id| native.record(id).map(|record| record.put_ms);
+        let oldest_of = |lane: LaneNumber| {
+            let firsts = [returned[lane.index()], native.first_returned(lane, now_ms)];
+            let firsts = firsts.into_iter().chain([native.first_fresh(lane, now_ms)]);
+            firsts.flatten().filter_map(put_ms).min()
         };
-        LaneNumber::by_precedence().filter_map(first_of).min()
+        LaneNumber::by_precedence().filter_map(oldest_of).min()
     }
 
     /// Shows messages of a state: by precedence of their lanes, in a lane in the order of puts.
@@ -227,6 +234,35 @@ impl Queue {
 }
 
 impl Native {
+    /// The messages that have come due, in the order in which they did.
+    fn due_by(&self, now_ms: u64) -> impl Iterator<Item = MessageId> {
+        self.due.iter().take_while(move |(due_ms, _)| *due_ms <= now_ms).map(|&(_, id)| id)
+    }
+
+    /// The first message of a lane that is ready, was so before, and has not expired.
+    fn first_returned(&self, lane: LaneNumber, now_ms: u64) -> Option<MessageId> {
+        self.first_that_stays(lane, self.lane(lane).returned.iter().copied(), now_ms)
+    }
+
+    /// The first message of a lane that is fresh and has not expired.
+    fn first_fresh(&self, lane: LaneNumber, now_ms: u64) -> Option<MessageId> {
+        let fresh = self.lane(lane).fresh().map(|(sequence, _)| sequence);
+        self.first_that_stays(lane, fresh, now_ms)
+    }
+
+    /// The first of these ready messages that has not expired.
+    fn first_that_stays(
+        &self,
+        lane: LaneNumber,
+        sequences: impl Iterator<Item = u64>,
+        now_ms: u64,
+    ) -> Option<MessageId> {
+        let stays = |id| self.record(id).is_some_and(|record| record.expire_ms() > now_ms);
+        let mut ids = sequences.filter_map(|sequence| MessageId::new(lane, sequence)).zip(0..);
+        let found = ids.find(|&(id, passed)| passed >= COUNTED_DUE_MAX || stays(id));
+        found.map(|(id, _)| id)
+    }
+
     /// The counts of [`Queue::counts`], that many messages being settled.
     fn counts(&self, now_ms: u64, max: usize) -> Counts {
         let now_ms = self.time(now_ms);
@@ -235,7 +271,7 @@ impl Native {
         for (count, lane) in counts.ready.iter_mut().zip(&self.lanes) {
             *count = lane.ready();
         }
-        for &(_, id) in self.due.iter().take(max).take_while(|(due_ms, _)| *due_ms <= now_ms) {
+        for id in self.due_by(now_ms).take(max) {
             let was = self.entry(id).map_or(State::Ready, |entry| entry.state);
             let count = counts.of(was, id.lane());
             *count = count.saturating_sub(1);

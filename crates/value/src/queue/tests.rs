@@ -322,6 +322,9 @@ impl World {
             wanted.sort_by_key(|it| (9 - it.0.lane().number(), it.0));
             same(state.name(), there, wanted)?;
         }
+        let ready = self.judge.messages.iter().filter(|it| it.state == State::Ready);
+        let oldest_ms = ready.map(|it| it.put_ms).min();
+        same("oldest", self.queue.oldest_ready_ms(now_ms), oldest_ms)?;
         let bodies = self.judge.messages.iter().map(|it| it.body.len() as u64).sum::<u64>();
         if self.queue.next_expiry_ms() > now_ms {
             same("bytes", self.queue.body_bytes(), bodies)?;
