@@ -87,7 +87,7 @@ fn path(segments: &[Segment]) -> String {
     segments.iter().fold(String::new(), |path, segment| match segment {
         Segment::Text(text) => format!("{path}/{text}"),
         Segment::Key => format!("{path}/{{key}}"),
-        Segment::Name(name) => format!("{path}/{{{name}}}"),
+        Segment::Name(name) | Segment::Within(name) => format!("{path}/{{{name}}}"),
     })
 }
 
@@ -136,7 +136,7 @@ fn parameters(route: &Route, operations: &[&Operation], has_key_beside: bool) ->
                 continue;
             }
             Segment::Key => "key",
-            Segment::Name(name) => name,
+            Segment::Name(name) | Segment::Within(name) => name,
         };
         let schema = json!({ "type": "string", "minLength": 1 });
         all.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));

@@ -23,6 +23,8 @@ pub(crate) enum Segment {
     Key,
     /// What is named within the key's value, and what the documents call it.
     Name(&'static str),
+    /// What is named within that.
+    Within(&'static str),
 }
 
 /// One thing that can be done with a path.
@@ -185,6 +187,8 @@ pub(crate) enum Part {
     Key,
     /// The name within the key's value.
     Name,
+    /// The name within what that names.
+    Within,
     /// The value of a parameter, or what stands for it.
     Or(&'static Parameter, &'static str),
     /// The value of a parameter, or what stands for it, forwards and with `reverse`.

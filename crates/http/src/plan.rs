@@ -98,6 +98,8 @@ pub(crate) enum Answer {
     FieldExpiry,
     /// OK: 204.
     Done,
+    /// OK: 201.
+    Created,
     /// OK, or 1: 204; 409 if 0.
     Renamed,
     /// The ID of an entry: 201.

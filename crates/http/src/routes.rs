@@ -16,6 +16,8 @@ pub(crate) struct Found {
     pub(crate) key: Option<Range<usize>>,
     /// Where the name within the key's value is, as it came.
     pub(crate) name: Option<Range<usize>>,
+    /// Where the name within what that names is, as it came.
+    pub(crate) within: Option<Range<usize>>,
 }
 
 /// Finds what a path is.
@@ -49,7 +51,7 @@ fn nothing() -> Problem {
 /// Whether a path is one of a route.
 fn matches(route: &'static Route, segments_of: &[Segment], path: &[u8]) -> Option<Found> {
     let mut parts = segments(path);
-    let mut found = Found { route, key: None, name: None };
+    let mut found = Found { route, key: None, name: None, within: None };
     for segment in segments_of {
         let part = parts.next()?;
         match segment {
@@ -57,6 +59,7 @@ fn matches(route: &'static Route, segments_of: &[Segment], path: &[u8]) -> Optio
             Segment::Text(_) => return None,
             Segment::Key => found.key = Some(part),
             Segment::Name(_) => found.name = Some(part),
+            Segment::Within(_) => found.within = Some(part),
         }
     }
     parts.next().is_none().then_some(found)

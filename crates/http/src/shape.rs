@@ -26,6 +26,15 @@ pub(crate) enum Shape {
     Entries,
     /// One entry, of an array.
     Entry,
+    /// Entries of a group that one of its consumers has taken over.
+    Claimed,
+    /// Where to go on, entries that were taken over, and IDs of those that are gone.
+    AutoClaimed,
+    /// What consumers of a group have not acknowledged: how many entries, from which to which, and
+    /// how many each consumer.
+    Pending,
+    /// Entries that consumers have not acknowledged.
+    PendingEntries,
     /// Messages of one queue that are delivered.
     Deliveries,
     /// A text of sections with names and values.
@@ -87,6 +96,23 @@ impl Shape {
                     return Some(Shaped::Missing);
                 }
                 entry(&mut walk, &mut out)?;
+            }
+            Shape::Claimed => {
+                begin(&mut out, 1);
+                listed(&mut walk, &mut out)?;
+            }
+            Shape::AutoClaimed => {
+                walk.array()?;
+                let cursor = walk.value()?;
+                begin(&mut out, 3);
+                listed(&mut walk, &mut out)?;
+                member(&mut out, "deleted", walk.value()?);
+                member(&mut out, "cursor", cursor);
+            }
+            Shape::Pending => pending(&mut walk, &mut out)?,
+            Shape::PendingEntries => {
+                let members = ["id", "consumer", "idle_ms", "deliveries"];
+                records(&mut walk, ("pending", &members), &mut out)?;
             }
             Shape::Deliveries => deliveries(&mut walk, &mut out)?,
             Shape::Report => report(walk.bulk()?, &mut out),
@@ -156,23 +182,67 @@ fn entries(walk: &mut Walk<'_>, out: &mut Vec<u8>) -> Option<()> {
     // One stream: its key, and its entries.
     walk.map()?;
     walk.value()?;
-    let count = walk.array()?;
     begin(out, 1);
+    listed(walk, out)
+}
+
+/// Entries, as a member of a map.
+fn listed(walk: &mut Walk<'_>, out: &mut Vec<u8>) -> Option<()> {
+    let count = walk.array()?;
     member(out, "entries", format!("*{count}\r\n").as_bytes());
     (0..count).try_for_each(|_| entry(walk, out))
 }
 
 fn entry(walk: &mut Walk<'_>, out: &mut Vec<u8>) -> Option<()> {
     walk.array()?;
-    let id = walk.value()?;
-    let count = walk.array()? / 2;
+    let (id, fields) = (walk.value()?, walk.value()?);
     begin(out, 2);
     member(out, "id", id);
+    if fields.starts_with(b"_") {
+        // A consumer has got it, and it has been removed since.
+        member(out, "fields", fields);
+        return Some(());
+    }
+    let mut fields = Walk::new(fields);
+    let count = fields.array()? / 2;
     member(out, "fields", format!("%{count}\r\n").as_bytes());
     (0..2 * count).try_for_each(|_| {
-        out.extend_from_slice(walk.value()?);
+        out.extend_from_slice(fields.value()?);
         Some(())
     })
+}
+
+fn pending(walk: &mut Walk<'_>, out: &mut Vec<u8>) -> Option<()> {
+    walk.array()?;
+    begin(out, 4);
+    for name in ["pending", "first", "last"] {
+        member(out, name, walk.value()?);
+    }
+    let mut consumers = Walk::new(walk.value()?);
+    let count = consumers.array().unwrap_or(0);
+    member(out, "consumers", format!("%{count}\r\n").as_bytes());
+    for _ in 0..count {
+        consumers.array()?;
+        out.extend_from_slice(consumers.value()?);
+        // A number, as a string.
+        out.extend_from_slice(&[b":", consumers.bulk()?, b"\r\n"].concat());
+    }
+    Some(())
+}
+
+/// An array of arrays becomes one of maps with these members, under a name.
+fn records(walk: &mut Walk<'_>, (name, members): (&str, &[&str]), out: &mut Vec<u8>) -> Option<()> {
+    let count = walk.array()?;
+    begin(out, 1);
+    member(out, name, format!("*{count}\r\n").as_bytes());
+    for _ in 0..count {
+        walk.array()?;
+        begin(out, members.len());
+        for name in members {
+            member(out, name, walk.value()?);
+        }
+    }
+    Some(())
 }
 
 /// The queue's name is left out of each: it is the one that was asked for.
@@ -249,6 +319,31 @@ mod tests {
             (Shape::Popped, b"_\r\n", "Some(Nothing)"),
             (Shape::Entries, entries, r#"{"entries":[{"id":"1-0","fields":{"f":"v"}}]}"#),
             (Shape::Entry, b"*0\r\n", "Some(Missing)"),
+            (
+                Shape::Claimed,
+                b"*1\r\n*2\r\n$3\r\n1-0\r\n_\r\n",
+                r#"{"entries":[{"id":"1-0","fields":null}]}"#,
+            ),
+            (
+                Shape::AutoClaimed,
+                b"*3\r\n$3\r\n0-0\r\n*0\r\n*1\r\n$3\r\n1-0\r\n",
+                r#"{"entries":[],"deleted":["1-0"],"cursor":"0-0"}"#,
+            ),
+            (
+                Shape::Pending,
+                b"*4\r\n:2\r\n$3\r\n1-0\r\n$3\r\n2-0\r\n*1\r\n*2\r\n$1\r\nc\r\n$1\r\n2\r\n",
+                r#"{"pending":2,"first":"1-0","last":"2-0","consumers":{"c":2}}"#,
+            ),
+            (
+                Shape::Pending,
+                b"*4\r\n:0\r\n_\r\n_\r\n_\r\n",
+                r#"{"pending":0,"first":null,"last":null,"consumers":{}}"#,
+            ),
+            (
+                Shape::PendingEntries,
+                b"*1\r\n*4\r\n$3\r\n1-0\r\n$1\r\nc\r\n:5\r\n:1\r\n",
+                r#"{"pending":[{"id":"1-0","consumer":"c","idle_ms":5,"deliveries":1}]}"#,
+            ),
             (Shape::Deliveries, b"_\r\n", "Some(Nothing)"),
             (
                 Shape::Deliveries,

@@ -1,6 +1,7 @@
 //! The table of paths: all that HTTP can be asked for. A file for each type.
 
 mod collections;
+mod groups;
 mod keys;
 mod lists;
 mod parameters;
@@ -28,6 +29,12 @@ pub(crate) static ROUTES: &[Route] = &[
     lists::LIST,
     lists::ELEMENT,
     streams::STREAM,
+    groups::GROUPS,
+    groups::GROUP,
+    groups::PENDING,
+    groups::DELIVERED,
+    groups::CONSUMERS,
+    groups::ONE_CONSUMER,
     streams::ENTRY,
     streams::CHANNEL,
     queues::QUEUES,

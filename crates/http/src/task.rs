@@ -303,9 +303,9 @@ fn named<'a>(
         Body::None | Body::Bytes => false,
     };
     let now_ms = server.env.clock.unix_ms();
-    let name = found.name.map(of_path);
+    let (name, within) = (found.name.map(of_path), found.within.map(of_path));
     let condition = None;
-    Ok(Named { general, key, name, query, query_start, is_json, now_ms, condition })
+    Ok(Named { general, key, name, within, query, query_start, is_json, now_ms, condition })
 }
 
 /// Where an entry of the stream that is named will be; its ID is to follow.

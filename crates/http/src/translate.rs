@@ -64,6 +64,7 @@ pub(crate) struct Named<'a> {
     pub(crate) general: General,
     pub(crate) key: Option<Spelled>,
     pub(crate) name: Option<Spelled>,
+    pub(crate) within: Option<Spelled>,
     pub(crate) query: Query<'a>,
     /// Where the query begins.
     pub(crate) query_start: usize,
@@ -188,6 +189,7 @@ impl Sources<'_> {
             Part::Word(word) => self.word(word),
             Part::Key => self.found.extend(self.named.key.clone().map(Source::Head)),
             Part::Name => self.found.extend(self.named.name.clone().map(Source::Head)),
+            Part::Within => self.found.extend(self.named.within.clone().map(Source::Head)),
             Part::Or(parameter, default) => {
                 let value = self.value(parameter)?;
                 self.found.push(value.unwrap_or(Source::Word(Cow::Borrowed(default))));
@@ -359,10 +361,11 @@ mod tests {
         format!("{}={value}", parameter.name)
     }
 
-    /// The shortest head of a request with these parameters, and what it names.
-    fn request(path: &[Segment], query: &str) -> (Vec<u8>, Option<Spelled>, Option<Spelled>) {
+    /// The shortest head of a request with these parameters, and what it names: the key, the name,
+    /// and the name within that.
+    fn request(path: &[Segment], query: &str) -> (Vec<u8>, [Option<Spelled>; 3]) {
         let mut head = b"GET ".to_vec();
-        let (mut key, mut name) = (None, None);
+        let (mut key, mut name, mut within) = (None, None, None);
         for segment in path {
             head.push(b'/');
             let at = head.len();
@@ -372,17 +375,18 @@ mod tests {
                 Segment::Text(text) => head.extend_from_slice(text.as_bytes()),
                 Segment::Key => key = Some(spelled),
                 Segment::Name(_) => name = Some(spelled),
+                Segment::Within(_) => within = Some(spelled),
             }
-            if *segment == Segment::Key || matches!(segment, Segment::Name(_)) {
+            if !matches!(segment, Segment::Text(_)) {
                 head.push(b'*');
             }
         }
         head.extend(format!("?{query} HTTP/1.0\r\n\r\n").into_bytes());
-        (head, key, name)
+        (head, [key, name, within])
     }
 
     fn written(operation: &Operation, path: &[Segment], parts: &'static [Part], query: &str) {
-        let (mut bytes, key, name) = request(path, query);
+        let (mut bytes, [key, name, within]) = request(path, query);
         let limits = HeadLimits { head_bytes_max: 1000, target_bytes_max: 1000 };
         let head = HeadReader::new().read(&bytes, &limits).unwrap().unwrap();
         let (settings, of_query) = (Config::default().settings(), bytes.clone());
@@ -390,6 +394,7 @@ mod tests {
             general: General::plain(0),
             key,
             name,
+            within,
             query: Query::new(&of_query[head.query()]),
             query_start: head.query().start,
             is_json: matches!(operation.body, Body::Json(_)),

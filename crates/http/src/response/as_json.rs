@@ -1,6 +1,7 @@
 //! Replies that are shown as JSON.
 
 use super::Response;
+use super::brief::is_about_nothing;
 use super::first_line::Line;
 use super::lines::{OF_JSON, OF_NOTHING, OF_VALUES};
 use crate::general::Spelling;
@@ -28,8 +29,12 @@ impl Response<'_> {
             return;
         }
         let reply = self.take();
-        if let Line::Error(text) = Line::of(&reply) {
-            return self.problem(&Problem::of_error(&text));
+        match Line::of(&reply) {
+            Line::Error(text) if is_about_nothing(&text) => {
+                return self.problem(&Problem::no_key());
+            }
+            Line::Error(text) => return self.problem(&Problem::of_error(&text)),
+            _ => {}
         }
         match shape.of(&reply, spelling) {
             Some(Shaped::Reply(reply)) => {

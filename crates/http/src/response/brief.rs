@@ -13,9 +13,7 @@ impl Response<'_> {
     pub(crate) fn brief(&mut self, answer: Answer) {
         let line = self.first_line();
         match (answer, line) {
-            (Answer::Done | Answer::Renamed, Line::Error(text)) if is_about_nothing(&text) => {
-                self.problem(&Problem::no_key());
-            }
+            (_, Line::Error(text)) if is_about_nothing(&text) => self.problem(&Problem::no_key()),
             (_, Line::Error(text)) => self.problem(&Problem::of_error(&text)),
             (Answer::NotModified, Line::Bulk(..)) => {
                 self.write_head(Status::NotModified, OF_NOTHING, &[], None);
@@ -34,6 +32,7 @@ impl Response<'_> {
             | (Answer::Done | Answer::Renamed, Line::Other) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
             }
+            (Answer::Created, Line::Other) => self.write(Status::Created, OF_NOTHING, &[], b""),
             (Answer::FieldExpiry, Line::Other) => self.field_expiry(),
             (Answer::Removed, Line::Bulk(..)) | (Answer::Put, _) => {
                 self.write_head(Status::NoContent, OF_NOTHING, &[], None);
@@ -78,6 +77,7 @@ impl Response<'_> {
 }
 
 /// Whether a command says by an error that what it was to change is not there.
-fn is_about_nothing(error: &[u8]) -> bool {
+pub(super) fn is_about_nothing(error: &[u8]) -> bool {
     matches!(error, b"ERR no such key" | b"ERR index out of range")
+        || error.starts_with(b"ERR The XGROUP subcommand requires the key to exist")
 }

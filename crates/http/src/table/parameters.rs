@@ -105,6 +105,35 @@ pub(crate) static FROM_NOW: Parameter = parameter(
     "The last ID that is known, unless Last-Event-ID says it; $, which is what comes now, by \
      default.",
 );
+pub(super) static FROM_ID: Parameter = parameter(
+    "from",
+    Kind::Bytes,
+    "The ID behind which the group begins; $, which is what comes now, by default.",
+);
+pub(super) static CONSUMER: Parameter =
+    parameter("consumer", Kind::Name, "The name of the consumer.");
+pub(super) static OF_CONSUMER: Parameter =
+    parameter("consumer", Kind::Name, "Entries of this consumer only.");
+pub(super) static AGAIN_AFTER: Parameter = parameter(
+    "after",
+    Kind::Bytes,
+    "What the consumer has got and not acknowledged, behind this ID, in place of new entries.",
+);
+pub(super) static READ_NOACK: Parameter =
+    parameter("noack", Kind::Flag, "What is delivered needs no acknowledgement.");
+pub(super) static IDLE_MS: Parameter = parameter(
+    "idle_ms",
+    from(0),
+    "Entries that were delivered at least this number of milliseconds ago; 0 by default.",
+);
+pub(super) static FROM_PENDING: Parameter =
+    parameter("from", Kind::Bytes, "The first ID; all by default.");
+pub(super) static TO_PENDING: Parameter =
+    parameter("to", Kind::Bytes, "The last ID; all by default.");
+pub(super) static CLAIM_CURSOR: Parameter =
+    parameter("cursor", Kind::Bytes, "Where the response before has stopped; 0-0 to begin.");
+pub(super) static CLAIMED: Parameter =
+    parameter("count", AT_ONCE, "How many are taken over at most; 100 by default.");
 pub(crate) static PATTERN: Parameter =
     parameter("pattern", Kind::Flag, "The name is a pattern: all channels that fit it.");
 pub(super) static ATOMIC: Parameter =

@@ -11,6 +11,7 @@ mod durable;
 mod elements;
 mod equality;
 mod examples;
+mod groups;
 mod guard;
 mod hust;
 mod limits;
