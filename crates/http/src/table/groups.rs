@@ -100,7 +100,6 @@ pub(super) const GROUP: Route = Route {
                 Answer::Shaped(Shape::Claimed),
             ),
             statuses: &[200, 404],
-            ..Operation::DEFAULT
         },
         Operation {
             method: Method::Post,
