@@ -3,6 +3,38 @@
 use super::for_each_profile;
 
 #[test]
+fn item_10_any_bytes_are_cached_and_numbers_are_numbers() {
+    for_each_profile(|hust| {
+        let all: Vec<u8> = (0..=255).collect();
+        for target in ["put?key=b", "hset?tb=t&key=b"] {
+            assert_eq!(hust.post("cache", target, &all).status, 200);
+        }
+        assert_eq!(hust.get("cache", "get?key=b").body, all);
+        assert_eq!(hust.get("cache", "hget?tb=t&key=b").body, all);
+        assert_eq!(hust.post("cache", "append?key=b", &all).status, 200);
+        assert_eq!(hust.get("cache", "get?key=b").body, [&all[..], &all].concat());
+        let mut cache = |target: &str| {
+            let response = hust.get("cache", target);
+            (response.status, response.text())
+        };
+        assert_eq!(cache("hincrbyfloat?tb=t&key=f&val=0.1"), (200, "0.1".to_owned()));
+        assert_eq!(cache("hincrbyfloat?tb=t&key=f&val=0.2"), (200, "0.3".to_owned()));
+        assert_eq!(cache("hincrbyfloat?tb=t&key=f&val=x").0, 404);
+        assert_eq!(cache("hincrbyfloat?tb=t&key=b&val=1").0, 404, "no number is there");
+        assert_eq!(cache("hincrby?tb=t&key=n&val=9223372036854775807").0, 200);
+        assert_eq!(cache("hincrby?tb=t&key=n&val=1").0, 404, "too large");
+        assert_eq!(cache("hincrby?tb=t&key=n&val=0").1, "9223372036854775807");
+        assert_eq!(cache("put?key=short&val=v&ttl=1"), (200, String::new()));
+        let start = std::time::Instant::now();
+        while cache("exist?key=short").0 == 200 {
+            assert!(start.elapsed().as_secs() < 30);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        assert_eq!(cache("get?key=short").0, 404);
+    });
+}
+
+#[test]
 fn item_10_the_cache_has_its_verbs() {
     for_each_profile(|hust| {
         let mut cache = |target: &str| {

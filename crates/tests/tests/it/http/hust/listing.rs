@@ -4,7 +4,7 @@ use super::{Profile, for_each_profile, version};
 use basalt_tests::http::Response;
 
 #[test]
-fn there_is_one_node() {
+fn item_14_what_is_asked_about_nodes_is_said_of_one() {
     for_each_profile(|hust| {
         assert_eq!(hust.db("file_count").text(), "1");
         assert_eq!(hust.db("binlog?host=127.0.0.1:1&method=1&key=a").status, 501);
@@ -33,7 +33,7 @@ fn there_is_one_node() {
 }
 
 #[test]
-fn reads_of_both_nodes_are_reads() {
+fn item_14_reads_of_both_nodes_are_reads() {
     for_each_profile(|hust| {
         assert_eq!(hust.db("put?key=k&val=v").status, 200);
         assert_eq!(hust.db("hset?tb=h&key=f&val=w").status, 200);

@@ -3,6 +3,8 @@
 
 mod cache;
 mod call;
+mod checklist;
+mod crash;
 mod export;
 mod front;
 mod kv;

@@ -1,6 +1,6 @@
 //! Item 11 of what clients of huststore rely on: queues.
 
-use super::{Hust, Profile, client, start};
+use super::{Hust, PROFILES, Profile, client, for_each_profile, start};
 use crate::http::wait_for_blocked;
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
@@ -36,7 +36,7 @@ fn on_a_node(test: impl Fn(&mut Hust)) {
 
 #[test]
 fn item_11_messages_come_by_priority_and_then_as_they_were_put() {
-    on_a_node(|hust| {
+    for_each_profile(|hust| {
         for at in 0..20 {
             let priority = at % 3;
             let target = format!("put?queue=q&item=p{priority}-{at}&priori={priority}");
@@ -60,14 +60,14 @@ fn item_11_messages_come_by_priority_and_then_as_they_were_put() {
 
 #[test]
 fn item_11_what_is_not_acknowledged_comes_again_before_the_others() {
-    on_a_node(|hust| {
+    for_each_profile(|hust| {
         assert_eq!(hust.mq("put?queue=q&item=first").status, 200);
         let first = hust.held("q", "first");
         assert_eq!(hust.stat("q")["unacked"], json!(1));
-        assert_eq!(hust.mq(&format!("ack?queue=q&token={first}")).status, 200);
-        assert_eq!(hust.mq(&format!("ack?queue=q&token={first}")).status, 412, "twice");
-        assert_eq!(hust.mq("ack?queue=absent&token=0:1.1").status, 412);
-        assert_eq!(hust.mq("ack?queue=q&token=nonsense").status, 400);
+        assert_eq!(hust.mq(&format!("ack?queue=q&token={first}&peer=0")).status, 200);
+        assert_eq!(hust.mq(&format!("ack?queue=q&token={first}&peer=0")).status, 412, "twice");
+        assert_eq!(hust.mq("ack?queue=absent&token=0:1.1&peer=0").status, 412);
+        assert_eq!(hust.mq("ack?queue=q&token=nonsense&peer=0").status, 400);
         // A lease as short as a test needs it; huststore's are minutes.
         let lease = br#"["Q.CONFIG","SET","q","lease","100"]"#;
         let json = "Content-Type: application/json\r\n";
@@ -77,8 +77,12 @@ fn item_11_what_is_not_acknowledged_comes_again_before_the_others() {
         hust.mq("put?queue=q&item=high&priori=2");
         std::thread::sleep(Duration::from_millis(150));
         let new = hust.held("q", "low");
-        assert_eq!(hust.mq(&format!("ack?queue=q&token={old}")).status, 412, "another delivery");
-        assert_eq!(hust.mq(&format!("ack?queue=q&token={new}")).status, 200);
+        assert_eq!(
+            hust.mq(&format!("ack?queue=q&token={old}&peer=0")).status,
+            412,
+            "another delivery"
+        );
+        assert_eq!(hust.mq(&format!("ack?queue=q&token={new}&peer=0")).status, 200);
         hust.held("q", "high");
     });
 }
@@ -181,25 +185,28 @@ fn item_11_what_is_missing_or_wrong_is_said() {
 
 #[test]
 fn item_11_a_restart_keeps_what_is_not_acknowledged() {
-    let dir = tempfile::tempdir().unwrap();
-    let launch = || {
-        let launch = Launch::new(Kind::Basalt).with_http().dir(dir.path()).allow_log("torn tail");
-        launch.option("appendonly", "yes").option("appendfsync", "always").start()
-    };
-    let hust = |address| Hust::new(client(address), Profile::Node);
-    let mut server = launch();
-    let mut node = hust(server.http_address().unwrap());
-    for item in ["held", "ready"] {
-        assert_eq!(node.mq(&format!("put?queue=q&item={item}")).status, 200);
+    for profile in PROFILES {
+        let dir = tempfile::tempdir().unwrap();
+        let launch = || {
+            let launch = Launch::new(Kind::Basalt).with_http().dir(dir.path());
+            let launch = launch.allow_log("torn tail").option("appendonly", "yes");
+            launch.option("appendfsync", "always").start()
+        };
+        let hust = |address| Hust::new(client(address), profile);
+        let mut server = launch();
+        let mut node = hust(server.http_address().unwrap());
+        for item in ["held", "ready"] {
+            assert_eq!(node.mq(&format!("put?queue=q&item={item}")).status, 200);
+        }
+        let token = node.held("q", "held");
+        server.kill();
+        let server = launch();
+        let mut node = hust(server.http_address().unwrap());
+        let stat = node.stat("q");
+        assert_eq!((&stat["ready"], &stat["unacked"]), (&json!([1, 0, 0]), &json!(1)));
+        assert_eq!(node.mq(&format!("ack?queue=q&token={token}&peer=0")).status, 200);
+        assert_eq!(node.mq("get?queue=q&worker=worker").text(), "ready");
     }
-    let token = node.held("q", "held");
-    server.kill();
-    let server = launch();
-    let mut node = hust(server.http_address().unwrap());
-    let stat = node.stat("q");
-    assert_eq!((&stat["ready"], &stat["unacked"]), (&json!([1, 0, 0]), &json!(1)));
-    assert_eq!(node.mq(&format!("ack?queue=q&token={token}")).status, 200);
-    assert_eq!(node.mq("get?queue=q&worker=worker").text(), "ready");
 }
 
 #[test]

@@ -174,6 +174,29 @@ fn item_8_listings_have_limits_and_slots() {
     });
 }
 
+#[test]
+fn item_8_names_have_64_letters_at_most() {
+    let longest = "aZ9_:.".repeat(11);
+    let longest = &longest[..64];
+    for_each_profile(|hust| {
+        assert_eq!(hust.db(&format!("hset?tb={longest}&key=k&val=v")).status, 200);
+        assert_eq!(hust.db(&format!("hget?tb={longest}&key=k")).text(), "v");
+        assert_eq!(hust.get("mq", &format!("put?queue={longest}&item=i")).status, 200);
+        for wrong in [&format!("{longest}a"), "a-b", "a/b", "a%20b", "a%00", "%ff", "{a}", "a@b"] {
+            for (kind, target) in [
+                ("db", format!("hset?tb={wrong}&key=k&val=v")),
+                ("db", format!("hget?tb={wrong}&key=k")),
+                ("db", format!("zadd?tb={wrong}&key=k&score=1")),
+                ("db", format!("export?tb={wrong}")),
+                ("mq", format!("put?queue={wrong}&item=i")),
+                ("mq", format!("stat?queue={wrong}")),
+            ] {
+                assert_eq!(hust.get(kind, &target).status, hust.status(400), "{target}");
+            }
+        }
+    });
+}
+
 /// A page is bounded in bytes, and elements of any size are listed as long as their page is not
 /// too large. A name longer than the request's head is one of them.
 #[test]
