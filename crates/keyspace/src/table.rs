@@ -32,10 +32,12 @@
 //! order, so cursors break, and it doubles.
 
 pub mod bucket;
+mod found;
 mod grow;
 pub mod scan;
 pub mod segment;
 mod store;
 mod strays;
 
-pub use store::{Counts, EntryHint, Found, Lookup, Table};
+pub use found::{EntryHint, Found};
+pub use store::{Counts, Lookup, Table};

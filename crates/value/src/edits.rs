@@ -69,13 +69,19 @@ impl<'a> Edits<'a> {
         Edits { dirty, ..self }
     }
 
-    /// Notes where the edits can be cut, too. They begin at the end of the buffer.
+    /// Appends edits to `out`, from its end on, and notes in `breaks` where they can be cut; notes
+    /// which elements change, if anybody wants to know; elements that have versions and change get
+    /// others, if there is a clock. All is said at once, since to move what has just been written
+    /// stalls the processor.
     #[inline]
-    pub fn breaking(mut self, breaks: &'a mut Breaks) -> Edits<'a> {
-        let begin = self.out.as_ref().map_or(0, |out| out.len());
-        self.break_at = begin.saturating_add(breaks.every);
-        self.breaks = Some(breaks);
-        self
+    pub fn to_log(
+        out: &'a mut Vec<u8>,
+        breaks: &'a mut Breaks,
+        dirty: Option<&'a mut DirtyElements>,
+        clock: Option<&'a mut VersionClock>,
+    ) -> Edits<'a> {
+        let break_at = out.len().saturating_add(breaks.every);
+        Edits { out: Some(out), dirty, breaks: Some(breaks), clock, break_at, count: 0 }
     }
 
     /// Elements that have versions and change get others, if there is a clock.

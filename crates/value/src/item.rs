@@ -55,6 +55,12 @@ impl Head {
         &self.bytes[..self.len]
     }
 
+    /// Its bytes as a little-endian number, and zeros behind them.
+    #[inline]
+    pub(crate) fn word(&self) -> u128 {
+        u128::from_le_bytes(self.bytes) & ((1 << (8 * self.len)) - 1)
+    }
+
     /// Appends it.
     #[inline]
     fn put(&self, out: &mut Vec<u8>) {

@@ -200,9 +200,8 @@ impl Txn<'_> {
                 // What no key without a version can do is not asked of it.
                 let expires = C::EXPIRES_WITHOUT_VERSIONS || is_versioned;
                 let before_ms = if expires { collection.next_expiry_ms() } else { u64::MAX };
-                let edits = Edits::to(&mut changes.bytes).noting(touched);
-                let edits = edits.versioning(clock.as_mut());
-                let mut edits = edits.breaking(&mut changes.breaks);
+                let (bytes, breaks) = (&mut changes.bytes, &mut changes.breaks);
+                let mut edits = Edits::to_log(bytes, breaks, touched, clock.as_mut());
                 let result = change(collection, &mut edits);
                 let count = edits.count();
                 changes.count_edits(count);
@@ -256,8 +255,8 @@ impl Txn<'_> {
         let changes = &mut *self.changes;
         let start = changes.begin_edit(of, Origin::New, record_bytes_max);
         let mut collection = C::new();
-        let edits = Edits::to(&mut changes.bytes).versioning(clock.as_mut());
-        let mut edits = edits.breaking(&mut changes.breaks);
+        let (bytes, breaks) = (&mut changes.bytes, &mut changes.breaks);
+        let mut edits = Edits::to_log(bytes, breaks, None, clock.as_mut());
         let result = change(&mut collection, &mut edits);
         let count = edits.count();
         changes.count_edits(count);
@@ -358,7 +357,7 @@ impl Txn<'_> {
         }
         let (mut edits, mut breaks) = (buffer_for(value), Breaks::default());
         breaks.restart(piece_bytes(record_bytes_max, key.bytes));
-        value.write_as_edits(&mut Edits::to(&mut edits).breaking(&mut breaks));
+        value.write_as_edits(&mut Edits::to_log(&mut edits, &mut breaks, None, None));
         let edits = Arc::new(edits);
         origin = Origin::New;
         let mut begin = 0;

@@ -1,8 +1,9 @@
 //! Walking a table: by hash for SCAN, by place for the background, at random for RANDOMKEY.
 
 use super::bucket::{Bucket, COLD, DIRTY, Slot};
+use super::found::Revision;
 use super::segment::SegmentRef;
-use super::store::{Revision, Table};
+use super::store::Table;
 use crate::entry::Entry;
 
 impl Table {

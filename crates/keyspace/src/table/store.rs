@@ -2,6 +2,7 @@
 //! The table itself: lookup, insertion, replacement, removal, growth.
 
 use super::bucket::{Bucket, DIRTY, EXPIRING, Slot, tag};
+use super::found::{EntryHint, Found, Further, Place, Revision};
 use super::segment::SegmentRef;
 use super::strays::Stray;
 use crate::entry::{Access, Content, Entry, EntryPtr};
@@ -55,34 +56,6 @@ pub struct Counts {
     pub index_bytes: usize,
 }
 
-/// In place of a bucket's number: the index is a stray's.
-const STRAY: usize = usize::MAX;
-
-/// Where an entry stands. Valid until an entry comes to the table, goes or is replaced: debug
-/// builds assert it at each use.
-#[derive(Clone, Copy)]
-pub struct Found {
-    revision: Revision,
-    segment: SegmentRef,
-    bucket: usize,
-    index: usize,
-    slot: Slot,
-}
-
-/// Where an entry was seen that may be a key's, or nowhere. A hint: by the time it is used, another
-/// entry may stand there or the place may be gone, and [`Table::find_again`] notices.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EntryHint {
-    /// The bits of the segment; 0 for nowhere.
-    segment: u64,
-    /// One of its buckets.
-    bucket: u32,
-    /// One of the bucket's slots.
-    index: u32,
-    /// What stood there.
-    slot: Slot,
-}
-
 /// What a table knows of a key.
 pub enum Lookup<'a> {
     /// It has this value.
@@ -91,43 +64,6 @@ pub enum Lookup<'a> {
     Tombstone,
     /// Nothing: it may exist in the cold tier.
     Unknown,
-}
-
-/// In debug builds a number that each table gets again, from all numbers that no table has had,
-/// when an entry comes, goes or is replaced. In others nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Revision(#[cfg(debug_assertions)] u64);
-
-impl Revision {
-    #[inline(always)]
-    pub(super) fn next() -> Revision {
-        #[cfg(debug_assertions)]
-        static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        // Relaxed: only that it differs counts.
-        Revision(
-            #[cfg(debug_assertions)]
-            LAST.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-        )
-    }
-
-    #[inline(always)]
-    fn check(self, found: Revision) {
-        debug_assert_eq!(self, found, "a place was used after the table had changed");
-    }
-}
-
-impl Found {
-    /// The flags of the entry's reference.
-    #[inline]
-    pub fn flags(&self) -> u64 {
-        self.slot.flags()
-    }
-
-    /// All of these flags are set.
-    #[inline]
-    pub fn has(&self, flags: u64) -> bool {
-        self.slot.has(flags)
-    }
 }
 
 // SAFETY: the table owns its segments and entries; nothing in it has thread affinity.
@@ -251,7 +187,7 @@ impl Table {
             offset += LINE_BYTES;
         }
         prefetch(first.wrapping_add(bytes));
-        EntryHint { segment: segment.bits(), bucket: bucket as u32, index: index as u32, slot }
+        EntryHint { segment: segment.bits(), place: Place::new(bucket, index), slot }
     }
 
     /// Finds the entry of a key, even if it is a tombstone, and looks first where it was seen: then
@@ -271,18 +207,14 @@ impl Table {
         if segment.bits() != seen.segment {
             return None;
         }
-        let (bucket, index, slot) = (seen.bucket as usize, seen.index as usize, seen.slot);
+        let EntryHint { place, slot, .. } = seen;
         // SAFETY: the table is borrowed, so its segments are alive and unchanged; this one is as
         // large as the one that the entry was seen in, so it has that bucket.
-        let is_there = unsafe { &*segment.bucket(bucket) }.holds(index, tag(hash), slot);
+        let bucket = unsafe { &*segment.bucket(place.bucket()) };
+        let is_there = bucket.holds(place.index(), tag(hash), slot);
         // SAFETY: the table refers to that entry, so it is alive, and does not change.
-        (is_there && unsafe { slot.entry().entry() }.has_key(key)).then_some(Found {
-            revision: self.revision,
-            segment,
-            bucket,
-            index,
-            slot,
-        })
+        let is_it = is_there && unsafe { slot.entry().entry() }.has_key(key);
+        is_it.then_some(self.found(segment, place, slot))
     }
 
     #[inline(never)]
@@ -300,36 +232,36 @@ impl Table {
         // SAFETY: the table is borrowed, so its segments are alive and unchanged.
         let bucket = unsafe { &*segment.bucket(home) };
         match find_in(bucket, hash, key) {
-            Some((index, slot)) => {
-                Some(Found { revision: self.revision, segment, bucket: home, index, slot })
+            Some((index, slot)) => Some(self.found(segment, Place::new(home, index), slot)),
+            None if bucket.is_passed() => {
+                let Further { place, slot } = self.find_further(segment, hash, key)?;
+                Some(self.found(segment, place, slot))
             }
-            None if bucket.is_passed() => self.find_further(segment, hash, key),
             None => None,
         }
     }
 
+    #[inline(always)]
+    fn found(&self, segment: SegmentRef, place: Place, slot: Slot) -> Found {
+        Found { revision: self.revision, segment, place, slot }
+    }
+
     /// Finds the entry of a key behind its home bucket.
     #[inline(never)]
-    fn find_further(&self, segment: SegmentRef, hash: u64, key: &[u8]) -> Option<Found> {
+    fn find_further(&self, segment: SegmentRef, hash: u64, key: &[u8]) -> Option<Further> {
         let home = segment.home(hash);
         for number in home + 1..segment.reach(home) {
             // SAFETY: the table is borrowed, so its segments are alive and unchanged.
             let bucket = unsafe { &*segment.bucket(number) };
             if let Some((index, slot)) = find_in(bucket, hash, key) {
-                return Some(Found {
-                    revision: self.revision,
-                    segment,
-                    bucket: number,
-                    index,
-                    slot,
-                });
+                return Some(Further { place: Place::new(number, index), slot });
             }
             if !bucket.is_passed() {
                 return None;
             }
         }
         let (index, slot) = self.find_stray(hash, key)?;
-        Some(Found { revision: self.revision, segment, bucket: STRAY, index, slot })
+        Some(Further { place: Place::stray(index), slot })
     }
 
     /// What the table knows of a key.
@@ -529,18 +461,19 @@ impl Table {
         let old = self.slot(found);
         self.count_out(old);
         self.revision = Revision::next();
-        if found.bucket == STRAY {
-            self.take_stray(found.index);
+        let Found { segment, place, .. } = found;
+        if place.is_stray() {
+            self.take_stray(place.index());
         } else {
-            let home = found.segment.home(hash);
-            for number in home..found.bucket {
+            let home = segment.home(hash);
+            for number in home..place.bucket() {
                 // SAFETY: the table is borrowed mutably; the buckets are alive.
-                unsafe { (*found.segment.bucket(number)).unpass() };
+                unsafe { (*segment.bucket(number)).unpass() };
             }
             // SAFETY: as above.
             unsafe {
-                (*found.segment.bucket(found.bucket)).clear(found.index);
-                (*found.segment.head()).used -= 1;
+                (*segment.bucket(place.bucket())).clear(place.index());
+                (*segment.head()).used -= 1;
             }
         }
         // SAFETY: the entry came from this slab and nobody refers to it any more.
@@ -551,21 +484,23 @@ impl Table {
     /// The reference at a place, with the flags that it has now.
     #[inline]
     fn slot(&self, found: Found) -> Slot {
-        if found.bucket == STRAY {
-            return self.strays[found.index].slot;
+        let Found { segment, place, .. } = found;
+        if place.is_stray() {
+            return self.strays[place.index()].slot;
         }
         // SAFETY: `found` is from this table since its last change; the table is borrowed.
-        unsafe { (*found.segment.bucket(found.bucket)).slot(found.index) }
+        unsafe { (*segment.bucket(place.bucket())).slot(place.index()) }
     }
 
     #[inline]
     fn write(&mut self, found: Found, slot: Slot) {
-        if found.bucket == STRAY {
-            self.strays[found.index].slot = slot;
+        let Found { segment, place, .. } = found;
+        if place.is_stray() {
+            self.strays[place.index()].slot = slot;
             return;
         }
         // SAFETY: `found` is from this table since its last change; the table is borrowed mutably.
-        unsafe { (*found.segment.bucket(found.bucket)).set_slot(found.index, slot) };
+        unsafe { (*segment.bucket(place.bucket())).set_slot(place.index(), slot) };
     }
 
     /// Stores a reference; false if the segment has to grow first.

@@ -52,7 +52,7 @@ impl Chunk {
             Side::Right => 0,
         };
         block.extend(&GAP[..start]);
-        block.splice_parts(start..start, &element.parts());
+        element.show(|parts| block.splice_parts(start..start, parts));
         Chunk { block, count: 1, start: start as u32, place }
     }
 
@@ -118,18 +118,40 @@ impl Chunk {
                 }
                 let end = self.start as usize;
                 self.start -= element.len() as u32;
-                element.write(&mut self.block.bytes_mut()[self.start as usize..end]);
+                self.write(self.start as usize..end, element);
             }
             Side::Right => {
                 if self.block.len() + element.len() > CHUNK_BYTES {
                     self.move_front();
                 }
-                match element.block() {
-                    Some(block) => self.block.extend_from_block(block, element.len()),
-                    None => self.block.extend_parts(&element.parts()),
+                match element {
+                    Element::Short(block) => {
+                        self.block.extend_from_block(&block.at_front(), block.len());
+                    }
+                    long => long.show(|parts| self.block.extend_parts(parts)),
                 }
             }
         }
+    }
+
+    /// Writes an element into the gap that ends with `place`. What it overwrites before that is
+    /// gap, too.
+    #[inline]
+    fn write(&mut self, place: Range<usize>, element: &Element<'_>) {
+        let bytes = self.block.bytes_mut();
+        if let Element::Short(block) = element
+            && let Some(room) = bytes[..place.end].last_chunk_mut()
+        {
+            *room = block.at_back();
+            return;
+        }
+        let mut at = place.start;
+        element.show(|parts| {
+            for part in parts {
+                bytes[at..at + part.len()].copy_from_slice(part);
+                at += part.len();
+            }
+        });
     }
 
     /// Makes all room in front.
@@ -165,7 +187,7 @@ impl Chunk {
     pub(super) fn splice(&mut self, first: usize, removed: usize, added: &Element<'_>) {
         let Range { start, end } = self.run(first, removed);
         let gap = self.start as usize;
-        self.block.splice_parts(gap + start..gap + end, &added.parts());
+        added.show(|parts| self.block.splice_parts(gap + start..gap + end, parts));
         let added = usize::from(added.len() > 0);
         self.count = (self.count() - removed + added) as u32;
     }

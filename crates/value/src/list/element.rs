@@ -18,9 +18,24 @@ pub(super) const BLOCK_BYTES: usize = 16;
 /// Most bytes of a string that fits a block with its head and its length.
 const BLOCK_BODY_MAX: usize = BLOCK_BYTES - 2;
 
-/// An element on its way in: one of up to 16 bytes in a block, from where it is stored without a
-/// call; of a longer one what stands around the string.
-pub(super) struct Element<'a> {
+/// An element on its way in.
+pub(super) enum Element<'a> {
+    Short(Block),
+    Long(Long<'a>),
+}
+
+/// An element of up to 16 bytes. It is made as one number, which is stored at once: what is stored
+/// byte by byte and copied as a whole right after stalls the processor, for as long as a push
+/// takes otherwise.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    /// Little-endian; the bytes behind the element are zero.
+    word: u128,
+    len: usize,
+}
+
+/// A longer element: the string, and what stands around it.
+pub(super) struct Long<'a> {
     front: [u8; BLOCK_BYTES],
     front_bytes: usize,
     body: &'a [u8],
@@ -28,25 +43,45 @@ pub(super) struct Element<'a> {
     back_bytes: usize,
 }
 
+impl Block {
+    /// An element of which this is the item.
+    #[inline]
+    fn of_item(item: u128, item_bytes: usize) -> Block {
+        Block { word: item | (item_bytes as u128) << (8 * item_bytes), len: item_bytes + 1 }
+    }
+
+    /// Its bytes in front, then zeros.
+    #[inline]
+    pub(super) fn at_front(self) -> [u8; BLOCK_BYTES] {
+        self.word.to_le_bytes()
+    }
+
+    /// Zeros, then its bytes.
+    #[inline]
+    pub(super) fn at_back(self) -> [u8; BLOCK_BYTES] {
+        (self.word << (8 * (BLOCK_BYTES - self.len))).to_le_bytes()
+    }
+
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        self.len
+    }
+}
+
 impl<'a> Element<'a> {
     #[inline]
     pub(super) fn of(item: Item<'a>) -> Element<'a> {
-        let mut front = [0; BLOCK_BYTES];
-        let item_bytes = match item {
-            Item::Bytes(body) if body.len() > BLOCK_BODY_MAX => return Element::long(item, body),
+        match item {
+            Item::Bytes(body) if body.len() > BLOCK_BODY_MAX => Element::long(item, body),
             Item::Bytes(body) => {
-                front[0] = body.len() as u8;
-                copy_short(body, &mut front[1..]);
-                1 + body.len()
+                let item = body.len() as u128 | word_of(body) << 8;
+                Element::Short(Block::of_item(item, 1 + body.len()))
             }
             Item::Number(_) => {
                 let head = item.head();
-                copy_short(head.bytes(), &mut front);
-                head.bytes().len()
+                Element::Short(Block::of_item(head.word(), head.bytes().len()))
             }
-        };
-        front[item_bytes] = item_bytes as u8;
-        Element { front, front_bytes: item_bytes + 1, ..Element::standing(&[]) }
+        }
     }
 
     #[inline]
@@ -56,86 +91,76 @@ impl<'a> Element<'a> {
         let front_bytes = head.bytes().len();
         front[..front_bytes].copy_from_slice(head.bytes());
         let (back, back_bytes) = length_of(front_bytes + body.len());
-        Element { front, front_bytes, body, back, back_bytes }
+        Element::Long(Long { front, front_bytes, body, back, back_bytes })
     }
 
-    /// An element as it stands in a row.
+    /// Elements as they stand in a row.
     #[inline]
     pub(super) fn standing(bytes: &'a [u8]) -> Element<'a> {
-        Element {
-            front: [0; BLOCK_BYTES],
-            front_bytes: 0,
-            body: bytes,
-            back: [0; LENGTH_BYTES_MAX],
-            back_bytes: 0,
-        }
+        let (front, back) = ([0; BLOCK_BYTES], [0; LENGTH_BYTES_MAX]);
+        Element::Long(Long { front, front_bytes: 0, body: bytes, back, back_bytes: 0 })
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.front_bytes + self.body.len() + self.back_bytes
+        match self {
+            Element::Short(block) => block.len,
+            Element::Long(long) => long.front_bytes + long.body.len() + long.back_bytes,
+        }
     }
 
-    /// What it consists of, one after the other.
+    /// Shows what it consists of, one after the other.
     #[inline]
-    pub(super) fn parts(&self) -> [&[u8]; 3] {
-        [&self.front[..self.front_bytes], self.body, &self.back[..self.back_bytes]]
-    }
-
-    /// The block that it is the front part of, if it is that short.
-    #[inline]
-    pub(super) fn block(&self) -> Option<&[u8; BLOCK_BYTES]> {
-        self.body.is_empty().then_some(&self.front)
+    pub(super) fn show<R>(&self, show: impl FnOnce(&[&[u8]]) -> R) -> R {
+        match self {
+            Element::Short(block) => show(&[&block.at_front()[..block.len]]),
+            Element::Long(long) => {
+                let front = &long.front[..long.front_bytes];
+                show(&[front, long.body, &long.back[..long.back_bytes]])
+            }
+        }
     }
 
     /// Appends the item.
     #[inline]
     pub(super) fn put_item(&self, out: &mut Vec<u8>) {
-        if let Some(block) = self.block() {
-            let end = out.len() + self.front_bytes - 1;
-            out.extend_from_slice(block);
-            out.truncate(end);
-        } else {
-            out.extend_from_slice(&self.front[..self.front_bytes]);
-            out.extend_from_slice(self.body);
-        }
-    }
-
-    /// Writes it to bytes of its length.
-    #[inline]
-    pub(super) fn write(&self, to: &mut [u8]) {
-        if self.body.is_empty() {
-            return to.copy_from_slice(&self.front[..self.front_bytes]);
-        }
-        let mut at = 0;
-        for part in self.parts() {
-            to[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
+        match self {
+            Element::Short(block) => {
+                let end = out.len() + block.len - 1;
+                out.extend_from_slice(&block.at_front());
+                out.truncate(end);
+            }
+            Element::Long(long) => {
+                out.extend_from_slice(&long.front[..long.front_bytes]);
+                out.extend_from_slice(long.body);
+            }
         }
     }
 }
 
-/// Copies up to 15 bytes to the front of `to`, without a call.
+/// Up to 14 bytes as one number, little-endian. They are loaded in pieces that may overlap, where
+/// both have the same bits.
 #[inline]
-fn copy_short(from: &[u8], to: &mut [u8]) {
-    let len = from.len();
-    if let (Some(first), Some(last)) = (from.first_chunk::<8>(), from.last_chunk::<8>()) {
-        to[..8].copy_from_slice(first);
-        to[len - 8..len].copy_from_slice(last);
-    } else if let (Some(first), Some(last)) = (from.first_chunk::<4>(), from.last_chunk::<4>()) {
-        to[..4].copy_from_slice(first);
-        to[len - 4..len].copy_from_slice(last);
+fn word_of(bytes: &[u8]) -> u128 {
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        u128::from(first) | u128::from(last) << (8 * (len - 8))
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        u128::from(u64::from(first) | u64::from(last) << (8 * (len - 4)))
     } else if len > 0 {
-        to[0] = from[0];
-        to[len / 2] = from[len / 2];
-        to[len - 1] = from[len - 1];
+        let at = |index: usize| u32::from(bytes[index]) << (8 * index);
+        u128::from(at(0) | at(len / 2) | at(len - 1))
+    } else {
+        0
     }
 }
 
 /// Appends an element.
 #[inline]
 pub(super) fn put(item: Item<'_>, out: &mut Vec<u8>) {
-    Element::of(item).parts().iter().for_each(|part| out.extend_from_slice(part));
+    Element::of(item).show(|parts| parts.iter().for_each(|part| out.extend_from_slice(part)));
 }
 
 /// What stands behind an item of this length in bytes.
@@ -221,6 +246,23 @@ pub(super) fn place(bytes: &[u8], count: usize, index: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_element_is_its_item_and_its_length() {
+        let numbers = [0, 47, 48, -1, 127, -128, 128, -300, 70_000, i64::MAX, i64::MIN];
+        let numbers = numbers.map(Item::Number);
+        let strings: Vec<String> = (0..=BLOCK_BODY_MAX).map(|len| "x".repeat(len)).collect();
+        let strings = strings.iter().map(|string| Item::Bytes(string.as_bytes()));
+        for item in strings.chain(numbers) {
+            let mut bytes = Vec::new();
+            item.put(&mut bytes);
+            bytes.push(bytes.len() as u8);
+            let Element::Short(block) = Element::of(item) else { panic!("{item:?} is short") };
+            let zeros = vec![0; BLOCK_BYTES - bytes.len()];
+            assert_eq!(block.at_front()[..], [&bytes[..], &zeros].concat(), "{item:?}");
+            assert_eq!(block.at_back()[..], [&zeros, &bytes[..]].concat(), "{item:?}");
+        }
+    }
 
     #[test]
     fn elements_of_all_lengths_are_walked_both_ways() {

@@ -28,7 +28,8 @@ pub(super) fn splice(packed: &mut Packed, range: Range<usize>, new: &Element<'_>
     if packed.is_empty() {
         packed.splice(0..0, &[0; COUNT_BYTES]);
     }
-    packed.splice_parts(range.start + COUNT_BYTES..range.end + COUNT_BYTES, &new.parts());
+    let place = range.start + COUNT_BYTES..range.end + COUNT_BYTES;
+    new.show(|parts| packed.splice_parts(place, parts));
     let count = len_of(packed).wrapping_add_signed(more) as u16;
     packed.bytes_mut()[..COUNT_BYTES].copy_from_slice(&count.to_le_bytes());
 }

@@ -227,7 +227,7 @@ fn written_as_edits<C: Changed>(steps: &[Step], every: usize) {
     let (mut out, mut breaks) = (b"before".to_vec(), Breaks::default());
     let begin = out.len();
     breaks.restart(every);
-    collection.write_as_edits(&mut Edits::to(&mut out).breaking(&mut breaks));
+    collection.write_as_edits(&mut Edits::to_log(&mut out, &mut breaks, None, None));
     let mut again = C::new();
     let ends = breaks.places().iter().copied().chain([out.len()]);
     let mut start = begin;
