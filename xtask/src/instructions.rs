@@ -21,6 +21,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("set", &["set"]),
     ("get-always", &["get", "always"]),
     ("set-always", &["set", "always"]),
+    ("set-new", &["set-new"]),
     ("lpush", &["lpush"]),
     ("sadd", &["sadd"]),
     ("hset", &["hset"]),

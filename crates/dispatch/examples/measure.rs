@@ -8,8 +8,9 @@
 //! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it
 //! acknowledges after every batch.
 //!
-//! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`. The last four
-//! stand for the long way of commands that change a collection.
+//! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`; or `set-new`,
+//! SET of keys that are not there. The last five stand for the long way of commands that change
+//! a key.
 //!
 //! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
 //! the network.
@@ -75,6 +76,7 @@ fn request(name: &str, number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     match name {
         "SET" => encode_request(&[name, &key, &value], &mut bytes),
+        "SET-NEW" => encode_request(&["SET", &format!("new:{number:012}"), &value], &mut bytes),
         "LPUSH" | "SADD" => encode_request(&[name, &collection, &element], &mut bytes),
         "HSET" => encode_request(&[name, &collection, &element, &value], &mut bytes),
         "ZADD" => encode_request(&[name, &collection, &drawn.to_string(), &element], &mut bytes),

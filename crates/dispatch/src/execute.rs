@@ -217,7 +217,8 @@ pub(super) fn count_sharing(
     reply_bytes: usize,
 ) {
     let is_slight = request.words.len() <= usize::from(request.call.slight_words_max)
-        && reply_bytes <= SLIGHT_REPLY_BYTES_MAX;
+        || worker.changes.take_made_short();
+    let is_slight = is_slight && reply_bytes <= SLIGHT_REPLY_BYTES_MAX;
     if is_slight && worker.leaves_untimed() {
         worker.count_call(request.id);
     } else {

@@ -42,6 +42,8 @@ pub struct ChangeSet {
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
+    /// Whether the command has made a key that holds a short string.
+    pub(super) has_made_short: bool,
     /// Whether the reply waits until the changes are on disk, whatever the log's policy.
     pub(super) wait_for_disk: bool,
     /// Whether the command runs where it may take long.
@@ -334,6 +336,13 @@ impl ChangeSet {
             Ask::Fetch(missing) => Some(missing),
             Ask::Ready(_) | Ask::Reach(_) | Ask::Copy(_) | Ask::Apart => None,
         }
+    }
+
+    /// Whether the latest command has made a key that holds a short string: then it has replaced
+    /// nothing, and freed nothing. Said once.
+    #[inline]
+    pub fn take_made_short(&mut self) -> bool {
+        std::mem::take(&mut self.has_made_short)
     }
 
     /// From now on commands run where they may take long, or no longer.

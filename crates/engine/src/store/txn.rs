@@ -101,6 +101,7 @@ impl<'e> Txn<'e> {
         debug_assert!(changes.is_empty());
         let gated = gating == Gating::On;
         engine.note_used(session.db);
+        changes.has_made_short = false;
         Txn { engine, locked, session, changes, gated, run_mode: RunMode::Alone }
     }
 
@@ -226,6 +227,7 @@ impl<'e> Txn<'e> {
         let origin = self.put_untold(key, found, value, options);
         self.note(key, Event::Made);
         if origin == Origin::New {
+            self.changes.has_made_short = value.len() < SHARED_BYTES_MIN;
             self.notify(EventClass::New, "new", key);
         }
     }
