@@ -58,7 +58,7 @@ fn what_was_answered_is_there_after_a_kill() {
 }
 
 /// How often the journal was synced.
-fn syncs(redis: &mut Connection) -> u64 {
+pub(super) fn syncs(redis: &mut Connection) -> u64 {
     let Value::Bulk(info) = redis.run("INFO persistence").unwrap() else { panic!("a text") };
     let info = String::from_utf8_lossy(&info).into_owned();
     let line = info.lines().find_map(|line| line.strip_prefix("journal_fsyncs:"));

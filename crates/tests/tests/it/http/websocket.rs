@@ -1,5 +1,6 @@
 //! WebSockets: queues, streams and channels, with `tungstenite` as the client.
 
+use super::durable::syncs;
 use super::{client, start, wait_for_blocked};
 use basalt_resp::Value as Reply;
 use basalt_tests::client::Connection;
@@ -31,7 +32,11 @@ struct Socket(WebSocket<TcpStream>);
 
 impl Socket {
     fn open(address: SocketAddr, target: &str) -> Socket {
-        let (stream, rest) = upgraded(address, target, "").into_parts();
+        Socket::open_with(address, target, "")
+    }
+
+    fn open_with(address: SocketAddr, target: &str, fields: &str) -> Socket {
+        let (stream, rest) = upgraded(address, target, fields).into_parts();
         Socket(WebSocket::from_partially_read(stream, rest, Role::Client, None))
     }
 
@@ -487,4 +492,16 @@ fn who_may_not_gets_no_socket() {
     let mut socket = Socket(WebSocket::from_partially_read(stream, rest, Role::Client, None));
     resp.run("CONFIG SET requirepass two").unwrap();
     assert_eq!(socket.end().0, 1008);
+}
+
+#[test]
+fn what_is_said_on_a_durable_socket_is_on_disk_before_it_is_answered() {
+    let (server, address) = start(&[("appendfsync", "no")]);
+    let mut resp = redis(server.address());
+    for (fields, waits) in [("", false), ("Durable: yes\r\n", true)] {
+        let mut socket = Socket::open_with(address, "/v1/queues/q?credit=0", fields);
+        let before = syncs(&mut resp);
+        assert!(socket.ask(json!({"op": "put", "body": "b"}))["id"].is_string());
+        assert_eq!(syncs(&mut resp) > before, waits, "{fields}");
+    }
 }
