@@ -226,10 +226,11 @@ fn amount_of(bytes: &[u8]) -> u64 {
     std::str::from_utf8(bytes).expect("digits").trim_end().parse().expect("digits")
 }
 
-/// Of differing lengths, so that entries move.
+/// Of differing lengths, so that entries move, and so that some are in pieces.
 fn text_of(amount: u64) -> Vec<u8> {
     let mut text = amount.to_string().into_bytes();
-    text.resize(text.len() + (amount % 300) as usize, b' ');
+    let long = if amount.is_multiple_of(4) { 2_500 } else { 0 };
+    text.resize(text.len() + (amount % 300) as usize + long, b' ');
     text
 }
 
@@ -284,7 +285,7 @@ fn stress(policy: FsyncPolicy, residency: Residency, threads: usize, time: Durat
     let disk = Arc::new(MemoryDisk::new());
     let open_cold =
         || -> Arc<dyn ColdTier> { Arc::new(MemoryTier::open(&disk, Path::new("cold"), residency)) };
-    let setting = Setting { policy, databases: 3, ..Setting::default() };
+    let setting = Setting { policy, databases: 3, string_piece_bytes: 700, ..Setting::default() };
     let mut world = World::new(setting, &open_cold).expect("an empty world");
     let wrong = residency == Residency::Uncached;
     world.stage.set_faults(TierFaults { filters_are_wrong: wrong, ..TierFaults::default() });
