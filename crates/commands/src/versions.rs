@@ -26,6 +26,8 @@ pub const COMMANDS: &[Entry] = &[
     delete::CAS_DEL,
     several::CAS_EXISTS,
     several::CAS_HEXISTS,
+    several::CAS_MGET,
+    several::CAS_HMGET,
     field::CAS_HGET,
     field::CAS_HDEL,
     field_write::CAS_HSET,
@@ -33,9 +35,11 @@ pub const COMMANDS: &[Entry] = &[
     member::CAS_SADD,
     member::CAS_SREM,
     member::CAS_SISMEMBER,
+    member::CAS_SMISMEMBER,
     scored_member::CAS_ZADD,
     scored_member::CAS_ZREM,
     scored_member::CAS_ZSCORE,
+    scored_member::CAS_ZMSCORE,
 ];
 
 const NO_VERSION: CommandError = CommandError::fixed(

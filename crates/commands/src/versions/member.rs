@@ -1,4 +1,4 @@
-//! CAS.SADD, CAS.SREM and CAS.SISMEMBER.
+//! CAS.SADD, CAS.SREM, CAS.SISMEMBER and CAS.SMISMEMBER.
 
 use super::element::{
     Digests, Outcome, Present, Write, Written, end_removal, removal_condition, reply_present,
@@ -90,6 +90,27 @@ pub(super) const CAS_SISMEMBER: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+pub(super) const CAS_SMISMEMBER: Entry = Entry {
+    spec: CommandSpec {
+        name: "cas.smismember",
+        synopsis: "key member [member ...]",
+        group: Group::Set,
+        flags: Flags::of(&[Flag::Readonly, Flag::Fast]),
+        keys: &[KeyUse::READ],
+        since: "0.1.0",
+        complexity: "O(N) with N members",
+        summary: "Returns the version of each member of a set and its time to live in milliseconds.",
+        examples: &[
+            "CAS.SADD s m FORCE 7 => [(integer) 1, \"7\"]",
+            "SADD s n => (integer) 1",
+            r#"CAS.SMISMEMBER s m absent n => [["7", (integer) -1], (nil), ["0", (integer) -1]]"#,
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Point(are_members),
+    ..Entry::DEFAULT
+};
+
 /// What a member has, if it is there.
 fn member_of(set: &Set, item: Item<'_>, now_ms: u64) -> Option<Present> {
     set.contains_at(item, now_ms).then(|| match set.attribute(item) {
@@ -107,6 +128,22 @@ fn is_member(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
             reply_present(present, now_ms, reply);
         }
         None => reply.null(),
+    }
+    Ok(())
+}
+
+fn are_members(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let now_ms = point.now_ms();
+    let set = point.collection::<Set>()?;
+    reply.array(args.len() - 2);
+    for member in args.from(2) {
+        match set.and_then(|set| member_of(set, Item::of(member), now_ms)) {
+            Some(present) => {
+                reply.array(2);
+                reply_present(present, now_ms, reply);
+            }
+            None => reply.null(),
+        }
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! CAS.ZADD, CAS.ZREM and CAS.ZSCORE.
+//! CAS.ZADD, CAS.ZREM, CAS.ZSCORE and CAS.ZMSCORE.
 
 use super::element::{
     Digests, Outcome, Present, Write, Written, end_removal, removal_condition, reply_present,
@@ -92,6 +92,27 @@ pub(super) const CAS_ZSCORE: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+pub(super) const CAS_ZMSCORE: Entry = Entry {
+    spec: CommandSpec {
+        name: "cas.zmscore",
+        synopsis: "key member [member ...]",
+        group: Group::SortedSet,
+        flags: Flags::of(&[Flag::Readonly, Flag::Fast]),
+        keys: &[KeyUse::READ],
+        since: "0.1.0",
+        complexity: "O(N) with N members",
+        summary: "Returns of each member of a sorted set its version, its time to live in milliseconds and its score.",
+        examples: &[
+            "CAS.ZADD z 1.5 m FORCE 7 => [(integer) 1, \"7\", \"1.5\"]",
+            "ZADD z 2 n => (integer) 1",
+            r#"CAS.ZMSCORE z m absent n => [["7", (integer) -1, "1.5"], (nil), ["0", (integer) -1, "2"]]"#,
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Point(scores),
+    ..Entry::DEFAULT
+};
+
 /// The score of a member and what it has, if it is there.
 fn member_of(set: &SortedSet, member: &[u8], now_ms: u64) -> Option<(f64, Present)> {
     let score = set.score_at(member, now_ms)?;
@@ -112,6 +133,23 @@ fn score(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
             reply.double(score);
         }
         None => reply.null(),
+    }
+    Ok(())
+}
+
+fn scores(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let now_ms = point.now_ms();
+    let set = point.collection::<SortedSet>()?;
+    reply.array(args.len() - 2);
+    for member in args.from(2) {
+        match set.and_then(|set| member_of(set, member, now_ms)) {
+            Some((score, present)) => {
+                reply.array(3);
+                reply_present(present, now_ms, reply);
+                reply.double(score);
+            }
+            None => reply.null(),
+        }
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
-//! CAS.EXISTS and CAS.HEXISTS: versions of several keys and fields, without what they hold.
+//! CAS.EXISTS, CAS.HEXISTS, CAS.MGET and CAS.HMGET: versions of several keys and fields, without
+//! what they hold and with it.
 
 use super::element::{Present, reply_present};
 use super::field::field_of;
+use crate::item::reply_item;
+use crate::strings::{reply_string, string};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Object, Point, View};
 use basalt_resp::Reply;
@@ -59,6 +62,50 @@ pub(super) const CAS_HEXISTS: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+pub(super) const CAS_MGET: Entry = Entry {
+    spec: CommandSpec {
+        name: "cas.mget",
+        synopsis: "key [key ...]",
+        group: Group::String,
+        flags: Flags::of(&[Flag::Readonly, Flag::Fast]),
+        keys: &[KeyUse::READ],
+        since: "0.1.0",
+        complexity: "O(N) with N keys",
+        summary: "Returns of each key its version, its time to live in milliseconds and the string that it holds; nil for one without a string.",
+        examples: &[
+            "CAS.SET k v PX 60000 FORCE 7 => [(integer) 1, \"7\"]",
+            "LPUSH l a => (integer) 1",
+            r#"CAS.MGET k absent l => [["7", (integer) 60000, "v"], (nil), (nil)]"#,
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Read(get),
+    ..Entry::DEFAULT
+};
+
+pub(super) const CAS_HMGET: Entry = Entry {
+    spec: CommandSpec {
+        name: "cas.hmget",
+        synopsis: "key field [field ...]",
+        group: Group::Hash,
+        flags: Flags::of(&[Flag::Readonly, Flag::Fast]),
+        keys: &[KeyUse::READ],
+        since: "0.1.0",
+        complexity: "O(N) with N fields",
+        summary: "Returns of each field its version, its time to live in milliseconds and its value.",
+        examples: &[
+            "CAS.HSET h f v PX 60000 FORCE 7 => [(integer) 1, \"7\"]",
+            "HSET h g 5 => (integer) 1",
+            r#"CAS.HMGET h f absent g => [["7", (integer) 60000, "v"], (nil), ["0", (integer) -1, "5"]]"#,
+            "SET s x => OK",
+            "CAS.HMGET s f => (error) WRONGTYPE ...",
+        ],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Point(get_fields),
+    ..Entry::DEFAULT
+};
+
 fn exists(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     reply.array(args.keys().len());
     for keys in args.keys().chunks(CHUNK_KEYS) {
@@ -89,6 +136,42 @@ fn has_fields(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comm
             Some((_, present)) => {
                 reply.array(2);
                 reply_present(present, now_ms, reply);
+            }
+            None => reply.null(),
+        }
+    }
+    Ok(())
+}
+
+fn get(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    reply.array(args.keys().len());
+    for keys in args.keys().chunks(CHUNK_KEYS) {
+        view.prefetch(keys);
+        for key in keys {
+            match view.get(key).map(|object| (present(object), string(object))) {
+                Some((present, Ok(value))) => {
+                    reply.array(3);
+                    reply_present(present, view.now_ms(), reply);
+                    reply_string(value, reply);
+                }
+                // A value of another type is no error here, as it is none of MGET.
+                Some((_, Err(_))) | None => reply.null(),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn get_fields(point: &Point<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
+    let now_ms = point.now_ms();
+    let hash = point.collection::<Hash>()?;
+    reply.array(args.len() - 2);
+    for name in args.from(2) {
+        match hash.and_then(|hash| field_of(hash, Item::of(name), now_ms)) {
+            Some((field, present)) => {
+                reply.array(3);
+                reply_present(present, now_ms, reply);
+                reply_item(field.value, reply);
             }
             None => reply.null(),
         }

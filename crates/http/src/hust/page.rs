@@ -14,6 +14,8 @@ const OFFSET_MAX: u64 = 1_000_000;
 /// In a snapshot by rank, to which no page is walked.
 const SNAPSHOT_OFFSET_MAX: u64 = 100_000_000;
 const SLOTS: u64 = 1024;
+/// Bytes of names whose versions are asked for at once; one name at least.
+pub(super) const ASKED_BYTES_MAX: usize = 64 << 10;
 
 /// Which elements are asked for.
 #[derive(Clone, Debug)]
@@ -139,6 +141,14 @@ pub(super) fn demand_one_peer(given: &Given<'_>) -> Result<(), Answered> {
     Ok(())
 }
 
+/// An element of a listing.
+pub(super) struct Element<'a> {
+    pub(super) name: &'a [u8],
+    /// 0 is none, of which nothing is said.
+    pub(super) version: u64,
+    pub(super) shown: Shown<'a>,
+}
+
 /// What is under a name.
 pub(super) enum Shown<'a> {
     Nothing,
@@ -161,7 +171,8 @@ impl Elements {
     ///
     /// # Errors
     /// The page has become too large.
-    pub(super) fn push(&mut self, name: &[u8], shown: &Shown<'_>) -> Result<(), Answered> {
+    pub(super) fn push(&mut self, element: &Element<'_>) -> Result<(), Answered> {
+        let Element { name, version, shown } = element;
         let is_first = self.count == 0;
         self.body.extend_from_slice(if is_first { b"{\"key\":\"" } else { b",{\"key\":\"" });
         base64::encode(name, Alphabet::Standard, &mut self.body);
@@ -177,6 +188,9 @@ impl Elements {
                 self.body.extend_from_slice(format!(",\"val\":{score}").as_bytes());
             }
             Shown::Score(_) | Shown::Nothing => {}
+        }
+        if *version > 0 {
+            self.body.extend_from_slice(format!(",\"ver\":{version}").as_bytes());
         }
         self.body.push(b'}');
         self.count += 1;
@@ -227,7 +241,12 @@ mod tests {
     #[test]
     fn a_page_has_a_largest_size() {
         let mut elements = Elements { body: vec![b'['], count: 0, total: 0, bytes_max: 40 };
-        assert_eq!(elements.push(b"a", &Shown::Bytes(b"b")), Ok(()));
-        assert_eq!(elements.push(b"a", &Shown::Score(7.0)), Err(too_large(40)));
+        let mut push = |version, shown| elements.push(&Element { name: b"a", version, shown });
+        assert_eq!(push(7, Shown::Bytes(b"b")), Ok(()));
+        assert_eq!(push(0, Shown::Score(7.0)), Err(too_large(40)));
+        assert_eq!(
+            elements.body,
+            br#"[{"key":"YQ==","val":"Yg==","ver":7},{"key":"YQ==","val":7}"#
+        );
     }
 }

@@ -3,25 +3,29 @@
 //! None of these has ranks, so a page is walked to, in slices:
 //!
 //! ```text
-//! how many? ─▶ slice ─▶ slice ─▶ … the offset is passed ─▶ slice ─▶ … the page is full ─▶ answer
-//!                 each is a SCAN of its own; between two of them others are served
+//! how many? ─▶ slice ─▶ slice ─▶ … the offset is passed ─▶ slice ─▶ … the page is full ─┐
+//!                 each is a SCAN of its own; between two of them others are served       │
+//!                  answer ◀─ … ◀─ versions, and values ◀─ versions, and values ◀─────────┘
 //! ```
 //! An element's place is that of its hash, which it keeps while others come and go; so without
 //! changes pages are complete, and none has an element twice. To walk to the offset again for each
 //! page costs more the further the page is; `cursor` goes on where the page before has ended.
 //!
-//! Slices get smaller where elements are large, and start small where values come along: what a
-//! slice replies is held in memory before it is known to be too much for the page.
+//! Slices bring names alone. Version and value of an element come together, so that a client that
+//! writes under the condition of the one has seen the other; what has gone since the slice is left
+//! out. Slices, and what is asked at once, get smaller where elements are large: a reply is held in
+//! memory before it is known to be too much for the page.
 
 use super::answer::Answered;
 use super::given::Given;
-use super::page::{Elements, Page, Shown, is_too_large, needed};
+use super::page::{ASKED_BYTES_MAX, Element, Elements, Page, Shown, is_too_large, needed};
+use super::reply::version;
 use super::talk::{Command, Database, Heard, Talk, Word};
 use basalt_resp::Value;
 
 type Started = Result<Box<dyn Talk>, Answered>;
 
-/// Elements that a slice looks at: of names alone, and with values.
+/// Elements that a slice looks at, and whose versions are asked for at once; with values fewer.
 const NAMES_MAX: u64 = 1024;
 const VALUES_MAX: u64 = 64;
 
@@ -31,9 +35,6 @@ const SLICE_BYTES_MIN: usize = 64 << 10;
 
 /// Slices in which nothing was found after which it is given up.
 const EMPTY_SLICES_MAX: u32 = 4096;
-
-/// Bytes of names whose values are asked for at once; one name at least.
-const ASKED_BYTES_MAX: usize = 64 << 10;
 
 /// `keys file offset size [start end noval cursor]`
 pub(super) fn keys(given: &Given<'_>) -> Started {
@@ -72,18 +73,28 @@ impl Source {
         }
     }
 
-    fn scan(&self, cursor: u64, slice: u64, has_values: bool) -> Command {
-        let count = ["COUNT".into(), slice.into()];
-        let mut command = match self {
+    fn scan(&self, cursor: u64, slice: u64) -> Command {
+        let command = match self {
             Source::Items => Command::new(Database::Kv, vec!["SCAN".into(), cursor.into()]),
             Source::Hash(name) => of_table("HSCAN", name).with([cursor.into()]),
             Source::Set(name) => of_table("SSCAN", name).with([cursor.into()]),
         };
-        command = command.with(count);
+        let command = command.with(["COUNT".into(), slice.into()]);
         match self {
             Source::Items => command.with(["TYPE string".into()]),
-            Source::Hash(_) if !has_values => command.with(["NOVALUES".into()]),
-            Source::Hash(_) | Source::Set(_) => command,
+            Source::Hash(_) => command.with(["NOVALUES".into()]),
+            Source::Set(_) => command,
+        }
+    }
+
+    /// Asks for the versions of elements, and for their values.
+    fn read(&self, has_values: bool) -> Command {
+        match (self, has_values) {
+            (Source::Items, true) => Command::new(Database::Kv, vec!["CAS.MGET".into()]),
+            (Source::Items, false) => Command::new(Database::Kv, vec!["CAS.EXISTS".into()]),
+            (Source::Hash(name), true) => of_table("CAS.HMGET", name),
+            (Source::Hash(name), false) => of_table("CAS.HEXISTS", name),
+            (Source::Set(name), _) => of_table("CAS.SMISMEMBER", name),
         }
     }
 }
@@ -97,7 +108,7 @@ fn of_table(name: &'static str, table: &[u8]) -> Command {
 enum Stage {
     Counts,
     Walks,
-    /// The values of this many items, whose names are known.
+    /// The versions of this many elements, whose names are known.
     Reads(usize),
 }
 
@@ -113,11 +124,9 @@ struct Rows {
     skip: u64,
     left: u64,
     slice: u64,
-    /// The slice at hand was begun without values, and reaches into the page.
-    needs_values: bool,
     empty_slices: u32,
     elements: Elements,
-    /// Names whose values are still to be read; the last comes first.
+    /// Names whose versions are still to be read; the last comes first.
     names: Vec<Vec<u8>>,
     names_bytes: usize,
 }
@@ -131,7 +140,6 @@ impl Rows {
             skip: page.offset,
             left: page.size,
             slice: VALUES_MAX,
-            needs_values: false,
             empty_slices: 0,
             elements: page.elements(),
             names: Vec::new(),
@@ -140,17 +148,15 @@ impl Rows {
         })
     }
 
-    /// Whether fields come with their values.
+    /// Whether elements come with their values. Members of sets have none.
     fn is_with_values(&self) -> bool {
-        let is_hash = matches!(self.source, Source::Hash(_));
-        is_hash && self.page.has_values && (self.needs_values || self.skip < self.slice)
+        self.page.has_values && !matches!(self.source, Source::Set(_))
     }
 
     fn slice(&self) -> u64 {
-        let most = if self.is_with_values() { VALUES_MAX } else { NAMES_MAX };
         // By its cursor a page ends with a slice, so the last one must not be too long.
         let wanted = self.skip.saturating_add(self.left).max(1);
-        self.slice.min(most).min(wanted)
+        self.slice.min(NAMES_MAX).min(wanted)
     }
 
     fn hear_count(&mut self, reply: &Value) -> Heard {
@@ -176,25 +182,16 @@ impl Rows {
     /// The page has become too large, or the reply is none of a scan.
     fn hear_slice(&mut self, reply: Value) -> Result<Heard, Answered> {
         let (next, rows) = scanned(reply).ok_or_else(Answered::unexpected)?;
-        let is_with_values = self.is_with_values();
-        let width = if is_with_values { 2 } else { 1 };
-        let wants_values = matches!(self.source, Source::Hash(_)) && self.page.has_values;
-        if wants_values && !is_with_values && rows.len() as u64 > self.skip {
-            self.needs_values = true;
-            return Ok(Heard::Again);
-        }
         let bytes = rows.iter().map(Vec::len).sum();
-        let mut count = 0;
-        for row in rows.chunks_exact(width) {
-            count += 1;
+        let count = rows.len();
+        for row in rows {
             if self.skip > 0 {
                 self.skip -= 1;
             } else if self.left > 0 || self.page.cursor.is_some() {
                 self.left = self.left.saturating_sub(1);
-                self.take(&row[0], row.get(1))?;
+                self.take(row)?;
             }
         }
-        self.needs_values = false;
         self.empty_slices = if count > 0 { 0 } else { self.empty_slices + 1 };
         self.fit(bytes);
         self.cursor = next;
@@ -217,48 +214,52 @@ impl Rows {
         }
     }
 
-    fn take(&mut self, name: &[u8], value: Option<&Vec<u8>>) -> Result<(), Answered> {
-        if !self.page.has(name) {
+    fn take(&mut self, name: Vec<u8>) -> Result<(), Answered> {
+        if !self.page.has(&name) {
             return Ok(());
         }
-        if self.page.has_values && matches!(self.source, Source::Items) {
-            self.names_bytes += name.len();
-            self.names.push(name.to_vec());
-            return self.page.demand_room(self.names_bytes);
-        }
-        self.elements.push(name, &value.map_or(Shown::Nothing, |value| Shown::Bytes(value)))
+        self.names_bytes += name.len();
+        self.names.push(name);
+        self.page.demand_room(self.names_bytes)
     }
 
-    /// Goes on with the values of what was found, if they are wanted and not known.
+    /// Goes on with the versions of what was found.
     fn read_on(&mut self) -> Heard {
         if self.names.is_empty() {
             return self.answer();
         }
+        let is_with_values = self.is_with_values();
         if !matches!(self.stage, Stage::Reads(_)) {
             self.names.reverse();
-            self.slice = 1;
+            self.slice = if is_with_values { 1 } else { NAMES_MAX };
         }
         let mut bytes = 0;
         let fits = |name: &&Vec<u8>| {
             bytes += name.len();
             bytes <= ASKED_BYTES_MAX
         };
-        let most = self.slice.min(VALUES_MAX) as usize;
+        let most = self.slice.min(if is_with_values { VALUES_MAX } else { NAMES_MAX }) as usize;
         let count = self.names.iter().rev().take(most).take_while(fits).count();
         self.stage = Stage::Reads(count.max(1));
         Heard::Again
     }
 
-    /// Hears the values of items; one that has gone meanwhile is left out.
-    fn hear_values(&mut self, count: usize, reply: Value) -> Result<Heard, Answered> {
-        let Value::Array(values) = reply else { return Err(Answered::unexpected()) };
+    /// Hears the versions of elements; one that has gone meanwhile is left out.
+    fn hear_versions(&mut self, count: usize, reply: Value) -> Result<Heard, Answered> {
+        let Value::Array(found) = reply else { return Err(Answered::unexpected()) };
         let mut bytes = 0;
-        for value in values.iter().take(count) {
+        for parts in found.iter().take(count) {
             let Some(name) = self.names.pop() else { break };
-            if let Value::Bulk(value) = value {
-                bytes += value.len();
-                self.elements.push(&name, &Shown::Bytes(value))?;
-            }
+            let Value::Array(parts) = parts else { continue };
+            let version = parts.first().and_then(version).ok_or_else(Answered::unexpected)?;
+            let shown = match parts.get(2) {
+                Some(Value::Bulk(value)) => {
+                    bytes += value.len();
+                    Shown::Bytes(value)
+                }
+                _ => Shown::Nothing,
+            };
+            self.elements.push(&Element { name: &name, version, shown })?;
         }
         self.fit(bytes);
         Ok(self.read_on())
@@ -291,10 +292,10 @@ impl Talk for Rows {
     fn command(&self) -> Command {
         match self.stage {
             Stage::Counts => self.source.count(),
-            Stage::Walks => self.source.scan(self.cursor, self.slice(), self.is_with_values()),
+            Stage::Walks => self.source.scan(self.cursor, self.slice()),
             Stage::Reads(count) => {
                 let names = self.names.iter().rev().take(count).cloned().map(Word::Own);
-                Command::new(Database::Kv, vec!["MGET".into()]).with(names)
+                self.source.read(self.is_with_values()).with(names)
             }
         }
     }
@@ -317,7 +318,7 @@ impl Talk for Rows {
         let heard = match self.stage {
             Stage::Counts => Ok(self.hear_count(&reply)),
             Stage::Walks => self.hear_slice(reply),
-            Stage::Reads(count) => self.hear_values(count, reply),
+            Stage::Reads(count) => self.hear_versions(count, reply),
         };
         heard.unwrap_or_else(Heard::Answer)
     }

@@ -70,16 +70,19 @@ fn item_6_ranges_of_sorted_sets_are_listed() {
             assert_eq!(hust.db(&format!("zadd?tb=z&key={member}&score={score}")).status, 200);
         }
         let all = hust.db("zrangebyrank?tb=z&offset=0&size=1000&noval=false");
-        let text = r#"[{"key":"Yg==","val":-5},{"key":"Yw==","val":0},{"key":"YQ==","val":3},{"key":"ZAA=","val":7}]"#;
+        let text = concat!(
+            r#"[{"key":"Yg==","val":-5,"ver":1},{"key":"Yw==","val":0,"ver":1},"#,
+            r#"{"key":"YQ==","val":3,"ver":1},{"key":"ZAA=","val":7,"ver":1}]"#
+        );
         assert_eq!(listed(&all), (200, Some("4"), text.to_owned()));
         assert_eq!(all.field("totalcount"), Some("0"));
         let part = hust.db("zrangebyrank?tb=z&offset=1&size=2");
-        let text = r#"[{"key":"Yw=="},{"key":"YQ=="}]"#;
+        let text = r#"[{"key":"Yw==","ver":1},{"key":"YQ==","ver":1}]"#;
         assert_eq!(listed(&part), (200, Some("2"), text.to_owned()));
         let part = hust.db("zrangebyscore?tb=z&min=-5&max=3&offset=1&size=2");
         assert_eq!(listed(&part), (200, Some("2"), text.to_owned()), "bounds are inclusive");
         let part = hust.db("zrangebyscore?tb=z&offset=0&size=2");
-        assert_eq!(listed(&part), (200, Some("1"), r#"[{"key":"Yw=="}]"#.to_owned()));
+        assert_eq!(listed(&part), (200, Some("1"), r#"[{"key":"Yw==","ver":1}]"#.to_owned()));
         for beyond in
             ["zrangebyrank?tb=z&offset=4&size=1", "zrangebyscore?tb=z&min=8&max=9&offset=0&size=1"]
         {

@@ -127,6 +127,64 @@ fn item_6_a_cursor_goes_on_where_a_page_has_ended() {
 }
 
 #[test]
+fn item_6_elements_come_with_their_versions() {
+    for_each_profile(|hust| {
+        for (name, writes) in [("a", 1), ("b", 3)] {
+            for number in 1..=writes {
+                assert_eq!(hust.db(&format!("put?key={name}&val={number}")).status, 200);
+                assert_eq!(hust.db(&format!("hset?tb=h&key={name}&val={number}")).status, 200);
+                assert_eq!(hust.post("db", "sadd?tb=s", name.as_bytes()).status, 200);
+                let score = format!("zadd?tb=z&key={name}&score={number}");
+                assert_eq!(hust.db(&score).status, 200);
+            }
+        }
+        // What was written otherwise has none.
+        run(hust, 0, &json!(["SET", "c", "9"]));
+        run(hust, 1, &json!(["HSET", "h", "c", "9"]));
+        run(hust, 1, &json!(["SADD", "s", "c"]));
+        run(hust, 1, &json!(["ZADD", "z", "9", "c"]));
+        let listed = |hust: &mut Hust, target: &str| -> BTreeMap<String, Value> {
+            let page = hust.db(&format!("{target}&offset=0&size=9"));
+            let named = |it: Value| (it["key"].as_str().unwrap().to_owned(), it);
+            elements(&page).into_iter().map(named).collect()
+        };
+        for (target, values) in [
+            ("keys?file=0", ["MQ==", "Mw==", "OQ=="].map(|it| json!(it))),
+            ("hkeys?tb=h", ["MQ==", "Mw==", "OQ=="].map(|it| json!(it))),
+            ("smembers?tb=s", [Value::Null, Value::Null, Value::Null]),
+            ("zrangebyrank?tb=z", [json!(1), json!(3), json!(9)]),
+            ("zrangebyscore?tb=z&max=9", [json!(1), json!(3), json!(9)]),
+        ] {
+            let (names, with_values) =
+                (listed(hust, target), listed(hust, &format!("{target}&noval=false")));
+            let expected = [("YQ==", Some(1)), ("Yg==", Some(3)), ("Yw==", None)];
+            assert_eq!(names.len(), 3, "{target}: {names:?}");
+            for ((key, version), value) in expected.into_iter().zip(values) {
+                let version = version.map_or(Value::Null, |version| json!(version));
+                assert_eq!(names[key]["ver"], version, "{target}: {names:?}");
+                assert_eq!(names[key].get("val"), None, "{target}: {names:?}");
+                assert_eq!(with_values[key]["ver"], version, "{target}: {with_values:?}");
+                assert_eq!(with_values[key]["val"], value, "{target}: {with_values:?}");
+            }
+        }
+        // A snapshot has those of its time.
+        for (table, target) in
+            [("h", "hkeys?tb=h"), ("s", "smembers?tb=s"), ("z", "zrangebyrank?tb=z")]
+        {
+            assert_eq!(hust.db(&format!("export?tb={table}")).status, 200);
+            let before = listed(hust, target);
+            match table {
+                "h" => hust.db("hset?tb=h&key=a&val=new"),
+                "s" => hust.post("db", "sadd?tb=s", b"a"),
+                _ => hust.db("zadd?tb=z&key=a&score=1"),
+            };
+            assert_eq!(listed(hust, target)["YQ=="]["ver"], json!(2));
+            assert_eq!(listed(hust, &format!("{target}&async=true")), before);
+        }
+    });
+}
+
+#[test]
 fn item_8_listings_have_limits_and_slots() {
     for_each_profile(|hust| {
         fill(hust, 40);
