@@ -33,6 +33,7 @@ mod edit;
 mod entries;
 mod entry;
 mod id;
+mod ids;
 mod lane;
 mod name;
 mod native;

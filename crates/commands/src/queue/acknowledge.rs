@@ -78,9 +78,16 @@ pub(super) const Q_EXTEND: Entry = Entry {
 };
 
 fn acknowledge(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let tokens: Vec<Token> = args.from(2).map(token).collect::<Result<_, _>>()?;
+    let (one, many);
+    let tokens: &[Token] = if args.len() == 3 {
+        one = token(args.word(2))?;
+        std::slice::from_ref(&one)
+    } else {
+        many = args.from(2).map(token).collect::<Result<Vec<Token>, _>>()?;
+        &many
+    };
     let count = edit(txn, args.key(0), Absent::Skip, "q.ack", |queue, now_ms, edits| {
-        queue.acknowledge(&tokens, now_ms, edits)
+        queue.acknowledge(tokens, now_ms, edits)
     })?;
     txn.release(args.key(0), tokens.iter().map(|token| token.id));
     reply_count(count.unwrap_or(0), reply)

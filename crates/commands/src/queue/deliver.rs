@@ -10,7 +10,7 @@ use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
 use basalt_value::Queue;
-use basalt_value::queue::{Demand, Hold, MESSAGES_MAX};
+use basalt_value::queue::{Delivery, Demand, Hold, MESSAGES_MAX};
 use std::time::Duration;
 
 pub(super) const Q_GET: Entry = Entry {
@@ -96,52 +96,58 @@ fn queue_of<'a>(txn: &'a Txn<'_>, key: &Key<'_>) -> Result<Option<&'a Queue>, Co
     }
 }
 
-/// Whether there is a queue that has something and from which it is the client's turn to take: with
-/// others that wait, a client that may wait joins them. What a queue has may have come by time
-/// alone: it is asked before it is changed, so that one that has nothing is left as it is.
-fn is_ready(txn: &Txn<'_>, key: &Key<'_>, asked: &Asked<'_>) -> Result<bool, CommandError> {
-    let has_ready = queue_of(txn, key)?.is_some_and(|queue| queue.has_ready(txn.now_ms()));
-    Ok(has_ready && (asked.block.is_none() || txn.is_in_turn(key)))
-}
-
 fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let asked = Asked::parse(args)?;
-    for key in args.keys() {
+    if args.keys().len() > 1 {
         // A wrong kind is found before anything is taken.
-        queue_of(txn, key)?;
+        args.keys().iter().try_for_each(|key| queue_of(txn, key).map(drop))?;
     }
-    let (mut left, mut place) = (asked.demand.count, None);
+    let Demand { count: wanted, worker, .. } = asked.demand;
+    let (mut count, mut place) = (0, None);
     for key in args.keys() {
-        let is_there = queue_of(txn, key)?.is_some();
-        let is_taken_from = left > 0 && is_ready(txn, key, &asked)?;
+        // What a queue has may have come by time alone: it is asked before it is changed, so that
+        // one that has nothing is left as it is. With others that wait, a client that may wait
+        // joins them.
+        let queue = queue_of(txn, key)?;
+        let is_there = queue.is_some();
+        let has_ready = queue.is_some_and(|it| count < wanted && it.has_ready(txn.now_ms()));
+        let is_taken_from = has_ready && (asked.block.is_none() || txn.is_in_turn(key));
         // One that has waited has said that it is there when it began to.
-        if is_there && !asked.demand.worker.is_empty() && (is_taken_from || !txn.has_waited()) {
-            txn.note_worker(key, asked.demand.worker);
+        if is_there && !worker.is_empty() && (is_taken_from || !txn.has_waited()) {
+            txn.note_worker(key, worker);
         }
         if !is_taken_from {
             continue;
         }
-        let place = place.get_or_insert_with(|| (reply.array_deferred(), 0));
-        let demand = Demand { count: left, ..asked.demand };
-        let delivered = edit(txn, key, Absent::Skip, "q.get", |queue, now_ms, edits| {
-            queue.deliver(&demand, now_ms, edits, &mut |it| {
-                reply.array(6);
-                reply.bulk(key.bytes);
-                reply.bulk(it.token.text().as_bytes());
-                reply.bulk(it.body);
-                reply_number(it.deliveries, reply);
-                reply_number(it.put_ms, reply);
-                reply.integer(it.token.id.lane().number().into());
+        let demand = Demand { count: wanted - count, ..asked.demand };
+        edit(txn, key, Absent::Skip, "q.get", |queue, now_ms, edits| {
+            queue.deliver(&demand, now_ms, edits, &mut |delivery| {
+                match (count, wanted) {
+                    (0, 1) => reply.array(1),
+                    (0, _) => place = Some(reply.array_deferred()),
+                    _ => {}
+                }
+                count += 1;
+                reply_delivery(key, &delivery, reply);
             })
         })?;
-        left -= delivered.unwrap_or(0);
-        place.1 += delivered.unwrap_or(0);
     }
     match (place, asked.block) {
-        (Some((place, count)), _) => reply.array_end(place, count),
+        (Some(place), _) => reply.array_end(place, count),
+        _ if count > 0 => {}
         (None, Some(time)) if txn.wait(args.keys(), Service::InTurn, time) == WaitAnswer::Waits => {
         }
         (None, _) => reply.null_array(),
     }
     Ok(())
+}
+
+fn reply_delivery(key: &Key<'_>, delivery: &Delivery<'_>, reply: &mut Reply<'_>) {
+    reply.array(6);
+    reply.bulk(key.bytes);
+    reply.bulk(delivery.token.text().as_bytes());
+    reply.bulk(delivery.body);
+    reply_number(delivery.deliveries, reply);
+    reply_number(delivery.put_ms, reply);
+    reply.integer(delivery.token.id.lane().number().into());
 }

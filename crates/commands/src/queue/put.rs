@@ -1,7 +1,6 @@
 //! Q.PUT and Q.MPUT.
 
 use super::config::changed;
-
 use super::options::{lane, name, time_ms, value};
 use super::{edit, reply_id};
 use crate::number::count;
@@ -134,8 +133,10 @@ fn put(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     let options = Options::parse(args, 3, Names::Allowed)?;
     check_body(args.word(2), txn)?;
     let message = options.message(args.word(2));
-    let is_there = txn.collection::<Queue>(args.key(0))?.is_some();
-    let settings = options.settings.filter(|_| !is_there);
+    let settings = match options.settings {
+        Some(settings) if txn.collection::<Queue>(args.key(0))?.is_none() => Some(settings),
+        _ => None,
+    };
     if let Some(settings) = &settings {
         // A message that is refused leaves no queue behind.
         let mut trial = Queue::default();

@@ -208,7 +208,7 @@ impl Txn<'_> {
                 if op::is_empty_edit(&changes.bytes, start) {
                     return Some(((result, Fate::Unchanged), Edited::Nothing));
                 }
-                if collection.is_empty() && !C::STAYS_WHEN_EMPTY {
+                if !C::STAYS_WHEN_EMPTY && collection.is_empty() {
                     return Some(((result, Fate::Emptied), Edited::Nothing));
                 }
                 let after_ms = if expires { collection.next_expiry_ms() } else { u64::MAX };

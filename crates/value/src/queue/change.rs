@@ -6,6 +6,7 @@ use super::block::Record;
 use super::edit;
 use super::entry::{Entry, Known};
 use super::id::{LaneNumber, MessageId, Token};
+use super::ids::Ids;
 use super::native::{Native, Queue};
 use super::settings::{Full, Settings};
 use super::settle::SETTLED_MAX;
@@ -217,7 +218,7 @@ impl Queue {
         };
         let until_ms = now_ms.saturating_add(lease_ms);
         let worker = native.workers.share_of(demand.worker);
-        let mut ids = Vec::new();
+        let mut ids = Ids::new();
         let count = demand.count.min(MESSAGES_MAX);
         while ids.len() < count
             && let Some(id) = native.next_delivered()
@@ -237,15 +238,16 @@ impl Queue {
             ids.push(id);
         }
         native.workers.release(worker);
-        if ids.is_empty() {
+        if ids.len() == 0 {
             return 0;
         }
+        let named = ids.as_slice();
         match demand.hold {
             Hold::Lease(_) => {
                 native.clock_ms = now_ms;
-                edits.write(|out| edit::put_lease(now_ms, lease_ms, demand.worker, &ids, out));
+                edits.write(|out| edit::put_lease(now_ms, lease_ms, demand.worker, named, out));
             }
-            Hold::None => edits.write(|out| edit::put_ids(edit::TAKE, &ids, out)),
+            Hold::None => edits.write(|out| edit::put_ids(edit::TAKE, named, out)),
         }
         ids.len()
     }
@@ -258,15 +260,15 @@ impl Queue {
     }
 
     fn acknowledge_some(&mut self, tokens: &[Token], edits: &mut Edits<'_>) -> usize {
-        let mut ids = Vec::with_capacity(tokens.len());
+        let mut ids = Ids::new();
         for &token in tokens.iter().filter(|token| token.id.sequence() > 0) {
             if self.held(token).is_some() {
                 self.native_mut().do_acknowledge(token.id, edits);
                 ids.push(token.id);
             }
         }
-        if !ids.is_empty() {
-            edits.write(|out| edit::put_ids(edit::ACKNOWLEDGE, &ids, out));
+        if ids.len() > 0 {
+            edits.write(|out| edit::put_ids(edit::ACKNOWLEDGE, ids.as_slice(), out));
         }
         ids.len()
     }
@@ -457,6 +459,9 @@ impl Native {
     #[inline]
     fn excess(&self, added: Room) -> Room {
         let Settings { max, max_bytes, .. } = self.settings;
+        if max == 0 && max_bytes == 0 {
+            return Room { count: 0, bytes: 0 };
+        }
         let over = |is: u64, added: u64, max: u64| match max {
             0 => 0,
             max => is.saturating_add(added).saturating_sub(max),

@@ -56,6 +56,17 @@ impl LaneNumber {
     }
 }
 
+/// The two digits of each number below 100.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
 /// A message of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct MessageId(u64);
@@ -152,15 +163,19 @@ impl Text {
         self.bytes[usize::from(self.start)] = byte;
     }
 
+    /// Puts a number before what is there, two digits at a time.
     #[inline]
     fn number(&mut self, mut number: u64) {
-        loop {
-            self.push_front(b'0' + (number % 10) as u8);
-            number /= 10;
+        while number >= 10 {
+            let [tens, ones] = PAIRS[(number % 100) as usize];
+            number /= 100;
+            self.push_front(ones);
+            self.push_front(tens);
             if number == 0 {
                 return;
             }
         }
+        self.push_front(b'0' + number as u8);
     }
 
     #[inline]
@@ -224,13 +239,17 @@ impl fmt::Display for Token {
 }
 
 /// Takes a decimal number off the front, written as numbers are: one way for each.
+#[inline]
 fn take_number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (number, rest) = text.split_at(digits);
-    if number.len() > 1 && number[0] == b'0' {
-        return None;
+    let mut number = 0u64;
+    let mut rest = text;
+    while let Some((byte @ b'0'..=b'9', after)) = rest.split_first() {
+        number = number.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+        rest = after;
     }
-    Some((std::str::from_utf8(number).ok()?.parse().ok()?, rest))
+    let digits = text.len() - rest.len();
+    let is_plain = digits == 1 || digits > 1 && text[0] != b'0';
+    is_plain.then_some((number, rest))
 }
 
 #[cfg(test)]

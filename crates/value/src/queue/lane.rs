@@ -47,6 +47,14 @@ impl Lane {
         block_bytes: 0,
     };
 
+    /// Bytes of memory.
+    #[inline]
+    pub(super) fn heap_bytes(&self) -> usize {
+        // Nodes of B-trees are two thirds full, about.
+        const BLOCK: usize = (size_of::<u64>() + size_of::<Block>()) * 3 / 2;
+        self.block_bytes + self.blocks.len() * BLOCK + self.returned.len() * size_of::<u64>()
+    }
+
     /// How many are ready.
     #[inline]
     pub(super) fn ready(&self) -> u64 {
@@ -56,7 +64,21 @@ impl Lane {
     /// The first sequence of the block in which a message is, if it is there.
     #[inline]
     pub(super) fn block_of(&self, sequence: u64) -> Option<(u64, &Block)> {
-        self.blocks.range(..=sequence).next_back().map(|(&first, block)| (first, block))
+        match self.blocks.last_key_value() {
+            Some((&first, last)) if first <= sequence => Some((first, last)),
+            _ => self.blocks.range(..=sequence).next_back().map(|(&first, block)| (first, block)),
+        }
+    }
+
+    /// As [`Lane::block_of`], to be changed.
+    #[inline]
+    fn block_of_mut(&mut self, sequence: u64) -> Option<(u64, &mut Block)> {
+        let is_in_last = self.blocks.last_key_value().is_some_and(|(&first, _)| first <= sequence);
+        if is_in_last {
+            let last = self.blocks.last_entry()?;
+            return Some((*last.key(), last.into_mut()));
+        }
+        self.blocks.range_mut(..=sequence).next_back().map(|(&first, block)| (first, block))
     }
 
     /// A message.
@@ -115,6 +137,13 @@ impl Lane {
     /// The first fresh message.
     #[inline]
     pub(super) fn first_fresh(&self) -> Option<u64> {
+        if self.fresh == 0 {
+            return None;
+        }
+        let at_cursor = self.record(self.cursor);
+        if at_cursor.is_some_and(|record| !record.began_delayed()) {
+            return Some(self.cursor);
+        }
         self.fresh().next().map(|(sequence, _)| sequence)
     }
 
@@ -159,19 +188,21 @@ impl Lane {
     /// Has a message have this entry; returns what it was before, or `None` if it is not there.
     #[inline]
     pub(super) fn put_entry(&mut self, sequence: u64, entry: Entry) -> Option<Before> {
-        let (&first, block) = self.blocks.range_mut(..=sequence).next_back()?;
+        let cursor = self.cursor;
+        let (first, block) = self.block_of_mut(sequence)?;
         let record = block.record(sequence - first)?;
         let expire_ms = record.expire_ms();
-        let is_fresh = is_fresh(self.cursor, sequence, &record);
+        let is_fresh = is_fresh(cursor, sequence, &record);
         let before = block.heap_bytes();
         let entry = block.put_entry(sequence - first, entry);
-        self.block_bytes = self.block_bytes - before + block.heap_bytes();
+        let after = block.heap_bytes();
+        self.block_bytes = self.block_bytes - before + after;
         Some(Before { entry, expire_ms, is_fresh })
     }
 
     /// A message does not expire any more.
     pub(super) fn expires_no_more(&mut self, sequence: u64) {
-        if let Some((&first, block)) = self.blocks.range_mut(..=sequence).next_back() {
+        if let Some((first, block)) = self.block_of_mut(sequence) {
             block.expires_no_more(sequence - first);
         }
     }
@@ -179,12 +210,14 @@ impl Lane {
     /// Removes a message, and its entry, from its block.
     #[inline]
     pub(super) fn remove(&mut self, sequence: u64) -> Option<Removed> {
-        let (&first, block) = self.blocks.range_mut(..=sequence).next_back()?;
+        let (first, block) = self.block_of_mut(sequence)?;
         let before = block.heap_bytes();
         let removed = block.remove(sequence - first)?;
-        self.block_bytes = self.block_bytes - before + block.heap_bytes();
-        if block.live() == 0 {
-            self.block_bytes -= block.heap_bytes();
+        let (live, after) = (block.live(), block.heap_bytes());
+        self.block_bytes -= before;
+        if live > 0 {
+            self.block_bytes += after;
+        } else {
             self.blocks.remove(&first);
         }
         Some(removed)

@@ -28,6 +28,8 @@ pub struct Native {
     /// A clock that steps back behind it stands still for the queue.
     pub(super) clock_ms: u64,
     pub(super) lanes: [Lane; LANES],
+    /// Bytes of memory of the lanes.
+    pub(super) lane_bytes: usize,
     /// Of the consumers that messages were delivered to.
     pub(super) workers: WorkerNames,
     /// When time changes something about a message. Each has one note at most.
@@ -54,6 +56,7 @@ impl Native {
         totals: Totals::ZERO,
         clock_ms: 0,
         lanes: [const { Lane::EMPTY }; LANES],
+        lane_bytes: 0,
         workers: WorkerNames::EMPTY,
         due: BTreeSet::new(),
         known: BTreeMap::new(),
@@ -95,6 +98,20 @@ impl Native {
     #[inline]
     pub(super) fn lane_mut(&mut self, lane: LaneNumber) -> &mut Lane {
         &mut self.lanes[lane.index()]
+    }
+
+    /// Changes what is in a lane, and keeps the sum of its memory.
+    #[inline]
+    pub(super) fn change_lane<R>(
+        &mut self,
+        lane: LaneNumber,
+        change: impl FnOnce(&mut Lane) -> R,
+    ) -> R {
+        let place = &mut self.lanes[lane.index()];
+        let before = place.heap_bytes();
+        let result = change(place);
+        self.lane_bytes = self.lane_bytes - before + place.heap_bytes();
+        result
     }
 
     /// A message as it was put.
@@ -150,12 +167,9 @@ impl Native {
         // Nodes of B-trees are two thirds full, about.
         const DUE: usize = size_of::<(u64, MessageId)>() * 3 / 2;
         const KNOWN: usize = (size_of::<Known>() + 2 * size_of::<Box<[u8]>>() + 8) * 3 / 2;
-        const BLOCK: usize = (size_of::<u64>() + size_of::<super::block::Block>()) * 3 / 2;
-        let of_lane = |lane: &Lane| {
-            lane.block_bytes + lane.blocks.len() * BLOCK + lane.returned.len() * size_of::<u64>()
-        };
+        debug_assert_eq!(self.lane_bytes, self.lanes.iter().map(Lane::heap_bytes).sum::<usize>());
         size_of::<Native>()
-            + self.lanes.iter().map(of_lane).sum::<usize>()
+            + self.lane_bytes
             + self.workers.heap_bytes()
             + self.due.len() * DUE
             + self.known.len() * KNOWN
@@ -199,10 +213,9 @@ impl Native {
                 place.next
             }
         };
-        let place = self.lane_mut(lane);
-        place.append(first, record);
+        self.change_lane(lane, |place| place.append(first, record));
         if !record.began_delayed() {
-            place.fresh += 1;
+            self.lane_mut(lane).fresh += 1;
             if record.expire_ms() != u64::MAX {
                 self.due.insert((record.expire_ms(), id));
             }
@@ -215,12 +228,13 @@ impl Native {
     /// that comes with the entry is given back with it.
     pub(super) fn set_entry(&mut self, id: MessageId, entry: Entry, edits: &mut Edits<'_>) {
         self.touch(&Name::Entry(id), edits);
-        let lane = self.lane_mut(id.lane());
-        let Some(before) = lane.put_entry(id.sequence(), entry) else {
+        let before = self.change_lane(id.lane(), |lane| lane.put_entry(id.sequence(), entry));
+        let Some(before) = before else {
             self.workers.release(entry.worker);
             return;
         };
         if before.is_fresh {
+            let lane = self.lane_mut(id.lane());
             lane.fresh -= 1;
             lane.cursor = id.sequence() + 1;
             self.drop_note(before.expire_ms, id);
@@ -241,7 +255,7 @@ impl Native {
         match self.count(entry.state) {
             Some(count) => *count += 1,
             None => {
-                self.lane_mut(id.lane()).returned.insert(id.sequence());
+                self.change_lane(id.lane(), |lane| lane.returned.insert(id.sequence()));
             }
         }
     }
@@ -254,7 +268,7 @@ impl Native {
         match self.count(entry.state) {
             Some(count) => *count -= 1,
             None => {
-                self.lane_mut(id.lane()).returned.remove(&id.sequence());
+                self.change_lane(id.lane(), |lane| lane.returned.remove(&id.sequence()));
             }
         }
     }
@@ -279,9 +293,9 @@ impl Native {
                 self.touch(&Name::Entry(id), edits);
             }
         }
-        let lane = self.lane_mut(id.lane());
-        lane.fresh -= u64::from(is_fresh);
-        let Some(removed) = lane.remove(id.sequence()) else { return false };
+        self.lane_mut(id.lane()).fresh -= u64::from(is_fresh);
+        let removed = self.change_lane(id.lane(), |lane| lane.remove(id.sequence()));
+        let Some(removed) = removed else { return false };
         self.body_bytes -= removed.body_bytes as u64;
         match &removed.entry {
             Some(entry) => self.entry_goes(id, entry, expire_ms),

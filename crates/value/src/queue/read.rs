@@ -118,7 +118,7 @@ impl Queue {
     #[inline]
     pub fn has_ready(&self, now_ms: u64) -> bool {
         let native = self.native();
-        if native.settings.paused.stops_gets() || native.len() == 0 {
+        if native.settings.paused.stops_gets() {
             return false;
         }
         let inflight_max = native.settings.inflight_max;

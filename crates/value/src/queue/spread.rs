@@ -144,10 +144,11 @@ impl Native {
             }
             id.sequence() < next
         })?;
-        let place = self.lane_mut(lane);
-        place.block_bytes += block.heap_bytes();
-        place.fresh += fresh;
-        place.blocks.insert(first, block);
+        self.change_lane(lane, |place| {
+            place.block_bytes += block.heap_bytes();
+            place.fresh += fresh;
+            place.blocks.insert(first, block);
+        });
         self.body_bytes += body_bytes;
         self.due.extend(due);
         Ok(())
