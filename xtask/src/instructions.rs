@@ -26,6 +26,9 @@ const CASES: &[(&str, &[&str])] = &[
     ("sadd", &["sadd"]),
     ("hset", &["hset"]),
     ("zadd", &["zadd"]),
+    ("q-put", &["q.put"]),
+    ("q-get", &["q.get"]),
+    ("q-ack", &["q.ack"]),
 ];
 
 /// Counts all cases and compares, or keeps what has been counted; returns true if all are as they

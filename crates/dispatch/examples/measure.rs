@@ -10,7 +10,8 @@
 //!
 //! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`; or `set-new`,
 //! SET of keys that are not there. The last five stand for the long way of commands that change
-//! a key.
+//! a key. `q.put`, `q.get` and `q.ack` are the life of a message: 50 are put, taken and
+//! acknowledged, a request for each, and one of the three is counted.
 //!
 //! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
 //! the network.
@@ -19,8 +20,8 @@
 #[path = "../tests/harness/mod.rs"]
 mod harness;
 
-use basalt_resp::{Output, encode_request};
-use harness::TestServer;
+use basalt_resp::{Output, Value, decode, encode_request};
+use harness::{TestServer, bytes_of};
 
 /// Keys: their table and entries take some 20 MB.
 const KEYS: usize = 100_000;
@@ -37,6 +38,15 @@ fn main() {
     let is_gated = words.next().is_some_and(|word| word == "always");
     let mut server = TestServer::new();
     server.log.forget_records();
+    if name.starts_with("Q.") {
+        measure_messages(&mut server, &name);
+    } else {
+        measure_keys(&mut server, &name, is_gated);
+    }
+    println!("{} requests", BATCHES * PIPELINE);
+}
+
+fn measure_keys(server: &mut TestServer, name: &str, is_gated: bool) {
     let filling = (0..KEYS).map(|number| request("SET", number));
     server.serve(filling.flatten().collect(), PIPELINE, &mut Output::new());
     if is_gated {
@@ -45,22 +55,71 @@ fn main() {
     let inputs: Vec<Vec<u8>> = (0..BATCHES)
         .map(|batch| {
             let numbers = batch * PIPELINE..(batch + 1) * PIPELINE;
-            numbers.flat_map(|number| request(&name, number)).collect()
+            numbers.flat_map(|number| request(name, number)).collect()
         })
         .collect();
     let mut out = Output::new();
     for input in inputs {
-        counted(&mut server, input, &mut out);
+        counted(server, input, &mut out);
         server.log.acknowledge();
         server.session.gate.take();
         out.clear();
     }
-    println!("{} requests", BATCHES * PIPELINE);
+}
+
+/// The lives of 50 messages after those of 50 others.
+fn measure_messages(server: &mut TestServer, name: &str) {
+    let body = "m".repeat(100);
+    let several = |words: &[&str]| {
+        let mut bytes = Vec::new();
+        (0..PIPELINE).for_each(|_| encode_request(words, &mut bytes));
+        bytes
+    };
+    let put = several(&["Q.PUT", "q", &body]);
+    let get = several(&["Q.GET", "LEASE", "600000", "QUEUES", "q"]);
+    for _ in 0..BATCHES {
+        let mut run = |of: &str, input: Vec<u8>| {
+            let mut out = Output::new();
+            if of == name {
+                counted(server, input, &mut out);
+            } else {
+                beside(server, input, &mut out);
+            }
+            bytes_of(&mut out)
+        };
+        run("Q.PUT", put.clone());
+        let taken = run("Q.GET", get.clone());
+        let mut acknowledge = Vec::new();
+        for token in tokens(&taken) {
+            encode_request(&[&b"Q.ACK"[..], b"q", &token], &mut acknowledge);
+        }
+        let done = run("Q.ACK", acknowledge);
+        assert_eq!(done, b":1\r\n".repeat(PIPELINE), "each token is good");
+        server.clock.advance_ms(1);
+    }
+}
+
+/// The tokens of what these replies to Q.GET deliver.
+fn tokens(mut replies: &[u8]) -> Vec<Vec<u8>> {
+    let mut tokens = Vec::new();
+    while !replies.is_empty() {
+        let (reply, len) = decode(replies).expect("a reply").expect("a whole reply");
+        replies = &replies[len..];
+        let Value::Array(mut deliveries) = reply else { panic!("nothing was delivered") };
+        let Value::Array(delivery) = deliveries.remove(0) else { panic!("no delivery") };
+        let Value::Bulk(token) = &delivery[1] else { panic!("no token") };
+        tokens.push(token.clone());
+    }
+    tokens
 }
 
 /// What callgrind counts.
 #[inline(never)]
 fn counted(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
+    beside(server, input, out);
+}
+
+fn beside(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
     server.worker.begin_turn(&server.server);
     server.serve(input, PIPELINE, out);
     server.worker.end_turn(&server.server);

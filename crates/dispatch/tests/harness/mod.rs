@@ -137,6 +137,19 @@ impl Wake for NoWake {
     }
 }
 
+/// Takes all bytes of an output.
+pub fn bytes_of(out: &mut Output) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(out.len());
+    while !out.is_empty() {
+        let mut slices = [std::io::IoSlice::new(&[]); 64];
+        let count = out.io_slices(&mut slices);
+        let before = bytes.len();
+        slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
+        out.advance(bytes.len() - before);
+    }
+    bytes
+}
+
 impl TestServer {
     /// An empty server.
     pub fn new() -> TestServer {
@@ -280,15 +293,7 @@ impl TestServer {
         self.serve(input, batch_max, &mut out);
         self.worker.hand_over_messages(&self.server);
         self.worker.end_turn(&self.server);
-        let mut bytes = Vec::with_capacity(out.len());
-        while !out.is_empty() {
-            let mut slices = [std::io::IoSlice::new(&[]); 64];
-            let count = out.io_slices(&mut slices);
-            let before = bytes.len();
-            slices[..count].iter().for_each(|slice| bytes.extend_from_slice(slice));
-            out.advance(bytes.len() - before);
-        }
-        bytes
+        bytes_of(&mut out)
     }
 
     /// Runs one request once, in a batch of its own; returns what it waits for, if it does.
