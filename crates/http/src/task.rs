@@ -174,8 +174,10 @@ impl Task {
         };
         let identity = accepted.identify(head, bytes, authority)?;
         verb.admit(head, bytes, identity, &authority.settings.http)?;
-        verb.demand(head.method, profile)?;
-        Ok(Task::Hust(asked))
+        Ok(match verb.refuse(head.method, profile) {
+            Some(refused) => Task::Own(Own::Hust(Box::new(refused), profile)),
+            None => Task::Hust(asked),
+        })
     }
 
     /// What a request asks for that runs commands of the table.

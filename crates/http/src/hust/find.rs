@@ -1,6 +1,7 @@
 //! Finds the verb that a request asks for. Its paths are looked at when no path under `/v1` has
 //! been found.
 
+use super::answer::Answered;
 use super::table::{CACHE, DATABASE, FRONT, FRONT_QUEUES, QUEUES};
 use super::talk::Profile;
 use super::verb::{Methods, Verb};
@@ -85,18 +86,16 @@ impl Verb {
         }
     }
 
-    /// Refuses a method that the verb does not take.
-    ///
-    /// # Errors
-    /// It does not.
-    pub(crate) fn demand(&self, method: Method, profile: Profile) -> Result<(), Problem> {
+    /// Refuses a method that the verb does not take; `None` if it does.
+    pub(crate) fn refuse(&self, method: Method, profile: Profile) -> Option<Answered> {
         let methods = self.methods(profile);
         if methods.take(method) {
-            return Ok(());
+            return None;
         }
-        let text = format!("the path takes {}", methods.allow());
-        let problem = Problem::new(Status::MethodNotAllowed, "BADMETHOD", text);
-        Err(Problem { allow: Some(methods.allow().to_owned()), ..problem })
+        let text = format!("BADMETHOD the path takes {}", methods.allow());
+        let mut refused = Answered::failed(Status::MethodNotAllowed, text);
+        refused.fields.push(("Allow", methods.allow().to_owned()));
+        Some(refused)
     }
 
     /// Refuses a change that a page may have had a browser send. The verbs change data by GET, for

@@ -147,7 +147,8 @@ fn remove(
         }
         version => command_of_removal.words.extend(["IF".into(), version.into()]),
     }
-    Ok(Item::talk(given, table, command_of_removal, (None, removed_item)))
+    let item = Item::of(given, table, command_of_removal, (None, removed_item));
+    Ok(Box::new(Item { is_write: true, ..item }))
 }
 
 /// What is added cannot be repeated: another node sends the sum.
@@ -201,6 +202,7 @@ struct Item {
     is_asking: bool,
     form: Option<ValueForm>,
     read: fn(Value) -> Answered,
+    is_write: bool,
 }
 
 impl Item {
@@ -208,11 +210,33 @@ impl Item {
         given: &Given<'_>,
         table: Vec<u8>,
         words: Command,
-        (form, read): (Option<ValueForm>, fn(Value) -> Answered),
+        hears: (Option<ValueForm>, fn(Value) -> Answered),
     ) -> Box<dyn Talk> {
+        Box::new(Item::of(given, table, words, hears))
+    }
+
+    fn of(
+        given: &Given<'_>,
+        table: Vec<u8>,
+        words: Command,
+        (form, read): (Option<ValueForm>, fn(Value) -> Answered),
+    ) -> Item {
         let is_node = given.profile == Profile::Node;
         let table = is_node.then(|| command("EXISTS", &table, []));
-        Box::new(Item { command: words, table, is_asking: false, form, read })
+        Item { command: words, table, is_asking: false, form, read, is_write: false }
+    }
+
+    /// The answer when there is no such item: whether there is a table is known now.
+    fn absent(&self, reply: Value) -> Answered {
+        let answered = match reply {
+            Value::Integer(0) => {
+                let text = "ERR there is no such table";
+                Answered::failed(Status::PreconditionFailed, text).with_version(0)
+            }
+            Value::Error(text) => Answered::of_error(&text).with_version(0),
+            _ => Answered::nothing(),
+        };
+        if self.is_write { answered.with_refusal(false) } else { answered }
     }
 }
 
@@ -235,14 +259,7 @@ impl Talk for Item {
     fn hear(&mut self, reply: Value) -> Heard {
         let reply = only(reply);
         if self.is_asking {
-            let text = "ERR there is no such table";
-            return Heard::Answer(match reply {
-                Value::Integer(0) => {
-                    Answered::failed(Status::PreconditionFailed, text).with_version(0)
-                }
-                Value::Error(text) => Answered::of_error(&text).with_version(0),
-                _ => Answered::nothing(),
-            });
+            return Heard::Answer(self.absent(reply));
         }
         let is_nothing = reply == Value::Null || outcome(&reply) == Some((false, 0));
         if is_nothing && self.table.is_some() {

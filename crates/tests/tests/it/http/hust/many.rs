@@ -212,6 +212,11 @@ fn item_16_each_verb_says_what_it_takes() {
                 let refused = hust.http.ask(&line, "", b"");
                 assert_eq!(refused.status, 405, "{line}");
                 assert!(refused.field("allow").is_some_and(|allow| !allow.is_empty()), "{line}");
+                assert_eq!(
+                    (refused.field("content-length"), refused.text().as_str()),
+                    (Some("0"), "")
+                );
+                assert_eq!(refused.field("content-type"), Some("text/plain"), "{line}");
                 let line = format!("GET {}/more", hust.path(kind, verb));
                 assert_eq!(hust.http.ask(&line, "", b"").status, 404, "{line}");
             }

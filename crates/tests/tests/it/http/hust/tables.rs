@@ -19,6 +19,12 @@ fn item_4_tables_have_a_type_and_vanish_when_they_are_empty() {
         assert_eq!(version(&hust.db("hexist?tb=h&key=f")), (200, Some(2)));
         assert_eq!(hust.db("hget?tb=h&key=g").status, 404, "no field");
         assert_eq!(hust.db("hget?tb=none&key=g").status, hust.status(412), "no table");
+        for (gone, status) in [("tb=h&key=g", 404), ("tb=none&key=g", 412)] {
+            let gone = hust.db(&format!("hdel?{gone}"));
+            assert_eq!(version(&gone), (hust.status(status), Some(0)));
+            let told = (hust.profile == Profile::Node).then_some("false");
+            assert_eq!(gone.field("vererror"), told, "{gone:?}");
+        }
         assert_eq!(member(hust, "sadd?tb=h", "m").status, hust.status(412), "a hash");
         assert_eq!(hust.db("hset?tb=a-b&key=f&val=a").status, hust.status(400));
         assert_eq!(hust.db("hdel?tb=h&key=f&ver=1").status, hust.status(401));
