@@ -23,6 +23,7 @@
 pub(crate) mod elements;
 mod gathering;
 mod order;
+pub(crate) mod parts;
 
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::native::{Native, Queue};
 use super::settings::{Full, Settings};
 use super::settle::SETTLED_MAX;
 use super::state::State;
+use super::totals::Gone;
 use crate::edits::Edits;
 
 /// Messages that one delivery or one edit names at most: the queue is locked meanwhile.
@@ -263,7 +264,7 @@ impl Queue {
         let mut ids = Ids::new();
         for &token in tokens.iter().filter(|token| token.id.sequence() > 0) {
             if self.held(token).is_some() {
-                self.native_mut().do_acknowledge(token.id, edits);
+                self.native_mut().remove(token.id, Gone::Acknowledged, edits);
                 ids.push(token.id);
             }
         }
@@ -280,6 +281,14 @@ impl Queue {
         self.native().entry(token.id).filter(|entry| entry.answers_to(token))
     }
 
+    /// The entry that [`Queue::held`] returns once time has done its work, which may have taken the
+    /// message away or buried it. A token that stands for nothing changes nothing.
+    fn still_held(&mut self, token: Token, now_ms: u64, edits: &mut Edits<'_>) -> Option<Entry> {
+        self.held(token)?;
+        self.native_mut().advance(now_ms, edits);
+        self.held(token).copied().filter(|entry| !entry.is_dead())
+    }
+
     /// Takes a message back that its producer wants no more; returns true if nobody held it and it
     /// was not dead.
     pub fn withdraw(&mut self, id: MessageId, now_ms: u64, edits: &mut Edits<'_>) -> bool {
@@ -290,7 +299,7 @@ impl Queue {
         native.advance(now_ms, edits);
         let state = native.entry(id).map_or(State::Ready, |entry| entry.state);
         let is_free = matches!(state, State::Ready | State::Delayed);
-        let is_done = is_free && native.do_withdraw(id, edits);
+        let is_done = is_free && native.remove(id, Gone::Expired, edits);
         if is_done {
             edits.write(|out| edit::put_ids(edit::WITHDRAW, &[id], out));
         }
@@ -306,19 +315,11 @@ impl Queue {
         now_ms: u64,
         edits: &mut Edits<'_>,
     ) -> bool {
-        if self.held(token).is_none() {
-            return false;
-        }
+        let Some(entry) = self.still_held(token, now_ms, edits) else { return false };
         let native = self.native_mut();
-        native.advance(now_ms, edits);
         let now_ms = native.time(now_ms);
-        // Time may have buried it, or taken it away.
-        let Some(entry) = native.entry(token.id).filter(|it| it.answers_to(token)) else {
-            return false;
-        };
-        let state = match (entry.state, to) {
-            (State::Dead, _) => return false,
-            (_, Return::Dead) => State::Dead,
+        let state = match to {
+            Return::Dead => State::Dead,
             _ => entry.state_after_lease(native.settings.deliveries_max),
         };
         let until_ms = match to {
@@ -344,16 +345,11 @@ impl Queue {
         now_ms: u64,
         edits: &mut Edits<'_>,
     ) -> bool {
-        if self.held(token).is_none() {
+        if self.still_held(token, now_ms, edits).is_none() {
             return false;
         }
         let native = self.native_mut();
-        native.advance(now_ms, edits);
         let until_ms = native.time(now_ms).saturating_add(lease_ms);
-        let held = native.entry(token.id).filter(|entry| entry.answers_to(token));
-        if held.is_none_or(|entry| entry.state == State::Dead) {
-            return false;
-        }
         native.do_extend(token.id, until_ms, edits);
         edits.write(|out| edit::put_until(edit::EXTEND, token.id, until_ms, out));
         true
@@ -448,7 +444,7 @@ impl Native {
         }
         for ids in self.giving_way(excess).ok_or(Refused::Full)?.chunks(MESSAGES_MAX) {
             for &id in ids {
-                self.do_drop(id, edits);
+                self.remove(id, Gone::Dropped, edits);
             }
             edits.write(|out| edit::put_ids(edit::DROP, ids, out));
         }
@@ -561,30 +557,12 @@ impl Native {
     /// Delivers a message that is gone then.
     pub(super) fn take_out(&mut self, id: MessageId, deliveries: u32, edits: &mut Edits<'_>) {
         self.count_delivery(deliveries);
-        self.do_acknowledge(id, edits);
+        self.remove(id, Gone::Acknowledged, edits);
     }
 
     fn count_delivery(&mut self, deliveries: u32) {
         self.totals.delivered += 1;
         self.totals.redelivered += u64::from(deliveries > 1);
-    }
-
-    pub(super) fn do_acknowledge(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
-        let is_done = self.remove(id, edits);
-        self.totals.acknowledged += u64::from(is_done);
-        is_done
-    }
-
-    pub(super) fn do_drop(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
-        let is_gone = self.remove(id, edits);
-        self.totals.dropped += u64::from(is_gone);
-        is_gone
-    }
-
-    pub(super) fn do_withdraw(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
-        let is_gone = self.remove(id, edits);
-        self.totals.expired += u64::from(is_gone);
-        is_gone
     }
 
     /// Hands a message back, at once if the time is 0.
@@ -653,13 +631,12 @@ impl Native {
                 let ids = self.some_to_purge(purge, lane, from);
                 let Some(&last) = ids.last() else { break };
                 for &id in &ids {
-                    self.remove(id, edits);
+                    self.remove(id, Gone::Purged, edits);
                 }
                 purged += ids.len() as u64;
                 from = last;
             }
         }
-        self.totals.purged += purged;
         purged
     }
 }

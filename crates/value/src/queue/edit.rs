@@ -29,6 +29,7 @@ use super::id::{LaneNumber, MessageId};
 use super::native::{Native, Queue};
 use super::settings::Settings;
 use super::state::State;
+use super::totals::Gone;
 use crate::edits::Edits;
 use crate::error::DecodeError;
 use basalt_stdx::varint;
@@ -241,7 +242,7 @@ pub(super) fn apply(queue: &mut Queue, edits: &[u8]) -> Result<(), DecodeError> 
                 let (id, until_ms) = (id(&mut rest)?, number(&mut rest)?);
                 native.do_extend(id, until_ms, none).then_some(()).ok_or(NO_MESSAGE)?;
             }
-            ACKNOWLEDGE => each(&mut rest, |id| Ok(native.do_acknowledge(id, none)))?,
+            ACKNOWLEDGE => each(&mut rest, |id| Ok(native.remove(id, Gone::Acknowledged, none)))?,
             BURY => each(&mut rest, |id| Ok(native.do_bury(id, none)))?,
             REVIVE => each(&mut rest, |id| Ok(native.do_revive(id, none)))?,
             PURGE => {
@@ -254,8 +255,8 @@ pub(super) fn apply(queue: &mut Queue, edits: &[u8]) -> Result<(), DecodeError> 
                 native.take_out(id, deliveries, none);
                 Ok(true)
             })?,
-            DROP => each(&mut rest, |id| Ok(native.do_drop(id, none)))?,
-            WITHDRAW => each(&mut rest, |id| Ok(native.do_withdraw(id, none)))?,
+            DROP => each(&mut rest, |id| Ok(native.remove(id, Gone::Dropped, none)))?,
+            WITHDRAW => each(&mut rest, |id| Ok(native.remove(id, Gone::Expired, none)))?,
             HEAD => {
                 let head = take_bytes(&mut rest).ok_or(END)?;
                 *native = Native::from_head(head).ok_or(BAD)?;

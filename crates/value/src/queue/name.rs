@@ -1,7 +1,7 @@
 //! The names of a queue's rows, as `queue/spread.rs` draws them.
 
 use super::id::{LaneNumber, MessageId};
-use crate::edits::Edits;
+use crate::spread::parts::RowName;
 
 const BLOCK: u8 = 0;
 const ENTRY: u8 = 1;
@@ -28,8 +28,10 @@ impl<'a> Name<'a> {
             _ => None,
         }
     }
+}
 
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
+impl RowName for Name<'_> {
+    fn put(&self, out: &mut Vec<u8>) {
         match *self {
             Name::Block(lane, first) => {
                 out.extend_from_slice(&[BLOCK, lane.number()]);
@@ -43,19 +45,6 @@ impl<'a> Name<'a> {
                 out.push(KNOWN);
                 out.extend_from_slice(name);
             }
-        }
-    }
-
-    pub(super) fn touch(&self, edits: &mut Edits<'_>, was: impl FnOnce(&mut Vec<u8>) -> bool) {
-        let mut name = Vec::new();
-        self.put(&mut name);
-        edits.touch(&name, was);
-    }
-
-    /// The element is new.
-    pub(super) fn touch_new(&self, edits: &mut Edits<'_>) {
-        if edits.notes_elements() {
-            self.touch(edits, |_| false);
         }
     }
 }

@@ -9,10 +9,11 @@ use super::lane::{FIRST_SEQUENCE, Lane};
 use super::name::Name;
 use super::settings::Settings;
 use super::state::State;
-use super::totals::Totals;
+use super::totals::{Gone, Totals};
 use super::workers::WorkerNames;
 use crate::edits::Edits;
 use crate::form::Form;
+use crate::spread::parts::RowName;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A queue.
@@ -281,8 +282,9 @@ impl Native {
         }
     }
 
-    /// Removes a message, whatever state it is in; returns true if it was there.
-    pub(super) fn remove(&mut self, id: MessageId, edits: &mut Edits<'_>) -> bool {
+    /// Removes a message, whatever state it is in, and counts it among those that have gone in this
+    /// way; returns true if it was there.
+    pub(super) fn remove(&mut self, id: MessageId, how: Gone, edits: &mut Edits<'_>) -> bool {
         let lane = self.lane(id.lane());
         let Some((record, entry)) = lane.message(id.sequence()) else { return false };
         let expire_ms = record.expire_ms();
@@ -297,6 +299,7 @@ impl Native {
         let removed = self.change_lane(id.lane(), |lane| lane.remove(id.sequence()));
         let Some(removed) = removed else { return false };
         self.body_bytes -= removed.body_bytes as u64;
+        *self.totals.gone(how) += 1;
         match &removed.entry {
             Some(entry) => self.entry_goes(id, entry, expire_ms),
             None => self.drop_note(expire_ms, id),
@@ -361,8 +364,6 @@ impl Native {
     /// The element of this name is about to change.
     #[inline]
     pub(super) fn touch(&self, name: &Name<'_>, edits: &mut Edits<'_>) {
-        if edits.notes_elements() {
-            name.touch(edits, |out| self.put_content(name, out));
-        }
+        name.touch(edits, |out| self.put_content(name, out));
     }
 }

@@ -11,6 +11,7 @@ use super::entry::Entry;
 use super::id::MessageId;
 use super::native::{Native, Queue};
 use super::state::State;
+use super::totals::Gone;
 use crate::edits::Edits;
 use basalt_stdx::varint;
 
@@ -88,8 +89,7 @@ impl Native {
     fn come_due(&mut self, id: MessageId, now_ms: u64, edits: &mut Edits<'_>) {
         match self.state_when_due(id, now_ms) {
             Came::Expired => {
-                self.remove(id, edits);
-                self.totals.expired += 1;
+                self.remove(id, Gone::Expired, edits);
             }
             Came::To(State::Dead) => self.bury(id, edits),
             Came::To(state) => {

@@ -23,6 +23,7 @@ use crate::error::DecodeError;
 use crate::form::{Form, FormRef};
 use crate::limits::FormLimits;
 use crate::spread::elements::{Spread, Visit, WalkPlace};
+use crate::spread::parts::Walk;
 use basalt_stdx::varint;
 use std::ops::Bound;
 
@@ -155,54 +156,34 @@ impl Native {
     }
 }
 
-/// A walk over the elements, which ends when enough have been seen.
-struct Walk<'a, 'v> {
-    native: &'a Native,
-    left: usize,
-    name: Vec<u8>,
-    content: Vec<u8>,
-    visit: &'a mut Visit<'v>,
-}
-
-impl Walk<'_, '_> {
-    /// Visits an element, which counts as this number; false if enough have been seen.
-    fn show(&mut self, name: &Name<'_>, weight: usize) -> bool {
-        self.name.clear();
-        self.content.clear();
-        name.put(&mut self.name);
-        self.native.put_content(name, &mut self.content);
-        (self.visit)(&self.name, &self.content);
-        self.left = self.left.saturating_sub(weight);
-        self.left > 0
+/// Parts of a walk over all elements; each returns false if enough have been seen.
+impl Native {
+    fn show(&self, name: &Name<'_>, weight: usize, walk: &mut Walk<'_, '_>) -> bool {
+        walk.show(name, weight, |out| self.put_content(name, out))
     }
 
-    fn blocks(&mut self, after: Option<(LaneNumber, u64)>) -> bool {
-        let native = self.native;
-        native.lanes.iter().zip(0..).all(|(lane, number)| {
-            let Some(number) = LaneNumber::new(number) else { return true };
+    fn walk_blocks(&self, after: Option<(LaneNumber, u64)>, walk: &mut Walk<'_, '_>) -> bool {
+        LaneNumber::all().all(|lane| {
             let from = match after {
-                Some((last, _)) if number < last => return true,
-                Some((last, first)) if number == last => Bound::Excluded(first),
+                Some((last, _)) if lane < last => return true,
+                Some((last, first)) if lane == last => Bound::Excluded(first),
                 _ => Bound::Unbounded,
             };
-            let mut blocks = lane.blocks.range((from, Bound::Unbounded));
+            let mut blocks = self.lane(lane).blocks.range((from, Bound::Unbounded));
             blocks.all(|(&first, block)| {
-                self.show(&Name::Block(number, first), block.live() as usize)
+                self.show(&Name::Block(lane, first), block.live() as usize, walk)
             })
         })
     }
 
     /// Entries of the messages from one on.
-    fn entries(&mut self, from: MessageId) -> bool {
-        let native = self.native;
-        let mut entries = native.entries_from(from);
-        entries.all(|(id, _)| self.show(&Name::Entry(id), 1))
+    fn walk_entries(&self, from: MessageId, walk: &mut Walk<'_, '_>) -> bool {
+        self.entries_from(from).all(|(id, _)| self.show(&Name::Entry(id), 1, walk))
     }
 
-    fn known(&mut self, after: Bound<&[u8]>) -> bool {
-        let native = self.native;
-        let mut known = native.known.range::<[u8], _>((after, Bound::Unbounded));
-        known.all(|(name, _)| self.show(&Name::Known(name), 1))
+    fn walk_known(&self, after: Bound<&[u8]>, walk: &mut Walk<'_, '_>) -> bool {
+        let mut known = self.known.range::<[u8], _>((after, Bound::Unbounded));
+        known.all(|(name, _)| self.show(&Name::Known(name), 1, walk))
     }
 }
 
@@ -216,24 +197,29 @@ impl Spread for Queue {
     }
 
     fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
-        let (name, content) = (Vec::new(), Vec::new());
-        let mut walk = Walk { native: self.native(), left: count.max(1), name, content, visit };
+        let (native, mut walk) = (self.native(), Walk::new(count, visit));
         let last = match &from {
             WalkPlace::After(last) => Name::of(last),
             _ => None,
         };
-        let all = MessageId::FIRST;
+        let (first, all) = (MessageId::FIRST, Bound::Unbounded);
         let goes_on = match last {
-            None => walk.blocks(None) && walk.entries(all) && walk.known(Bound::Unbounded),
-            Some(Name::Block(lane, first)) => {
-                walk.blocks(Some((lane, first)))
-                    && walk.entries(all)
-                    && walk.known(Bound::Unbounded)
+            None => {
+                native.walk_blocks(None, &mut walk)
+                    && native.walk_entries(first, &mut walk)
+                    && native.walk_known(all, &mut walk)
             }
-            Some(Name::Entry(id)) => walk.entries(id.next()) && walk.known(Bound::Unbounded),
-            Some(Name::Known(name)) => walk.known(Bound::Excluded(name)),
+            Some(Name::Block(lane, sequence)) => {
+                native.walk_blocks(Some((lane, sequence)), &mut walk)
+                    && native.walk_entries(first, &mut walk)
+                    && native.walk_known(all, &mut walk)
+            }
+            Some(Name::Entry(id)) => {
+                native.walk_entries(id.next(), &mut walk) && native.walk_known(all, &mut walk)
+            }
+            Some(Name::Known(name)) => native.walk_known(Bound::Excluded(name), &mut walk),
         };
-        if goes_on { WalkPlace::End } else { WalkPlace::After(walk.name) }
+        walk.end(goes_on)
     }
 
     fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool {

@@ -23,7 +23,27 @@ pub struct Totals {
     pub purged: u64,
 }
 
+/// How a message has left its queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Gone {
+    Acknowledged,
+    Expired,
+    Dropped,
+    Purged,
+}
+
 impl Totals {
+    /// How many have gone in this way.
+    #[inline]
+    pub(super) fn gone(&mut self, how: Gone) -> &mut u64 {
+        match how {
+            Gone::Acknowledged => &mut self.acknowledged,
+            Gone::Expired => &mut self.expired,
+            Gone::Dropped => &mut self.dropped,
+            Gone::Purged => &mut self.purged,
+        }
+    }
+
     pub(super) const ZERO: Totals = Totals {
         put: 0,
         delivered: 0,

@@ -21,6 +21,7 @@ use crate::form::{Form, FormRef};
 use crate::item::{Digits, Item};
 use crate::limits::FormLimits;
 use crate::spread::elements::{Spread, Visit, WalkPlace};
+use crate::spread::parts::{RowName, Walk};
 use basalt_stdx::varint;
 use std::ops::{Bound, RangeInclusive};
 
@@ -63,7 +64,9 @@ impl<'a> Name<'a> {
             _ => None,
         }
     }
+}
 
+impl RowName for Name<'_> {
     fn put(&self, out: &mut Vec<u8>) {
         match *self {
             Name::Node(first) => {
@@ -83,26 +86,16 @@ impl<'a> Name<'a> {
             }
         }
     }
-
-    fn touch(&self, edits: &mut Edits<'_>, was: impl FnOnce(&mut Vec<u8>) -> bool) {
-        let mut name = Vec::new();
-        self.put(&mut name);
-        edits.touch(&name, was);
-    }
 }
 
 /// A node is new.
 pub(super) fn touch_new_node(first: EntryId, edits: &mut Edits<'_>) {
-    if edits.notes_elements() {
-        Name::Node(first).touch(edits, |_| false);
-    }
+    Name::Node(first).touch_new(edits);
 }
 
 /// A group is new.
 pub(super) fn touch_new_group(name: &[u8], edits: &mut Edits<'_>) {
-    if edits.notes_elements() {
-        Name::Group(name).touch(edits, |_| false);
-    }
+    Name::Group(name).touch_new(edits);
 }
 
 /// What is about to change, or to go.
@@ -128,9 +121,7 @@ impl Native {
     }
 
     pub(super) fn touch_group(&self, name: &[u8], edits: &mut Edits<'_>) {
-        if edits.notes_elements() {
-            self.touch_name(&Name::Group(name), edits);
-        }
+        self.touch_name(&Name::Group(name), edits);
     }
 
     pub(super) fn touch_pending(
@@ -231,44 +222,26 @@ fn put_pending(group: &Group, pending: &Pending, out: &mut Vec<u8>) {
     Item::of(group.owner(pending).name()).put(out);
 }
 
-/// A walk over the elements, which ends when enough have been seen.
-struct Walk<'a, 'v> {
-    native: &'a Native,
-    left: usize,
-    name: Vec<u8>,
-    content: Vec<u8>,
-    visit: &'a mut Visit<'v>,
-}
-
-impl Walk<'_, '_> {
-    /// Visits an element, which counts as this number; false if enough have been seen.
-    fn show(&mut self, name: &Name<'_>, weight: usize) -> bool {
-        self.name.clear();
-        self.content.clear();
-        name.put(&mut self.name);
-        self.native.put_content(name, &mut self.content);
-        (self.visit)(&self.name, &self.content);
-        self.left = self.left.saturating_sub(weight);
-        self.left > 0
+/// Parts of a walk over all elements; each returns false if enough have been seen.
+impl Native {
+    fn show(&self, name: &Name<'_>, weight: usize, walk: &mut Walk<'_, '_>) -> bool {
+        walk.show(name, weight, |out| self.put_content(name, out))
     }
 
-    fn nodes(&mut self, after: Bound<EntryId>) -> bool {
-        let native = self.native;
-        let mut nodes = native.nodes.range((after, Bound::Unbounded));
-        nodes.all(|(&key, node)| self.show(&Name::Node(key), node.live() as usize))
+    fn walk_nodes(&self, after: Bound<EntryId>, walk: &mut Walk<'_, '_>) -> bool {
+        let mut nodes = self.nodes.range((after, Bound::Unbounded));
+        nodes.all(|(&key, node)| self.show(&Name::Node(key), node.live() as usize, walk))
     }
 
-    fn groups(&mut self, after: Bound<&[u8]>) -> bool {
-        let native = self.native;
-        let mut groups = native.groups.range::<[u8], _>((after, Bound::Unbounded));
-        groups.all(|(name, _)| self.show(&Name::Group(name), 1))
+    fn walk_groups(&self, after: Bound<&[u8]>, walk: &mut Walk<'_, '_>) -> bool {
+        let mut groups = self.groups.range::<[u8], _>((after, Bound::Unbounded));
+        groups.all(|(name, _)| self.show(&Name::Group(name), 1, walk))
     }
 
     /// What is pending in groups, in the order of their rows: short names before long ones.
-    fn pending(&mut self, after: Option<(&[u8], EntryId)>) -> bool {
-        let native = self.native;
+    fn walk_pending(&self, after: Option<(&[u8], EntryId)>, walk: &mut Walk<'_, '_>) -> bool {
         let mut groups: Vec<(&[u8], &Group)> =
-            native.groups.iter().map(|(name, group)| (&**name, group)).collect();
+            self.groups.iter().map(|(name, group)| (&**name, group)).collect();
         groups.sort_by_key(|(name, _)| (name.len(), *name));
         for (name, group) in groups {
             let first = match after {
@@ -280,7 +253,7 @@ impl Walk<'_, '_> {
                 _ => EntryId::MIN,
             };
             for (id, _) in group.pending(first..=EntryId::MAX) {
-                if !self.show(&Name::Pending(name, id), 1) {
+                if !self.show(&Name::Pending(name, id), 1, walk) {
                     return false;
                 }
             }
@@ -299,25 +272,30 @@ impl Spread for Stream {
     }
 
     fn visit_elements(&self, from: WalkPlace, count: usize, visit: &mut Visit<'_>) -> WalkPlace {
-        let (name, content) = (Vec::new(), Vec::new());
-        let mut walk = Walk { native: self.native(), left: count.max(1), name, content, visit };
+        let (native, mut walk) = (self.native(), Walk::new(count, visit));
         let last = match &from {
             WalkPlace::After(last) => Name::of(last),
             _ => None,
         };
+        let all = Bound::Unbounded;
         let goes_on = match last {
             None => {
-                walk.nodes(Bound::Unbounded) && walk.groups(Bound::Unbounded) && walk.pending(None)
+                native.walk_nodes(Bound::Unbounded, &mut walk)
+                    && native.walk_groups(all, &mut walk)
+                    && native.walk_pending(None, &mut walk)
             }
             Some(Name::Node(last)) => {
-                walk.nodes(Bound::Excluded(last))
-                    && walk.groups(Bound::Unbounded)
-                    && walk.pending(None)
+                native.walk_nodes(Bound::Excluded(last), &mut walk)
+                    && native.walk_groups(all, &mut walk)
+                    && native.walk_pending(None, &mut walk)
             }
-            Some(Name::Group(last)) => walk.groups(Bound::Excluded(last)) && walk.pending(None),
-            Some(Name::Pending(group, id)) => walk.pending(Some((group, id))),
+            Some(Name::Group(last)) => {
+                native.walk_groups(Bound::Excluded(last), &mut walk)
+                    && native.walk_pending(None, &mut walk)
+            }
+            Some(Name::Pending(group, id)) => native.walk_pending(Some((group, id)), &mut walk),
         };
-        if goes_on { WalkPlace::End } else { WalkPlace::After(walk.name) }
+        walk.end(goes_on)
     }
 
     fn put_content(&self, name: &[u8], out: &mut Vec<u8>) -> bool {
