@@ -1,6 +1,7 @@
 // What INFO says, once a second while somebody looks, and what it has said in the last five minutes.
 
 import { command, parseInfo } from "./client.js";
+import { renew } from "./renew.js";
 
 const PERIOD_MS = 1000;
 const SAMPLES_MAX = 300;
@@ -8,32 +9,24 @@ const SECTIONS = ["server", "clients", "memory", "persistence", "stats", "keyspa
 
 export const history = [];
 const watchers = new Set();
-let timer;
+const renewing = renew(PERIOD_MS, ask, () => watchers.size > 0);
 let last;
 
 /** Calls `watcher(info, history)` with each new state; returns what ends that. */
 export function watch(watcher) {
   watchers.add(watcher);
   if (last) watcher(last, history);
-  schedule(0);
+  renewing.now();
   return () => watchers.delete(watcher);
 }
 
-function schedule(ms) {
-  clearTimeout(timer);
-  timer = setTimeout(poll, ms);
-}
-
-async function poll() {
-  if (watchers.size === 0) return;
-  if (!document.hidden) {
-    try {
-      take(parseInfo(await command(["INFO", ...SECTIONS])), performance.now());
-    } catch (error) {
-      watchers.forEach((watcher) => watcher(undefined, history, error));
-    }
+async function ask() {
+  try {
+    take(parseInfo(await command(["INFO", ...SECTIONS])), performance.now());
+  } catch (error) {
+    watchers.forEach((watcher) => watcher(undefined, history, error));
+    throw error;
   }
-  if (watchers.size > 0) schedule(PERIOD_MS);
 }
 
 function take(info, now) {

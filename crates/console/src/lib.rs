@@ -66,6 +66,7 @@ pub const FILES: &[File] = &[
     file!("parts.js", SCRIPT),
     file!("plot.js", SCRIPT),
     file!("reference.js", SCRIPT),
+    file!("renew.js", SCRIPT),
     file!("style.css", STYLE),
     file!("tree.js", SCRIPT),
     file!("warnings.js", SCRIPT),

@@ -300,6 +300,58 @@ def what_happens_is_shown_as_it_happens(page):
     check(page, "a channel")
 
 
+# Counts requests of INFO, and how many are under way at once; `slow` and `failing` are what becomes of them.
+WATCH = """(() => {
+  const real = window.fetch;
+  let flying = 0;
+  Object.assign(window, { asked: 0, most: 0, slow: 0, failing: false, isHidden: false });
+  window.fetch = async (path, options) => {
+    if (!options?.body?.startsWith('["INFO"')) return real(path, options);
+    window.asked += 1;
+    window.most = Math.max(window.most, ++flying);
+    try {
+      await new Promise((done) => setTimeout(done, window.slow));
+      if (window.failing) throw new TypeError("failing");
+      return await real(path, options);
+    } finally { flying -= 1; }
+  };
+  Object.defineProperty(document, "hidden", { get: () => window.isHidden, configurable: true });
+  window.hide = (isHidden) => { window.isHidden = isHidden; document.dispatchEvent(new Event("visibilitychange")); };
+})()"""
+
+
+def asks_only_while_somebody_looks(page):
+    def asked_in(ms):
+        before = page.run("window.asked")
+        page.run(f"new Promise((done) => setTimeout(done, {ms}))")
+        return page.run("window.asked") - before
+
+    show(page, "overview")
+    page.run(WATCH)
+    assert asked_in(3500) >= 2
+    page.run("window.hide(true)")
+    asked_in(500)
+    assert asked_in(3000) == 0, "it asks though nobody sees it"
+    before = page.run("window.asked")
+    page.run("window.hide(false)")
+    page.until(f"window.asked > {before}", "it goes on when it is seen again")
+    page.run("window.slow = 1200; window.most = 0")
+    for name in ["storage", "overview", "storage", "overview"]:
+        show(page, name)
+        page.run("new Promise((done) => setTimeout(done, 300))")
+    assert page.run("window.most") == 1, "a request has overtaken another"
+    page.run("window.slow = 0; window.failing = true")
+    asked_in(1000)
+    seldom = asked_in(7000)
+    assert 1 <= seldom <= 3, f"{seldom} requests in 7 s that all fail"
+    page.run("window.failing = false; window.hide(false)")
+    page.until("document.querySelector('.tile')")
+    assert asked_in(3500) >= 2, "it does not come back"
+    check(page, "the overview, again")
+    page.open("about:blank")
+    page.open(f"{BASE}/")
+
+
 def deleting_asks_for_the_name(page):
     show(page, "keys?match=shared&key=t%3Ashared")
     page.click("Unlock editing")
@@ -362,7 +414,8 @@ def main():
         page.size(1280, 800)
         page.open(f"{BASE}/")
         tests = [each_page_in_each_form, types_of_values, keyboard_only, a_dangerous_command_asks, an_edit_conflict_shows_both_values,
-                 a_late_answer_takes_nothing_away, elements_are_edited_as_carefully, dead_messages_are_revived, what_happens_is_shown_as_it_happens, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
+                 a_late_answer_takes_nothing_away, elements_are_edited_as_carefully, dead_messages_are_revived, what_happens_is_shown_as_it_happens,
+                 asks_only_while_somebody_looks, deleting_asks_for_the_name, a_reader_changes_nothing, a_password_is_asked_for]
         for test in tests:
             test(page)
             print(f"{test.__name__}: ok", flush=True)

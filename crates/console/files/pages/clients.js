@@ -3,6 +3,7 @@
 import { button, check, field, fill, h, notice, table } from "../dom.js";
 import { bytes, duration } from "../format.js";
 import { command, session } from "../client.js";
+import { renew } from "../renew.js";
 import { confirm } from "../dialogs.js";
 
 const PERIOD_MS = 2000;
@@ -18,27 +19,23 @@ export function parseClients(text) {
 
 function render(root) {
   let clients = [];
-  let timer;
-  let isGone = false;
   const filter = h("input", { type: "search", "data-search": true, placeholder: "address, name, user or command", oninput: draw });
-  const follow = check("Renew every 2 s", true, () => load());
+  const follow = check("Renew every 2 s", true, () => renewing.now());
+  const renewing = renew(PERIOD_MS, load, () => follow.box.checked);
   const status = h("span.soft", { role: "status" });
   const body = h("div.panel");
   root.append(h("div.head", {}, h("h1", {}, "Clients"), status),
-    h("div.stack", {}, h("div.tools", {}, field("Filter", filter, true), follow, button("Renew", load)), body));
+    h("div.stack", {}, h("div.tools", {}, field("Filter", filter, true), follow, button("Renew", renewing.now)), body));
 
   async function load() {
-    clearTimeout(timer);
-    if (isGone) return;
     try {
       clients = parseClients(await command(["CLIENT", "LIST"]));
       // A table that is made again takes the focus from what is in it.
       if (!body.contains(document.activeElement)) draw();
     } catch (error) {
       fill(body, notice(error.message, "bad"));
+      throw error;
     }
-    clearTimeout(timer);
-    if (follow.box.checked && !isGone) timer = setTimeout(load, PERIOD_MS);
   }
   function draw() {
     const wanted = filter.value.toLowerCase();
@@ -79,6 +76,6 @@ function render(root) {
     draw();
     filter.focus();
   }
-  load();
-  return () => { isGone = true; clearTimeout(timer); };
+  renewing.now();
+  return () => renewing.stop();
 }

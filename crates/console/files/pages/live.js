@@ -6,6 +6,7 @@ import { follow } from "../feed.js";
 
 const SHOWN_MAX = 200;
 const AGAIN_MS = 1000;
+const AGAIN_LONGEST_MS = 30_000;
 const KINDS = { stream: "Stream", channel: "Channel", pattern: "Channels by pattern" };
 // What the server has refused for good.
 const FINAL = new Set([400, 401, 403, 404, 409]);
@@ -52,7 +53,8 @@ function render(root, params) {
     following = own;
     toggle.textContent = "Stop";
     fill(events, h("p.empty", {}, "Nothing has come yet."));
-    while (following === own) {
+    for (let failures = 0; following === own; failures += 1) {
+      const begun = performance.now();
       try {
         status.textContent = `Following ${name.value}`;
         await follow(path(), show, own.signal);
@@ -65,7 +67,9 @@ function render(root, params) {
         }
       }
       status.textContent = "The connection has ended; trying again";
-      await new Promise((done) => setTimeout(done, AGAIN_MS));
+      // One that has lasted is no failure.
+      if (performance.now() - begun > AGAIN_LONGEST_MS) failures = 0;
+      await new Promise((done) => setTimeout(done, Math.min(AGAIN_MS * 2 ** failures, AGAIN_LONGEST_MS)));
     }
   }
 

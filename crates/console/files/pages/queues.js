@@ -3,6 +3,7 @@
 import { bytes, count, duration } from "../format.js";
 import { button, check, field, fill, h, notice, table } from "../dom.js";
 import { command } from "../client.js";
+import { renew } from "../renew.js";
 import { show, toAddress, toWord } from "../bytes.js";
 
 const PERIOD_MS = 2000;
@@ -15,12 +16,12 @@ function render(root, params) {
   const db = Math.max(0, Number(params.get("db")) || 0);
   let names = [];
   let rows = [];
-  let timer;
   let isGone = false;
   let searches = 0;
   const filter = h("input", { type: "search", "data-search": true, placeholder: "name", oninput: draw });
   const database = h("input", { type: "number", min: "0", value: String(db), onchange: () => { location.hash = `#/queues?db=${Number(database.value)}`; } });
-  const follow = check("Renew every 2 s", true, () => measure());
+  const follow = check("Renew every 2 s", true, () => renewing.now());
+  const renewing = renew(PERIOD_MS, measure, () => follow.box.checked);
   const status = h("span.soft", { role: "status" });
   const body = h("div.panel");
   root.append(h("div.head", {}, h("h1", {}, "Queues"), status),
@@ -44,20 +45,18 @@ function render(root, params) {
     }
     names = all.slice(0, QUEUES_MAX).sort((one, other) => (show(one) < show(other) ? -1 : 1));
     status.textContent = cursor === "0" ? `${names.length} found` : `${names.length} found, there may be more`;
-    await measure();
+    renewing.now();
   }
   async function measure() {
-    clearTimeout(timer);
-    if (isGone) return;
-    if (!document.hidden) {
-      // One that has gone meanwhile is left out.
-      const stats = await Promise.all(names.map((name) => command(["Q.STAT", toWord(name)], { db }).catch(() => null)));
-      rows = names.map((name, at) => ({ name, stat: stats[at] })).filter((row) => row.stat?.messages !== undefined);
-      // A table that is made again takes the focus from what is in it.
-      if (!body.contains(document.activeElement)) draw();
-    }
-    clearTimeout(timer);
-    if (follow.box.checked && !isGone) timer = setTimeout(measure, PERIOD_MS);
+    const stats = await Promise.all(names.map((name) => command(["Q.STAT", toWord(name)], { db }).catch(unlessGone)));
+    rows = names.map((name, at) => ({ name, stat: stats[at] })).filter((row) => row.stat?.messages !== undefined);
+    // A table that is made again takes the focus from what is in it.
+    if (!body.contains(document.activeElement)) draw();
+  }
+  // One that has gone meanwhile, or is of another type now, is left out.
+  function unlessGone(error) {
+    if (error.status >= 400 && error.status < 500 && error.status !== 401) return null;
+    throw error;
   }
   function draw() {
     const fitting = rows.filter((row) => show(row.name).toLowerCase().includes(filter.value.toLowerCase()));
@@ -75,5 +74,5 @@ function render(root, params) {
     ], fitting));
   }
   search();
-  return () => { isGone = true; clearTimeout(timer); };
+  return () => { isGone = true; renewing.stop(); };
 }
