@@ -208,6 +208,19 @@ impl Front for HttpFront {
         self.respond_self(&own, Ending::OF_NO_REQUEST, out);
     }
 
+    fn unfinished_bytes_max(&self) -> usize {
+        self.settings.http.buffers_bytes_max
+    }
+
+    fn turn_away(&mut self, out: &mut Output) {
+        if let Some(feed) = &mut self.feed {
+            return feed.say_goodbye(out);
+        }
+        let text = "TRYAGAIN there is no room for more requests that are under way \
+                    (http-buffers-max): try again later";
+        self.dismiss(text, out);
+    }
+
     fn deliver(&mut self, message: Output, out: &mut Output) {
         if let Some(feed) = &mut self.feed {
             feed.deliver(&flat(message), out);

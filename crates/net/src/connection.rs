@@ -1,9 +1,10 @@
 //! HOT PATH
 //! One client's connection.
 
-use crate::buffers::BufferPool;
+use crate::buffers::{BUFFER_BYTES, BufferPool};
 use crate::front::{Beat, Next};
-use crate::input::Input;
+use crate::input::{Input, READ_BYTES};
+use crate::share::Share;
 use crate::stream::{ReadBytes, Stream};
 use crate::wire::Wire;
 use basalt_config::OutputLimit;
@@ -27,9 +28,19 @@ const SLICES_MAX: usize = 64;
 /// that do not read are each owed that much and one reply.
 pub(crate) const OWED_BYTES_PAUSE: usize = 16 << 20;
 
+/// Bytes that the client of a front may be owed before its further requests wait: such clients wait
+/// for the answer to a request before they send the next one, or send few ahead.
+const OWED_BYTES_PAUSE_OF_FRONTS: usize = 4 << 20;
+
+/// Bytes that one read takes. What a front makes of them holds up other clients.
+const READ_BYTES_MAX: usize = 256 << 10;
+
 /// Bytes that a client may be owed when a standing command of its front runs: what it is to be told
 /// next waits until it has taken what it was told before.
 const OWED_BYTES_STANDING: usize = 64 << 10;
+
+/// How long a request waits for room that others take.
+const CROWDED_MAX: Duration = Duration::from_secs(5);
 
 /// How long a connection that ends waits for its client to take the last replies.
 const CLOSING_MAX: Duration = Duration::from_secs(10);
@@ -42,6 +53,8 @@ pub(crate) struct Connection {
     /// How its requests and replies look.
     pub(crate) wire: Wire,
     pub(crate) input: Input,
+    /// Of what all clients of fronts hold, if it has one.
+    pub(crate) share: Option<Share>,
     /// Replies of this turn.
     pub(crate) output: Output,
     /// Replies of earlier turns that wait for the log or for the client, oldest first.
@@ -63,6 +76,10 @@ pub(crate) struct Connection {
     pub(crate) scheduled: bool,
     /// Since when it owes more than its soft limit.
     over_soft_limit_since: Option<Instant>,
+    /// Nothing is read, for there is no room for the rest of the request that its client has begun.
+    is_crowded: bool,
+    /// When that was first so for this request.
+    crowded_since: Option<Instant>,
     /// When it was first seen closing.
     closing_since: Option<Instant>,
     /// Its client has gone, and commands run for which nobody waits.
@@ -87,6 +104,17 @@ pub(crate) enum State {
     Dead,
 }
 
+/// Whether there is room for a request that has begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    /// There is.
+    Taken,
+    /// Nothing is read before there is.
+    NotYet,
+    /// There is none, and it is not waited for.
+    None,
+}
+
 /// What a read found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReadOutcome {
@@ -103,6 +131,7 @@ impl Connection {
             session,
             wire,
             input: Input::default(),
+            share: None,
             output: Output::new(),
             owed: VecDeque::new(),
             owed_earlier_bytes: 0,
@@ -114,6 +143,8 @@ impl Connection {
             blocked: false,
             scheduled: false,
             over_soft_limit_since: None,
+            is_crowded: false,
+            crowded_since: None,
             closing_since: None,
             is_parting: false,
         }
@@ -122,7 +153,11 @@ impl Connection {
     /// Reads what the socket has, at most what fits.
     pub(crate) fn read(&mut self, pool: &mut BufferPool) -> ReadOutcome {
         loop {
-            let room = self.input.room(pool);
+            let most = match self.share {
+                None => READ_BYTES_MAX,
+                Some(_) => READ_BYTES,
+            };
+            let room = self.input.room(most, pool);
             match self.stream.read(room) {
                 Ok(ReadBytes { count: 0, .. }) => return ReadOutcome::Closed,
                 Ok(ReadBytes { count, drained }) => {
@@ -321,7 +356,7 @@ impl Connection {
     /// Refuses the request that its client is sending if that takes too long; returns true if so.
     pub(crate) fn refuses_late_request(&mut self, now: Instant) -> bool {
         let unparsed = self.input.pending();
-        if self.state != State::Open || self.input.is_parsable() {
+        if self.state != State::Open || self.input.is_parsable() || self.is_crowded() {
             return false;
         }
         let Some(front) = self.wire.other() else { return false };
@@ -406,7 +441,54 @@ impl Connection {
 
     /// Nothing of it is to be parsed or run now.
     pub(crate) fn is_idle(&self) -> bool {
-        self.state != State::Open || self.owed_bytes() > OWED_BYTES_PAUSE
+        self.state != State::Open || self.owed_bytes() > self.owed_bytes_max() || self.is_crowded
+    }
+
+    /// Bytes that its client may be owed before its further requests wait for it to read.
+    #[inline]
+    pub(crate) fn owed_bytes_max(&self) -> usize {
+        match &self.share {
+            None => OWED_BYTES_PAUSE,
+            Some(share) if share.is_owed_too_much() => 0,
+            Some(_) => OWED_BYTES_PAUSE_OF_FRONTS,
+        }
+    }
+
+    /// Takes room for the rest of the request that its client has begun.
+    pub(crate) fn take_room(&mut self, now: Instant) -> Room {
+        let Some(share) = &mut self.share else { return Room::Taken };
+        let own = self.input.bytes_cut();
+        let held = share.input_of_others().saturating_add(own);
+        if self.wire.other().is_none_or(|front| held <= front.unfinished_bytes_max()) {
+            share.set_input(own);
+            self.is_crowded = false;
+            return Room::Taken;
+        }
+        self.is_crowded = true;
+        let since = *self.crowded_since.get_or_insert(now);
+        let has_begun_only = self.input.pending() <= BUFFER_BYTES;
+        if has_begun_only || now - since > CROWDED_MAX { Room::None } else { Room::NotYet }
+    }
+
+    /// It waits for room that others take.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.is_crowded && self.state == State::Open
+    }
+
+    /// Ends its turn: notes what it holds, if it has a front. What has come of a request whose rest
+    /// may be long in coming is kept in no more memory than it needs.
+    #[inline]
+    pub(crate) fn settle(&mut self, pool: &mut BufferPool) {
+        let owed_bytes = self.owed_bytes();
+        let Some(share) = &mut self.share else { return };
+        if self.input.wants_nothing() {
+            self.crowded_since = None;
+        }
+        if !self.readable && self.input.is_cut() {
+            self.input.compact(pool);
+        }
+        share.set_input(self.input.bytes_cut());
+        share.set_owed(owed_bytes);
     }
 
     /// There is something to read or to run, and nothing to wait for.

@@ -76,6 +76,19 @@ pub trait Front: ReplyForm {
         false
     }
 
+    /// Bytes that all clients of such fronts may have sent together of requests that are not wholly
+    /// there, or have not run. One whose request finds no room is turned away
+    /// ([`Front::turn_away`]).
+    fn unfinished_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
+    /// There is no room for the rest of its client's request, but there will be again: writes what
+    /// the client is told before the connection closes.
+    fn turn_away(&mut self, out: &mut Output) {
+        self.dismiss("TRYAGAIN too many requests are under way", out);
+    }
+
     /// How long its client may be silent, beside what the option `timeout` says.
     fn idle_max(&self) -> Option<Duration> {
         None

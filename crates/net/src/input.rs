@@ -19,6 +19,13 @@ use std::ops::Range;
 /// Largest buffer that a connection keeps while it is empty.
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
+/// How many times as large a buffer becomes for a request that is larger. What is not filled takes
+/// no memory, but each buffer that was too small does, until it is used again.
+const GROWTH: usize = 64;
+
+/// What one read of a large request adds, where memory is scarce.
+pub(crate) const READ_BYTES: usize = 64 << 10;
+
 /// Places of changed bytes, and bytes, for which a connection keeps room.
 const KEPT_ORIGINALS_MAX: usize = 64;
 const KEPT_ORIGINAL_BYTES_MAX: usize = 16 << 10;
@@ -26,7 +33,8 @@ const KEPT_ORIGINAL_BYTES_MAX: usize = 16 << 10;
 /// One connection's query buffer.
 #[derive(Debug, Default)]
 pub struct Input {
-    /// All of it is initialised; `filled` bytes of it are the client's.
+    /// `filled` bytes of it are the client's, the others are initialised. A large one has more
+    /// capacity than it is long: it becomes longer read by read, and the rest takes no memory.
     bytes: Vec<u8>,
     filled: usize,
     /// Where the first byte is that no command has consumed.
@@ -123,7 +131,31 @@ impl Input {
     /// Bytes of memory that it takes.
     #[inline]
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bytes.capacity()
+        self.bytes.len()
+    }
+
+    /// Whether a request is wholly there, or none has begun, as far as is known.
+    #[inline]
+    pub(crate) fn wants_nothing(&self) -> bool {
+        self.wanted == 0
+    }
+
+    /// Whether a part of a request is all that is there, in more memory than it needs.
+    pub(crate) fn is_cut(&self) -> bool {
+        let len = self.bytes.len();
+        self.wanted > 0 && len <= BUFFER_BYTES && len > self.pending()
+    }
+
+    /// Bytes of memory that it takes, and will by the next read if a part of a request is all that
+    /// is there.
+    pub(crate) fn bytes_cut(&self) -> usize {
+        if self.wanted == 0 {
+            return self.memory_bytes();
+        }
+        match self.target_bytes(self.bytes.capacity().max(BUFFER_BYTES)) {
+            ..=BUFFER_BYTES => self.pending(),
+            target => target.min(self.pending() + READ_BYTES).max(self.memory_bytes()),
+        }
     }
 
     /// Bytes not yet consumed.
@@ -216,21 +248,40 @@ impl Input {
         self.wanted = 0;
     }
 
-    /// Room to read into: enough for the request where parsing stands to get on, within reason.
-    pub(crate) fn room(&mut self, pool: &mut BufferPool) -> &mut [u8] {
-        if self.bytes.is_empty() {
-            self.bytes = pool.take();
-        }
-        if self.consumed > 0 {
+    /// Room to read into, `most` bytes at most: enough for the request where parsing stands to get
+    /// on, within reason.
+    pub(crate) fn room(&mut self, most: usize, pool: &mut BufferPool) -> &mut [u8] {
+        if self.bytes.len() < BUFFER_BYTES {
+            drop(self.expand(pool.take()));
+        } else if self.consumed > 0 {
             self.bytes.copy_within(self.consumed..self.filled, 0);
             self.filled -= self.consumed;
             self.consumed_is_gone();
         }
-        let target = self.target_bytes();
-        if target > self.bytes.len() {
-            self.bytes.resize(target, 0);
+        let target = self.target_bytes(self.bytes.capacity());
+        if target > self.bytes.capacity() {
+            let larger = pool.take_large(target).unwrap_or_else(|| Vec::with_capacity(target));
+            let old = self.expand(larger);
+            pool.give(old);
         }
-        &mut self.bytes[self.filled..]
+        let len = self.bytes.capacity().min(self.filled + most);
+        if len > self.bytes.len() {
+            self.bytes.resize(len, 0);
+        }
+        &mut self.bytes[self.filled..len]
+    }
+
+    /// Moves what is not consumed to a larger buffer; returns the one where it was.
+    fn expand(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
+        let pending = self.pending();
+        if buffer.len() < pending {
+            buffer.resize(pending, 0);
+        }
+        buffer[..pending].copy_from_slice(&self.bytes[self.consumed..self.filled]);
+        let old = std::mem::replace(&mut self.bytes, buffer);
+        self.filled = pending;
+        self.consumed_is_gone();
+        old
     }
 
     /// What is not consumed has moved to the front.
@@ -243,14 +294,16 @@ impl Input {
         }
     }
 
-    /// How large the buffer should be for the next read: at most twice what it is.
-    fn target_bytes(&self) -> usize {
-        let now = self.bytes.len();
+    /// How large a buffer of `now` bytes should be for the next read.
+    fn target_bytes(&self, now: usize) -> usize {
         let end = self.parsed.saturating_add(self.wanted);
-        if end > now {
-            // The client's word about a length is trusted one doubling at a time.
-            let most = (now * 2).max(self.filled + BUFFER_BYTES);
-            return end.clamp(self.filled + BUFFER_BYTES / 2, most);
+        if end > now && self.filled >= now / 2 {
+            // The client's word about a length is trusted one step at a time, and not before it has
+            // sent half of what there is room for. A body in chunks comes without a word, and would
+            // be moved at each of its reads.
+            let most = (now * GROWTH).max(self.filled + BUFFER_BYTES);
+            let least = self.filled + (BUFFER_BYTES / 2).max(now / 4);
+            return if end < least { most } else { end.min(most) };
         }
         let grows = self.filled == now || self.greedy && now < KEPT_BYTES_MAX;
         if grows { (now * 2).max(BUFFER_BYTES) } else { now }
@@ -259,7 +312,7 @@ impl Input {
     /// The client's bytes have been read into the room.
     #[inline]
     pub(crate) fn fill(&mut self, bytes: usize) {
-        self.greedy = bytes == self.bytes.len() - self.filled;
+        self.greedy = self.filled + bytes == self.bytes.capacity();
         self.filled += bytes;
         self.wanted = 0;
     }
@@ -269,11 +322,18 @@ impl Input {
     pub(crate) fn release(&mut self, pool: &mut BufferPool) {
         if self.consumed == self.filled && !self.bytes.is_empty() {
             (self.consumed, self.filled, self.parsed) = (0, 0, 0);
-            if self.bytes.len() == BUFFER_BYTES {
+            if self.bytes.capacity() == BUFFER_BYTES {
                 pool.give(std::mem::take(&mut self.bytes));
-            } else if self.bytes.len() > KEPT_BYTES_MAX {
-                self.bytes = Vec::new();
+            } else if self.bytes.capacity() > KEPT_BYTES_MAX {
+                pool.give_large(std::mem::take(&mut self.bytes));
             }
+        }
+    }
+
+    /// Its connection ends.
+    pub(crate) fn end(&mut self, pool: &mut BufferPool) {
+        if self.bytes.capacity() > KEPT_BYTES_MAX {
+            pool.give_large(std::mem::take(&mut self.bytes));
         }
     }
 
@@ -301,8 +361,10 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
+    const READ_MAX: usize = 256 << 10;
+
     fn feed(input: &mut Input, pool: &mut BufferPool, bytes: &[u8]) {
-        let room = input.room(pool);
+        let room = input.room(READ_MAX, pool);
         room[..bytes.len()].copy_from_slice(bytes);
         input.fill(bytes.len());
     }
@@ -348,21 +410,50 @@ mod tests {
         input.compact(&mut pool);
         assert_eq!((input.bytes(), input.bytes.len(), pool.idle_count()), (&b"cdef"[..], 4, 1));
         assert_eq!((input.consumed, input.parsed), (0, 2));
-        assert!(input.room(&mut pool).len() >= BUFFER_BYTES - 4);
+        assert!(input.room(READ_MAX, &mut pool).len() >= BUFFER_BYTES - 4);
         assert_eq!(input.bytes(), b"cdef");
         input.compact(&mut pool);
         input.want(1 << 30);
-        assert!(input.room(&mut pool).len() >= BUFFER_BYTES / 2);
+        assert!(input.room(READ_MAX, &mut pool).len() >= BUFFER_BYTES / 2);
     }
 
     #[test]
-    fn a_large_claim_is_believed_one_doubling_at_a_time() {
+    fn a_claim_alone_takes_no_memory() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        for _ in 0..100 {
+            feed(&mut input, &mut pool, b"abc");
+            input.want(512 << 20);
+            assert_eq!((input.is_cut(), input.bytes_cut()), (true, input.pending()));
+            input.compact(&mut pool);
+            assert_eq!((input.is_cut(), input.memory_bytes()), (false, input.pending()));
+        }
+        assert_eq!((input.bytes(), pool.idle_count()), (&b"abc".repeat(100)[..], 1));
+    }
+
+    #[test]
+    fn a_long_body_without_a_length_is_moved_now_and_then() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        let (mut moves, mut len) = (0, 0);
+        while input.filled < 32 << 20 {
+            input.want(input.filled + 4);
+            let room = input.room(READ_BYTES, &mut pool).len();
+            input.fill(room);
+            assert!(input.memory_bytes() <= input.filled.max(BUFFER_BYTES));
+            moves += usize::from(std::mem::replace(&mut len, input.bytes.capacity()) != len);
+        }
+        assert!(moves < 6, "{moves}");
+        assert_eq!(input.memory_bytes(), input.filled);
+    }
+
+    #[test]
+    fn a_large_claim_is_believed_one_step_at_a_time() {
         let (mut input, mut pool) = (Input::default(), BufferPool::default());
         let mut total = 0;
         while total < 1 << 20 {
             input.want(512 << 20);
-            let room = input.room(&mut pool).len();
-            assert!(input.bytes.len() <= 2 * total.max(BUFFER_BYTES) + BUFFER_BYTES);
+            let room = input.room(READ_MAX, &mut pool).len();
+            assert!(input.memory_bytes() <= total + READ_MAX);
+            assert!(input.bytes.capacity() <= 2 * GROWTH * total.max(BUFFER_BYTES));
             input.fill(room);
             total += room;
         }
@@ -438,7 +529,7 @@ mod tests {
     fn take(step: Step, input: &mut Input, model: &mut Model, pool: &mut BufferPool) {
         match step {
             Step::Read(bytes) => {
-                let room = input.room(pool);
+                let room = input.room(READ_MAX, pool);
                 assert!(!room.is_empty());
                 let bytes = bytes.min(room.len());
                 let news = (0..bytes).map(|at| (model.read + at) as u8);
@@ -502,7 +593,7 @@ mod tests {
     #[test]
     fn what_a_request_was_is_kept_until_all_of_it_has_run() {
         let (mut input, mut pool) = (Input::default(), BufferPool::default());
-        input.room(&mut pool)[..4].copy_from_slice(b"abcd");
+        input.room(READ_MAX, &mut pool)[..4].copy_from_slice(b"abcd");
         input.fill(4);
         input.keep(0..2);
         input.bytes_mut()[..2].fill(b'#');

@@ -26,6 +26,7 @@ pub mod listening;
 mod mailbox;
 mod reactor;
 mod relief;
+mod share;
 mod stream;
 mod threads;
 mod timers;

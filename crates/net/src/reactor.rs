@@ -2,9 +2,10 @@
 //! A network thread: one poll, its connections, its mailbox.
 
 use crate::buffers::BufferPool;
-use crate::connection::{Connection, State};
+use crate::connection::{Connection, Room, State};
 use crate::gather;
 use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnection};
+use crate::share::{Held, Share};
 use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
@@ -54,6 +55,8 @@ pub(crate) struct Reactor {
     /// Where messages of pub/sub for its connections are sent.
     sink: SinkId,
     pub(crate) pool: BufferPool,
+    /// What connections of fronts hold, those of all threads.
+    held: Arc<Held>,
     pub(crate) timers: Timers,
     /// Connections whose command found no room in the log.
     pub(crate) waiting_for_room: Vec<(ConnectionId, ShardSet)>,
@@ -103,6 +106,7 @@ impl Reactor {
             mailbox,
             sink,
             pool: BufferPool::default(),
+            held: Arc::default(),
             timers: Timers::new(Arc::clone(&server.env.clock)),
             waiting_for_room: Vec::new(),
             connections: Vec::new(),
@@ -121,6 +125,12 @@ impl Reactor {
             clock: Arc::clone(&server.env.clock),
             stopping: None,
         }
+    }
+
+    /// Has what its connections hold count together with what those of other threads do.
+    pub(crate) fn count_in(&mut self, held: &Arc<Held>) {
+        self.held = Arc::clone(held);
+        self.pool.count_in(held);
     }
 
     /// Serves connections until it is told to stop.
@@ -364,7 +374,9 @@ impl Reactor {
         let mut session = Session::new(client, no_password || front.lets_in());
         session.address = Address { sink: self.sink, place: index as u32 };
         session.speak(front.protocol());
-        self.connections[index] = Some(Connection::new(stream, wire, self.generation, session));
+        let mut connection = Connection::new(stream, wire, self.generation, session);
+        connection.share = is_of_front.then(|| Share::of(&self.held));
+        self.connections[index] = Some(connection);
         let counters = &turn.worker.counters;
         let accepted =
             if is_of_front { &counters.connections_of_fronts } else { &counters.connections };
@@ -615,6 +627,7 @@ impl Reactor {
 
     fn remove(&mut self, turn: &mut Turn, index: usize) {
         let Some(mut connection) = self.connections[index].take() else { return };
+        connection.input.end(&mut self.pool);
         if let Some(at) = connection.timer {
             let id = ConnectionId { index, generation: connection.generation };
             self.timers.cancel(at, id);
@@ -652,6 +665,7 @@ impl Reactor {
             return;
         }
         self.last_care = now;
+        self.pool.age();
         let now_ms = turn.worker.now_ms;
         let timeout_ms = turn.worker.settings.clients.idle_timeout_s * 1000;
         for index in 0..self.connections.len() {
@@ -660,6 +674,10 @@ impl Reactor {
             let idle_ms = now_ms.saturating_sub(active_ms);
             if idle_ms > 2000 {
                 connection.input.shrink();
+            }
+            if connection.is_crowded() {
+                self.make_room(turn, index);
+                continue;
             }
             let idle = connection.state == State::Open
                 && idle_ms > connection.idle_max_ms(timeout_ms)
@@ -670,6 +688,22 @@ impl Reactor {
                 | connection.beat(self.last_care)
                 || connection.owes()
             {
+                turn.finish(self, index);
+                self.after_turn(turn, index);
+            }
+        }
+    }
+
+    /// A client's request waits for room that others take: it goes on if there is some, and is
+    /// turned away if it has waited for too long.
+    #[cold]
+    fn make_room(&mut self, turn: &mut Turn, index: usize) {
+        let Some(connection) = &mut self.connections[index] else { return };
+        match connection.take_room(self.last_care) {
+            Room::Taken => self.schedule(index),
+            Room::NotYet => {}
+            Room::None => {
+                turn.turn_away(self, index);
                 turn.finish(self, index);
                 self.after_turn(turn, index);
             }

@@ -3,6 +3,7 @@
 use crate::mailbox::{Mailbox, Message, NewConnection};
 use crate::reactor::{MAILBOX, Reactor};
 use crate::relief::Relief;
+use crate::share::Held;
 use crate::turn::Turn;
 use basalt_dispatch::Dispatcher;
 use basalt_dispatch::Worker;
@@ -47,6 +48,7 @@ impl NetThreads {
     pub fn start(server: &Arc<Dispatcher>) -> io::Result<NetThreads> {
         let (runs, running) = channel();
         let (mut mailboxes, mut threads, mut loans) = (Vec::new(), Vec::new(), Vec::new());
+        let held = Arc::<Held>::default();
         let counters = server.counters.iter().zip(&server.stand_in_counters);
         for (number, (counters, stand_in_counters)) in counters.enumerate() {
             let poll = Poll::new()?;
@@ -54,6 +56,7 @@ impl NetThreads {
             let worker = Worker::new(server, Arc::clone(counters));
             let mut turn = Turn::new(Arc::clone(server), worker);
             let mut reactor = Reactor::new(poll, Arc::clone(&mailbox), server, stand_in_counters);
+            reactor.count_in(&held);
             loans.push(Arc::clone(&reactor.loan));
             let runs = runs.clone();
             let seed = server.env.entropy.seed();

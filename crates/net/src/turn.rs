@@ -7,7 +7,7 @@
 //! What a batch does with its requests is `basalt_dispatch::Batch`.
 
 use crate::beside::{Beside, OnLoan};
-use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, State};
+use crate::connection::{Connection, OWED_BYTES_PAUSE, ReadOutcome, Room, State};
 use crate::front::{Front, Next};
 use crate::input::Input;
 use crate::reactor::Reactor;
@@ -135,6 +135,7 @@ fn running(
     if connection.state != State::Open {
         return None;
     }
+    let owed_bytes_max = owed_bytes_max.min(connection.owed_bytes_max());
     let owed_bytes_max = owed_bytes_max.saturating_sub(connection.owed_earlier_bytes());
     let Connection { input, session, output, wire, .. } = connection;
     output.set_copied_bytes_max(copied_bytes_max);
@@ -362,9 +363,23 @@ impl Turn {
         }
     }
 
+    /// A client's next request is not wholly there: ends the connection if it holds too much.
     #[cold]
     fn check_query_limit(&mut self, reactor: &mut Reactor, index: usize) -> bool {
         let Some(connection) = &mut reactor.connections[index] else { return false };
+        let now = self.server.env.clock.now();
+        let mut room = connection.take_room(now);
+        if room != Room::Taken && reactor.pool.drop_large() {
+            room = connection.take_room(now);
+        }
+        match room {
+            Room::Taken => {}
+            Room::NotYet => return false,
+            Room::None => {
+                self.turn_away(reactor, index);
+                return false;
+            }
+        }
         let limit = self.worker.settings.clients.query_buffer_bytes_max;
         if connection.input.pending() > limit {
             self.worker.counters.query_limit_disconnections.add(1);
@@ -372,6 +387,19 @@ impl Turn {
             connection.state = State::Dead;
         }
         false
+    }
+
+    /// Has the front tell its client that there is no room for its request, after what came before
+    /// it, and hangs up.
+    #[cold]
+    pub(crate) fn turn_away(&mut self, reactor: &mut Reactor, index: usize) {
+        self.run(reactor);
+        let Some(connection) = &mut reactor.connections[index] else { return };
+        if connection.state == State::Open {
+            self.worker.counters.query_limit_disconnections.add(1);
+            connection.wire.front().turn_away(&mut connection.output);
+            connection.state = State::Closing;
+        }
     }
 
     /// Runs the batch; returns when that was done.
@@ -409,6 +437,7 @@ impl Turn {
         }
         connection.input.forget_originals();
         connection.input.release(&mut reactor.pool);
+        connection.settle(&mut reactor.pool);
         if connection.owes() && self.is_over_output_limit(connection) {
             connection.abandon_output();
         }

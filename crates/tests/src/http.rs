@@ -63,6 +63,24 @@ impl HttpClient {
         Ok(HttpClient { stream: BufReader::new(stream) })
     }
 
+    /// Another handle of the same connection, to send by.
+    ///
+    /// # Errors
+    /// There are no descriptors left.
+    pub fn try_clone(&self) -> io::Result<HttpClient> {
+        Ok(HttpClient { stream: BufReader::new(self.stream.get_ref().try_clone()?) })
+    }
+
+    /// How long a response may take to come, and bytes to go.
+    ///
+    /// # Errors
+    /// It is no time at all.
+    pub fn set_patience(&self, patience: Duration) -> io::Result<()> {
+        let stream = self.stream.get_ref();
+        stream.set_write_timeout(Some(patience))?;
+        stream.set_read_timeout(Some(patience))
+    }
+
     /// Sends bytes as they are.
     ///
     /// # Errors

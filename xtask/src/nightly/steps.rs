@@ -72,7 +72,7 @@ const TABLE: &[Line] = &[
     line("instructions", 0, Once, Check, &[Program("valgrind")], "cargo xtask instructions"),
     line("packages", 0, Once, Check, &[File("packaging/try.sh")], "packaging/try.sh"),
     line("added-command", 0, Once, Tests, &[], "BASALT_ADDED_COMMAND=full cargo test -p xtask --test added_command"),
-    line("hostile", 0, Once, Tests, &[], "BASALT_BIN={program} BASALT_HOSTILE=full cargo test -p basalt-tests --test it -- hostile::"),
+    line("hostile", 0, Once, Tests, &[], "BASALT_BIN={program} BASALT_HOSTILE=full cargo test -p basalt-tests --test it -- hostile:: --test-threads=1"),
     line("loom", 0, Once, Tests, &[], "RUSTFLAGS=--cfg=loom cargo test --release -p basalt-stdx --test loom"),
     line("miri-keyspace", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --lib"),
     line("miri-model", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --test model"),

@@ -20,6 +20,8 @@ const fn option(
 }
 
 const KIB: u64 = 1024;
+/// What the largest body needs beside itself: its head, and what is read at once.
+const BUFFERS_BESIDE_BODY: usize = 1 << 20;
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
@@ -88,8 +90,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "http-body-max",
         Kind::Memory { min: KIB, max: 512 * MIB },
-        "64mb",
+        "32mb",
         "Largest body of an HTTP request; `proto-max-bulk-len` limits it, too.",
+    ),
+    option(
+        "http-buffers-max",
+        Kind::Memory { min: MIB, max: 64 * GIB },
+        "48mb",
+        "Memory for requests by HTTP that are not wholly there, of all connections together; one \
+         that needs more is answered 503. There is always room for one of the largest.",
     ),
     option(
         "http-json-max",
@@ -195,6 +204,8 @@ pub struct HttpSettings {
     pub path_bytes_max: u16,
     /// `http-body-max`, or `proto-max-bulk-len` if that is less.
     pub body_bytes_max: usize,
+    /// `http-buffers-max`, or as much as one of the largest bodies needs, if that is more.
+    pub buffers_bytes_max: usize,
     /// `http-json-max`.
     pub json_bytes_max: usize,
     /// `http-head-timeout`.
@@ -228,6 +239,8 @@ impl HttpSettings {
         };
         let cors_origins = String::from_utf8_lossy(values.text("http-cors-origins"));
         let hosts = String::from_utf8_lossy(values.text("http-hosts"));
+        let body_bytes_max = bulk_bytes_max.min(values.number("http-body-max"));
+        let buffers_bytes_max: usize = values.number("http-buffers-max");
         HttpSettings {
             port: values.number("http-port"),
             bind: values.addresses("http-bind"),
@@ -239,7 +252,8 @@ impl HttpSettings {
             logins_max: values.number("http-logins-max"),
             head_bytes_max: values.number("http-head-max"),
             path_bytes_max: values.number("http-path-max"),
-            body_bytes_max: bulk_bytes_max.min(values.number("http-body-max")),
+            body_bytes_max,
+            buffers_bytes_max: buffers_bytes_max.max(body_bytes_max + BUFFERS_BESIDE_BODY),
             json_bytes_max: values.number("http-json-max"),
             head_time_max: Duration::from_secs(values.number("http-head-timeout")),
             body_rate_min: values.number("http-body-rate-min"),

@@ -15,6 +15,7 @@
 mod attack;
 mod attacks;
 mod data;
+pub mod front;
 mod scripts;
 mod web;
 

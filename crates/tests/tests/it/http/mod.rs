@@ -13,6 +13,7 @@ mod equality;
 mod examples;
 mod groups;
 mod guard;
+mod hostile;
 mod hust;
 mod limits;
 mod metrics;

@@ -82,6 +82,29 @@ fn messages_die_come_back_and_are_purged() {
     assert_eq!(http.ask("POST /v1/queues/s/messages", "", b"c").status, 409);
 }
 
+/// Messages come by priority and in their order. The lease of one that is not acknowledged ends: it
+/// comes again, also to a consumer that waits by then, and the old token stands for nothing.
+#[test]
+fn messages_come_in_their_order_and_again_when_their_lease_ends() {
+    let (_server, address) = start(&[]);
+    let mut http = client(address);
+    for (priority, body) in [(0, "a"), (5, "b"), (0, "c"), (5, "d"), (0, "e")] {
+        let put = format!("POST /v1/queues/q/messages?priority={priority}");
+        assert_eq!(http.ask(&put, "", body.as_bytes()).status, 201);
+    }
+    let all = http.ask("POST /v1/queues/q?op=get&count=9&lease_ms=300", "", b"").text();
+    let bodies: Vec<&str> =
+        all.split(r#""body":""#).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(bodies, ["b", "d", "a", "c", "e"], "{all}");
+    let old = between(&all, r#""token":""#, "\"");
+    // All leases end at the same time.
+    let again = http.ask("POST /v1/queues/q?op=get&wait=20", "", b"").text();
+    assert!(again.contains(r#""body":"b","deliveries":2"#), "{again}");
+    assert_eq!(http.ask(&format!("DELETE /v1/queues/q/messages/{old}"), "", b"").status, 404);
+    let rest = http.ask("POST /v1/queues/q?op=get&count=9&noack=1&wait=20", "", b"").text();
+    assert!(rest.find(r#""body":"a""#) < rest.find(r#""body":"e""#), "{rest}");
+}
+
 #[test]
 fn a_consumer_waits_for_a_message_and_not_for_ever() {
     let (server, address) = start(&[("http-wait-max", "1")]);
