@@ -28,6 +28,13 @@ fn crash_and_compare(seed: u64, checkpoint_at: Option<usize>) {
         commands.note(&command, &reply);
     }
     let mut reopened = server.reopen();
+    for settled in [&mut server, &mut reopened] {
+        // A change does what time has done. The housekeeping, a thread of each, does it at some
+        // time, and figures such as `dedup-names` show whether it has.
+        for key in KEYS {
+            settled.run(&["Q.CONFIG", "SET", key, "inflight-max", "77"]);
+        }
+    }
     let mut bytes = 0;
     for key in KEYS {
         for state in ["ready", "delayed", "leased", "dead"] {
