@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
+use basalt_tests::http::HttpClient;
 use basalt_tests::missing::leave_out;
 use basalt_tests::server::{Kind, Launch, Server, is_redis};
 
@@ -60,7 +61,7 @@ impl Drop for SmallDisk {
 }
 
 fn launch(dir: &Path, fsync: &str) -> Server {
-    let launch = Launch::new(Kind::Basalt).dir(dir).option("appendfsync", fsync);
+    let launch = Launch::new(Kind::Basalt).with_http().dir(dir).option("appendfsync", fsync);
     launch
         .option("journal-segment-size", "1mb")
         .allow_log("disk is full")
@@ -130,6 +131,16 @@ fn assert_kept(connection: &mut Connection, count: usize) {
     }
 }
 
+/// What the health checks say: this status for taking changes.
+fn assert_ready(server: &Server, status: u16) {
+    let address = server.http_address().expect("it was told a port");
+    let mut http = HttpClient::open(address).expect("it listens");
+    assert_eq!(http.ask("GET /health/live", "", b"").status, 200);
+    let ready = http.ask("GET /health/ready", "", b"");
+    assert_eq!(ready.status, status, "{}", ready.text());
+    assert_eq!(ready.text().contains("MISCONF"), status == 503, "{}", ready.text());
+}
+
 fn fill_and_recover(fsync: &str) {
     let Some(disk) = SmallDisk::mount() else { return };
     let dir = disk.path.join("data");
@@ -142,6 +153,7 @@ fn fill_and_recover(fsync: &str) {
     connection.run("SET spare value").expect("a reply");
     let ballast = disk.fill();
     let mut count = write_until_full(&mut connection, 100);
+    assert_ready(&server, 503);
     assert_kept(&mut connection, count);
     let removed = connection.run("DEL spare").expect("a reply");
     assert_eq!(removed, Value::Integer(1), "what makes room is accepted");
@@ -153,6 +165,7 @@ fn fill_and_recover(fsync: &str) {
         write_when_there_is_room(&mut connection, count);
         count += 1;
     }
+    assert_ready(&server, 200);
     // Full again, and killed while it is. Without `always` a kill may take what has not been
     // written, for which there may be no room.
     disk.fill();
