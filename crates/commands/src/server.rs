@@ -1,5 +1,6 @@
 //! Commands of the server family.
 
+mod acl;
 mod command;
 mod command_keys;
 mod config;
@@ -16,6 +17,20 @@ use basalt_call::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[
+    acl::ACL,
+    acl::ACL_CAT,
+    acl::ACL_DELUSER,
+    acl::ACL_DRYRUN,
+    acl::ACL_GENPASS,
+    acl::ACL_GETUSER,
+    acl::ACL_HELP,
+    acl::ACL_LIST,
+    acl::ACL_LOAD,
+    acl::ACL_LOG,
+    acl::ACL_SAVE,
+    acl::ACL_SETUSER,
+    acl::ACL_USERS,
+    acl::ACL_WHOAMI,
     command::COMMAND,
     command::COMMAND_COUNT,
     command::COMMAND_DOCS,

@@ -9,6 +9,7 @@ use crate::rewrite::{self, RewriteError};
 use crate::set::{PreparedSet, SetError, SetOrigin};
 use crate::settings::Settings;
 use crate::source::ConfigFile;
+use crate::users::UserDirective;
 use crate::values::Values;
 use basalt_stdx::glob::{self, Case, Pattern};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedGuard, RankedMutex};
@@ -33,6 +34,7 @@ pub struct Config {
     /// carried out, which is why it is not `current`: readers never wait for it.
     changing: RankedMutex<(), CHANGING_RANK>,
     file: Option<ConfigFile>,
+    users: Vec<UserDirective>,
 }
 
 #[derive(Debug, Clone)]
@@ -79,7 +81,17 @@ impl Config {
             version: AtomicU64::new(0),
             changing: RankedMutex::new(()),
             file,
+            users: Vec::new(),
         }
+    }
+
+    pub(crate) fn with_users(self, users: Vec<UserDirective>) -> Config {
+        Config { users, ..self }
+    }
+
+    /// The users that the configuration has defined when the server started.
+    pub fn users(&self) -> &[UserDirective] {
+        &self.users
     }
 
     /// The settings of this moment. Keep them, and ask again when [`Config::version`] has changed.
@@ -162,9 +174,18 @@ impl Config {
     /// [`RewriteError::NoFile`] without a file; otherwise what the file system said. The old file
     /// stays whole in every case.
     pub fn rewrite(&self) -> Result<(), RewriteError> {
+        self.rewrite_with_users(None)
+    }
+
+    /// CONFIG REWRITE that also has the file define these users, each by the words after `user`;
+    /// `None` leaves what it says of users.
+    ///
+    /// # Errors
+    /// Those of [`Config::rewrite`].
+    pub fn rewrite_with_users(&self, users: Option<&[Vec<Vec<u8>>]>) -> Result<(), RewriteError> {
         let _changing = self.changing.lock();
         let values = Arc::clone(&self.current.read().values);
-        rewrite::rewrite(self.file.as_ref().ok_or(RewriteError::NoFile)?, &values)
+        rewrite::rewrite(self.file.as_ref().ok_or(RewriteError::NoFile)?, &values, users)
     }
 
     pub(crate) fn publish(&self, snapshot: Snapshot, _changing: &RankedGuard<'_, ()>) {

@@ -592,7 +592,7 @@ fn run_parked(
     let incoming =
         Incoming { prepared: &request.prepared, buffer: &request.bytes, words: &request.words };
     let mut reply = Output::new();
-    let mut admission = Admission::of(server, worker, &session);
+    let mut admission = Admission::of(server, worker, &mut session);
     match execute(server, worker, &mut session, incoming, &mut admission, &mut reply) {
         Flow::Done | Flow::Close => return Some(Served { reply, gate: session.gate.take() }),
         // It is parked again.

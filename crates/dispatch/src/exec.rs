@@ -8,6 +8,7 @@
 //! again. After that nothing waits. The replies stand in the order of the commands, whatever ran
 //! last. [`super::claims`] says which partitions and which databases that are, and what runs last.
 
+use super::access;
 use super::claims::{Plan, Step};
 use super::dispatcher::Dispatcher;
 use super::events;
@@ -295,7 +296,11 @@ impl Runner<'_> {
         reply: &mut Reply<'_>,
     ) {
         let command = self.server.commands.table.command(step.id);
+        self.session.renew_rights(&self.server.access);
+        let permitted =
+            access::permit_queued(self.server, self.worker, self.session, command, &step.args);
         let result = match transaction {
+            _ if permitted.is_err() => permitted.map(|()| Flow::Done),
             Some(transaction) => {
                 let keys = &plan.claims.keys[step.keys.clone()];
                 self.run_in_turn(step, keys, transaction, reply)

@@ -1,6 +1,7 @@
 //! HOT PATH
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
+use super::access;
 use super::admission::Admission;
 use super::copies;
 use super::dispatcher::Dispatcher;
@@ -101,7 +102,7 @@ fn run_and_reply(
     };
     let call = server.commands.call(id);
     let request = Request { server, id, call, buffer, words, prepared };
-    if let Err(error) = admit(&request, *admission) {
+    if let Err(error) = admit(&request, worker, session, *admission) {
         let flow = refuse(server, worker, session, Some(id), error, &mut reply);
         // An EXEC that is refused ends the transaction.
         *admission = Admission::of(server, worker, session);
@@ -347,15 +348,23 @@ fn runs_again(flow: &Flow) -> bool {
     }
 }
 
-/// Whether the command may run at all: arity, authentication, memory.
+/// Whether the command may run at all: arity, authentication, rights, memory.
 #[inline(always)]
-fn admit(request: &Request<'_>, admission: Admission) -> Result<(), CommandError> {
+fn admit(
+    request: &Request<'_>,
+    worker: &Worker,
+    session: &Session,
+    admission: Admission,
+) -> Result<(), CommandError> {
     let call = request.call;
     if !call.accepts_words(request.words.len()) {
         return Err(CommandError::wrong_arity(request.command().spec.name));
     }
     if !call.for_anybody && admission.has(Admission::UNAUTHENTICATED) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
+    }
+    if admission.has(Admission::RESTRICTED) {
+        access::admit(request, worker, session)?;
     }
     if call.takes_memory && admission.has(Admission::OUT_OF_MEMORY) {
         return Err(CommandError::OUT_OF_MEMORY);

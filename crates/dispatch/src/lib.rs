@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod admission;
 mod batch;
 mod budget;

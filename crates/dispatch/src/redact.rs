@@ -15,6 +15,7 @@ pub(crate) fn redact<'a>(
     let mut words: Vec<&[u8]> = words.collect();
     match secrets {
         Secrets::AllWords => words[1..].fill(REDACTED),
+        Secrets::AfterSubcommand => words.iter_mut().skip(2).for_each(|word| *word = REDACTED),
         Secrets::AfterAuth => {
             let is_auth = |word: &&[u8]| word.eq_ignore_ascii_case(b"auth");
             if let Some(at) = words.iter().position(is_auth) {

@@ -381,6 +381,7 @@ impl Worker {
         if version != self.settings_version {
             self.settings_version = version;
             self.settings = server.config.settings();
+            server.access.follow(&self.settings);
             self.times_every_command = times_every_command(&self.settings);
             self.listen_for_events();
         }

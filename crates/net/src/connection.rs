@@ -416,6 +416,12 @@ impl Connection {
     }
 
     /// Its client has gone, and it may still have commands to run.
+    /// Whether it is to be closed: it was killed, or its user has lost a right to what it has
+    /// subscribed to.
+    pub(crate) fn is_to_go(&mut self, server: &Server) -> bool {
+        self.session.client.is_killed() || self.session.has_lost_channels(&server.access)
+    }
+
     pub(crate) fn is_parting(&self) -> bool {
         self.is_parting
     }

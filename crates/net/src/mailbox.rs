@@ -91,6 +91,14 @@ impl Mailbox {
         }
     }
 
+    /// Has the thread look at all its connections: once for all who ask for it together.
+    fn send_sweep(&self) {
+        let is_sent = matches!(self.messages.lock().last(), Some(Message::Sweep));
+        if !is_sent {
+            self.send(Message::Sweep);
+        }
+    }
+
     /// Takes all messages.
     pub(crate) fn take(&self) -> Vec<Message> {
         std::mem::take(&mut *self.messages.lock())
@@ -146,7 +154,7 @@ pub(crate) struct ConnectionHandle {
 
 impl Wake for ConnectionHandle {
     fn sweep(&self) {
-        self.mailbox.send(Message::Sweep);
+        self.mailbox.send_sweep();
     }
 
     fn run_again(&self) {

@@ -370,8 +370,8 @@ impl Reactor {
             now_ms: turn.worker.now_ms,
             wake: Box::new(ConnectionHandle { mailbox: Arc::clone(&self.mailbox), connection }),
         });
-        let no_password = turn.worker.settings.clients.password.is_none();
-        let mut session = Session::new(client, no_password || front.lets_in());
+        let rights = server.access.rights_of_new_client(front.lets_in());
+        let mut session = Session::new(client, rights);
         session.address = Address { sink: self.sink, place: index as u32 };
         session.speak(front.protocol());
         let mut connection = Connection::new(stream, wire, self.generation, session);
@@ -580,7 +580,7 @@ impl Reactor {
 
     fn after_turn(&mut self, turn: &mut Turn, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
-        let is_killed = connection.session.client.is_killed() && !connection.is_parting();
+        let is_killed = connection.is_to_go(&turn.server) && !connection.is_parting();
         if connection.state == State::Dead || is_killed {
             return self.bury(turn, index);
         }
@@ -648,8 +648,8 @@ impl Reactor {
 
     fn sweep(&mut self, turn: &mut Turn) {
         for index in 0..self.connections.len() {
-            if let Some(connection) = &self.connections[index]
-                && connection.session.client.is_killed()
+            if let Some(connection) = &mut self.connections[index]
+                && connection.is_to_go(&turn.server)
             {
                 self.bury(turn, index);
             }

@@ -7,6 +7,7 @@ use crate::error::CommandError;
 use crate::hand_over::{Asked, Served, Slot};
 use crate::session::ParkedCommand;
 use crate::transaction::Queue;
+use basalt_acl::DEFAULT_USER;
 use basalt_engine::{Engine, LockWait, Waiter, WatchMark};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
@@ -31,6 +32,8 @@ pub struct ClientHandle {
     pub connected_ms: u64,
     /// Names that the client gave itself.
     pub names: RankedMutex<ClientNames>,
+    /// Who its client is.
+    pub(crate) user: RankedMutex<Arc<[u8]>>,
     /// When it last sent something, in unix milliseconds.
     pub active_ms: AtomicU64,
     /// Selected database.
@@ -178,6 +181,7 @@ impl Clients {
             fd: new.fd,
             connected_ms: new.now_ms,
             names: RankedMutex::default(),
+            user: RankedMutex::new(Arc::from(DEFAULT_USER)),
             active_ms: AtomicU64::new(new.now_ms),
             db: AtomicU8::new(0),
             protocol: AtomicU8::new(2),
@@ -258,6 +262,13 @@ impl ClientHandle {
             engine.stop_waiting_soon(self.id, command.waiting.places, wait);
         }
         self.wake.sweep();
+    }
+
+    /// Its user has changed: has its thread look at what it has subscribed to.
+    pub fn review_subscriptions(&self) {
+        if self.is_subscribed() {
+            self.wake.sweep();
+        }
     }
 
     /// Its command waits for keys.

@@ -10,8 +10,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod announce;
 pub mod args;
+mod client_line;
 pub mod clients;
 pub mod collection_target;
 pub mod draws;

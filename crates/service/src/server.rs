@@ -1,5 +1,6 @@
 //! What all connections share.
 
+use crate::access::Access;
 use crate::announce::Announcer;
 use crate::clients::Clients;
 use crate::error::CommandError;
@@ -46,6 +47,8 @@ pub struct Server {
     pub config: Arc<Config>,
     /// Names and specs of the commands.
     pub table: Arc<CommandTable>,
+    /// The users, and what was denied to them.
+    pub access: Access,
     /// The connected clients.
     pub clients: Clients,
     /// Whether commands have to be looked at more closely.
@@ -127,6 +130,7 @@ impl Server {
         Server {
             engine,
             env: env.clone(),
+            access: Access::new(Arc::clone(&table), &config.settings()),
             config,
             table,
             clients: Clients::default(),
@@ -247,6 +251,7 @@ impl Server {
     /// Sets what INFO counts to zero (`CONFIG RESETSTAT`).
     pub fn reset_statistics(&self) {
         self.all_counters().for_each(|counters| counters.reset());
+        self.access.reset_denials();
         self.rejected_connections.store(0, Ordering::Relaxed);
         self.refused_connections.store(0, Ordering::Relaxed);
         self.barred_connections.store(0, Ordering::Relaxed);

@@ -1,12 +1,12 @@
 //! HOT PATH
 //! The state of one connection that commands see and change.
 
+use crate::access::{Access, Rights};
 use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
 use crate::hand_over::Served;
 use crate::prepared::Prepared;
 use crate::transaction::Queue;
-use basalt_config::Settings;
 use basalt_engine::{
     Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
 };
@@ -26,8 +26,8 @@ pub struct Session {
     pub db: u8,
     /// The protocol that it speaks.
     pub protocol: Protocol,
-    /// It has proved who it is, or did not have to when it connected.
-    pub authenticated: bool,
+    /// Who its client is, and what it may do.
+    pub rights: Rights,
     /// Whether its reads count as uses of keys.
     pub touch: Touch,
     /// What becomes of its replies.
@@ -76,7 +76,7 @@ pub struct ParkedCommand {
     prepared: Prepared,
     db: u8,
     protocol: Protocol,
-    authenticated: bool,
+    rights: Rights,
     touch: Touch,
     durability: Durability,
     /// Where it waits, and how long.
@@ -115,12 +115,12 @@ pub type SessionResult = Result<Flow, CommandError>;
 
 impl Session {
     /// A new connection.
-    pub fn new(client: Arc<ClientHandle>, authenticated: bool) -> Session {
+    pub fn new(client: Arc<ClientHandle>, rights: Rights) -> Session {
         Session {
             client,
             db: 0,
             protocol: Protocol::Resp2,
-            authenticated,
+            rights,
             touch: Touch::Yes,
             replies: Replies::On,
             insists: false,
@@ -263,10 +263,26 @@ impl Session {
         self.client.protocol.store(version, Ordering::Relaxed);
     }
 
-    /// Whether it may run commands that need authentication, if a password is configured at all.
+    /// From here on its client is another user, or is so again.
+    pub fn log_in(&mut self, rights: Rights) {
+        self.client.show_user(rights.user());
+        self.rights = rights;
+    }
+
+    /// Has its rights be those of now.
     #[inline]
-    pub fn is_admitted(&self, settings: &Settings) -> bool {
-        self.authenticated || settings.clients.password.is_none()
+    pub fn renew_rights(&mut self, access: &Access) {
+        if !self.rights.is_of(access.version()) {
+            self.rights.renew(access);
+        }
+    }
+
+    /// Whether it has subscribed to something that its user may no longer use. Asked again and
+    /// again, it costs a comparison.
+    #[inline]
+    pub fn has_lost_channels(&mut self, access: &Access) -> bool {
+        let held = self.subscriptions.as_deref();
+        held.is_some_and(|held| self.rights.have_lost(held, access))
     }
 }
 
@@ -283,14 +299,14 @@ impl ParkedCommand {
             words.push(Arg { start: bytes.len(), len: word.len() });
             bytes.extend_from_slice(word);
         }
-        let Session { db, protocol, authenticated, touch, .. } = *session;
+        let Session { db, protocol, touch, .. } = *session;
         ParkedCommand {
             bytes,
             words,
             prepared,
             db,
             protocol,
-            authenticated,
+            rights: session.rights.clone(),
             touch,
             durability: session.gate.durability(),
             waiting,
@@ -299,7 +315,7 @@ impl ParkedCommand {
 
     /// The client as the command sees it, for a thread that is not the client's; and the request.
     pub fn unpack(self, client: &Arc<ClientHandle>) -> (Session, OwnedRequest) {
-        let mut session = Session::new(Arc::clone(client), self.authenticated);
+        let mut session = Session::new(Arc::clone(client), self.rights);
         session.db = self.db;
         session.protocol = self.protocol;
         session.touch = self.touch;

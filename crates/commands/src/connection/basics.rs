@@ -156,7 +156,7 @@ fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionR
     }
     session.select(0);
     session.speak(Protocol::Resp2);
-    session.authenticated = ctx.settings.clients.password.is_none();
+    session.log_in(ctx.server.access.rights_of_new_client(false));
     session.touch = Touch::Yes;
     if session.replies == Replies::Off {
         session.replies = Replies::On;

@@ -4,6 +4,7 @@ use super::{INT, LONG, MIB, PERMISSION};
 use crate::option::{Group, Kind, OptionSpec, effective};
 use crate::value::{OutputLimits, Secret};
 use crate::values::Values;
+use std::path::PathBuf;
 
 const fn option(
     name: &'static str,
@@ -75,18 +76,20 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Keys that Redis remembers for client-side caching.",
     )
     .accepted("client-side caching is not offered"),
-    option("acllog-max-len", LONG, "128", "Entries kept of refused commands.")
-        .accepted("there is no ACL log"),
-    option("aclfile", Kind::Text, "", "File with the users and their rights.")
-        .immutable()
-        .accepted("users are not read from a file; set requirepass"),
+    option("acllog-max-len", LONG, "128", "Entries that ACL LOG keeps of what was denied."),
+    option(
+        "aclfile",
+        Kind::Text,
+        "",
+        "File with the users and their rights, read at start and by ACL LOAD, written by ACL SAVE.",
+    )
+    .immutable(),
     option(
         "acl-pubsub-default",
         Kind::Enum(&["allchannels", "resetchannels"]),
         "resetchannels",
-        "Channels that a new user may use.",
-    )
-    .accepted("there is only the default user"),
+        "Channels that a new user or selector may use: all, or none until a rule says so.",
+    ),
     option("hide-user-data-from-log", Kind::Bool, "no", "Keep clients' data out of crash reports.")
         .accepted("clients' data is never logged"),
 ];
@@ -114,6 +117,12 @@ pub struct ClientSettings {
     /// How often `requirepass` has changed since the start: what was granted for a password ends
     /// with it, even if it comes back.
     pub password_changes: u64,
+    /// `acllog-max-len`.
+    pub acl_log_entries_max: usize,
+    /// `aclfile`.
+    pub acl_file: Option<PathBuf>,
+    /// `acl-pubsub-default` is `allchannels`.
+    pub new_users_have_all_channels: bool,
     /// `client-query-buffer-limit`.
     pub query_buffer_bytes_max: usize,
     /// `client-output-buffer-limit`.
@@ -131,6 +140,9 @@ impl ClientSettings {
             idle_timeout_s: values.number("timeout"),
             password: values.secret("requirepass"),
             password_changes: 0,
+            acl_log_entries_max: values.number("acllog-max-len"),
+            acl_file: values.path("aclfile"),
+            new_users_have_all_channels: values.word("acl-pubsub-default") == "allchannels",
             query_buffer_bytes_max: values.number("client-query-buffer-limit"),
             output_limits: values.output_limits("client-output-buffer-limit"),
             debug_command: permission(values.word("enable-debug-command")),

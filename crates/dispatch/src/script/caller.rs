@@ -7,6 +7,7 @@
 use super::super::dispatcher::Dispatcher;
 use super::Publication;
 use super::invocation::Invocation;
+use crate::access;
 use crate::keys::{add_keys, key_session};
 use crate::outcome::fail;
 use crate::queue::shards_of;
@@ -166,6 +167,8 @@ impl<'a, 't> Caller<'a, 't> {
         if flags.has(Flag::Noscript) || is_foreign {
             return Err(NOT_ALLOWED);
         }
+        access::permit_called(self.server, self.worker, self.session, command, args)
+            .map_err(because)?;
         let may_replicate = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
         if may_replicate && self.invocation.is_read_only() {
             return Err(READ_ONLY);
@@ -353,7 +356,8 @@ impl Host for Caller<'_, '_> {
 
     fn may_call(&self, words: &Words) -> Option<bool> {
         let args = Args::new(words.bytes(), words.words());
-        (!args.is_empty() && self.find(&args).is_ok()).then_some(true)
+        let command = if args.is_empty() { None } else { self.find(&args).ok() };
+        command.map(|command| self.session.rights.check(command, &args).is_ok())
     }
 }
 

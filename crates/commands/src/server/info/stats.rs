@@ -68,6 +68,11 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     lines.put("pubsub_patterns", pubsub.count(Kind::Pattern));
     lines.put("pubsubshard_channels", pubsub.count(Kind::ShardChannel));
     lines.put_all(NONE, 0);
+    let denials = server.access.denials();
+    lines.put("acl_access_denied_auth", denials.auth.load(Relaxed));
+    lines.put("acl_access_denied_cmd", denials.command.load(Relaxed));
+    lines.put("acl_access_denied_key", denials.key.load(Relaxed));
+    lines.put("acl_access_denied_channel", denials.channel.load(Relaxed));
     lines.put("total_changes", sum(|own| &own.changes));
     lines.put("total_cold_reads", sum(|own| &own.cold_reads));
     lines.put("total_event_loop_turns", sum(|own| &own.turns));
