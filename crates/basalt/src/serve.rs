@@ -13,7 +13,7 @@ use crate::logging;
 use crate::reserve::Reserve;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
-use basalt_config::{ColdTierKind, Loaded, Settings};
+use basalt_config::{ColdTierKind, Config, Loaded, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
 use basalt_env::{DirectoryLock, Disk, Env, RealDisk};
@@ -80,6 +80,14 @@ pub enum ServeError {
     /// The cold tier cannot be opened.
     #[error("cannot open the data: {0}")]
     Cold(#[from] ColdError),
+    /// The users cannot be defined as the configuration says.
+    #[error("{place}: user: {reason}")]
+    Users {
+        /// The directive or the file.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The system refused something.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -134,6 +142,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         dir: dir.clone(),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
+    define_users(&server)?;
     http.serve(&server);
     let reporter = Reporter::start(&server)?;
     let net = NetThreads::start(&server)?;
@@ -320,6 +329,22 @@ fn new_server(
     let count = commands.table.all().len();
     let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
     Dispatcher::new(Arc::clone(engine), config, commands, counters, Box::new(host))
+}
+
+/// Defines the users of the configuration, or those of the file of users.
+fn define_users(server: &Server) -> Result<(), ServeError> {
+    let (settings, users) = (server.config.settings(), server.config.users());
+    let directives: Vec<_> = users.iter().map(|user| user.words.clone()).collect();
+    if !directives.is_empty() {
+        server.access.define_all(&settings, &directives).map_err(|(index, reason)| {
+            ServeError::Users { place: users[index].place.to_string(), reason }
+        })?;
+    }
+    let Some(path) = &settings.clients.acl_file else { return Ok(()) };
+    let place = path.display().to_string();
+    let wrong = |reason: String| ServeError::Users { place: place.clone(), reason };
+    let text = Config::read_acl_file(path).map_err(|error| wrong(error.to_string()))?;
+    server.access.load(&settings, (&place, &text)).map_err(|error| wrong(error.to_string()))
 }
 
 /// Waits for the end, sampling meanwhile.

@@ -15,6 +15,7 @@ use basalt_pubsub::Serial;
 use basalt_resp::{Output, RequestLimits};
 use basalt_service::error::CommandError;
 use basalt_service::push::{Delivery, Receipt};
+use basalt_service::server::Server;
 use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
 use std::collections::VecDeque;
@@ -594,9 +595,13 @@ mod tests {
     use crate::buffers::BufferPool;
     use crate::stream::{Hoarding, Stream};
     use crate::wire::Wire;
+    use basalt_config::Config;
+    use basalt_service::access::Access;
     use basalt_service::clients::{Clients, NewClient, Wake};
     use basalt_service::hand_over::Served;
     use basalt_service::session::Session;
+    use basalt_spec::CommandTable;
+    use std::sync::Arc;
 
     #[derive(Debug)]
     struct Nobody;
@@ -614,7 +619,11 @@ mod tests {
         let wake = Box::new(Nobody);
         let fd = stream.fd();
         let new = NewClient { front: None, address, local_address, fd, now_ms: 0, wake };
-        Connection::new(stream, Wire::default(), 1, Session::new(Clients::default().add(new), true))
+        let table = CommandTable::new([]).expect("nothing is wrong with no command");
+        let access = Access::new(Arc::new(table), &Config::default().settings());
+        let rights = access.rights_of_new_client(true);
+        let session = Session::new(Clients::default().add(new), rights);
+        Connection::new(stream, Wire::default(), 1, session)
     }
 
     /// Nothing but the stream itself can tell that it has more: the socket is empty, and its poll
