@@ -1,0 +1,23 @@
+//! Users and their rights: every command without its category, a naive model, and redis-server.
+
+mod categories;
+mod differential;
+mod model;
+mod rows;
+
+use crate::harness::TestServer;
+use basalt_resp::Value;
+
+/// Makes the connection one of a user with these rules.
+fn log_in(server: &mut TestServer, name: &str, rules: &[&str]) {
+    let words: Vec<&[u8]> = rules.iter().map(|rule| rule.as_bytes()).collect();
+    let access = &server.server.access;
+    access.set_user(&server.worker.settings, name.as_bytes(), &words).expect("they are rules");
+    let rights = access.authenticate(name.as_bytes(), b"").expect("the user is on");
+    server.session.log_in(rights);
+}
+
+/// Whether a reply says that something is not permitted.
+fn is_denied(reply: &Value) -> bool {
+    matches!(reply, Value::Error(text) if text.starts_with(b"NOPERM "))
+}
