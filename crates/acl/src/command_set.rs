@@ -1,6 +1,7 @@
 //! The commands that a selector permits, and the rules that have led to them.
 
 use crate::rules::RuleError;
+use crate::selector::is_word;
 use basalt_spec::{Category, Command, CommandId, CommandTable, Flag};
 use std::collections::BTreeMap;
 
@@ -113,7 +114,9 @@ impl CommandSet {
         if command.container.is_some() {
             return Err(RuleError::ArgumentOfSubcommand);
         }
-        if argument.is_empty() {
+        // What could not be one word of a file could not be read back.
+        let text = std::str::from_utf8(what).map_err(|_| RuleError::Syntax)?;
+        if argument.is_empty() || !is_word(argument) {
             return Err(RuleError::Syntax);
         }
         if command.subcommands.is_empty() {
@@ -125,7 +128,7 @@ impl CommandSet {
             let sub = table.lookup_full_name(what).ok_or(RuleError::Unknown)?;
             self.set_with_subcommands(sub, Verb::Give);
         }
-        self.note(Verb::Give, String::from_utf8_lossy(what).to_ascii_lowercase());
+        self.note(Verb::Give, text.to_ascii_lowercase());
         Ok(())
     }
 

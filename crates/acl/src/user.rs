@@ -201,6 +201,10 @@ fn selector(
     let mut selector = Selector::new(table, channels);
     let words = rules.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     for word in words {
+        if word.ends_with(b")") {
+            // Written down it would close the selector.
+            return Err(RuleError::Syntax);
+        }
         selector.apply(table, word)?;
     }
     Ok(selector)

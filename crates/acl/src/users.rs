@@ -90,7 +90,7 @@ impl Users {
         name: &[u8],
         rules: &[&[u8]],
     ) -> Result<Arc<User>, SetUserError> {
-        if !is_word(name) {
+        if !is_name(name) {
             return Err(SetUserError::BadName);
         }
         let rules = merge_selectors(rules)
@@ -164,7 +164,7 @@ impl Users {
         let (b"user", [name, rules @ ..]) = (words[0], &words[1..]) else {
             return Err("line should start with user keyword".to_owned());
         };
-        if !is_word(name) {
+        if !is_name(name) {
             return Err(format!("username '{}' contains invalid characters", lossy(name)));
         }
         if self.get(name).is_some() {
@@ -225,6 +225,11 @@ fn default_user(table: &CommandTable, id: u64) -> User {
         user.apply(table, ChannelDefault::All, rule.as_bytes()).expect("they are rules");
     }
     user
+}
+
+/// Whether a name can stand in a file.
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && is_word(name)
 }
 
 fn lossy(bytes: &[u8]) -> String {

@@ -101,7 +101,6 @@ mod tests {
     use super::*;
     use basalt_config::Config;
     use basalt_env::SeededEntropy;
-    use basalt_spec::CommandTable;
 
     const NAME: &[u8] = b"alice";
 
@@ -114,8 +113,7 @@ mod tests {
 
     impl Place {
         fn new() -> Place {
-            let (config, table) = (Config::default(), CommandTable::new([]).unwrap());
-            let access = Access::new(Arc::new(table), &config.settings());
+            let (config, access) = (Config::default(), Access::default());
             let place =
                 Place { logins: Logins::default(), entropy: SeededEntropy::new(1), config, access };
             place.set(&[b"on", b">one"]);

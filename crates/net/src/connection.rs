@@ -595,13 +595,10 @@ mod tests {
     use crate::buffers::BufferPool;
     use crate::stream::{Hoarding, Stream};
     use crate::wire::Wire;
-    use basalt_config::Config;
     use basalt_service::access::Access;
     use basalt_service::clients::{Clients, NewClient, Wake};
     use basalt_service::hand_over::Served;
     use basalt_service::session::Session;
-    use basalt_spec::CommandTable;
-    use std::sync::Arc;
 
     #[derive(Debug)]
     struct Nobody;
@@ -619,9 +616,7 @@ mod tests {
         let wake = Box::new(Nobody);
         let fd = stream.fd();
         let new = NewClient { front: None, address, local_address, fd, now_ms: 0, wake };
-        let table = CommandTable::new([]).expect("nothing is wrong with no command");
-        let access = Access::new(Arc::new(table), &Config::default().settings());
-        let rights = access.rights_of_new_client(true);
+        let rights = Access::default().rights_of_new_client(true);
         let session = Session::new(Clients::default().add(new), rights);
         Connection::new(stream, Wire::default(), 1, session)
     }

@@ -10,7 +10,7 @@ use basalt_acl::{
     AclLog, ChannelDefault, Context, DEFAULT_USER, Denied, FileError, LogEntry, Occurrence, Reason,
     SetUserError, User, Users,
 };
-use basalt_config::{Settings, UserDirective};
+use basalt_config::{Config, Settings, UserDirective};
 use basalt_pubsub::{Kind, Subscriptions};
 use basalt_spec::{Command, CommandTable, Words};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
@@ -77,6 +77,14 @@ pub struct Denial<'a> {
     pub client: &'a str,
     /// Now, in unix milliseconds.
     pub now_ms: u64,
+}
+
+impl Default for Access {
+    /// The default user alone, in a server without commands.
+    fn default() -> Access {
+        let table = CommandTable::new([]).expect("nothing is wrong with no command");
+        Access::new(Arc::new(table), &Config::default().settings())
+    }
 }
 
 impl Access {

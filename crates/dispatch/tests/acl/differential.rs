@@ -11,27 +11,132 @@ const USERS: usize = 150;
 const RULES_MAX: u64 = 8;
 
 const RULES: &[&str] = &[
-    "on", "off", "ON", "nopass", "resetpass", ">one", ">two", "<one", "<two", "reset", "allkeys",
-    "resetkeys", "~*", "~a*", "~b*", "%R~a*", "%W~a*", "%r~c", "%RW~d?", "%RR~x", "%~x", "%X~x",
-    "%R", "~", "&*", "&a*", "&b", "allchannels", "resetchannels", "&", "+@all", "-@all",
-    "allcommands", "nocommands", "ALLKEYS", "+get", "-get", "+SET", "-set", "+config", "-config",
-    "+config|get", "-config|get", "+CONFIG|SET", "+config|nosuch", "-config|nosuch", "+select|0",
-    "+SELECT|1", "-select", "+select|", "-select|0", "+config|get|x", "+nosuch", "-nosuch", "+",
-    "-", "+@read", "-@read", "+@write", "-@string", "+@hash", "-@dangerous", "+@nosuch", "+@",
-    "(~x +get)", "(+@all ~y* &z)", "(%R~q +mget +publish)", "(", "()", "(on)", "(+nosuch)",
-    "clearselectors", "sanitize-payload", "skip-sanitize-payload", "junk", "", "!abc", "#abc",
+    "on",
+    "off",
+    "ON",
+    "nopass",
+    "resetpass",
+    ">one",
+    ">two",
+    "<one",
+    "<two",
+    "reset",
+    "allkeys",
+    "resetkeys",
+    "~*",
+    "~a*",
+    "~b*",
+    "%R~a*",
+    "%W~a*",
+    "%r~c",
+    "%RW~d?",
+    "%RR~x",
+    "%~x",
+    "%X~x",
+    "%R",
+    "~",
+    "&*",
+    "&a*",
+    "&b",
+    "allchannels",
+    "resetchannels",
+    "&",
+    "+@all",
+    "-@all",
+    "allcommands",
+    "nocommands",
+    "ALLKEYS",
+    "+get",
+    "-get",
+    "+SET",
+    "-set",
+    "+config",
+    "-config",
+    "+config|get",
+    "-config|get",
+    "+CONFIG|SET",
+    "+config|nosuch",
+    "-config|nosuch",
+    "+select|0",
+    "+SELECT|1",
+    "-select",
+    "+select|",
+    "-select|0",
+    "+config|get|x",
+    "+nosuch",
+    "-nosuch",
+    "+",
+    "-",
+    "+@read",
+    "-@read",
+    "+@write",
+    "-@string",
+    "+@hash",
+    "-@dangerous",
+    "+@nosuch",
+    "+@",
+    "(~x +get)",
+    "(+@all ~y* &z)",
+    "(%R~q +mget +publish)",
+    "(",
+    "()",
+    "(on)",
+    "(+nosuch)",
+    "clearselectors",
+    "sanitize-payload",
+    "skip-sanitize-payload",
+    "junk",
+    "",
+    "!abc",
+    "#abc",
     "#2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
     "!2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
 ];
 
 const CALLS: &[&str] = &[
-    "GET a1", "GET b1", "GET x", "SET a1 v", "SET c v", "SET a1 v GET", "MGET a1 b1 c", "MSET a1 v x v",
-    "COPY a1 b1", "RENAME a1 c", "EXISTS x", "STRLEN a", "HSET a f v", "HGET b f", "DEL y1 y2",
-    "SUNIONSTORE a b c", "ZUNIONSTORE a 2 b c", "XREAD STREAMS a b 0 0", "EVAL x 1 a", "EVAL x 0",
-    "SORT a STORE b", "LMPOP 2 a b LEFT", "CONFIG GET x", "CONFIG SET maxmemory 1", "SELECT 0",
-    "SELECT 1", "SELECT 2", "PUBLISH a1 m", "PUBLISH b m", "SUBSCRIBE a b", "PSUBSCRIBE a*",
-    "PSUBSCRIBE *", "SSUBSCRIBE z", "PING", "AUTH x", "FLUSHALL", "KEYS *", "BITFIELD a GET u8 0",
-    "BITFIELD a SET u8 0 1", "GETEX q", "PFCOUNT a b", "GEORADIUS a 0 0 1 m STORE b", "CLIENT ID",
+    "GET a1",
+    "GET b1",
+    "GET x",
+    "SET a1 v",
+    "SET c v",
+    "SET a1 v GET",
+    "MGET a1 b1 c",
+    "MSET a1 v x v",
+    "COPY a1 b1",
+    "RENAME a1 c",
+    "EXISTS x",
+    "STRLEN a",
+    "HSET a f v",
+    "HGET b f",
+    "DEL y1 y2",
+    "SUNIONSTORE a b c",
+    "ZUNIONSTORE a 2 b c",
+    "XREAD STREAMS a b 0 0",
+    "EVAL x 1 a",
+    "EVAL x 0",
+    "SORT a STORE b",
+    "LMPOP 2 a b LEFT",
+    "CONFIG GET x",
+    "CONFIG SET maxmemory 1",
+    "SELECT 0",
+    "SELECT 1",
+    "SELECT 2",
+    "PUBLISH a1 m",
+    "PUBLISH b m",
+    "SUBSCRIBE a b",
+    "PSUBSCRIBE a*",
+    "PSUBSCRIBE *",
+    "SSUBSCRIBE z",
+    "PING",
+    "AUTH x",
+    "FLUSHALL",
+    "KEYS *",
+    "BITFIELD a GET u8 0",
+    "BITFIELD a SET u8 0 1",
+    "GETEX q",
+    "PFCOUNT a b",
+    "GEORADIUS a 0 0 1 m STORE b",
+    "CLIENT ID",
 ];
 
 fn words(line: &str) -> Vec<&str> {
@@ -51,15 +156,19 @@ fn judged(reply: &Value) -> String {
     }
 }
 
+/// GETUSER's answer but for two flags that redis-server 7.0 shows only when they were given.
+fn without_sanitizing(mut reply: Value) -> Value {
+    if let Value::Array(fields) = &mut reply
+        && let Some(Value::Array(flags)) = fields.get_mut(1)
+    {
+        flags.retain(|flag| !judged(flag).ends_with("sanitize-payload"));
+    }
+    reply
+}
+
 /// GETUSER's fields but for the commands, which redis-server 7.0 describes in its own words.
 fn fields(reply: Value) -> Vec<Value> {
-    let Value::Array(mut fields) = reply else { panic!("{reply:?}") };
-    if let Value::Array(flags) = &mut fields[1] {
-        flags.retain(|flag| *flag != Value::Bulk(b"sanitize-payload".to_vec())
-            && *flag != Value::Bulk(b"skip-sanitize-payload".to_vec())
-            && *flag != Value::Simple(b"sanitize-payload".to_vec())
-            && *flag != Value::Simple(b"skip-sanitize-payload".to_vec()));
-    }
+    let Value::Array(mut fields) = without_sanitizing(reply) else { panic!("no user") };
     fields.remove(5);
     if let Value::Array(selectors) = &mut fields[10] {
         for selector in selectors {
@@ -110,5 +219,6 @@ fn twin(server: &mut TestServer, redis: &mut Redis, alice: &Value) {
     let rules = String::from_utf8(described).expect("text");
     let call = [vec!["ACL", "SETUSER", "twin"], words(&rules)].concat();
     assert_eq!(redis.run(&call), Value::Simple(b"OK".to_vec()), "{rules}");
-    assert_eq!(redis.run(&["ACL", "GETUSER", "twin"]), *alice, "{rules}");
+    let twin = without_sanitizing(redis.run(&["ACL", "GETUSER", "twin"]));
+    assert_eq!(twin, without_sanitizing(alice.clone()), "{rules}");
 }

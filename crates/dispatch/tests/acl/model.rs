@@ -35,9 +35,7 @@ impl Model {
             let rights = same.fold((false, false), |all, (_, rights)| {
                 (all.0 | rights.reads, all.1 | rights.writes)
             });
-            matches(pattern, key)
-                && (rights.0 || !needed.reads)
-                && (rights.1 || !needed.writes)
+            matches(pattern, key) && (rights.0 || !needed.reads) && (rights.1 || !needed.writes)
         })
     }
 }

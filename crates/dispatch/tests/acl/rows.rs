@@ -22,8 +22,8 @@ fn a_pipeline_is_denied_request_by_request() {
             }
             encode_request(&words, &mut input);
             let reads_alone = verb == "GET";
-            let is_permitted = verb != "DEL"
-                && (key.starts_with('a') || reads_alone && key.starts_with('r'));
+            let is_permitted =
+                verb != "DEL" && (key.starts_with('a') || reads_alone && key.starts_with('r'));
             expected.push(is_permitted);
         }
         let replies = server.run_bytes(input, batch_max);
