@@ -28,7 +28,7 @@ struct Given {
     what: String,
 }
 
-/// Whether a rule gives or takes.
+/// The sign of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     /// `+`
