@@ -14,7 +14,7 @@ use basalt_spec::{Category, CommandSpec, Found, Group};
 pub(in super::super) const ACL_CAT: Entry = Entry {
     spec: CommandSpec {
         name: "acl|cat",
-        synopsis: "[category]",
+        synopsis: "[categoryname]",
         group: Group::Server,
         flags: OF_ANYBODY,
         since: "6.0.0",
