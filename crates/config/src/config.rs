@@ -47,11 +47,12 @@ impl Snapshot {
         Snapshot { values: Arc::new(values), settings }
     }
 
-    /// What other values make of this one.
-    pub(crate) fn changed_to(&self, values: Values) -> Snapshot {
+    /// What other values make of this one; `names_tls` says that options of TLS have been named.
+    pub(crate) fn changed_to(&self, values: Values, names_tls: bool) -> Snapshot {
         let (mut settings, before) = (Settings::from_values(&values), &self.settings.clients);
         let is_changed = settings.clients.password != before.password;
         settings.clients.password_changes = before.password_changes + u64::from(is_changed);
+        settings.tls.readings = self.settings.tls.readings + u64::from(names_tls);
         Snapshot { values: Arc::new(values), settings: Arc::new(settings) }
     }
 }

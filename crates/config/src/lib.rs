@@ -44,6 +44,7 @@ pub use options::memory::{EvictionPolicy, MemorySettings};
 pub use options::network::{BindAddress, NetworkSettings};
 pub use options::persistence::{ColdTierKind, Fsync, PersistenceSettings};
 pub use options::server::{LogFormat, LogLevel, ServerSettings};
+pub use options::tls::{ClientCertificates, TlsSettings};
 pub use options::types::TypeSettings;
 pub use packaged::{bash_completions, fish_completions, manual_page, zsh_completions};
 pub use peers::PeerRange;

@@ -31,7 +31,7 @@ const DIRECTIVES: &[(&str, &str)] = &[
     ("sentinel", "is not supported: Basalt is no sentinel"),
     ("list-max-ziplist-entries", "has no effect, as in Redis since 3.2"),
     ("list-max-ziplist-value", "has no effect, as in Redis since 3.2"),
-    ("tls-allow-tls-without-ca", "is not supported: this build serves no TLS"),
+    ("tls-allow-tls-without-ca", "is not supported: see tls-auth-clients"),
 ];
 
 pub(crate) struct Loader {
