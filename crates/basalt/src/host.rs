@@ -3,12 +3,14 @@
 use crate::logging::LevelHandle;
 use crate::process;
 use basalt_config::{Fsync, Settings};
+use basalt_env::Clock;
 use basalt_journal::{FsyncPolicy, Health};
 use basalt_journal_log::JournalLog;
 use basalt_net::Listening;
 use basalt_service::host::{
     Host, HostCpu, HostFigures, HostIdentity, HostMemory, JournalFigures, Shutdown,
 };
+use basalt_tls::ServerTls;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -28,6 +30,27 @@ pub struct Process {
     pub listening: Arc<Listening>,
     /// Where the data is.
     pub dir: PathBuf,
+    /// By which sessions of TLS grow old.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Process {
+    /// Makes again what TLS handshakes are made by, if the options say something else now, or have
+    /// been set again so that their files are read again; `None` if all stays as it is.
+    fn renewed_tls(
+        &self,
+        before: &Settings,
+        after: &Settings,
+    ) -> Result<Option<ServerTls>, (String, String)> {
+        let is_changed = before.tls != after.tls || !before.speaks_tls();
+        if !after.speaks_tls() || !is_changed {
+            return Ok(None);
+        }
+        ServerTls::new(&after.tls, &self.clock).map(Some).map_err(|error| {
+            tracing::warn!(%error, option = error.option(), "TLS stays as it is");
+            (error.option().to_owned(), format!("Unable to update TLS configuration: {error}"))
+        })
+    }
 }
 
 /// The journal's policy for the settings.
@@ -62,14 +85,22 @@ impl Host for Process {
     }
 
     fn apply(&self, before: &Settings, after: &Settings) -> Result<(), (String, String)> {
+        let tls = self.renewed_tls(before, after)?;
         let (old, new) = (&before.network, &after.network);
+        let cannot_listen = "Unable to listen on this port. Check server logs.";
         let moved = [
-            ("port", old.port != new.port, "Unable to listen on this port. Check server logs."),
+            ("port", old.port != new.port, cannot_listen),
+            ("tls-port", old.tls_port != new.tls_port, cannot_listen),
             ("bind", old.bind != new.bind, "Failed to bind to specified addresses."),
         ];
+        // A socket that opens is to find out how hands are shaken; one that fails to changes nothing.
+        let earlier = tls.map(|tls| self.listening.exchange_tls(Some(tls)));
         if let Some((name, _, reason)) = moved.iter().find(|(_, changed, _)| *changed)
             && let Err(error) = self.listening.rebind(new)
         {
+            if let Some(earlier) = earlier {
+                self.listening.exchange_tls(earlier);
+            }
             tracing::warn!(%error, "the listeners stay as they are");
             return Err((name.to_string(), reason.to_string()));
         }

@@ -23,6 +23,7 @@ use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopp
 use basalt_observe::counters::ThreadCounters;
 use basalt_report::Reporter;
 use basalt_service::server::{Server, Shutdown};
+use basalt_tls::{ServerTls, TlsError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
 use std::path::Path;
@@ -74,6 +75,12 @@ pub enum ServeError {
     /// No place to listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// TLS is wanted, and cannot be had as the options say.
+    #[error("cannot serve TLS ({option}): {error}", option = error.option())]
+    Tls {
+        /// What is wrong.
+        error: TlsError,
+    },
     /// The data cannot be opened.
     #[error("cannot open the data: {0}")]
     Recovery(#[from] RecoveryError),
@@ -103,11 +110,12 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     fit_clients_to_descriptors(&config);
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
+    let env = Env::system();
     let listening = Arc::new(Listening::open(&settings.network)?);
+    listening.exchange_tls(tls(&settings, &env)?);
     let is_port_given = loaded.given.contains(&"http-port");
     let http = Http::listen(&listening, &settings, is_port_given)?;
 
-    let env = Env::system();
     let opening = env.clock.now();
     let mut reserve = match settings.persistence.cold_tier {
         ColdTierKind::RocksDb => Reserve::open(dir),
@@ -132,6 +140,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         shutdown,
         listening: Arc::clone(&listening),
         dir: dir.clone(),
+        clock: Arc::clone(&env.clock),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
     http.serve(&server);
@@ -178,6 +187,14 @@ fn start_logging(settings: &Settings) -> Result<logging::LevelHandle, ServeError
         let path = path.map(|path| path.display().to_string()).unwrap_or_default();
         ServeError::LogFile { path, error }
     })
+}
+
+/// What handshakes are made by, if TLS is spoken anywhere.
+fn tls(settings: &Settings, env: &Env) -> Result<Option<ServerTls>, ServeError> {
+    if !settings.speaks_tls() {
+        return Ok(None);
+    }
+    ServerTls::new(&settings.tls, &env.clock).map(Some).map_err(|error| ServeError::Tls { error })
 }
 
 /// Makes the directory for the data if it is missing, and keeps other servers out of it.

@@ -5,7 +5,7 @@ use crate::buffers::{BUFFER_BYTES, BufferPool};
 use crate::front::{Beat, Next};
 use crate::input::{Input, READ_BYTES};
 use crate::share::Share;
-use crate::stream::{ReadBytes, Stream};
+use crate::stream::Stream;
 use crate::wire::Wire;
 use basalt_config::OutputLimit;
 use basalt_dispatch::{Ended, Then};
@@ -17,6 +17,7 @@ use basalt_service::error::CommandError;
 use basalt_service::push::{Delivery, Receipt};
 use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
+use basalt_tls::ReadBytes;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
@@ -242,6 +243,7 @@ impl Connection {
         self.owed.clear();
         self.owed_earlier_bytes = 0;
         self.output = Output::new();
+        self.stream.forget_accepted();
         self.session.gate = Gate::default();
         if let Some(error) = CommandError::of_outcome(fate) {
             self.wire.front().dismiss(error.text(), &mut self.output);

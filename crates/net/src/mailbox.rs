@@ -54,6 +54,8 @@ pub(crate) struct NewConnection {
     pub(crate) wire: Wire,
     pub(crate) address: String,
     pub(crate) local_address: String,
+    /// The common name in the certificate that the client has shown.
+    pub(crate) certificate_name: Option<Box<str>>,
 }
 
 /// A network thread's mailbox.

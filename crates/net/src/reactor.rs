@@ -346,7 +346,7 @@ impl Reactor {
     }
 
     fn adopt(&mut self, turn: &mut Turn, new: NewConnection) {
-        let NewConnection { mut stream, mut wire, address, local_address } = new;
+        let NewConnection { mut stream, mut wire, address, local_address, certificate_name } = new;
         let index = self.vacant.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1
@@ -374,6 +374,7 @@ impl Reactor {
         let mut session = Session::new(client, no_password || front.lets_in());
         session.address = Address { sink: self.sink, place: index as u32 };
         session.speak(front.protocol());
+        session.take_certificate(certificate_name, &turn.worker.settings);
         let mut connection = Connection::new(stream, wire, self.generation, session);
         connection.share = is_of_front.then(|| Share::of(&self.held));
         self.connections[index] = Some(connection);

@@ -78,6 +78,8 @@ pub struct Server {
     pub refused_connections: AtomicU64,
     /// Connections that were closed because of `http-allow`.
     pub barred_connections: AtomicU64,
+    /// Connections whose TLS handshake failed, or took too long.
+    pub failed_handshakes: AtomicU64,
     /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
     pub memory_bytes_used: AtomicU64,
     /// Bytes in pages when that was sampled.
@@ -152,6 +154,7 @@ impl Server {
             feeds: OpenFeeds::default(),
             refused_connections: AtomicU64::new(0),
             barred_connections: AtomicU64::new(0),
+            failed_handshakes: AtomicU64::new(0),
         }
     }
 
@@ -250,6 +253,7 @@ impl Server {
         self.rejected_connections.store(0, Ordering::Relaxed);
         self.refused_connections.store(0, Ordering::Relaxed);
         self.barred_connections.store(0, Ordering::Relaxed);
+        self.failed_handshakes.store(0, Ordering::Relaxed);
         let used = self.memory_bytes_used.load(Ordering::Relaxed);
         self.memory_bytes_peak.store(used, Ordering::Relaxed);
         self.engine.reset_expired_keys();

@@ -28,6 +28,8 @@ pub struct Session {
     pub protocol: Protocol,
     /// It has proved who it is, or did not have to when it connected.
     pub authenticated: bool,
+    /// The common name in the certificate that it has shown, which has been verified.
+    pub certificate_name: Option<Box<str>>,
     /// Whether its reads count as uses of keys.
     pub touch: Touch,
     /// What becomes of its replies.
@@ -56,6 +58,9 @@ pub struct Session {
     /// Its script waits and will begin again: where its random numbers stood when it began first.
     pub script_random: Option<RandomState>,
 }
+
+/// The user that a connection is until it says something else.
+const DEFAULT_USER: &str = "default";
 
 /// Where a command waits, and until when.
 #[derive(Debug)]
@@ -121,6 +126,7 @@ impl Session {
             db: 0,
             protocol: Protocol::Resp2,
             authenticated,
+            certificate_name: None,
             touch: Touch::Yes,
             replies: Replies::On,
             insists: false,
@@ -261,6 +267,15 @@ impl Session {
             Protocol::Resp3 => 3,
         };
         self.client.protocol.store(version, Ordering::Relaxed);
+    }
+
+    /// Keeps the common name in the certificate that the client has shown, and lets it in as the
+    /// user of that name, if the options say so. There is no user but the default one.
+    pub fn take_certificate(&mut self, name: Option<Box<str>>, settings: &Settings) {
+        if settings.tls.names_are_users && name.as_deref() == Some(DEFAULT_USER) {
+            self.authenticated = true;
+        }
+        self.certificate_name = name;
     }
 
     /// Whether it may run commands that need authentication, if a password is configured at all.
