@@ -10,9 +10,9 @@
 //! threads step back ([`basalt_env::priority`]). So a flood of handshakes slows handshakes.
 //!
 //! One that has not ended within `tls-handshake-timeout` ends without a word. Those under way count
-//! as clients, and may be half of `maxclients` at most, so that whoever begins them and never ends
-//! them keeps out only others who come by TLS. Each holds a record, or 64 KiB of a long message
-//! (rustls' limit), and what rustls needs for itself.
+//! as clients, and may be half of `maxclients` at most, so that a client that begins them and never
+//! ends them keeps out only others that come by TLS. Each holds a record, or 64 KiB of a long
+//! message (rustls' limit), and what rustls needs for itself.
 
 use crate::mailbox::{Mailbox, NewConnection};
 use crate::threads::NetThreads;
@@ -209,7 +209,7 @@ impl Reception {
         }
     }
 
-    /// Gives it away, or tells it why it may not come in.
+    /// Hands it over, or tells it why it may not come in.
     fn let_in(&self, guest: Guest) {
         let Guest { mut connection, refusal, .. } = guest;
         match refusal {

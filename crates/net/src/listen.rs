@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Door {
     /// The front's protocol as it is.
     Plain,
-    /// The same within TLS.
+    /// That protocol within TLS.
     Tls,
 }
 

@@ -197,9 +197,9 @@ impl Listening {
                 };
             let mut caller = accept(listener)?;
             if listener.tcp_place().is_some_and(|place| place.door == Door::Tls) {
-                caller.tls.clone_from(&sockets.tls);
-                // The program has made what handshakes take before it listened for any.
-                debug_assert!(caller.tls.is_some());
+                // Nobody comes in without TLS where it is asked for.
+                let tls = sockets.tls.clone();
+                caller.tls = Some(tls.ok_or_else(|| io::Error::other("TLS has no certificate"))?);
             }
             (caller, make)
         };

@@ -75,7 +75,7 @@ impl Stream {
         }
     }
 
-    /// The same socket with TLS over it, of which nothing has been said yet. A Unix socket stays as
+    /// Puts TLS over the socket, by which nothing has been said yet. A Unix socket stays as
     /// it is.
     ///
     /// # Errors

@@ -1,4 +1,7 @@
-"""Smoke test with redis-py: what an application does first. Usage: redis_py.py PORT"""
+"""Smoke test with redis-py: what an application does first. Usage: redis_py.py PORT [CA]
+
+With the file of an authority it speaks TLS, by a URL with rediss.
+"""
 
 import sys
 import threading
@@ -7,10 +10,12 @@ import time
 import redis
 
 PORT = int(sys.argv[1])
+CA = sys.argv[2] if len(sys.argv) > 2 else None
+URL = f"rediss://127.0.0.1:{PORT}/?ssl_ca_certs={CA}" if CA else f"redis://127.0.0.1:{PORT}/"
 
 
 def client(**options):
-    return redis.Redis(host="127.0.0.1", port=PORT, **options)
+    return redis.from_url(URL, **options)
 
 
 def equal(actual, expected):
@@ -150,7 +155,7 @@ def server(r):
 
 
 def pooled():
-    pool = redis.ConnectionPool(host="127.0.0.1", port=PORT, max_connections=8)
+    pool = redis.ConnectionPool.from_url(URL, max_connections=8)
     shared = redis.Redis(connection_pool=pool)
     shared.delete("n")
     # redis-py's pool raises when it is exhausted, so there are as many threads as connections.

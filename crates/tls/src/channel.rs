@@ -22,7 +22,8 @@ use crate::name::common_name;
 use crate::server::ServerTls;
 use rustls::ServerConnection;
 use std::fmt;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
+use std::sync::Arc;
 
 /// Bytes that are encrypted before their records are sent.
 const WRITE_BYTES_MAX: usize = 128 << 10;
@@ -77,7 +78,8 @@ impl Channel {
     /// # Errors
     /// If rustls refuses its own configuration.
     pub fn new(server: &ServerTls) -> io::Result<Channel> {
-        let tls = ServerConnection::new(server.config.clone()).map_err(invalid)?;
+        let mut tls = ServerConnection::new(Arc::clone(&server.config)).map_err(invalid)?;
+        tls.set_buffer_limit(Some(WRITE_BYTES_MAX));
         let takes_names = server.takes_names;
         Ok(Channel {
             tls,
@@ -201,7 +203,6 @@ impl Channel {
 
     /// There is something to be read that no poll knows of.
     fn holds_more(&mut self) -> bool {
-        use std::io::BufRead;
         let is_plaintext_left = self.tls.reader().fill_buf().is_ok_and(|left| !left.is_empty());
         is_plaintext_left || self.has_ended || self.has_failed
     }
@@ -217,7 +218,6 @@ impl Channel {
         slices: &[IoSlice<'_>],
     ) -> io::Result<usize> {
         if self.accepted == 0 {
-            self.tls.set_buffer_limit(Some(WRITE_BYTES_MAX));
             self.accepted = self.tls.writer().write_vectored(slices)?;
         }
         self.send(socket)?;

@@ -1,4 +1,4 @@
-//! \[bytes\] ▸ resp ▸ command ▸ engine ▸ log ▸ cold — [tls lies between the bytes and the socket]
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — [tls lies between bytes and socket]
 //!
 //! TLS, by rustls, for the server's side. It owns what the options say of it, made ready for
 //! handshakes ([`ServerTls`]), and one connection's records ([`Channel`]), which it moves between a

@@ -29,6 +29,7 @@ mod scripts;
 mod space;
 mod stall;
 mod stress;
+mod tls;
 mod transcripts;
 mod upgrade;
 mod workers;
