@@ -93,7 +93,7 @@ impl Host for Process {
             ("tls-port", old.tls_port != new.tls_port, cannot_listen),
             ("bind", old.bind != new.bind, "Failed to bind to specified addresses."),
         ];
-        // A socket that opens is to find out how hands are shaken; one that fails to changes nothing.
+        // A socket that opens finds them there; one that cannot open has them taken back.
         let earlier = tls.map(|tls| self.listening.exchange_tls(Some(tls)));
         if let Some((name, _, reason)) = moved.iter().find(|(_, changed, _)| *changed)
             && let Err(error) = self.listening.rebind(new)
