@@ -1,5 +1,5 @@
-//! A blocking connection, over TCP, a Unix socket or TLS: one request, one reply, or raw bytes where
-//! a test wants to misbehave.
+//! A blocking connection, over TCP, a Unix socket or TLS: one request, one reply, or raw bytes
+//! where a test wants to misbehave.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
