@@ -135,6 +135,8 @@ pub struct Engine {
     recovery: RecoveryStats,
     limits: LimitsCell,
     evicts_by_frequency: AtomicBool,
+    /// Position of the ticket of the latest change of a library of functions, 0 for none.
+    pub(crate) libraries_ticket: AtomicU64,
 }
 
 impl Engine {
@@ -192,6 +194,7 @@ impl Engine {
             recovery,
             limits,
             evicts_by_frequency: AtomicBool::new(false),
+            libraries_ticket: AtomicU64::new(0),
         };
         engine.note_databases();
         engine.note_changes(recovery.records_applied);
