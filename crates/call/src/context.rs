@@ -164,6 +164,20 @@ impl Context<'_> {
         Ok(None)
     }
 
+    /// Asks the log before a change of libraries of functions: what to wait for if it is not ready
+    /// for one.
+    ///
+    /// # Errors
+    /// The log takes no changes.
+    pub fn admit_change_of_libraries(&self) -> Result<Option<Wait>, CommandError> {
+        let shard = PartitionId::LIBRARIES.shard();
+        match self.server.engine.log().admit(shard) {
+            Ok(()) => Ok(None),
+            Err(Refusal::Busy) => Ok(Some(Wait::LogRoom(ShardSet::of(shard)))),
+            Err(refusal) => Err(CommandError::log_refused(&refusal)),
+        }
+    }
+
     /// The reply saw keys all over a database: it waits for every change so far.
     pub fn gate_reads_of_everything(&mut self) {
         let log = self.server.engine.log();

@@ -175,6 +175,8 @@ pub enum Named {
     ByText,
     /// By the SHA-1 of its text.
     BySha,
+    /// It is a function of a library, named by its name.
+    ByFunction,
 }
 
 /// What a script may do.

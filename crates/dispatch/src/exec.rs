@@ -303,7 +303,7 @@ impl Runner<'_> {
             None => self.run_for_session(step, None, reply),
         };
         let result = match result {
-            Ok(Flow::Wait(Wait::Held)) => Err(CommandError::BUSY),
+            Ok(Flow::Wait(Wait::Held)) => Err(self.server.scripts.busy_error()),
             Ok(Flow::Wait(_)) => Err(CommandError::new(format!(
                 "ERR '{}' waits and cannot do that inside a transaction",
                 command.spec.name

@@ -113,7 +113,7 @@ fn run_and_reply(
         return match held {
             Held::Until(wait) => Flow::Wait(wait),
             Held::BehindScript => {
-                let error = CommandError::BUSY;
+                let error = server.scripts.busy_error();
                 let flow = refuse(server, worker, session, Some(id), error, &mut reply);
                 *admission = Admission::of(server, worker, session);
                 flow

@@ -43,7 +43,7 @@ pub use checkpoint::state::{CheckpointError, CheckpointStats};
 pub use chores::Chores;
 pub use engine::{Engine, Options};
 pub use error::EngineError;
-pub use libraries::{LibraryChange, NamedLibrary};
+pub use libraries::NamedLibrary;
 pub use log::{CommitLog, Durability, Fate, Gate, Gating, LogError, Refusal, Ticket};
 pub use recovery::apply::ApplyError;
 pub use recovery::belonging::{LogBeginning, Misfit};

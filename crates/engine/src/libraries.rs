@@ -10,16 +10,8 @@ use basalt_stdx::short_lock::LockWait;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A change of one library.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LibraryChange<'a> {
-    /// Its name.
-    pub name: &'a [u8],
-    /// The text that it has from now on; empty if there is none any more.
-    pub code: &'a [u8],
-}
-
-/// A library's name and text.
+/// A library's name and text. Where it is a change: the text that it has from now on; empty if there
+/// is no such library any more.
 pub type NamedLibrary = (Vec<u8>, Arc<Vec<u8>>);
 
 impl Engine {
@@ -31,33 +23,42 @@ impl Engine {
         all.map(|(name, code)| (name.to_vec(), Arc::clone(code))).collect()
     }
 
-    /// Changes libraries, all or none of which survive. The reply waits for `gate`.
+    /// Changes libraries, all or none of which survive. The reply waits for `gate`. What is changed,
+    /// `decide` says while nobody else changes any, with something for `publish`, which is called
+    /// when the changes are in the log.
     ///
     /// # Errors
-    /// Somebody holds their partition for longer than the thread waits. Nothing has changed.
-    pub fn change_libraries(
+    /// Outside: somebody holds their partition for longer than the thread waits, and nothing has
+    /// been asked. Inside: what `decide` says. Nothing has changed.
+    pub fn change_libraries<P, E>(
         &self,
-        changes: &[LibraryChange<'_>],
         wait: LockWait,
         gate: &mut Gate,
-    ) -> Result<(), Held> {
+        decide: impl FnOnce() -> Result<(Vec<NamedLibrary>, P), E>,
+        publish: impl FnOnce(P),
+    ) -> Result<Result<(), E>, Held> {
         const HOME: PartitionId = PartitionId::LIBRARIES;
+        let mut locked = self.keyspace.lock_within(HOME, wait).ok_or(Held)?;
+        let (changes, decided) = match decide() {
+            Ok(decided) => decided,
+            Err(error) => return Ok(Err(error)),
+        };
+        if changes.is_empty() {
+            return Ok(Ok(()));
+        }
         let mut record = Vec::new();
         op::begin(&mut record, HOME);
-        for &LibraryChange { name, code } in changes {
+        for (name, code) in &changes {
             Op::Library { name, code }.encode(&mut record);
-        }
-        let mut locked = self.keyspace.lock_within(HOME, wait).ok_or(Held)?;
-        if changes.is_empty() {
-            return Ok(());
         }
         let (seq, ticket) = self.log().append(HOME.shard(), &record);
         let partition = locked.partition_mut(HOME);
         partition.advance(seq);
         let libraries = partition.libraries.get_or_insert_default();
-        changes.iter().for_each(|change| libraries.change(change.name, change.code));
+        changes.iter().for_each(|(name, code)| libraries.change(name, code));
         // Release, and acquire where it is read: whoever sees the libraries waits for this ticket.
         self.libraries_ticket.store(ticket.position, Ordering::Release);
+        publish(decided);
         drop(locked);
         if self.log().gates_replies() {
             gate.add(ticket);
@@ -66,7 +67,7 @@ impl Engine {
         }
         self.note_changes(changes.len() as u64);
         self.log().kick();
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// Adds to `gate` what a reply has to wait for that shows libraries or what they do: their
@@ -89,8 +90,14 @@ mod tests {
     use super::*;
     use crate::testing::engine;
 
-    fn change<'a>(name: &'a [u8], code: &'a [u8]) -> LibraryChange<'a> {
-        LibraryChange { name, code }
+    fn change(engine: &Engine, changes: &[(&[u8], &[u8])]) {
+        let named = |(name, code): &(&[u8], &[u8])| (name.to_vec(), Arc::new(code.to_vec()));
+        let changes = changes.iter().map(named).collect();
+        let decide = || Ok::<_, ()>((changes, ()));
+        engine
+            .change_libraries(LockWait::Endless, &mut Gate::default(), decide, |()| ())
+            .expect("nobody holds it")
+            .expect("it is decided");
     }
 
     #[test]
@@ -99,8 +106,7 @@ mod tests {
         let mut gate = Gate::default();
         engine.gate_reads_of_libraries(&mut gate);
         assert!(gate.is_open());
-        let changes = [change(b"b", b"two"), change(b"a", b"one")];
-        engine.change_libraries(&changes, LockWait::Endless, &mut Gate::default()).unwrap();
+        change(&engine, &[(b"b", b"two"), (b"a", b"one")]);
         let names: Vec<Vec<u8>> = engine.libraries().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, [b"a", b"b"]);
         engine.gate_reads_of_libraries(&mut gate);
@@ -114,10 +120,6 @@ mod tests {
     #[test]
     fn no_flush_removes_them_and_a_checkpoint_writes_them_and_their_end() {
         let (engine, _) = engine();
-        let wait = LockWait::Endless;
-        let set = |changes: &[LibraryChange<'_>]| {
-            engine.change_libraries(changes, wait, &mut Gate::default()).unwrap();
-        };
         let rows = || {
             let (from, to) = basalt_change::library::library_range();
             let mut found = 0;
@@ -128,12 +130,12 @@ mod tests {
             engine.cold().scan(&from, &to, &mut count).unwrap();
             found
         };
-        set(&[change(b"a", b"one"), change(b"b", b"two")]);
-        engine.flush(0..2, wait, &mut Gate::default()).unwrap();
+        change(&engine, &[(b"a", b"one"), (b"b", b"two")]);
+        engine.flush(0..2, LockWait::Endless, &mut Gate::default()).unwrap();
         assert_eq!(engine.libraries().len(), 2);
         engine.checkpoint().unwrap();
         assert_eq!(rows(), 2);
-        set(&[change(b"a", b"")]);
+        change(&engine, &[(b"a", b"")]);
         engine.checkpoint().unwrap();
         assert_eq!((rows(), engine.libraries().len()), (1, 1));
     }

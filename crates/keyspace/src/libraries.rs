@@ -18,11 +18,11 @@ pub struct Libraries {
 
 impl Libraries {
     /// A library has this text now; none if it has gone.
-    pub fn change(&mut self, name: &[u8], code: &[u8]) {
+    pub fn change(&mut self, name: &[u8], code: &Arc<Vec<u8>>) {
         self.unwritten.insert(name.to_vec());
-        match code {
-            [] => drop(self.by_name.remove(name)),
-            code => drop(self.by_name.insert(name.to_vec(), Arc::new(code.to_vec()))),
+        match code.is_empty() {
+            true => drop(self.by_name.remove(name)),
+            false => drop(self.by_name.insert(name.to_vec(), Arc::clone(code))),
         }
     }
 
@@ -70,8 +70,11 @@ mod tests {
         let mut libraries = Libraries::default();
         libraries.restore(b"old", b"text");
         assert_eq!(to_copy(&libraries), []);
-        libraries.change(b"new", b"one");
-        libraries.change(b"old", b"");
+        let change = |libraries: &mut Libraries, name: &[u8], code: &[u8]| {
+            libraries.change(name, &Arc::new(code.to_vec()));
+        };
+        change(&mut libraries, b"new", b"one");
+        change(&mut libraries, b"old", b"");
         let both = [(&b"new"[..], Some(&b"one"[..])), (b"old", None)];
         assert_eq!(to_copy(&libraries), both);
         libraries.note_copied();
@@ -79,7 +82,7 @@ mod tests {
         libraries.note_lost();
         assert_eq!(to_copy(&libraries), both);
         libraries.note_copied();
-        libraries.change(b"new", b"two");
+        change(&mut libraries, b"new", b"two");
         libraries.note_arrived();
         libraries.note_lost();
         assert_eq!(to_copy(&libraries), [(&b"new"[..], Some(&b"two"[..]))]);

@@ -16,6 +16,7 @@ pub mod clients;
 pub mod collection_target;
 pub mod draws;
 pub mod error;
+pub mod functions;
 pub mod hand_over;
 pub mod host;
 pub mod interpreter;

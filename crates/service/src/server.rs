@@ -124,6 +124,8 @@ impl Server {
         let stand_in_counters =
             counters.iter().map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let unusual = Arc::<Unusual>::default();
+        let scripts = ScriptService::new(env.clone(), Arc::clone(&unusual));
+        scripts.restore_libraries(&engine, &config.settings());
         Server {
             engine,
             env: env.clone(),
@@ -132,7 +134,7 @@ impl Server {
             clients: Clients::default(),
             pauses: Pauses::new(Arc::clone(&env.clock), Arc::clone(&unusual)),
             pubsub,
-            scripts: ScriptService::new(env.clone(), Arc::clone(&unusual)),
+            scripts,
             unusual,
             web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),

@@ -20,7 +20,7 @@ use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, CommandContext, Gate, Issuer, Key, Missing, Refusal, Transaction};
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
-use basalt_script::{Denied, Host, Words};
+use basalt_script::{Denied, Host, KeyScope, Words};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
@@ -53,6 +53,9 @@ const fn denied(text: &'static str) -> Denied {
 pub(super) enum GivenUp {
     /// It may use any key: every partition is to be held.
     AnyKey,
+    /// It is about to change something, and nobody knows which keys it will use then: every
+    /// partition is to be held.
+    BeforeChange,
     /// All partitions are held, and every key has to be in memory.
     Everything,
     /// These keys have to be in memory.
@@ -136,7 +139,7 @@ impl<'a, 't> Caller<'a, 't> {
     pub(super) fn end(self) -> (Option<GivenUp>, Vec<Publication>) {
         self.session.select(self.db);
         if self.given_up.is_none() && !self.went_beyond {
-            self.invocation.script.kept_to_its_keys();
+            self.invocation.program.trust().kept_to_its_keys();
         }
         (self.given_up, self.publications)
     }
@@ -178,7 +181,7 @@ impl<'a, 't> Caller<'a, 't> {
         }
         // What has begun is not stopped half-way.
         let needs_memory = call.takes_memory
-            && !self.invocation.script.flags.allow_oom
+            && !self.invocation.program.flags().allow_oom
             && !self.transaction.has_changes();
         if needs_memory && self.server.is_out_of_memory(&self.worker.settings) {
             return Err(because(CommandError::OUT_OF_MEMORY));
@@ -201,11 +204,11 @@ impl<'a, 't> Caller<'a, 't> {
         let is_held = self.holds_everything
             || !everything && keys.iter().all(|key| self.transaction.holds(key));
         if !is_held {
-            self.invocation.script.went_beyond_its_keys();
+            self.invocation.program.trust().went_beyond_its_keys();
             return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
         }
         if reads_everything && !self.transaction.reach_everything(self.session.db) {
-            self.invocation.script.needs_all_in_memory();
+            self.invocation.program.trust().needs_all_in_memory();
             return Err(self.give_up(GivenUp::Everything, NOT_IN_MEMORY));
         }
         let databases = match self.server.commands.traits(command.id).names_databases {
@@ -215,7 +218,7 @@ impl<'a, 't> Caller<'a, 't> {
         for db in databases {
             if let Some(missing) = self.transaction.missing(db, keys) {
                 if !self.can_begin_again() {
-                    self.invocation.script.needs_all_in_memory();
+                    self.invocation.program.trust().needs_all_in_memory();
                 }
                 return Err(self.give_up(GivenUp::Fetch(missing), NOT_IN_MEMORY));
             }
@@ -263,6 +266,7 @@ impl<'a, 't> Caller<'a, 't> {
             }
             Run::Session(run) => {
                 let settings = Arc::clone(&self.worker.settings);
+                let frozen_us = self.frozen_us();
                 let mut context = Context {
                     server: self.server,
                     session: self.session,
@@ -270,7 +274,7 @@ impl<'a, 't> Caller<'a, 't> {
                     settings: &settings,
                     now_ms: self.worker.now_ms,
                     lock_wait: self.worker.lock_wait,
-                    frozen_us: Some(self.now_us),
+                    frozen_us,
                     transaction: Some(self.transaction.lend()),
                 };
                 run(&mut context, args, reply)
@@ -278,6 +282,25 @@ impl<'a, 't> Caller<'a, 't> {
             // They are flagged `noscript`.
             Run::Exec | Run::Script(_) => Err(CommandError::fixed("ERR a script runs none")),
         }
+    }
+
+    /// What TIME says: time stands still until others know that the script takes long.
+    fn frozen_us(&self) -> Option<u64> {
+        let is_busy = self.running.as_ref().is_some_and(|running| running.is_busy());
+        (!is_busy).then_some(self.now_us)
+    }
+
+    /// Before the first change of a script of which is not known yet whether it keeps to its keys:
+    /// afterwards it could not begin again.
+    fn hold_before_change(&mut self, command: &Command) -> Result<(), Denied> {
+        let changes = command.flags.has(Flag::Write)
+            || self.server.commands.traits(command.id).publishes.is_some();
+        let is_unknown = self.invocation.program.trust().scope() == KeyScope::Unknown;
+        if !changes || self.holds_everything || !is_unknown || !self.can_begin_again() {
+            return Ok(());
+        }
+        self.given_up = Some(GivenUp::BeforeChange);
+        Err(Denied::GiveUp)
     }
 
     fn find_and_run(
@@ -297,6 +320,7 @@ impl<'a, 't> Caller<'a, 't> {
         let mut keys = Vec::new();
         add_keys(&self.server.engine, command, args, &mut keys);
         self.reach(command, &args, &keys)?;
+        self.hold_before_change(command)?;
         let mut reply = Reply::new(out, protocol);
         let result = match self.server.commands.traits(id).publishes {
             Some(kind) => {
@@ -346,6 +370,11 @@ impl Host for Caller<'_, '_> {
     }
 
     fn attend(&mut self) {
+        if let Some(running) = self.running.as_ref().filter(|running| running.is_to_be_described())
+            && let Some((name, words)) = self.invocation.call_of_function()
+        {
+            running.describe(name, words);
+        }
         if let Some(attendant) = &mut self.attendant {
             attendant.attend();
         }

@@ -25,6 +25,7 @@ use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::retire::Retire;
 use basalt_value::{FormLimits, Kind, Value};
+use std::sync::Arc;
 
 const UNKNOWN_KIND: basalt_value::DecodeError =
     basalt_value::DecodeError::Corrupt("a kind of collection that this version does not know");
@@ -164,7 +165,8 @@ impl<R: Retire> Apply<'_, R> {
                 if id != PartitionId::LIBRARIES {
                     return Err(ApplyError::Library { partition: id.number() });
                 }
-                partition.libraries.get_or_insert_default().change(name, code);
+                let code = Arc::new(code.to_vec());
+                partition.libraries.get_or_insert_default().change(name, &code);
             }
         }
         Ok(None)
