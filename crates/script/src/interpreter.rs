@@ -14,9 +14,8 @@
 
 use crate::answer::Answer;
 use crate::current::{Current, Source};
-use crate::failure::{self, Counted, error_text, raise, raise_table, told};
-use crate::from_reply::{error, to_lua};
-use crate::host::{Denied, Host, Overseer};
+use crate::failure::{self, Counted, error_text, told};
+use crate::host::{Host, Overseer};
 use crate::json;
 use crate::library::{FunctionInfo, Library, LibrarySource, Program};
 use crate::native;
@@ -24,10 +23,10 @@ use crate::random::{Random, RandomState};
 use crate::registering::Registered;
 use crate::script::Script;
 use crate::sha1::Sha1;
+use crate::way_out::WayOut;
 use crate::words::Words;
-use basalt_resp::Output;
 use mlua::chunk::ChunkMode;
-use mlua::{Function, HookTriggers, Lua, LuaOptions, MultiValue, StdLib, Table, Value, VmState};
+use mlua::{Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value, VmState};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -40,12 +39,6 @@ const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
 const COMPILED_MAX: usize = 1000;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;
-
-const NO_WORDS: &str = "ERR Please specify at least one argument for this redis lib call";
-
-// What the prelude asks for; anything else is whether a call is allowed.
-const CALL: i64 = 1;
-const ATTEND: i64 = 3;
 
 /// What a script may take.
 #[derive(Clone, Copy, Debug)]
@@ -365,103 +358,6 @@ impl Interpreter {
             // It fails only in finalizers; a script cannot make any.
             let _ = self.lua.gc_collect();
         }
-    }
-}
-
-/// What a running script reaches the server through.
-struct WayOut<'a> {
-    lua: &'a Lua,
-    host: &'a mut dyn Host,
-    words: Words,
-    current: &'a Current,
-}
-
-impl WayOut<'_> {
-    /// What the prelude asks for: returns whether it went well and what came of it.
-    fn ask(&mut self, asked: &MultiValue) -> mlua::Result<(bool, Value)> {
-        let mut words = asked.iter();
-        let what = words.next().and_then(Value::as_i64);
-        if what == Some(ATTEND) {
-            self.host.attend();
-            return Ok((true, Value::Nil));
-        }
-        if let Err(text) = self.take_words(words) {
-            return self.refuse(text, Counted::NotYet);
-        }
-        match what {
-            Some(CALL) => self.call(),
-            _ => self.may_call(),
-        }
-    }
-
-    /// `redis.call`
-    fn call_or_raise(&mut self, asked: &MultiValue) -> mlua::Result<Value> {
-        self.take_words(asked.iter()).map_err(raise)?;
-        let (is_well, value) = self.call()?;
-        if is_well { Ok(value) } else { Err(raise_table(value)) }
-    }
-
-    fn call(&mut self) -> mlua::Result<(bool, Value)> {
-        if self.words.words().is_empty() {
-            return self.refuse(NO_WORDS, Counted::NotYet);
-        }
-        let host = &mut *self.host;
-        let attend = || {
-            host.attend();
-            Ok(())
-        };
-        if !self.current.may_go_on(attend)? {
-            return Err(raise(self.current.reason().unwrap_or_default()));
-        }
-        let protocol = self.current.protocol();
-        let mut out = Output::new();
-        out.set_copied_bytes_max(self.current.memory_bytes_max());
-        match self.host.call(&self.words, protocol, &mut out) {
-            // A value that stands in memory once may be in the reply many times.
-            Ok(()) if out.is_over() || out.len() > self.current.memory_bytes_max() => {
-                let text = "ERR the reply to the call is larger than 'script-memory-max'";
-                self.refuse(text, Counted::NotYet)
-            }
-            Ok(()) => {
-                let value = to_lua(self.lua, &mut out, protocol)?;
-                let error = value.as_table().map(|table| table.raw_get("err"));
-                Ok((!matches!(error, Some(Ok(Value::String(_)))), value))
-            }
-            Err(Denied::Because(text)) => self.refuse(&*text, Counted::Already),
-            Err(Denied::GiveUp) => {
-                self.current.stop();
-                Err(raise("ERR the script begins again"))
-            }
-        }
-    }
-
-    fn may_call(&mut self) -> mlua::Result<(bool, Value)> {
-        if self.words.words().is_empty() {
-            return self.refuse(NO_WORDS, Counted::NotYet);
-        }
-        match self.host.may_call(&self.words) {
-            Some(may) => Ok((true, Value::Boolean(may))),
-            None => {
-                let text = "ERR Invalid command passed to redis.acl_check_cmd()";
-                self.refuse(text, Counted::NotYet)
-            }
-        }
-    }
-
-    fn take_words<'v>(
-        &mut self,
-        asked: impl Iterator<Item = &'v Value>,
-    ) -> Result<(), &'static str> {
-        self.words.clear();
-        let bytes_max = self.current.memory_bytes_max();
-        for word in asked {
-            self.words.push(word, bytes_max)?;
-        }
-        Ok(())
-    }
-
-    fn refuse(&self, text: impl AsRef<[u8]>, counted: Counted) -> mlua::Result<(bool, Value)> {
-        Ok((false, error(self.lua, text, counted)?))
     }
 }
 

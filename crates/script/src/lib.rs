@@ -31,6 +31,7 @@ mod store;
 mod strings;
 mod structs;
 mod trust;
+mod way_out;
 mod words;
 
 pub use answer::{Answer, NoteError};

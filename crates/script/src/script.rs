@@ -90,6 +90,11 @@ impl Script {
         Ok(Script { sha, flags, body, trust: Arc::default() })
     }
 
+    /// The script, of which that is known already.
+    pub(crate) fn known_as(self, trust: Arc<Trust>) -> Script {
+        Script { trust, ..self }
+    }
+
     /// What is compiled.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body

@@ -58,7 +58,7 @@ impl Scripts {
             Some(script) => Ok(script),
             None => {
                 let script = Script::read(text)?;
-                Ok(Arc::new(Script { trust: self.trust(shape(text)), ..script }))
+                Ok(Arc::new(script.known_as(self.trust(shape(text)))))
             }
         }
     }
