@@ -1,5 +1,6 @@
 //! Bytes as scripts would pass them to `cmsgpack.unpack`, `struct.unpack` and `cjson.decode`: none
-//! panics, takes more memory than a script may, or does not end; and what was read is written again.
+//! panics, takes more memory than a script may, or does not end; and what was read is written
+//! again.
 #![no_main]
 
 use basalt_resp::{Output, Protocol, Reply};

@@ -64,11 +64,10 @@ pub(super) fn execute(
     reply: &mut Reply<'_>,
 ) -> SessionResult {
     let server = request.server;
-    let invocation = Invocation::read(server, worker, request.args(&[]), call)?;
+    let invocation = read(server, worker, session, (request.args(&[]), call))?;
     if server.pubsub.is_congested() {
         return Ok(Flow::Wait(Wait::Subscribers));
     }
-    gate_function(server, &invocation, session);
     // What is changed stays with the worker until it is committed.
     let mut changes = std::mem::take(&mut worker.changes);
     let mut random = session.script_random.take();
@@ -128,11 +127,18 @@ pub(super) fn execute(
     result
 }
 
-/// What a function does is seen when no crash can take its library back.
-fn gate_function(server: &Dispatcher, invocation: &Invocation<'_>, session: &mut Session) {
+/// Reads a call. What a function does is seen when no crash can take its library back.
+fn read<'a>(
+    server: &Dispatcher,
+    worker: &Worker,
+    session: &mut Session,
+    (args, call): (Args<'a>, ScriptCall),
+) -> Result<Invocation<'a>, CommandError> {
+    let invocation = Invocation::read(server, worker, args, call)?;
     if invocation.kind() == RunKind::Function {
         server.engine.gate_reads_of_libraries(&mut session.gate);
     }
+    Ok(invocation)
 }
 
 /// The shards that a script may touch and whose changes the log refuses for longer than a moment,
@@ -159,8 +165,7 @@ pub(super) fn execute_within(
     transaction: &mut Transaction<'_>,
     (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
 ) -> Result<(), CommandError> {
-    let invocation = Invocation::read(server, worker, args, call)?;
-    gate_function(server, &invocation, session);
+    let invocation = read(server, worker, session, (args, call))?;
     let claims = invocation.claims(&server.engine, session.db, true);
     // There was room before the first command.
     let admitted = server.engine.log().admit_all(claims.shards());

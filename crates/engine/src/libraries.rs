@@ -10,8 +10,8 @@ use basalt_stdx::short_lock::LockWait;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A library's name and text. Where it is a change: the text that it has from now on; empty if there
-/// is no such library any more.
+/// A library's name and text. Where it is a change: the text that it has from now on; empty if
+/// there is no such library any more.
 pub type NamedLibrary = (Vec<u8>, Arc<Vec<u8>>);
 
 impl Engine {
@@ -23,9 +23,9 @@ impl Engine {
         all.map(|(name, code)| (name.to_vec(), Arc::clone(code))).collect()
     }
 
-    /// Changes libraries, all or none of which survive. The reply waits for `gate`. What is changed,
-    /// `decide` says while nobody else changes any, with something for `publish`, which is called
-    /// when the changes are in the log.
+    /// Changes libraries, all or none of which survive. The reply waits for `gate`. `decide` says
+    /// what is changed, while nobody else changes any, with something for `publish`, which is
+    /// called when the changes are in the log.
     ///
     /// # Errors
     /// Outside: somebody holds their partition for longer than the thread waits, and nothing has
@@ -56,7 +56,7 @@ impl Engine {
         partition.advance(seq);
         let libraries = partition.libraries.get_or_insert_default();
         changes.iter().for_each(|(name, code)| libraries.change(name, code));
-        // Release, and acquire where it is read: whoever sees the libraries waits for this ticket.
+        // Release, and acquire where it is read: a reply that shows them waits for this ticket.
         self.libraries_ticket.store(ticket.position, Ordering::Release);
         publish(decided);
         drop(locked);

@@ -3,10 +3,11 @@
 //! Redis' way to write one value as bytes, which `DUMP`, `RESTORE` and `MIGRATE` exchange and which
 //! RDB files are made of: every type and encoding up to Redis 7.4 is read, and what Redis 7.0 reads
 //! is written. It owns a neutral model of a value ([`Payload`]), its decoder, its encoder, the
-//! checksum and the compression, and the form of libraries of functions. It must never know commands, keys, how a value is stored here, or
-//! the clock. Its one invariant: bytes from anybody give a payload that keeps every rule of its
-//! type, or an error; never a panic, and never more memory than [`DecodeLimits`] allows. The bytes
-//! are drawn in `docs/formats/dump.md`; read `model.rs` next, then `decode/mod.rs`.
+//! checksum and the compression, and the form of libraries of functions. It must never know
+//! commands, keys, how a value is stored here, or the clock. Its one invariant: bytes from anybody
+//! give a payload that keeps every rule of its type, or an error; never a panic, and never more
+//! memory than [`DecodeLimits`] allows. The bytes are drawn in `docs/formats/dump.md`; read
+//! `model.rs` next, then `decode/mod.rs`.
 //!
 //! Deliberately not here: values of modules (refused), and the frame of RDB files (header, opcodes,
 //! keys).

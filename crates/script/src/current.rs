@@ -23,7 +23,7 @@ pub(crate) struct Current {
     may_call: RefCell<Option<Function>>,
     /// What the library that is being loaded has registered, if one is.
     registering: RefCell<Option<Registered>>,
-    /// The text that runs, in whose lines errors are.
+    /// The kind of text that runs: errors name its lines.
     source: Cell<Source>,
     memory_bytes_max: Cell<usize>,
     protocol: Cell<Protocol>,

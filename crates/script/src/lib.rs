@@ -1,11 +1,11 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside them: \[script\]
 //!
-//! Scripts in Lua 5.1, as EVAL runs them, and functions, as FCALL does. It owns the scripts that are known by their SHA-1
-//! ([`Scripts`]), a thread's Lua state with its sandbox and the `redis` library ([`Interpreter`]),
-//! and the conversion of replies into Lua values and back. It must never know keys, commands or
-//! locks: what a script asks for goes through [`Host`]. Its one invariant: no script leaves
-//! anything behind in the Lua state that another can see, and none runs on for ever or beyond its
-//! memory. Read `interpreter.rs` next, then `prelude.lua`, the sandbox.
+//! Scripts in Lua 5.1, as EVAL runs them, and functions, as FCALL does. It owns the scripts that
+//! are known by their SHA-1 ([`Scripts`]), a thread's Lua state with its sandbox and the `redis`
+//! library ([`Interpreter`]), and the conversion of replies into Lua values and back. It must never
+//! know keys, commands or locks: what a script asks for goes through [`Host`]. Its one invariant:
+//! no script leaves anything behind in the Lua state that another can see, and none runs on for
+//! ever or beyond its memory. Read `interpreter.rs` next, then `prelude.lua`, the sandbox.
 
 #![forbid(unsafe_code)]
 

@@ -65,8 +65,8 @@ pub(crate) fn functions(
     Ok(native)
 }
 
-/// What a script sees of a problem: what the server raises is no value that it knows, but a text, or
-/// a table with the text in `err`.
+/// What a script sees of a problem: what the server raises is no value that it knows, but a text,
+/// or a table with the text in `err`.
 fn seen(lua: &Lua, problem: Value) -> mlua::Result<Value> {
     if let Some(text) = caught_text(&problem) {
         return Ok(Value::String(lua.create_string(text)?));

@@ -1,7 +1,7 @@
 //! The libraries of functions: what of each thread's Lua state can be called, and how that changes.
 //!
 //! ```text
-//! FUNCTION LOAD ▸ run the text in this thread's state ▸ under the lock of the libraries' partition:
+//! FUNCTION LOAD ▸ run the text in this thread's state ▸ under the lock of their partition:
 //!                 do names collide? ▸ append to the log ▸ publish a new registry
 //! FCALL         ▸ find the function in the registry ▸ the state of this thread has run the text of
 //!                 its library, or does so now
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// How long a library may take to register its functions when a client loads it.
 const LOAD_TIME_MAX: Duration = Duration::from_millis(500);
-/// All libraries together may be so large. Each is run by every thread, which keeps what that makes.
+/// Bytes of all libraries together. Each is run by every thread, which keeps what that makes.
 pub const LIBRARIES_BYTES_MAX: usize = 64 << 20;
 
 const TIMED_OUT: &str = "ERR FUNCTION LOAD timeout";
@@ -208,8 +208,8 @@ pub struct Changing<'a> {
 }
 
 impl ScriptService {
-    /// Reads and runs the text of a library, which is not there for others yet; `refuse` is told its
-    /// name before.
+    /// Reads and runs the text of a library, which is not there for others yet; `refuse` is told
+    /// its name before.
     ///
     /// # Errors
     /// It is none, or refused.

@@ -113,7 +113,7 @@ fn scaled(mut number: f64, mut exponent: i32) -> f64 {
     number * 2_f64.powi(exponent.clamp(-STEP, STEP))
 }
 
-/// With so many digits that count.
+/// Writes a number with this number of significant digits.
 pub(super) fn write(number: f64, precision: i32, out: &mut Vec<u8>) {
     if !number.is_finite() {
         let text: &[u8] = match number {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const ROUNDS: u64 = 6;
 const LIBRARIES: u64 = 12;
-/// The server is killed after at most so many changes.
+/// Changes before the server is killed, at most.
 const CHANGES_MAX: u64 = 60;
 
 fn launch(dir: &Path) -> Server {
