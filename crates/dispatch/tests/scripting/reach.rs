@@ -3,6 +3,7 @@
 use super::{bulk, error, eval};
 use crate::harness::TestServer;
 use basalt_resp::Value;
+use std::sync::mpsc::channel;
 
 /// Enough runs for a script to be trusted to keep to its keys.
 const RUNS: usize = 20;
@@ -122,11 +123,21 @@ fn texts_that_are_new_each_time_lock_their_keys_only() {
         eval(&mut server, &text(number), &["k"], &[]);
     }
     let engine = std::sync::Arc::clone(&server.server.engine);
-    let other = engine.key(b"other");
-    let held = engine.lock(&[other]);
-    assert_eq!(eval(&mut server, &text(100), &["k"], &[]), Value::Simple(b"OK".to_vec()));
-    // What only reads is trusted from its first run on.
-    let read = "local value = redis.call('GET', KEYS[1]) return value";
-    assert_eq!(eval(&mut server, read, &["k"], &[]), bulk("v100"));
-    drop(held);
+    let ((hold, held), (release, released)) = (channel(), channel::<()>());
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let locked = engine.lock(&[engine.key(b"other")]);
+            hold.send(()).expect("somebody waits");
+            // Until the other end goes.
+            let _ = released.recv();
+            drop(locked);
+        });
+        held.recv().expect("it is held");
+        let reply = eval(&mut server, &text(100), &["k"], &[]);
+        // What only reads is trusted from its first run on.
+        let read = "local value = redis.call('GET', KEYS[1]) return value";
+        let value = eval(&mut server, read, &["k"], &[]);
+        drop(release);
+        assert_eq!((reply, value), (Value::Simple(b"OK".to_vec()), bulk("v100")));
+    });
 }

@@ -67,7 +67,7 @@ impl Packer<'_> {
     fn integer(&mut self, number: i64) {
         let bytes = number.to_be_bytes();
         let (first, len) = match number {
-            0..=127 | -32..=-1 => return self.bytes.push(bytes[7]),
+            -32..=127 => return self.bytes.push(bytes[7]),
             128..=0xFF => (0xCC, 1),
             0x100..=0xFFFF => (0xCD, 2),
             0x1_0000..=0xFFFF_FFFF => (0xCE, 4),
