@@ -261,16 +261,19 @@ impl Interpreter {
         host: &mut dyn Host,
     ) -> Finished {
         self.limit_memory(limits);
-        let (run, function, name) = match program {
+        let function = match program {
             Program::Script(script) => {
                 self.begin(input.overseer, Source::Script);
-                (self.run.clone(), self.function(script), script.sha.to_string())
+                self.function(script)
             }
             Program::Function(library, index) => {
                 self.begin(input.overseer, Source::Function);
-                let name = library.functions[*index].name.clone();
-                (self.run_function.clone(), self.callback(library, *index), name)
+                self.callback(library, *index)
             }
+        };
+        let run = match program {
+            Program::Script(_) => &self.run,
+            Program::Function(..) => &self.run_function,
         };
         let function = match function {
             Ok(function) => function,
@@ -309,15 +312,19 @@ impl Interpreter {
                 let bytes_max = limits.memory_bytes_max;
                 Finished::Answered(Answer { value, protocol, bytes_max })
             }
-            Ok((false, problem)) => self.failure(&problem, &name),
-            Err(error) => self.failure(&Value::Error(Box::new(error)), &name),
+            Ok((false, problem)) => self.failure(&problem, program),
+            Err(error) => self.failure(&Value::Error(Box::new(error)), program),
         };
         self.collect_rubbish();
         finished
     }
 
     /// An error as the client gets it: `ERR what script: name, on @user_script:line.`
-    fn failure(&self, problem: &Value, name: &str) -> Finished {
+    fn failure(&self, problem: &Value, program: &Program) -> Finished {
+        let name = match program {
+            Program::Script(script) => script.sha.to_string(),
+            Program::Function(library, index) => library.functions[*index].name.clone(),
+        };
         let (said, counted) = self.said(problem);
         let text = in_one_line(&String::from_utf8_lossy(&said));
         let source = self.current.source().chunk_name();
