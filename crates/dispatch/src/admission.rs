@@ -28,7 +28,7 @@ impl Admission {
     pub(super) const SILENT: u8 = 1 << 4;
     /// Its command has waited.
     const WAITING: u8 = 1 << 5;
-    /// Somebody listens for events of keys.
+    /// Somebody listens for events of keys, or the keys that the client reads are tracked.
     pub(super) const LISTENING: u8 = 1 << 6;
     /// Every command is timed by itself.
     const TIMED: u8 = 1 << 7;
@@ -37,6 +37,8 @@ impl Admission {
     #[inline]
     pub(super) fn of(server: &Dispatcher, worker: &Worker, session: &Session) -> Admission {
         let is_subscribed = session.is_subscribed() && session.protocol == Protocol::Resp2;
+        let is_listening =
+            !worker.changes.event_classes().is_empty() || session.read_tracking.is_some();
         let conditions = [
             (Admission::UNAUTHENTICATED, !session.is_admitted(&worker.settings)),
             (Admission::OUT_OF_MEMORY, server.is_out_of_memory(&worker.settings)),
@@ -44,7 +46,7 @@ impl Admission {
             (Admission::QUEUEING, session.is_queueing()),
             (Admission::SILENT, session.replies != Replies::On),
             (Admission::WAITING, session.waiting.is_some()),
-            (Admission::LISTENING, !worker.changes.event_classes().is_empty()),
+            (Admission::LISTENING, is_listening),
             (Admission::TIMED, worker.times_every_command),
         ];
         Admission(conditions.iter().map(|&(bit, holds)| if holds { bit } else { 0 }).sum())

@@ -14,6 +14,7 @@ use super::events;
 use super::keys::key_session;
 use super::outcome::{fail, may_fail_late, note_slow_call};
 use super::script;
+use super::tracking;
 use super::wants::When;
 use super::within::read_within;
 use super::worker::Worker;
@@ -338,6 +339,7 @@ impl Runner<'_> {
         let args = step.args.with_keys(keys);
         let key_session = key_session(self.worker, self.session);
         transaction.expire(keys, key_session);
+        tracking::note_within(self.server, self.session, transaction, step.id, keys);
         match self.server.commands.call(step.id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
                 let traits = self.server.commands.traits(step.id);

@@ -280,6 +280,10 @@ fn finish(
     });
     if !runs_again(&flow) {
         count(request, worker, session, start);
+    } else if !session.is_queueing()
+        && let Some(tracking) = &mut session.read_tracking
+    {
+        tracking.take_back();
     }
     flow
 }
@@ -388,6 +392,11 @@ fn refuse(
 ) -> Flow {
     if session.stop_waiting(&server.engine, worker.lock_wait).is_err() {
         return Flow::Wait(Wait::Held);
+    }
+    if !session.is_queueing()
+        && let Some(tracking) = &mut session.read_tracking
+    {
+        tracking.end();
     }
     worker.counters.commands.add(1);
     if let Some(id) = id {

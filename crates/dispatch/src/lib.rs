@@ -41,6 +41,7 @@ mod row;
 mod script;
 mod short;
 mod silence;
+mod tracking;
 mod wants;
 mod within;
 mod worker;

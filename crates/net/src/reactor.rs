@@ -372,7 +372,7 @@ impl Reactor {
         });
         let no_password = turn.worker.settings.clients.password.is_none();
         let mut session = Session::new(client, no_password || front.lets_in());
-        session.address = Address { sink: self.sink, place: index as u32 };
+        session.receive_at(Address { sink: self.sink, place: index as u32 });
         session.speak(front.protocol());
         let mut connection = Connection::new(stream, wire, self.generation, session);
         connection.share = is_of_front.then(|| Share::of(&self.held));
@@ -620,7 +620,7 @@ impl Reactor {
         if let Some(at) = connection.timer.take() {
             self.timers.cancel(at, id);
         }
-        turn.server.clients.remove(connection.session.client.id);
+        turn.server.part_with(&mut connection.session, turn.worker.lock_wait());
         turn.worker.end_subscriptions(&mut connection.session);
         self.schedule(index);
     }
@@ -633,7 +633,7 @@ impl Reactor {
             self.timers.cancel(at, id);
         }
         turn.server.pauses.forget(&connection.session.client);
-        turn.server.clients.remove(connection.session.client.id);
+        turn.server.part_with(&mut connection.session, turn.worker.lock_wait());
         turn.worker.counters.connections_closed.add(1);
         turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@
 //!         ▸ one delivery a sink, into the thread's outbox                  nothing is shared yet
 //! ```
 
-use crate::audience::{Address, Audience, Party, Serial, SinkId};
+use crate::audience::{Address, Audience, Party, Serial, SinkId, Subscription};
 use crate::channels::Channels;
 use crate::outbox::{Congested, Delivery, Outbox, Sink, WhenFull};
 use basalt_stdx::glob::{Case, Pattern};
@@ -25,10 +25,12 @@ pub enum Kind {
     Pattern,
     /// A sharded channel.
     ShardChannel,
+    /// Nothing: the message is for one subscriber, and has no name.
+    Direct,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of subscriptions.
     pub const ALL: [Kind; 3] = [Kind::Channel, Kind::Pattern, Kind::ShardChannel];
 }
 
@@ -149,7 +151,7 @@ impl<M> PubSub<M> {
             for Found { kind, name, parties: range } in reasons {
                 let matched = match kind {
                     Kind::Pattern => Matched::Pattern(&name),
-                    Kind::Channel | Kind::ShardChannel => Matched::Channel,
+                    Kind::Channel | Kind::ShardChannel | Kind::Direct => Matched::Channel,
                 };
                 let body = Arc::new(body(matched));
                 for Party { sink, subscribers } in &parties[range] {
@@ -166,12 +168,26 @@ impl<M> PubSub<M> {
         result
     }
 
+    /// Puts a message for one subscriber into `outbox`. `number` is what the subscriber knows
+    /// itself by.
+    pub fn send(&self, outbox: &mut Outbox<M>, to: Address, number: Serial, body: Arc<M>) {
+        let subscription = Subscription { place: to.place, serial: number };
+        let (name, subscribers) = (Arc::default(), Arc::new(vec![subscription]));
+        outbox.put(to.sink, Delivery { kind: Kind::Direct, name, subscribers, body });
+        outbox.flush_if_full(self);
+    }
+
+    /// Whether a subscriber's sink is behind.
+    pub fn is_behind(&self, outbox: &Outbox<M>, at: Address) -> bool {
+        outbox.is_congested(self, at.sink)
+    }
+
     /// The table of a kind of channel.
     fn table(&self, kind: Kind) -> Option<&Channels> {
         match kind {
             Kind::Channel => Some(&self.channels),
             Kind::ShardChannel => Some(&self.shard_channels),
-            Kind::Pattern => None,
+            Kind::Pattern | Kind::Direct => None,
         }
     }
 

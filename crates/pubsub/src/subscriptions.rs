@@ -79,7 +79,8 @@ impl Subscriptions {
     /// Whether it holds the subscription for which a message is meant.
     #[inline]
     pub fn holds(&self, kind: Kind, name: &[u8], serial: Serial) -> bool {
-        self.names_of(kind).get(name) == Some(&serial)
+        let names = self.by_kind.get(kind as usize);
+        names.is_some_and(|names| names.get(name) == Some(&serial))
     }
 
     /// Begins to end them all.

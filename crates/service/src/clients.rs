@@ -8,11 +8,12 @@ use crate::hand_over::{Asked, Served, Slot};
 use crate::session::ParkedCommand;
 use crate::transaction::Queue;
 use basalt_engine::{Engine, LockWait, Waiter, WatchMark};
+use basalt_pubsub::Address;
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What is known about one connection from outside.
 #[derive(Debug)]
@@ -66,6 +67,8 @@ pub struct ClientHandle {
     /// How it waits for keys: [`NOT_WAITING`], [`WAITING`] or how it is to stop.
     waiting: AtomicU8,
     killed: AtomicBool,
+    /// Where messages for it are sent.
+    pub inbox: OnceLock<Address>,
     /// Its command that waits for keys.
     slot: RankedMutex<Slot<ParkedCommand>>,
     /// Wakes the thread that it belongs to.
@@ -196,6 +199,7 @@ impl Clients {
             watching: RankedMutex::default(),
             waiting: AtomicU8::new(NOT_WAITING),
             killed: AtomicBool::new(false),
+            inbox: OnceLock::new(),
             slot: RankedMutex::default(),
             wake: new.wake,
         });

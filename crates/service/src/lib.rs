@@ -28,6 +28,7 @@ pub mod sampler;
 pub mod scripts;
 pub mod server;
 pub mod session;
+pub mod tracking;
 pub mod transaction;
 pub mod unusual;
 pub mod wait;

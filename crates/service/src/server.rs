@@ -9,6 +9,8 @@ use crate::push::PubSub;
 use crate::reports::Reports;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
+use crate::session::Session;
+use crate::tracking::Trackers;
 use crate::unusual::Unusual;
 use crate::web_guard::WebGuard;
 use basalt_change::place::ShardId;
@@ -54,6 +56,8 @@ pub struct Server {
     pub pauses: Pauses,
     /// All subscriptions.
     pub pubsub: Arc<PubSub>,
+    /// The clients that keep copies of keys.
+    pub trackers: Arc<Trackers>,
     /// The scripts.
     pub scripts: ScriptService,
     /// Tells of clients that speak HTTP.
@@ -117,7 +121,9 @@ impl Server {
         let mut random = Random::new(env.entropy.seed());
         let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
         let pubsub = Arc::new(PubSub::new(env.entropy.seed()));
-        let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
+        let trackers = Arc::<Trackers>::default();
+        let announcer =
+            Announcer::new(Arc::clone(&config), Arc::clone(&pubsub), Arc::clone(&trackers));
         engine.announce_events_to(Box::new(announcer));
         engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
         let count = table.all().len();
@@ -132,6 +138,7 @@ impl Server {
             clients: Clients::default(),
             pauses: Pauses::new(Arc::clone(&env.clock), Arc::clone(&unusual)),
             pubsub,
+            trackers,
             scripts: ScriptService::new(env.clone(), Arc::clone(&unusual)),
             unusual,
             web_guard: WebGuard::default(),
@@ -153,6 +160,12 @@ impl Server {
             refused_connections: AtomicU64::new(0),
             barred_connections: AtomicU64::new(0),
         }
+    }
+
+    /// A connection has gone: nobody sees it any more, and nothing is told to it.
+    pub fn part_with(&self, session: &mut Session, wait: LockWait) {
+        self.clients.remove(session.client.id);
+        self.trackers.stop(&self.engine, session, wait);
     }
 
     /// The counters of all workers.

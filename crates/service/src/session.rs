@@ -5,6 +5,7 @@ use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
 use crate::hand_over::Served;
 use crate::prepared::Prepared;
+use crate::tracking::ReadTracking;
 use crate::transaction::Queue;
 use basalt_config::Settings;
 use basalt_engine::{
@@ -46,6 +47,10 @@ pub struct Session {
     pub transaction: Option<Box<Queue>>,
     /// The keys that it watches.
     pub watching: Option<Box<Watching>>,
+    /// It keeps copies of keys.
+    pub is_tracked: bool,
+    /// How the keys that it reads are tracked, if they are.
+    pub read_tracking: Option<ReadTracking>,
     /// Its command waits, and is where other threads find it
     /// ([`Session::take_command_back`]).
     pub is_parked: bool,
@@ -79,6 +84,8 @@ pub struct ParkedCommand {
     authenticated: bool,
     touch: Touch,
     durability: Durability,
+    /// The keys that it reads are tracked.
+    pub tracks_reads: bool,
     /// Where it waits, and how long.
     pub waiting: Box<KeyWait>,
 }
@@ -127,6 +134,8 @@ impl Session {
             gate: Gate::default(),
             transaction: None,
             watching: None,
+            is_tracked: false,
+            read_tracking: None,
             is_parked: false,
             waiting: None,
             key_wait_max: None,
@@ -135,6 +144,13 @@ impl Session {
             address: Address::NOWHERE,
             subscriptions: None,
         }
+    }
+
+    /// Messages for it are sent there.
+    pub fn receive_at(&mut self, address: Address) {
+        self.address = address;
+        // It is said once, when the client connects.
+        let _ = self.client.inbox.set(address);
     }
 
     /// Whether its command has waited.
@@ -293,8 +309,14 @@ impl ParkedCommand {
             authenticated,
             touch,
             durability: session.gate.durability(),
+            tracks_reads: session.tracks_reads(),
             waiting,
         }
+    }
+
+    /// What is known of the request.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
     }
 
     /// The client as the command sees it, for a thread that is not the client's; and the request.

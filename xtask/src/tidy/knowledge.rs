@@ -111,6 +111,7 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("service", &[SOCKETS, FILES, STORAGE, &["basalt_call", "basalt_commands", "basalt_dispatch"]]),
     ("spec", &[FILES, SOCKETS, LOCKS]),
     ("tests", &[SERVER]),
+    ("tracking", &[COMMANDS, FILES, SOCKETS, LOCKS]),
     ("value", &[COMMANDS, KEYS, FILES, SOCKETS, LOCKS]),
 ];
 

@@ -26,6 +26,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("payload", 2),
     ("pubsub", 2),
     ("script", 2),
+    ("tracking", 2),
     ("cold-rocks", 3),
     ("keyspace", 3),
     ("engine", 4),

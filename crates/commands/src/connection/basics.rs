@@ -154,6 +154,7 @@ fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionR
         let _ = held.leave().go_on(&ctx.server.pubsub, usize::MAX);
         session.subscriptions_changed();
     }
+    ctx.server.trackers.stop(&ctx.server.engine, session, ctx.lock_wait);
     session.select(0);
     session.speak(Protocol::Resp2);
     session.authenticated = ctx.settings.clients.password.is_none();

@@ -1,5 +1,6 @@
 //! CLIENT LIST and CLIENT INFO.
 
+use super::client_tracking::redirection_of;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
 use basalt_number::parse_i64;
@@ -8,6 +9,7 @@ use basalt_service::args::Args;
 use basalt_service::clients::{ClientHandle, ClientType};
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, SessionResult};
+use basalt_service::tracking::{Scope, Tracker};
 use basalt_spec::{CommandSpec, CommandTable, Flag, Flags, Group, at};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -90,15 +92,20 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
     const LINE_BYTES: usize = 360;
     let mut text = String::with_capacity(clients.len() * LINE_BYTES);
     for client in clients {
-        line(client, ctx.now_ms, &ctx.server.table, &mut text);
+        let tracker = ctx.server.trackers.by_id(client.id);
+        line(client, tracker.as_deref(), (ctx.now_ms, &ctx.server.table), &mut text);
         text.push('\n');
     }
     text
 }
 
-/// All fields of Redis 7.2 in its order. What belongs to tracking is as for a connection that uses
-/// none.
-fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut String) {
+/// All fields of Redis 7.2 in its order.
+fn line(
+    client: &ClientHandle,
+    tracker: Option<&Tracker>,
+    (now_ms, table): (u64, &CommandTable),
+    text: &mut String,
+) {
     let names = client.names.lock().clone();
     let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
@@ -118,7 +125,7 @@ fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut Str
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
          multi={multi} qbuf={query_bytes} qbuf-free={query_free} argv-mem=0 multi-mem={multi_bytes} rbs=0 rbp=0 \
          obl={output_bytes} oll={outputs} omem={output_memory} tot-mem={total_bytes} events={events} cmd={} \
-         user=default redir=-1 resp={} lib-name={} lib-ver={}",
+         user=default redir={} resp={} lib-name={} lib-ver={}",
         client.id,
         client.address,
         client.local_address,
@@ -126,12 +133,13 @@ fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut Str
         name(&names.name),
         seconds_since(client.connected_ms),
         seconds_since(client.active_ms.load(Relaxed)),
-        flags(client),
+        flags(client, tracker),
         client.db.load(Relaxed),
         subscriptions(0),
         subscriptions(1),
         subscriptions(2),
         last_command(client, table),
+        redirection_of(tracker),
         client.protocol.load(Relaxed),
         name(&names.lib_name),
         name(&names.lib_version),
@@ -141,11 +149,15 @@ fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut Str
     }
 }
 
-fn flags(client: &ClientHandle) -> String {
+fn flags(client: &ClientHandle, tracker: Option<&Tracker>) -> String {
+    let broadcasts = |it: &Tracker| matches!(it.scope, Scope::Broadcast(_));
     let facts = [
         (client.is_subscribed(), 'P'),
         (client.queued_commands().is_some(), 'x'),
         (client.parked.load(Relaxed), 'b'),
+        (tracker.is_some(), 't'),
+        (tracker.is_some_and(Tracker::is_broken), 'R'),
+        (tracker.is_some_and(broadcasts), 'B'),
         (client.saw_change(), 'd'),
         (client.is_killed(), 'A'),
         (client.is_unix(), 'U'),

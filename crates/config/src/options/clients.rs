@@ -72,9 +72,9 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "tracking-table-max-keys",
         LONG,
         "1000000",
-        "Keys that Redis remembers for client-side caching.",
-    )
-    .accepted("client-side caching is not offered"),
+        "Keys that are remembered for clients that keep copies; 0 for no limit. Beyond it random \
+         ones are forgotten, and their readers told as if these had changed.",
+    ),
     option("acllog-max-len", LONG, "128", "Entries kept of refused commands.")
         .accepted("there is no ACL log"),
     option("aclfile", Kind::Text, "", "File with the users and their rights.")
@@ -118,6 +118,8 @@ pub struct ClientSettings {
     pub query_buffer_bytes_max: usize,
     /// `client-output-buffer-limit`.
     pub output_limits: OutputLimits,
+    /// `tracking-table-max-keys`; 0 is no limit.
+    pub tracked_keys_max: u64,
     /// `enable-debug-command`.
     pub debug_command: Permission,
     /// `enable-protected-configs`.
@@ -133,6 +135,7 @@ impl ClientSettings {
             password_changes: 0,
             query_buffer_bytes_max: values.number("client-query-buffer-limit"),
             output_limits: values.output_limits("client-output-buffer-limit"),
+            tracked_keys_max: values.number("tracking-table-max-keys"),
             debug_command: permission(values.word("enable-debug-command")),
             protected_configs: permission(values.word("enable-protected-configs")),
         }

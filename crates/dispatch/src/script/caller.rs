@@ -10,6 +10,7 @@ use super::invocation::Invocation;
 use crate::keys::{add_keys, key_session};
 use crate::outcome::fail;
 use crate::queue::shards_of;
+use crate::tracking::note_within;
 use crate::wants::{Wants, When, wants, when};
 use crate::within::read_within;
 use crate::worker::Worker;
@@ -251,6 +252,7 @@ impl<'a, 't> Caller<'a, 't> {
     ) -> Result<Flow, CommandError> {
         let issuer = Issuer::Script;
         let key_session = CommandContext { issuer, ..key_session(self.worker, self.session) };
+        note_within(self.server, self.session, self.transaction, id, args.keys());
         match self.server.commands.call(id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
                 let traits = self.server.commands.traits(id);

@@ -492,7 +492,7 @@ fn connect(server: &Server) -> (Session, Arc<Inbox>) {
     });
     let inbox = Arc::new(Inbox::default());
     let mut session = Session::new(client, true);
-    session.address = Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 };
+    session.receive_at(Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 });
     (session, inbox)
 }
 

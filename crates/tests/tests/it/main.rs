@@ -29,6 +29,7 @@ mod scripts;
 mod space;
 mod stall;
 mod stress;
+mod tracking;
 mod transcripts;
 mod upgrade;
 mod workers;
