@@ -6,6 +6,7 @@ use basalt_config::{Fsync, Settings};
 use basalt_journal::{FsyncPolicy, Health};
 use basalt_journal_log::JournalLog;
 use basalt_net::Listening;
+use basalt_observe::histogram::Distribution;
 use basalt_service::host::{
     Host, HostCpu, HostFigures, HostIdentity, HostMemory, JournalFigures, Shutdown,
 };
@@ -110,6 +111,10 @@ impl Host for Process {
             is_healthy: self.journal.health() == Health::Ok,
         };
         HostFigures { journal: Some(journal), ..process::figures(&self.dir) }
+    }
+
+    fn syncs(&self) -> Option<Distribution> {
+        Some(self.journal.stats().fsync_durations)
     }
 
     fn tcp_port(&self) -> u16 {

@@ -30,6 +30,8 @@ pub struct Context<'a> {
     pub lock_wait: LockWait,
     /// The moment at which time stands still, in unix microseconds: in a script, and nowhere else.
     pub frozen_us: Option<u64>,
+    /// It is not one of the commands of a transaction or a script: it may wait.
+    pub runs_alone: bool,
     /// The transaction that it is part of, which holds every partition if the command is one that
     /// concerns whole databases.
     pub transaction: Option<Transaction<'a>>,

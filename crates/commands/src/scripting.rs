@@ -1,6 +1,7 @@
 //! Scripts: EVAL and its like, SCRIPT, and what there is of functions. How a script runs is in
 //! `dispatch/script.rs`.
 
+mod debug;
 mod eval;
 mod function;
 mod script;
@@ -9,6 +10,7 @@ use basalt_call::entry::Entry;
 
 /// The family.
 pub const COMMANDS: &[Entry] = &[
+    debug::SCRIPT_DEBUG,
     eval::EVAL,
     eval::EVALSHA,
     eval::EVALSHA_RO,

@@ -5,7 +5,11 @@ mod command_keys;
 mod config;
 mod debug;
 mod info;
+mod latency;
+mod lolwut;
+mod memory;
 mod metrics;
+mod module;
 mod node;
 mod save;
 mod shutdown;
@@ -32,7 +36,30 @@ pub const COMMANDS: &[Entry] = &[
     config::CONFIG_SET,
     debug::DEBUG,
     info::INFO,
+    latency::LATENCY,
+    latency::LATENCY_DOCTOR,
+    latency::LATENCY_GRAPH,
+    latency::LATENCY_HELP,
+    latency::LATENCY_HISTOGRAM,
+    latency::LATENCY_HISTORY,
+    latency::LATENCY_LATEST,
+    latency::LATENCY_RESET,
+    lolwut::LOLWUT,
+    memory::MEMORY,
+    memory::MEMORY_DOCTOR,
+    memory::MEMORY_HELP,
+    memory::MEMORY_MALLOC_STATS,
+    memory::MEMORY_PURGE,
+    memory::MEMORY_STATS,
+    memory::MEMORY_USAGE,
     metrics::METRICS,
+    module::MODULE,
+    module::MODULE_HELP,
+    module::MODULE_LIST,
+    module::MODULE_LOAD,
+    module::MODULE_LOADEX,
+    module::MODULE_UNLOAD,
+    save::BGREWRITEAOF,
     save::BGSAVE,
     save::LASTSAVE,
     save::SAVE,

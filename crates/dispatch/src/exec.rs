@@ -324,6 +324,7 @@ impl Runner<'_> {
         counters.nanoseconds.add(nanoseconds);
         let family = usize::from(self.server.commands.call(step.id).family);
         self.worker.counters.by_family[family].add(nanoseconds, 1);
+        self.worker.add_times(step.id, nanoseconds, 1);
         let micros = elapsed.as_micros() as u64;
         note_slow_call(self.server, self.worker, self.session, step.id, &step.args, micros);
     }
@@ -382,6 +383,7 @@ impl Runner<'_> {
                 now_ms: self.worker.now_ms,
                 lock_wait: self.worker.lock_wait,
                 frozen_us: None,
+                runs_alone: false,
                 transaction,
             };
             run(&mut context, &step.args, reply)?

@@ -327,6 +327,7 @@ fn run_session(
             now_ms,
             lock_wait,
             frozen_us: None,
+            runs_alone: true,
             transaction: None,
         };
         run(&mut context, &request.args(&[]), reply)

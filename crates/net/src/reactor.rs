@@ -9,7 +9,7 @@ use crate::share::{Held, Share};
 use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
-use basalt_engine::{Refusal, ShardSet};
+use basalt_engine::{Fate, Gate, Refusal, ShardSet};
 use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Address, SinkId, Subscription};
@@ -24,6 +24,7 @@ use basalt_service::wait::{Afterwards, Wait};
 use basalt_stdx::loan::Loan;
 use basalt_stdx::watch_flag::Watch;
 use mio::{Events, Poll, Token};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,7 +60,9 @@ pub(crate) struct Reactor {
     held: Arc<Held>,
     pub(crate) timers: Timers,
     /// Connections whose command found no room in the log.
-    pub(crate) waiting_for_room: Vec<(ConnectionId, ShardSet)>,
+    waiting_for_room: Vec<(ConnectionId, ShardSet)>,
+    /// Connections whose command waits until something is on disk.
+    waiting_for_disk: BTreeMap<ConnectionId, Gate>,
     pub(crate) connections: Connections,
     vacant: Vec<usize>,
     generation: u64,
@@ -109,6 +112,7 @@ impl Reactor {
             held: Arc::default(),
             timers: Timers::new(Arc::clone(&server.env.clock)),
             waiting_for_room: Vec::new(),
+            waiting_for_disk: BTreeMap::new(),
             connections: Vec::new(),
             vacant: Vec::new(),
             generation: 0,
@@ -199,6 +203,10 @@ impl Reactor {
                 self.begin_waiting(id, Some(pause));
             }
             Wait::LogRoom(shards) => self.waiting_for_room.push((id, shards)),
+            Wait::Disk(gate, time) => {
+                self.begin_waiting(id, time);
+                self.waiting_for_disk.insert(id, gate);
+            }
             wait => {
                 let mailbox = Arc::clone(&self.mailbox);
                 let done = move |result: Result<(), CommandError>| {
@@ -331,7 +339,7 @@ impl Reactor {
                 Message::Connection(new) => self.adopt(turn, new),
                 Message::WaitOver { connection, result } => self.resume(turn, connection, result),
                 Message::LogMoved => {
-                    self.resume_with_room(turn);
+                    self.resume_with_log(turn);
                     for index in self.take_gated() {
                         self.schedule(index);
                     }
@@ -545,26 +553,35 @@ impl Reactor {
         let mut touched = std::mem::take(&mut self.touched);
         touched.drain(..).for_each(|index| self.after_turn(turn, index));
         self.touched = touched;
-        if self.gated.is_empty() && self.waiting_for_room.is_empty() {
+        let waits = !self.waiting_for_room.is_empty() || !self.waiting_for_disk.is_empty();
+        if self.gated.is_empty() && !waits {
             return;
         }
         if self.mailbox.wait_for_log() == Watch::GoesOn {
             return;
         }
         // The log may have moved before it was asked to wake. That it refuses is an answer, too.
-        self.resume_with_room(turn);
+        self.resume_with_log(turn);
         for index in self.take_gated() {
             turn.finish(self, index);
             self.after_turn(turn, index);
         }
     }
 
-    /// Commands go on that the log has room for; that it refuses is an answer, too.
-    fn resume_with_room(&mut self, turn: &mut Turn) {
+    /// Commands go on that the log has room for, or of which it has on disk what they wait for; that
+    /// it refuses is an answer, too.
+    fn resume_with_log(&mut self, turn: &mut Turn) {
         for (id, shards) in std::mem::take(&mut self.waiting_for_room) {
             match turn.server.engine.log().admit_all(shards) {
                 Err(Refusal::Busy) => self.waiting_for_room.push((id, shards)),
                 Ok(()) | Err(_) => self.resume(turn, id, Ok(())),
+            }
+        }
+        for (id, mut gate) in std::mem::take(&mut self.waiting_for_disk) {
+            if gate.poll(turn.server.engine.log()) != Fate::Pending {
+                self.run_again(turn, id);
+            } else if self.connection(id).is_some_and(|it| it.state == State::Waiting) {
+                self.waiting_for_disk.insert(id, gate);
             }
         }
     }

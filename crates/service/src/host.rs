@@ -32,6 +32,11 @@ pub trait Host: Send + Sync {
         HostFigures::default()
     }
 
+    /// How long syncs of the journal took since the start, if there is one. Reads no files.
+    fn syncs(&self) -> Option<Distribution> {
+        None
+    }
+
     /// What the process is and runs on.
     fn identity(&self) -> HostIdentity {
         let executable = std::env::current_exe().unwrap_or_default();

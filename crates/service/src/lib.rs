@@ -12,6 +12,7 @@
 
 pub mod announce;
 pub mod args;
+mod background_latency;
 pub mod clients;
 pub mod collection_target;
 pub mod draws;

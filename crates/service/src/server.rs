@@ -1,6 +1,7 @@
 //! What all connections share.
 
 use crate::announce::Announcer;
+use crate::background_latency::BackgroundLatency;
 use crate::clients::Clients;
 use crate::error::CommandError;
 pub use crate::host::{Host, HostCpu, HostFigures, HostIdentity, HostMemory, Shutdown};
@@ -16,6 +17,7 @@ use basalt_config::{Config, Settings};
 use basalt_engine::{Engine, LockWait, Refusal};
 use basalt_env::{Env, Instant, Random};
 use basalt_observe::counters::ThreadCounters;
+use basalt_observe::latency::LatencyMonitor;
 use basalt_observe::slow_log::SlowLog;
 use basalt_spec::CommandTable;
 use std::sync::Arc;
@@ -60,6 +62,8 @@ pub struct Server {
     pub web_guard: WebGuard,
     /// The latest slow commands.
     pub slow_log: SlowLog,
+    /// What took long, by event.
+    pub latency: LatencyMonitor,
     /// One set of counters a network thread.
     pub counters: Vec<Arc<ThreadCounters>>,
     /// … and of the workers that stand in for theirs.
@@ -88,6 +92,8 @@ pub struct Server {
     pub memory_bytes_peak: AtomicU64,
     /// Rates, and figures that are too slow to ask for on a network thread.
     pub sampler: Sampler,
+    /// Durations of background work that the latency monitor has seen.
+    background: BackgroundLatency,
     /// Reports for monitoring systems.
     pub reports: Arc<Reports>,
     /// Clients to which what happens is sent without being asked for each time.
@@ -136,6 +142,7 @@ impl Server {
             unusual,
             web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),
+            latency: LatencyMonitor::default(),
             counters,
             stand_in_counters,
             host,
@@ -148,6 +155,7 @@ impl Server {
             memory_bytes_logged: AtomicU64::new(0),
             memory_bytes_peak: AtomicU64::new(0),
             sampler: Sampler::default(),
+            background: BackgroundLatency::default(),
             reports: Arc::default(),
             feeds: OpenFeeds::default(),
             refused_connections: AtomicU64::new(0),
@@ -227,6 +235,9 @@ impl Server {
                 self.note_memory(census.memory.bytes_used());
                 self.sampler.note_census(census);
             }
+        }
+        if settings.server.latency_threshold_ms != 0 {
+            self.background.observe(self, settings.server.latency_threshold_ms);
         }
         self.reports.give_up(self.env.clock.now());
         let totals = Totals {

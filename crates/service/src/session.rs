@@ -6,6 +6,7 @@ use crate::error::CommandError;
 use crate::hand_over::Served;
 use crate::prepared::Prepared;
 use crate::transaction::Queue;
+use crate::wait::Wait;
 use basalt_config::Settings;
 use basalt_engine::{
     Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
@@ -66,6 +67,8 @@ pub struct KeyWait {
     pub deadline: Option<Instant>,
     /// Where it reads streams from.
     pub behind: Behind,
+    /// What is to be on disk before it runs again.
+    pub on_disk: Gate,
 }
 
 /// A command that waits, and all that running it takes.
@@ -104,7 +107,7 @@ pub enum Flow {
     /// Sends what is there, then closes the connection.
     Close,
     /// Parks the connection.
-    Wait(crate::wait::Wait),
+    Wait(Wait),
     /// Runs the command again at once, apart from its batch: it takes long, and has changed
     /// nothing.
     RunApart,
@@ -151,6 +154,32 @@ impl Session {
         let is_over = waiting.deadline.is_some_and(|deadline| deadline <= clock.now());
         let is_unblocked = self.client.unblocking() == Some(Unblocking::AsTimedOut);
         if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
+    }
+
+    /// Has its command, which is one on the server, run again when `on_disk` is open, and at the
+    /// latest when this time is over, counted from its first run on; `None` is for ever. With a gate
+    /// that is open it waits for the time alone.
+    pub fn stand_by(&mut self, clock: &dyn Clock, time: Option<Duration>, on_disk: Gate) -> Wait {
+        let now = clock.now();
+        let client = &self.client;
+        let time = time.into_iter().chain(self.key_wait_max).min();
+        let waiting = self.waiting.get_or_insert_with(|| {
+            client.begin_waiting();
+            let deadline = time.and_then(|time| now.checked_add(time));
+            Box::new(KeyWait { places: Vec::new(), deadline, behind: None, on_disk })
+        });
+        let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
+        match waiting.on_disk.is_open() {
+            true => Wait::Ready(left),
+            false => Wait::Disk(waiting.on_disk.clone(), left),
+        }
+    }
+
+    /// Its command has stood by for long enough.
+    pub fn end_standing_by(&mut self) {
+        if self.waiting.take().is_some() {
+            self.client.end_waiting();
+        }
     }
 
     /// Before its command runs again: takes it from where other threads find it. False if another

@@ -4,7 +4,7 @@
 use crate::error::CommandError;
 use crate::reports::Reports;
 use basalt_change::place::{PartitionId, ShardSet};
-use basalt_engine::{Engine, Held, Missing, Unready, WalkEnd, WarmUp};
+use basalt_engine::{Engine, Gate, Held, Missing, Unready, WalkEnd, WarmUp};
 use basalt_observe::exposition::Form;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub enum Wait {
     /// That a key has something, this long at most; then the command runs again. A client that
     /// waits for it is in the queues of the keys already.
     Ready(Option<Duration>),
+    /// That changes are on disk, this long at most; then the command runs again.
+    Disk(Gate, Option<Duration>),
     /// The end of a pause, this long at most; then the command runs again.
     Pause(Duration),
 }
@@ -61,6 +63,7 @@ impl Wait {
             | Wait::Subscribers
             | Wait::Report(..)
             | Wait::Ready(_)
+            | Wait::Disk(..)
             | Wait::Pause(_) => Afterwards::RunAgain,
             Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
         }
@@ -85,6 +88,7 @@ impl Wait {
             | Wait::Subscribers
             | Wait::Sleep(_)
             | Wait::Ready(_)
+            | Wait::Disk(..)
             | Wait::Pause(_) => return Some(done),
         }
         None

@@ -58,9 +58,13 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Who may change protected options with CONFIG SET.",
     )
     .immutable(),
-    option("enable-module-command", PERMISSION, "no", "Who may use MODULE.")
-        .immutable()
-        .accepted("Basalt loads no modules"),
+    option(
+        "enable-module-command",
+        PERMISSION,
+        "no",
+        "Who may use MODULE LOAD and UNLOAD, which tell then that Basalt loads no modules.",
+    )
+    .immutable(),
     option(
         "maxmemory-clients",
         Kind::MemoryOrPercent,
@@ -120,6 +124,8 @@ pub struct ClientSettings {
     pub output_limits: OutputLimits,
     /// `enable-debug-command`.
     pub debug_command: Permission,
+    /// `enable-module-command`.
+    pub module_command: Permission,
     /// `enable-protected-configs`.
     pub protected_configs: Permission,
 }
@@ -134,6 +140,7 @@ impl ClientSettings {
             query_buffer_bytes_max: values.number("client-query-buffer-limit"),
             output_limits: values.output_limits("client-output-buffer-limit"),
             debug_command: permission(values.word("enable-debug-command")),
+            module_command: permission(values.word("enable-module-command")),
             protected_configs: permission(values.word("enable-protected-configs")),
         }
     }

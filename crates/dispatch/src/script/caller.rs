@@ -271,6 +271,7 @@ impl<'a, 't> Caller<'a, 't> {
                     now_ms: self.worker.now_ms,
                     lock_wait: self.worker.lock_wait,
                     frozen_us: Some(self.now_us),
+                    runs_alone: false,
                     transaction: Some(self.transaction.lend()),
                 };
                 run(&mut context, args, reply)
