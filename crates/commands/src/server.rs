@@ -10,6 +10,7 @@ mod lolwut;
 mod memory;
 mod metrics;
 mod module;
+mod monitor;
 mod node;
 mod save;
 mod shutdown;
@@ -59,6 +60,7 @@ pub const COMMANDS: &[Entry] = &[
     module::MODULE_LOAD,
     module::MODULE_LOADEX,
     module::MODULE_UNLOAD,
+    monitor::MONITOR,
     save::BGREWRITEAOF,
     save::BGSAVE,
     save::LASTSAVE,

@@ -36,7 +36,7 @@ impl Admission {
     /// Goes through the conditions.
     #[inline]
     pub(super) fn of(server: &Dispatcher, worker: &Worker, session: &Session) -> Admission {
-        let is_subscribed = session.is_subscribed() && session.protocol == Protocol::Resp2;
+        let is_subscribed = session.has_channels() && session.protocol == Protocol::Resp2;
         let conditions = [
             (Admission::UNAUTHENTICATED, !session.is_admitted(&worker.settings)),
             (Admission::OUT_OF_MEMORY, server.is_out_of_memory(&worker.settings)),

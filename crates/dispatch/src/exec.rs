@@ -12,6 +12,7 @@ use super::claims::{Plan, Step};
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::keys::key_session;
+use super::monitors::{self, Sender};
 use super::outcome::{fail, may_fail_late, note_slow_call};
 use super::script;
 use super::wants::When;
@@ -224,11 +225,16 @@ impl Runner<'_> {
                 self.answer(plan, &step, None, &mut Reply::new(out, protocol));
             }
         }
+        self.publish();
         replies.into_iter().for_each(|out| reply.append(out));
     }
 
     fn commit(&mut self, transaction: Transaction<'_>) {
         transaction.commit(&mut self.session.gate);
+        self.publish();
+    }
+
+    fn publish(&mut self) {
         let publications = std::mem::take(&mut self.publications);
         script::publish(self.server, self.worker, self.session, publications);
     }
@@ -295,6 +301,11 @@ impl Runner<'_> {
         reply: &mut Reply<'_>,
     ) {
         let command = self.server.commands.table.command(step.id);
+        if self.server.unusual.any() {
+            let call = (step.id, &step.args);
+            let told = monitors::publication(self.server, self.session, call, Sender::Client);
+            self.publications.extend(told);
+        }
         let result = match transaction {
             Some(transaction) => {
                 let keys = &plan.claims.keys[step.keys.clone()];

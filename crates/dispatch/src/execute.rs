@@ -7,6 +7,7 @@ use super::dispatcher::Dispatcher;
 use super::events;
 use super::exec;
 use super::keys::{Obstacle, Stop, read, write};
+use super::monitors;
 use super::outcome::{self, fail, note_slow_call};
 use super::prepare::Incoming;
 use super::queue;
@@ -74,6 +75,13 @@ pub(super) fn execute_attended(
         *admission = Admission::of(server, worker, session);
         flow
     };
+    if (session.has_told_monitors || server.unusual.any())
+        && !runs_again(&flow)
+        && let Some(id) = command
+    {
+        let args = Args::new(request.buffer, request.words);
+        monitors::end(server, (id, &args), worker, session);
+    }
     if out.is_over() {
         let reply = &mut Reply::new(out, session.protocol);
         return outcome::take_back(server, worker, (command, flow), before, reply);
@@ -119,6 +127,9 @@ fn run_and_reply(
                 flow
             }
         };
+    }
+    if server.unusual.any() {
+        monitors::tell(&request, worker, session);
     }
     if admission.has(Admission::QUEUEING)
         && let Some(flow) = enqueue(&request, worker, session, &mut reply)

@@ -30,6 +30,7 @@ mod form;
 mod halt;
 mod keys;
 mod long;
+mod monitors;
 mod outcome;
 mod plain;
 mod prepare;

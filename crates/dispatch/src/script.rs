@@ -39,11 +39,12 @@ use std::time::Duration;
 
 const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
 
-/// A message that a script has published, to be sent when its changes are in the log.
+/// A message that a script has published, to be sent when its changes are in the log; or what
+/// clients that monitor are told of a call.
 pub(super) struct Publication {
-    kind: Kind,
-    channel: Vec<u8>,
-    payload: Vec<u8>,
+    pub(super) kind: Kind,
+    pub(super) channel: Vec<u8>,
+    pub(super) payload: Vec<u8>,
 }
 
 /// How a run on locked partitions ended.
@@ -194,7 +195,10 @@ pub(super) fn publish(
             kind,
             &channel,
             WhenFull::Exceed,
-            &mut |matched| Push::new(kind, &channel, &payload, matched, gate.clone()),
+            &mut |matched| match kind {
+                Kind::Monitor => Push::line(&payload),
+                _ => Push::new(kind, &channel, &payload, matched, gate.clone()),
+            },
         );
     }
 }

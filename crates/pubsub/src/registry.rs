@@ -25,11 +25,13 @@ pub enum Kind {
     Pattern,
     /// A sharded channel.
     ShardChannel,
+    /// Everything that clients do (`MONITOR`).
+    Monitor,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 3] = [Kind::Channel, Kind::Pattern, Kind::ShardChannel];
+    pub const ALL: [Kind; 4] = [Kind::Channel, Kind::Pattern, Kind::ShardChannel, Kind::Monitor];
 }
 
 /// Why subscribers get a message: its body depends on that.
@@ -45,6 +47,7 @@ pub enum Matched<'a> {
 pub struct PubSub<M> {
     channels: Channels,
     shard_channels: Channels,
+    monitors: Channels,
     patterns: Patterns,
     serials: AtomicU64,
     sinks: LeafRwLock<Vec<Arc<dyn Sink<M>>>>,
@@ -76,6 +79,7 @@ impl<M> PubSub<M> {
         PubSub {
             channels: Channels::new(seed),
             shard_channels: Channels::new(seed),
+            monitors: Channels::new(seed),
             patterns: Patterns::default(),
             serials: AtomicU64::new(0),
             sinks: LeafRwLock::default(),
@@ -103,7 +107,7 @@ impl<M> PubSub<M> {
     }
 
     /// Puts a message into `outbox` for everyone who has subscribed to `channel`, of the kind
-    /// `Channel` or `ShardChannel`; returns how many that are. `body` makes the message once for
+    /// `Channel`, `ShardChannel` or `Monitor`; returns how many that are. `body` makes the message once for
     /// each reason why somebody gets it, and not at all if nobody does.
     ///
     /// # Errors
@@ -149,7 +153,7 @@ impl<M> PubSub<M> {
             for Found { kind, name, parties: range } in reasons {
                 let matched = match kind {
                     Kind::Pattern => Matched::Pattern(&name),
-                    Kind::Channel | Kind::ShardChannel => Matched::Channel,
+                    Kind::Channel | Kind::ShardChannel | Kind::Monitor => Matched::Channel,
                 };
                 let body = Arc::new(body(matched));
                 for Party { sink, subscribers } in &parties[range] {
@@ -171,6 +175,7 @@ impl<M> PubSub<M> {
         match kind {
             Kind::Channel => Some(&self.channels),
             Kind::ShardChannel => Some(&self.shard_channels),
+            Kind::Monitor => Some(&self.monitors),
             Kind::Pattern => None,
         }
     }

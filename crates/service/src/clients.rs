@@ -8,6 +8,7 @@ use crate::hand_over::{Asked, Served, Slot};
 use crate::session::ParkedCommand;
 use crate::transaction::Queue;
 use basalt_engine::{Engine, LockWait, Waiter, WatchMark};
+use basalt_pubsub::Kind;
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -49,8 +50,8 @@ pub struct ClientHandle {
     pub output_memory_bytes: AtomicU64,
     /// Buffers of earlier turns that wait to be sent to it.
     pub outputs: AtomicU64,
-    /// Its subscriptions: to channels, patterns and sharded channels.
-    pub subscriptions: [AtomicU64; 3],
+    /// Its subscriptions: to channels, patterns, sharded channels, and whether it monitors.
+    pub subscriptions: [AtomicU64; Kind::ALL.len()],
     /// It may not be evicted (`CLIENT NO-EVICT`).
     pub no_evict: AtomicBool,
     /// Its reads leave no trace (`CLIENT NO-TOUCH`).
@@ -389,7 +390,17 @@ impl ClientHandle {
 
     /// It has subscribed to something.
     pub fn is_subscribed(&self) -> bool {
-        self.subscriptions.iter().any(|count| count.load(Ordering::Relaxed) > 0)
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Monitor);
+        kinds.into_iter().any(|kind| self.subscribed(kind) > 0)
+    }
+
+    /// It monitors what others do.
+    pub fn is_monitor(&self) -> bool {
+        self.subscribed(Kind::Monitor) > 0
+    }
+
+    fn subscribed(&self, kind: Kind) -> u64 {
+        self.subscriptions[kind as usize].load(Ordering::Relaxed)
     }
 
     /// It came through the Unix socket.

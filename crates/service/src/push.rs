@@ -29,6 +29,16 @@ pub struct Push {
     head: Vec<u8>,
     payload: Option<Arc<Vec<u8>>>,
     gate: Gate,
+    shape: Shape,
+}
+
+/// How a message looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shape {
+    /// A push in RESP3, an array in RESP2.
+    Push,
+    /// A simple string in both.
+    Line,
 }
 
 impl Push {
@@ -44,17 +54,24 @@ impl Push {
         let words: &[&[u8]] = match (kind, matched) {
             (_, Matched::Pattern(pattern)) => &[b"pmessage", pattern, channel, payload],
             (Kind::ShardChannel, Matched::Channel) => &[b"smessage", channel, payload],
-            (Kind::Channel | Kind::Pattern, Matched::Channel) => &[b"message", channel, payload],
+            (_, Matched::Channel) => &[b"message", channel, payload],
         };
         let mut head = Vec::new();
         if payload.len() < SHARED_BYTES_MIN {
             encode_request(words, &mut head);
-            return Push { head, payload: None, gate };
+            return Push { head, payload: None, gate, shape: Shape::Push };
         }
         encode_request(&words[..words.len() - 1], &mut head);
         // The count of elements, which is one digit, includes the payload.
         head[1] += 1;
-        Push { head, payload: Some(Arc::new(payload.to_vec())), gate }
+        let payload = Some(Arc::new(payload.to_vec()));
+        Push { head, payload, gate, shape: Shape::Push }
+    }
+
+    /// What a client that monitors is told. The line has no line ends.
+    pub fn line(line: &[u8]) -> Push {
+        let head = [b"+", line, b"\r\n"].concat();
+        Push { head, payload: None, gate: Gate::default(), shape: Shape::Line }
     }
 
     /// Bytes of it, about.
@@ -64,11 +81,11 @@ impl Push {
 
     fn write(&self, reply: &mut Reply<'_>) {
         match reply.protocol() {
-            Protocol::Resp2 => reply.raw(&self.head),
-            Protocol::Resp3 => {
+            Protocol::Resp3 if self.shape == Shape::Push => {
                 reply.raw(b">");
                 reply.raw(&self.head[1..]);
             }
+            _ => reply.raw(&self.head),
         }
         if let Some(payload) = &self.payload {
             reply.bulk_shared(Arc::clone(payload));
@@ -100,7 +117,13 @@ impl Session {
         Receipt::Written
     }
 
-    /// Whether it has subscribed to anything.
+    /// Whether it has subscribed to channels or patterns.
+    #[inline]
+    pub fn has_channels(&self) -> bool {
+        self.subscriptions.as_ref().is_some_and(|held| held.has_channels())
+    }
+
+    /// Whether it gets messages: it has subscribed to something, or monitors.
     #[inline]
     pub fn is_subscribed(&self) -> bool {
         self.subscriptions.is_some()

@@ -6,6 +6,7 @@ use crate::error::CommandError;
 use crate::hand_over::Served;
 use crate::prepared::Prepared;
 use crate::transaction::Queue;
+use crate::unusual::Reason;
 use crate::wait::Wait;
 use basalt_config::Settings;
 use basalt_engine::{
@@ -54,6 +55,10 @@ pub struct Session {
     pub waiting: Option<Box<KeyWait>>,
     /// How long a command may wait for its keys, whatever it asks for.
     pub key_wait_max: Option<Duration>,
+    /// Clients that monitor have been told of its running command.
+    pub has_told_monitors: bool,
+    /// It monitors, which has every command looked at more closely.
+    pub monitoring: Option<Reason>,
     /// Its script waits and will begin again: where its random numbers stood when it began first.
     pub script_random: Option<RandomState>,
 }
@@ -133,6 +138,8 @@ impl Session {
             is_parked: false,
             waiting: None,
             key_wait_max: None,
+            has_told_monitors: false,
+            monitoring: None,
             script_random: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,

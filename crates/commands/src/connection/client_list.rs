@@ -143,6 +143,7 @@ fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut Str
 
 fn flags(client: &ClientHandle) -> String {
     let facts = [
+        (client.is_monitor(), 'O'),
         (client.is_subscribed(), 'P'),
         (client.queued_commands().is_some(), 'x'),
         (client.parked.load(Relaxed), 'b'),

@@ -8,6 +8,7 @@ use super::super::dispatcher::Dispatcher;
 use super::Publication;
 use super::invocation::Invocation;
 use crate::keys::{add_keys, key_session};
+use crate::monitors::{self, Sender};
 use crate::outcome::fail;
 use crate::queue::shards_of;
 use crate::wants::{Wants, When, wants, when};
@@ -240,7 +241,8 @@ impl<'a, 't> Caller<'a, 't> {
     }
 
     fn has_effects(&self) -> bool {
-        self.transaction.has_changes() || !self.publications.is_empty()
+        let has_published = |it: &Publication| it.kind != Kind::Monitor;
+        self.transaction.has_changes() || self.publications.iter().any(has_published)
     }
 
     fn run(
@@ -249,6 +251,10 @@ impl<'a, 't> Caller<'a, 't> {
         args: &Args<'_>,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, CommandError> {
+        if self.server.unusual.any() {
+            let told = monitors::publication(self.server, self.session, (id, args), Sender::Script);
+            self.publications.extend(told);
+        }
         let issuer = Issuer::Script;
         let key_session = CommandContext { issuer, ..key_session(self.worker, self.session) };
         match self.server.commands.call(id).run {

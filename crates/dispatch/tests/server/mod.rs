@@ -6,6 +6,7 @@ mod client_reply;
 mod command_tables;
 mod info;
 mod latency;
+mod monitor;
 mod pauses;
 mod redis_7_2;
 mod reload;

@@ -14,7 +14,7 @@ const MISSING: &str = "
     fcall fcall_ro
     function|delete function|dump function|kill function|list function|load function|restore
     function|stats
-    migrate monitor
+    migrate
 ";
 
 #[test]
