@@ -1,6 +1,7 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::logging::LevelHandle;
+use crate::peer::Peers;
 use crate::process;
 use basalt_config::{Fsync, Settings};
 use basalt_journal::{FsyncPolicy, Health};
@@ -10,6 +11,7 @@ use basalt_observe::histogram::Distribution;
 use basalt_service::host::{
     Host, HostCpu, HostFigures, HostIdentity, HostMemory, JournalFigures, Shutdown,
 };
+use basalt_service::peer::{Answered, PeerCall};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -29,6 +31,8 @@ pub struct Process {
     pub listening: Arc<Listening>,
     /// Where the data is.
     pub dir: PathBuf,
+    /// Calls to other servers.
+    pub(crate) peers: Peers,
 }
 
 /// The journal's policy for the settings.
@@ -111,6 +115,10 @@ impl Host for Process {
             is_healthy: self.journal.health() == Health::Ok,
         };
         HostFigures { journal: Some(journal), ..process::figures(&self.dir) }
+    }
+
+    fn ask_peer(&self, call: PeerCall, answered: Answered) {
+        self.peers.ask(call, answered);
     }
 
     fn syncs(&self) -> Option<Distribution> {

@@ -10,6 +10,7 @@ use crate::banner;
 use crate::host::{Process, fsync_policy};
 use crate::http::Http;
 use crate::logging;
+use crate::peer::Peers;
 use crate::reserve::Reserve;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
@@ -132,6 +133,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         shutdown,
         listening: Arc::clone(&listening),
         dir: dir.clone(),
+        peers: Peers::default(),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
     http.serve(&server);

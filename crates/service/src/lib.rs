@@ -22,6 +22,7 @@ pub mod host;
 pub mod interpreter;
 pub mod limits;
 pub mod pauses;
+pub mod peer;
 pub mod prepared;
 pub mod push;
 pub mod reports;

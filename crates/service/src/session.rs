@@ -4,6 +4,7 @@
 use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
 use crate::hand_over::Served;
+use crate::peer::Errand;
 use crate::prepared::Prepared;
 use crate::transaction::Queue;
 use crate::unusual::Reason;
@@ -55,6 +56,8 @@ pub struct Session {
     pub waiting: Option<Box<KeyWait>>,
     /// How long a command may wait for its keys, whatever it asks for.
     pub key_wait_max: Option<Duration>,
+    /// What another server is asked for its command.
+    pub errand: Option<Arc<Errand>>,
     /// Clients that monitor have been told of its running command.
     pub has_told_monitors: bool,
     /// It monitors, which has every command looked at more closely.
@@ -138,6 +141,7 @@ impl Session {
             is_parked: false,
             waiting: None,
             key_wait_max: None,
+            errand: None,
             has_told_monitors: false,
             monitoring: None,
             script_random: None,

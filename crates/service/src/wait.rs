@@ -2,6 +2,7 @@
 //! thread goes on with others.
 
 use crate::error::CommandError;
+use crate::peer::Errand;
 use crate::reports::Reports;
 use basalt_change::place::{PartitionId, ShardSet};
 use basalt_engine::{Engine, Gate, Held, Missing, Unready, WalkEnd, WarmUp};
@@ -36,6 +37,8 @@ pub enum Wait {
     Ready(Option<Duration>),
     /// That changes are on disk, this long at most; then the command runs again.
     Disk(Gate, Option<Duration>),
+    /// Another server's answers; then the command runs again.
+    Peer(Arc<Errand>),
     /// The end of a pause, this long at most; then the command runs again.
     Pause(Duration),
 }
@@ -62,6 +65,7 @@ impl Wait {
             | Wait::Held
             | Wait::Subscribers
             | Wait::Report(..)
+            | Wait::Peer(_)
             | Wait::Ready(_)
             | Wait::Disk(..)
             | Wait::Pause(_) => Afterwards::RunAgain,
@@ -78,6 +82,7 @@ impl Wait {
             Wait::Partitions(partitions) => {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }
+            Wait::Peer(errand) => errand.when_finished(done),
             Wait::Report(reports, form) => reports.ask(form, engine.env().clock.now(), done),
             Wait::Checkpoint => engine.request_checkpoint(Box::new(|result| {
                 done(result.map_err(CommandError::because));

@@ -14,7 +14,6 @@ const MISSING: &str = "
     fcall fcall_ro
     function|delete function|dump function|kill function|list function|load function|restore
     function|stats
-    migrate
 ";
 
 #[test]
