@@ -36,7 +36,7 @@ impl Peers {
         }
         let answered = Arc::new(parking_lot::Mutex::new(Some(answered)));
         let theirs = Arc::clone(&answered);
-        let spawned = std::thread::Builder::new().name("peer".to_owned()).spawn(move || {
+        let spawned = basalt_env::thread::spawn("peer", move || {
             let answers = ask(&call);
             drop(guard);
             if let Some(answered) = theirs.lock().take() {

@@ -34,6 +34,7 @@ mod monitors;
 mod outcome;
 mod plain;
 mod prepare;
+mod publication;
 mod queue;
 mod reach;
 mod redact;

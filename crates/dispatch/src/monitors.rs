@@ -6,9 +6,9 @@
 //! happen.
 
 use super::dispatcher::Dispatcher;
+use super::publication::Publication;
 use super::redact::redact;
 use super::request::Request;
-use super::script::Publication;
 use super::worker::Worker;
 use basalt_call::entry::Run;
 use basalt_pubsub::{Kind, WhenFull};
@@ -17,7 +17,7 @@ use basalt_service::push::Push;
 use basalt_service::session::Session;
 use basalt_spec::{CommandId, Flag};
 
-/// Who has sent a command.
+/// The sender of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sender {
     /// The client.

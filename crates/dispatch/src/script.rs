@@ -17,6 +17,7 @@ use self::caller::{Caller, GivenUp};
 use self::invocation::Invocation;
 use super::dispatcher::Dispatcher;
 use super::events;
+pub(super) use super::publication::Publication;
 use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::ScriptCall;
@@ -38,14 +39,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
-
-/// A message that a script has published, to be sent when its changes are in the log; or what
-/// clients that monitor are told of a call.
-pub(super) struct Publication {
-    pub(super) kind: Kind,
-    pub(super) channel: Vec<u8>,
-    pub(super) payload: Vec<u8>,
-}
 
 /// How a run on locked partitions ended.
 enum Outcome {
