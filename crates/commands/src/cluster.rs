@@ -1,5 +1,5 @@
-//! Commands of Redis Cluster. This server is no node of a cluster: all of them are refused, in Redis'
-//! words for that.
+//! Commands of Redis Cluster. This server is no node of a cluster: all of them are refused, in
+//! Redis' words for that.
 
 mod subcommands;
 

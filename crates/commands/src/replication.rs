@@ -1,5 +1,5 @@
-//! Replication's questions, answered as a primary without replicas answers them, and what would make
-//! this server a replica or give it one, which is refused.
+//! Replication's questions, answered as a primary without replicas answers them, and what would
+//! make this server a replica or give it one, which is refused.
 
 mod replica;
 mod wait;

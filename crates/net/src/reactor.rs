@@ -568,8 +568,8 @@ impl Reactor {
         }
     }
 
-    /// Commands go on that the log has room for, or of which it has on disk what they wait for; that
-    /// it refuses is an answer, too.
+    /// Commands go on that the log has room for, or of which it has on disk what they wait for;
+    /// that it refuses is an answer, too.
     fn resume_with_log(&mut self, turn: &mut Turn) {
         for (id, shards) in std::mem::take(&mut self.waiting_for_room) {
             match turn.server.engine.log().admit_all(shards) {

@@ -107,8 +107,8 @@ impl<M> PubSub<M> {
     }
 
     /// Puts a message into `outbox` for everyone who has subscribed to `channel`, of the kind
-    /// `Channel`, `ShardChannel` or `Monitor`; returns how many that are. `body` makes the message once for
-    /// each reason why somebody gets it, and not at all if nobody does.
+    /// `Channel`, `ShardChannel` or `Monitor`; returns how many that are. `body` makes the message
+    /// once for each reason why somebody gets it, and not at all if nobody does.
     ///
     /// # Errors
     /// A sink is behind, and `when_full` says that this matters: nothing has been published.

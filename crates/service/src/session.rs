@@ -168,8 +168,8 @@ impl Session {
     }
 
     /// Has its command, which is one on the server, run again when `on_disk` is open, and at the
-    /// latest when this time is over, counted from its first run on; `None` is for ever. With a gate
-    /// that is open it waits for the time alone.
+    /// latest when this time is over, counted from its first run on; `None` is for ever. With a
+    /// gate that is open it waits for the time alone.
     pub fn stand_by(&mut self, clock: &dyn Clock, time: Option<Duration>, on_disk: Gate) -> Wait {
         let now = clock.now();
         let client = &self.client;
