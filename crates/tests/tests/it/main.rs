@@ -12,6 +12,7 @@ mod clients;
 mod compat;
 mod crash;
 mod disk;
+mod frameworks;
 mod hostile;
 mod http;
 mod in_process;
