@@ -184,22 +184,22 @@ mod java {
 
     #[test]
     fn redisson() {
-        run("RedissonObjects");
+        run("frameworks.RedissonObjects");
     }
 
     #[test]
     fn lettuce() {
-        run("LettuceCommands");
+        run("frameworks.LettuceCommands");
     }
 
     #[test]
     fn spring_data() {
-        run("SpringData");
+        run("frameworks.SpringData");
     }
 
     #[test]
     fn spring_session() {
-        run("SpringSession");
+        run("frameworks.SpringSession");
     }
 }
 

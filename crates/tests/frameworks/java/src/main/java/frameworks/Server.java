@@ -1,3 +1,5 @@
+package frameworks;
+
 import java.io.File;
 import java.io.InputStream;
 import java.net.URI;
