@@ -64,7 +64,7 @@ async function minority() {
 async function counted() {
   // A counter that is read and written apart, under a lock that extends itself.
   const increment = () =>
-    patient.using(['counter'], 1_000, async (signal) => {
+    patient.using(['counter'], 10_000, async (signal) => {
       const value = Number((await clients[0].get('count')) ?? 0);
       await sleep(2);
       assert.equal(signal.aborted, false);
@@ -72,8 +72,8 @@ async function counted() {
     });
   await Promise.all(Array.from({ length: 30 }, increment));
   assert.equal(await clients[0].get('count'), '30');
-  await patient.using(['slow'], 1_000, { automaticExtensionThreshold: 600 }, async (signal) => {
-    await sleep(2_000);
+  await patient.using(['slow'], 1_500, { automaticExtensionThreshold: 1_000 }, async (signal) => {
+    await sleep(2_500);
     assert.equal(signal.aborted, false, 'it was extended meanwhile');
   });
   await clients[0].del('count');

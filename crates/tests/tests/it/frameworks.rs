@@ -153,7 +153,7 @@ mod java {
         super::run(command);
     }
 
-    /// Compiles all programs and gives the path of classes that they need. The network is asked
+    /// Compiles all programs and returns the path of classes that they need. The network is asked
     /// only for what the repository lacks.
     fn compile() -> String {
         let outputs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frameworks-java");

@@ -33,6 +33,8 @@ impl Secured {
             .option("tls-key-file", &file("server.key"))
             .option("tls-ca-cert-file", &file("authority.pem"))
             .option("tls-auth-clients", "no")
+            // Sessions hear of keys that end, which their user may not switch on.
+            .option("notify-keyspace-events", "Egx")
             .start();
         let made = server.connect().run(&format!("ACL SETUSER {USER} on >{PASSWORD} {RIGHTS}"));
         made.expect("the user is made");
