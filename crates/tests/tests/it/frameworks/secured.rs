@@ -11,7 +11,7 @@ const PASSWORD: &str = "a-secret-of-the-tests";
 /// What frameworks need: data, scripts and channels; of what concerns the whole server, only what
 /// they ask about it, what they listen to, and what these programs use to look at what is left.
 const RIGHTS: &str = "~* &* +@all -@admin -@dangerous +info +keys +flushall +flushdb +sort +client \
-                      +config|get";
+                      +restore +config|get";
 
 pub struct Secured {
     server: Server,
