@@ -1,14 +1,19 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::logging::LevelHandle;
+use crate::peer::Peers;
 use crate::process;
 use basalt_config::{Fsync, Settings};
+use basalt_env::Clock;
 use basalt_journal::{FsyncPolicy, Health};
 use basalt_journal_log::JournalLog;
 use basalt_net::Listening;
+use basalt_observe::histogram::Distribution;
 use basalt_service::host::{
     Host, HostCpu, HostFigures, HostIdentity, HostMemory, JournalFigures, Shutdown,
 };
+use basalt_service::peer::{Answered, PeerCall};
+use basalt_tls::ServerTls;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -28,6 +33,29 @@ pub struct Process {
     pub listening: Arc<Listening>,
     /// Where the data is.
     pub dir: PathBuf,
+    /// By which sessions of TLS grow old.
+    pub clock: Arc<dyn Clock>,
+    /// Calls to other servers.
+    pub(crate) peers: Peers,
+}
+
+impl Process {
+    /// Makes again what TLS handshakes are made by, if the options say something else now, or have
+    /// been set again so that their files are read again; `None` if all stays as it is.
+    fn renewed_tls(
+        &self,
+        before: &Settings,
+        after: &Settings,
+    ) -> Result<Option<ServerTls>, (String, String)> {
+        let is_changed = before.tls != after.tls || !before.speaks_tls();
+        if !after.speaks_tls() || !is_changed {
+            return Ok(None);
+        }
+        ServerTls::new(&after.tls, &self.clock).map(Some).map_err(|error| {
+            tracing::warn!(%error, option = error.option(), "TLS stays as it is");
+            (error.option().to_owned(), format!("Unable to update TLS configuration: {error}"))
+        })
+    }
 }
 
 /// The journal's policy for the settings.
@@ -62,14 +90,22 @@ impl Host for Process {
     }
 
     fn apply(&self, before: &Settings, after: &Settings) -> Result<(), (String, String)> {
+        let tls = self.renewed_tls(before, after)?;
         let (old, new) = (&before.network, &after.network);
+        let cannot_listen = "Unable to listen on this port. Check server logs.";
         let moved = [
-            ("port", old.port != new.port, "Unable to listen on this port. Check server logs."),
+            ("port", old.port != new.port, cannot_listen),
+            ("tls-port", old.tls_port != new.tls_port, cannot_listen),
             ("bind", old.bind != new.bind, "Failed to bind to specified addresses."),
         ];
+        // A socket that opens finds them there; one that cannot open has them taken back.
+        let earlier = tls.map(|tls| self.listening.exchange_tls(Some(tls)));
         if let Some((name, _, reason)) = moved.iter().find(|(_, changed, _)| *changed)
             && let Err(error) = self.listening.rebind(new)
         {
+            if let Some(earlier) = earlier {
+                self.listening.exchange_tls(earlier);
+            }
             tracing::warn!(%error, "the listeners stay as they are");
             return Err((name.to_string(), reason.to_string()));
         }
@@ -110,6 +146,14 @@ impl Host for Process {
             is_healthy: self.journal.health() == Health::Ok,
         };
         HostFigures { journal: Some(journal), ..process::figures(&self.dir) }
+    }
+
+    fn ask_peer(&self, call: PeerCall, answered: Answered) {
+        self.peers.ask(call, answered);
+    }
+
+    fn syncs(&self) -> Option<Distribution> {
+        Some(self.journal.stats().fsync_durations)
     }
 
     fn tcp_port(&self) -> u16 {

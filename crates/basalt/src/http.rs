@@ -3,7 +3,7 @@
 use basalt_config::Settings;
 use basalt_dispatch::Dispatcher;
 use basalt_http::{HttpFront, Logins};
-use basalt_net::{ListenError, Listening};
+use basalt_net::{Front, ListenError, Listening};
 use std::io::ErrorKind;
 use std::sync::{Arc, OnceLock};
 
@@ -31,13 +31,18 @@ impl Http {
             let front = front.clone();
             listening.add(&network, move || Box::new(front().for_queues()))?;
         }
-        let Some(network) = settings.http.listening(&settings.network) else { return Ok(http) };
-        match listening.add(&network, move || Box::new(front())) {
+        let Some(mut network) = settings.http.listening(&settings.network) else { return Ok(http) };
+        let port = network.port;
+        let make = move || Box::new(front()) as Box<dyn Front>;
+        match listening.add(&network, make.clone()) {
             Err(ListenError::Address { error, .. })
                 if error.kind() == ErrorKind::AddrInUse && !is_port_given =>
             {
-                let port = network.port;
                 tracing::warn!(port, "the port is taken: no HTTP; choose another --http-port");
+                network.port = 0;
+                if network.tls_port != 0 || network.unixsocket.is_some() {
+                    listening.add(&network, make)?;
+                }
             }
             result => result?,
         }

@@ -11,6 +11,7 @@ mod banner;
 mod host;
 mod http;
 mod logging;
+mod peer;
 mod process;
 mod processor;
 mod reserve;

@@ -10,10 +10,11 @@ use crate::banner;
 use crate::host::{Process, fsync_policy};
 use crate::http::Http;
 use crate::logging;
+use crate::peer::Peers;
 use crate::reserve::Reserve;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
-use basalt_config::{ColdTierKind, Loaded, Settings};
+use basalt_config::{ColdTierKind, Config, Loaded, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
 use basalt_env::{DirectoryLock, Disk, Env, RealDisk};
@@ -23,6 +24,7 @@ use basalt_net::{Acceptor, ListenError, Listening, NetThreads, STOP_GRACE, Stopp
 use basalt_observe::counters::ThreadCounters;
 use basalt_report::Reporter;
 use basalt_service::server::{Server, Shutdown};
+use basalt_tls::{ServerTls, TlsError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
 use std::path::Path;
@@ -74,12 +76,26 @@ pub enum ServeError {
     /// No place to listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// TLS is wanted, and cannot be had as the options say.
+    #[error("cannot serve TLS ({option}): {error}", option = error.option())]
+    Tls {
+        /// What is wrong.
+        error: TlsError,
+    },
     /// The data cannot be opened.
     #[error("cannot open the data: {0}")]
     Recovery(#[from] RecoveryError),
     /// The cold tier cannot be opened.
     #[error("cannot open the data: {0}")]
     Cold(#[from] ColdError),
+    /// The users cannot be defined as the configuration says.
+    #[error("{place}: user: {reason}")]
+    Users {
+        /// The directive or the file.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The system refused something.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -103,11 +119,12 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     fit_clients_to_descriptors(&config);
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
+    let env = Env::system();
     let listening = Arc::new(Listening::open(&settings.network)?);
+    listening.exchange_tls(tls(&settings, &env)?);
     let is_port_given = loaded.given.contains(&"http-port");
     let http = Http::listen(&listening, &settings, is_port_given)?;
 
-    let env = Env::system();
     let opening = env.clock.now();
     let mut reserve = match settings.persistence.cold_tier {
         ColdTierKind::RocksDb => Reserve::open(dir),
@@ -132,8 +149,11 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         shutdown,
         listening: Arc::clone(&listening),
         dir: dir.clone(),
+        clock: Arc::clone(&env.clock),
+        peers: Peers::default(),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
+    define_users(&server)?;
     http.serve(&server);
     let reporter = Reporter::start(&server)?;
     let net = NetThreads::start(&server)?;
@@ -178,6 +198,14 @@ fn start_logging(settings: &Settings) -> Result<logging::LevelHandle, ServeError
         let path = path.map(|path| path.display().to_string()).unwrap_or_default();
         ServeError::LogFile { path, error }
     })
+}
+
+/// What handshakes are made by, if TLS is spoken anywhere.
+fn tls(settings: &Settings, env: &Env) -> Result<Option<ServerTls>, ServeError> {
+    if !settings.speaks_tls() {
+        return Ok(None);
+    }
+    ServerTls::new(&settings.tls, &env.clock).map(Some).map_err(|error| ServeError::Tls { error })
 }
 
 /// Makes the directory for the data if it is missing, and keeps other servers out of it.
@@ -320,6 +348,22 @@ fn new_server(
     let count = commands.table.all().len();
     let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
     Dispatcher::new(Arc::clone(engine), config, commands, counters, Box::new(host))
+}
+
+/// Defines the users of the configuration, or those of the file of users.
+fn define_users(server: &Server) -> Result<(), ServeError> {
+    let (settings, users) = (server.config.settings(), server.config.users());
+    let directives: Vec<_> = users.iter().map(|user| user.words.clone()).collect();
+    if !directives.is_empty() {
+        server.access.define_all(&settings, &directives).map_err(|(index, reason)| {
+            ServeError::Users { place: users[index].place.to_string(), reason }
+        })?;
+    }
+    let Some(path) = &settings.clients.acl_file else { return Ok(()) };
+    let place = path.display().to_string();
+    let wrong = |reason: String| ServeError::Users { place: place.clone(), reason };
+    let text = Config::read_acl_file(path).map_err(|error| wrong(error.to_string()))?;
+    server.access.load(&settings, (&place, &text)).map_err(|error| wrong(error.to_string()))
 }
 
 /// Waits for the end, sampling meanwhile.

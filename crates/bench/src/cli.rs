@@ -10,6 +10,7 @@ use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
 use crate::target::{Address, Target};
 use crate::template::{Vocabulary, Wire};
+use crate::tls;
 use crate::workload::Workload;
 
 /// Generates load for any server that speaks RESP, and reports throughput and latency.
@@ -67,6 +68,12 @@ struct ServerArgs {
     /// Send the load, GET and SET, by HTTP to this port
     #[arg(long, value_name = "PORT", conflicts_with_all = ["resp3", "socket", "password", "db"])]
     http: Option<u16>,
+    /// Speak TLS to a server whose certificate is signed by --cacert
+    #[arg(long, requires = "cacert", conflicts_with_all = ["socket", "http"])]
+    tls: bool,
+    /// Certificates to trust, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls")]
+    cacert: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -145,7 +152,7 @@ impl BenchArgs {
         let vocabulary = self.vocabulary();
         vocabulary.check()?;
         let workloads = self.workloads(&vocabulary)?;
-        Ok(workloads.into_iter().map(|workload| self.plan(workload, &vocabulary)).collect())
+        workloads.into_iter().map(|workload| self.plan(workload, &vocabulary)).collect()
     }
 
     /// The run that fills the keyspace first, if one was asked for.
@@ -155,13 +162,13 @@ impl BenchArgs {
         }
         let vocabulary = self.vocabulary();
         vocabulary.check()?;
-        let plan = self.plan(Workload::named("set", &vocabulary)?, &vocabulary);
+        let plan = self.plan(Workload::named("set", &vocabulary)?, &vocabulary)?;
         Ok(Some(plan.into_fill()))
     }
 
-    fn plan(&self, workload: Workload, vocabulary: &Vocabulary) -> Plan {
-        Plan {
-            target: self.server.target(),
+    fn plan(&self, workload: Workload, vocabulary: &Vocabulary) -> Result<Plan, BenchError> {
+        Ok(Plan {
+            target: self.server.target()?,
             workload,
             vocabulary: vocabulary.clone(),
             distribution: self.workload.distribution,
@@ -171,7 +178,7 @@ impl BenchArgs {
             load: self.load.load(),
             warmup: self.load.warmup,
             seed: self.workload.seed,
-        }
+        })
     }
 
     fn vocabulary(&self) -> Vocabulary {
@@ -212,8 +219,11 @@ impl BenchArgs {
 }
 
 impl ServerArgs {
-    fn target(&self) -> Target {
-        Target {
+    fn target(&self) -> Result<Target, BenchError> {
+        let trusting = |file: &PathBuf| {
+            tls::trusting(file).map_err(|error| BenchError::Usage(error.to_string()))
+        };
+        Ok(Target {
             address: match &self.socket {
                 Some(path) => Address::Unix(path.clone()),
                 None => Address::Tcp { host: self.host.clone(), port: self.port },
@@ -223,7 +233,8 @@ impl ServerArgs {
             database: self.db,
             resp_version: if self.resp3 { 3 } else { 2 },
             http: self.http.map(|port| Address::Tcp { host: self.host.clone(), port }),
-        }
+            tls: self.cacert.as_ref().map(trusting).transpose()?,
+        })
     }
 }
 

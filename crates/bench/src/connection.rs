@@ -19,6 +19,7 @@ use crate::shared::Shared;
 use crate::stats::Stats;
 use crate::target::Socket;
 use crate::template::Wire;
+use crate::tls::TlsStream;
 
 /// Unsent bytes above which a burst's buffer is given back.
 const OUT_BYTES_KEPT: usize = 64 * 1024;
@@ -35,6 +36,7 @@ struct DueRequests {
 enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(TlsStream),
 }
 
 impl Stream {
@@ -42,6 +44,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream,
             Self::Unix(stream) => stream,
+            Self::Tls(stream) => &mut stream.socket,
         }
     }
 
@@ -50,6 +53,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.read(buf),
             Self::Unix(stream) => stream.read(buf),
+            Self::Tls(stream) => stream.read(buf),
         }
     }
 
@@ -58,6 +62,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.write(buf),
             Self::Unix(stream) => stream.write(buf),
+            Self::Tls(stream) => stream.write(buf),
         }
     }
 }
@@ -114,6 +119,7 @@ impl Connection {
                 stream.set_nonblocking(true)?;
                 Stream::Unix(UnixStream::from_std(stream))
             }
+            Socket::Tls(stream) => Stream::Tls(TlsStream::new(*stream)?),
         };
         registry.register(stream.source(), token, Interest::READABLE)?;
         Ok(Self {

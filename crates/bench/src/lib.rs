@@ -33,6 +33,7 @@ mod stats;
 mod steal;
 mod target;
 mod template;
+mod tls;
 mod worker;
 mod workload;
 

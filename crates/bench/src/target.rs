@@ -5,10 +5,14 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use rustls::ClientConfig;
 
 use crate::error::BenchError;
 use crate::scan::{Scanner, Tally};
+use crate::tls;
 
 /// How long connecting and each reply of the handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -39,6 +43,8 @@ pub(crate) struct Target {
     pub(crate) resp_version: u8,
     /// Where the load goes by HTTP, if it does; everything else goes by Redis' protocol.
     pub(crate) http: Option<Address>,
+    /// How hands are shaken, if it speaks TLS.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
 }
 
 impl Target {
@@ -53,12 +59,21 @@ impl Target {
     }
 
     fn open(address: Address) -> Self {
-        Self { address, user: None, password: None, database: 0, resp_version: 2, http: None }
+        Self {
+            address,
+            user: None,
+            password: None,
+            database: 0,
+            resp_version: 2,
+            http: None,
+            tls: None,
+        }
     }
 
     /// A blocking connection, authenticated and with its database selected.
     pub(crate) fn connect(&self) -> Result<Socket, BenchError> {
         let socket = Socket::open(&self.address)
+            .and_then(|socket| self.secured(socket))
             .map_err(|source| BenchError::Connect { target: self.address.to_string(), source })?;
         let mut client = Client { socket };
         for command in self.greetings() {
@@ -70,6 +85,16 @@ impl Target {
             }
         }
         Ok(client.socket)
+    }
+
+    /// Puts TLS over a connection, if that is spoken.
+    fn secured(&self, socket: Socket) -> io::Result<Socket> {
+        match (&self.tls, &self.address, socket) {
+            (Some(client), Address::Tcp { host, .. }, Socket::Tcp(stream)) => {
+                Ok(Socket::Tls(Box::new(tls::shake_hands(client, host, stream)?)))
+            }
+            (_, _, socket) => Ok(socket),
+        }
     }
 
     /// A connection for load.
@@ -102,6 +127,7 @@ impl Target {
 pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(Box<tls::Blocking>),
 }
 
 impl Socket {
@@ -152,6 +178,7 @@ impl Client {
         let stream: &mut dyn ReadWrite = match &mut self.socket {
             Socket::Tcp(stream) => stream,
             Socket::Unix(stream) => stream,
+            Socket::Tls(stream) => &mut **stream,
         };
         stream.write_all(request.as_bytes())?;
         let (mut scanner, mut tally) = (Scanner::default(), Tally::default());

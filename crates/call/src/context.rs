@@ -30,6 +30,8 @@ pub struct Context<'a> {
     pub lock_wait: LockWait,
     /// The moment at which time stands still, in unix microseconds: in a script, and nowhere else.
     pub frozen_us: Option<u64>,
+    /// It is not one of the commands of a transaction or a script: it may wait.
+    pub runs_alone: bool,
     /// The transaction that it is part of, which holds every partition if the command is one that
     /// concerns whole databases.
     pub transaction: Option<Transaction<'a>>,
@@ -162,6 +164,20 @@ impl Context<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Asks the log before a change of libraries of functions: what to wait for if it is not ready
+    /// for one.
+    ///
+    /// # Errors
+    /// The log takes no changes.
+    pub fn admit_change_of_libraries(&self) -> Result<Option<Wait>, CommandError> {
+        let shard = PartitionId::LIBRARIES.shard();
+        match self.server.engine.log().admit(shard) {
+            Ok(()) => Ok(None),
+            Err(Refusal::Busy) => Ok(Some(Wait::LogRoom(ShardSet::of(shard)))),
+            Err(refusal) => Err(CommandError::log_refused(&refusal)),
+        }
     }
 
     /// The reply saw keys all over a database: it waits for every change so far.

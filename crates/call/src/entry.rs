@@ -5,7 +5,7 @@ use basalt_engine::{Point, Txn, View};
 use basalt_pubsub::Kind;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
-use basalt_service::error::CommandResult;
+use basalt_service::error::{CommandError, CommandResult};
 use basalt_service::session::SessionResult;
 use basalt_spec::CommandSpec;
 
@@ -75,6 +75,9 @@ pub const OVERWRITE_WORDS: usize = 3;
 /// How many elements a call replies, of a collection that has this many.
 pub type RepliedFn = fn(&Args<'_>, usize) -> usize;
 
+/// The error for a user who may not read every key; `None` if the call reads those that it names.
+pub type ReadsAnyKeyFn = fn(&Args<'_>) -> Option<CommandError>;
+
 /// Facts about a command that the dispatch decides by and that its spec has no word for.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
@@ -107,6 +110,9 @@ pub struct Traits {
     pub takes_long: bool,
     /// How much of its collection it replies. Where that is much, it takes long.
     pub replied: Option<RepliedFn>,
+    /// It may read keys that are not among its words: why a call of a user who may not read every
+    /// key is refused, if that call does.
+    pub reads_any_key: Option<ReadsAnyKeyFn>,
     /// Which of its words the slow log does not show.
     pub secrets: Secrets,
 }
@@ -125,6 +131,7 @@ impl Traits {
         takes: None,
         takes_long: false,
         replied: None,
+        reads_any_key: None,
         secrets: Secrets::None,
     };
 
@@ -153,6 +160,8 @@ pub enum Secrets {
     None,
     /// All but the command's name.
     AllWords,
+    /// All behind the name of the subcommand.
+    AfterSubcommand,
     /// The two words after AUTH.
     AfterAuth,
     /// The values of those options, each a name and a value, that are secret.
@@ -175,6 +184,8 @@ pub enum Named {
     ByText,
     /// By the SHA-1 of its text.
     BySha,
+    /// It is a function of a library, named by its name.
+    ByFunction,
 }
 
 /// What a script may do.

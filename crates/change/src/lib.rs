@@ -12,6 +12,7 @@
 mod crc16;
 mod cut;
 pub mod element;
+pub mod library;
 pub mod log_mark;
 pub mod op;
 pub mod place;

@@ -15,6 +15,7 @@
 //! 8 PUT_VALUE [expire_ms:u64le if EXPIRY] kind:u8 klen:varint key vlen:varint value
 //! 9 REPLACE   offset:varint removed:varint klen:varint key vlen:varint bytes
 //! 10 VERSION  version:u64le klen:varint key
+//! 11 LIBRARY  nlen:varint name clen:varint code                  no code = there is none any more
 //! ```
 //!
 //! Physical on purpose: a follower, a replica or recovery applies these without running a command,
@@ -53,6 +54,7 @@ const EDIT: u8 = 7;
 const PUT_VALUE: u8 = 8;
 const REPLACE: u8 = 9;
 const VERSION: u8 = 10;
+const LIBRARY: u8 = 11;
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,6 +129,14 @@ pub enum Op<'a> {
         key: &'a [u8],
         /// The version.
         version: Version,
+    },
+    /// A library of functions has this text from now on. It is no key, and in no database: all
+    /// libraries are in the partition [`PartitionId::LIBRARIES`].
+    Library {
+        /// Its name.
+        name: &'a [u8],
+        /// Its text; empty if it has gone.
+        code: &'a [u8],
     },
 }
 
@@ -270,7 +280,7 @@ impl Put<'_> {
 }
 
 impl<'a> Op<'a> {
-    /// The key that it changes; empty if it changes a database.
+    /// The key that it changes; empty if it changes none.
     pub fn key(&self) -> &'a [u8] {
         match *self {
             Op::Put(Put { key, .. })
@@ -281,7 +291,7 @@ impl<'a> Op<'a> {
             | Op::Replace(Replace { key, .. })
             | Op::Edit(Edit { key, .. })
             | Op::PutValue(PutValue { key, .. }) => key,
-            Op::FlushDb { .. } | Op::SwapDb { .. } => b"",
+            Op::FlushDb { .. } | Op::SwapDb { .. } | Op::Library { .. } => b"",
         }
     }
 
@@ -302,6 +312,7 @@ impl<'a> Op<'a> {
             Op::Replace(replace) => replace.bytes,
             Op::PutValue(put) => put.value,
             Op::Edit(edit) => edit.edits,
+            Op::Library { code, .. } => code,
             Op::Delete { .. }
             | Op::Expire { .. }
             | Op::Version { .. }
@@ -359,6 +370,11 @@ impl<'a> Op<'a> {
                 out.extend_from_slice(&[VERSION, db]);
                 out.extend_from_slice(&version.number().to_le_bytes());
                 put_bytes(out, key);
+            }
+            Op::Library { name, code } => {
+                out.extend_from_slice(&[LIBRARY, 0]);
+                put_bytes(out, name);
+                varint::put(out, code.len() as u64);
             }
         }
     }
@@ -519,6 +535,7 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
             *rest = after;
             Ok(Op::SwapDb { db, other: *other })
         }
+        LIBRARY => Ok(Op::Library { name: take_bytes(rest)?, code: take_bytes(rest)? }),
         VERSION => {
             let version = Version::new(take_u64(rest)?);
             Ok(Op::Version { db, version, key: take_bytes(rest)? })
@@ -613,6 +630,8 @@ mod tests {
             Op::FlushDb { db: 2, generation: 77 },
             Op::SwapDb { db: 0, other: 1 },
             Op::Version { db: 7, key: b"k", version: Version::new(u64::MAX) },
+            Op::Library { name: b"lib", code: b"#!lua name=lib" },
+            Op::Library { name: b"lib", code: b"" },
         ]);
     }
 

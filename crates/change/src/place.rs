@@ -50,6 +50,9 @@ impl Slot {
 }
 
 impl PartitionId {
+    /// The partition that has the libraries of functions.
+    pub const LIBRARIES: PartitionId = PartitionId(0);
+
     /// The partition with this number, or `None` if there is none.
     #[inline]
     pub fn new(number: u16) -> Option<PartitionId> {

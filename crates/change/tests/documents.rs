@@ -1,6 +1,7 @@
 //! The examples in `docs/formats` are what the encoders write.
 
 use basalt_change::element::{ElementsOf, RowSet};
+use basalt_change::library::library_key;
 use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, Replace, StringForm};
 use basalt_change::place::{PartitionId, Slot};
@@ -46,6 +47,13 @@ fn shard_record(op: Op<'_>) -> Vec<u8> {
     out
 }
 
+fn library_record() -> Vec<u8> {
+    let mut out = Vec::new();
+    op::begin(&mut out, PartitionId::LIBRARIES);
+    Op::Library { name: b"lib", code: b"#!lua name=lib\n" }.encode(&mut out);
+    out
+}
+
 #[test]
 fn change_sets_are_as_documented() {
     let existing = Put { origin: Origin::Existing, ..put() };
@@ -72,6 +80,7 @@ fn change_sets_are_as_documented() {
         ("A whole set", record(&[set])),
         ("A flushed database", shard_record(Op::FlushDb { db: 0, generation: 256 })),
         ("Two databases swapped", shard_record(Op::SwapDb { db: 0, other: 1 })),
+        ("A library of functions", library_record()),
     ] {
         assert_eq!(documented(CHANGE_SET, heading), bytes, "{heading}: {bytes:02x?}");
     }
@@ -112,6 +121,8 @@ fn cold_rows_are_as_documented() {
     let row = |expire_ms, form| row_of(expire_ms, Version::NONE, form);
     let (mut log_key, mut log) = (vec![], vec![]);
     log_mark_key(&mut log_key);
+    let mut library_row_key = vec![];
+    library_key(b"lib", &mut library_row_key);
     let name = std::array::from_fn(|index| index as u8);
     LogMark { log: name, trimmed: vec![0, 300] }.encode(&mut log);
     for (heading, bytes) in [
@@ -119,6 +130,7 @@ fn cold_rows_are_as_documented() {
         ("A mark of the log", log),
         ("Key of a mark", mark_key),
         ("A mark", mark),
+        ("Key of a library", library_row_key),
         ("Key of an object", key),
         ("End of a generation", end),
         ("A string", row(0, StringForm::Whole)),

@@ -8,6 +8,7 @@ mod client_list;
 mod client_names;
 mod client_pause;
 mod client_switches;
+mod client_tracking;
 mod hello;
 
 use basalt_call::entry::Entry;
@@ -33,7 +34,6 @@ pub const COMMANDS: &[Entry] = &[
     basics::RESET,
     basics::SELECT,
     client::CLIENT,
-    client::CLIENT_GETREDIR,
     client::CLIENT_HELP,
     client::CLIENT_ID,
     client_kill::CLIENT_KILL,
@@ -48,5 +48,9 @@ pub const COMMANDS: &[Entry] = &[
     client_switches::CLIENT_NO_EVICT,
     client_switches::CLIENT_NO_TOUCH,
     client_switches::CLIENT_REPLY,
+    client_tracking::CLIENT_CACHING,
+    client_tracking::CLIENT_GETREDIR,
+    client_tracking::CLIENT_TRACKING,
+    client_tracking::CLIENT_TRACKINGINFO,
     hello::HELLO,
 ];

@@ -10,6 +10,7 @@ mod exists;
 mod expire;
 mod flush;
 mod keys;
+mod migrate;
 mod names;
 mod object;
 mod rename;
@@ -52,6 +53,7 @@ pub const COMMANDS: &[Entry] = &[
     dump::DUMP,
     dump::RESTORE,
     dump::RESTORE_ASKING,
+    migrate::MIGRATE,
     sort::SORT,
     sort::SORT_RO,
     object::OBJECT,

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+mod cluster;
 mod collection_scan;
 mod connection;
 mod expire_time;
@@ -25,6 +26,7 @@ mod number;
 mod pubsub;
 mod queue;
 pub mod reference;
+mod replication;
 mod scripting;
 mod server;
 mod set;

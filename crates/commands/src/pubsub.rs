@@ -40,6 +40,8 @@ fn confirmation(kind: Kind, verb: Verb) -> &'static [u8] {
         (Kind::Channel, Verb::Unsubscribe) => b"unsubscribe",
         (Kind::Pattern, Verb::Unsubscribe) => b"punsubscribe",
         (Kind::ShardChannel, Verb::Unsubscribe) => b"sunsubscribe",
+        (Kind::Monitor, _) => b"monitor",
+        (Kind::Direct, _) => unreachable!("nobody subscribes to messages for one client"),
     }
 }
 
@@ -54,6 +56,7 @@ fn count_told(held: Option<&basalt_pubsub::Subscriptions>, kind: Kind) -> i64 {
     let count = |kind| held.map_or(0, |held| held.count(kind)) as i64;
     match kind {
         Kind::Channel | Kind::Pattern => count(Kind::Channel) + count(Kind::Pattern),
-        Kind::ShardChannel => count(Kind::ShardChannel),
+        Kind::ShardChannel | Kind::Monitor => count(kind),
+        Kind::Direct => 0,
     }
 }

@@ -34,6 +34,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Connection, "Connection"),
     (Group::Server, "Server"),
     (Group::Scripting, "Scripts and functions"),
+    (Group::Cluster, "Cluster"),
 ];
 
 /// The reference page, checked in as `docs/reference/commands.md`.

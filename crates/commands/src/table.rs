@@ -1,8 +1,8 @@
 //! All commands: the one file that knows the families.
 
 use crate::{
-    bits, connection, generic, geo, hash, hyperloglog, list, pubsub, queue, scripting, server, set,
-    sorted_set, stream, strings, transactions, versions,
+    bits, cluster, connection, generic, geo, hash, hyperloglog, list, pubsub, queue, replication,
+    scripting, server, set, sorted_set, stream, strings, transactions, versions,
 };
 use basalt_call::calls::Commands;
 use basalt_call::entry::Entry;
@@ -26,6 +26,8 @@ const FAMILIES: &[&[Entry]] = &[
     pubsub::COMMANDS,
     scripting::COMMANDS,
     server::COMMANDS,
+    replication::COMMANDS,
+    cluster::COMMANDS,
 ];
 
 /// The table of all commands.

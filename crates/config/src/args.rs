@@ -72,8 +72,17 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
     }
     read_options(&mut loader, &place, args)?;
     let given = loader.given();
+    let users = loader.take_users();
     let (values, warnings) = loader.finish()?;
-    Ok(Invocation::Run(Box::new(Loaded { config: Config::new(values, file), warnings, given })))
+    if let (Some(user), true) = (users.first(), values.path("aclfile").is_some()) {
+        return Err(LoadError::Contradicts {
+            place: user.place.clone(),
+            name: "user",
+            reason: "users are defined here or in the aclfile, not in both".to_owned(),
+        });
+    }
+    let config = Config::new(values, file).with_users(users);
+    Ok(Invocation::Run(Box::new(Loaded { config, warnings, given })))
 }
 
 fn config_file(place: &SourcePlace, name: &[u8]) -> Result<ConfigFile, LoadError> {

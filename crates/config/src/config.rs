@@ -9,6 +9,7 @@ use crate::rewrite::{self, RewriteError};
 use crate::set::{PreparedSet, SetError, SetOrigin};
 use crate::settings::Settings;
 use crate::source::ConfigFile;
+use crate::users::UserDirective;
 use crate::values::Values;
 use basalt_stdx::glob::{self, Case, Pattern};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedGuard, RankedMutex};
@@ -33,6 +34,7 @@ pub struct Config {
     /// carried out, which is why it is not `current`: readers never wait for it.
     changing: RankedMutex<(), CHANGING_RANK>,
     file: Option<ConfigFile>,
+    users: Vec<UserDirective>,
 }
 
 #[derive(Debug, Clone)]
@@ -47,11 +49,12 @@ impl Snapshot {
         Snapshot { values: Arc::new(values), settings }
     }
 
-    /// What other values make of this one.
-    pub(crate) fn changed_to(&self, values: Values) -> Snapshot {
+    /// What other values make of this one; `names_tls` says that options of TLS have been named.
+    pub(crate) fn changed_to(&self, values: Values, names_tls: bool) -> Snapshot {
         let (mut settings, before) = (Settings::from_values(&values), &self.settings.clients);
         let is_changed = settings.clients.password != before.password;
         settings.clients.password_changes = before.password_changes + u64::from(is_changed);
+        settings.tls.readings = self.settings.tls.readings + u64::from(names_tls);
         Snapshot { values: Arc::new(values), settings: Arc::new(settings) }
     }
 }
@@ -79,7 +82,17 @@ impl Config {
             version: AtomicU64::new(0),
             changing: RankedMutex::new(()),
             file,
+            users: Vec::new(),
         }
+    }
+
+    pub(crate) fn with_users(self, users: Vec<UserDirective>) -> Config {
+        Config { users, ..self }
+    }
+
+    /// The users that the configuration has defined when the server started.
+    pub fn users(&self) -> &[UserDirective] {
+        &self.users
     }
 
     /// The settings of this moment. Keep them, and ask again when [`Config::version`] has changed.
@@ -162,9 +175,18 @@ impl Config {
     /// [`RewriteError::NoFile`] without a file; otherwise what the file system said. The old file
     /// stays whole in every case.
     pub fn rewrite(&self) -> Result<(), RewriteError> {
+        self.rewrite_with_users(None)
+    }
+
+    /// CONFIG REWRITE that also has the file define these users, each by the words after `user`;
+    /// `None` leaves what it says of users.
+    ///
+    /// # Errors
+    /// Those of [`Config::rewrite`].
+    pub fn rewrite_with_users(&self, users: Option<&[Vec<Vec<u8>>]>) -> Result<(), RewriteError> {
         let _changing = self.changing.lock();
         let values = Arc::clone(&self.current.read().values);
-        rewrite::rewrite(self.file.as_ref().ok_or(RewriteError::NoFile)?, &values)
+        rewrite::rewrite(self.file.as_ref().ok_or(RewriteError::NoFile)?, &values, users)
     }
 
     pub(crate) fn publish(&self, snapshot: Snapshot, _changing: &RankedGuard<'_, ()>) {

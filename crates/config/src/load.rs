@@ -7,6 +7,7 @@ use crate::options::huststore::contradiction;
 use crate::parse::{Previous, ValueError, parse_words};
 use crate::reference::expected;
 use crate::source::{LoadError, SourcePlace, Syntax, Warning};
+use crate::users::UserDirective;
 use crate::values::Values;
 use crate::{conf_file, toml_file};
 use basalt_stdx::glob::{self, Case, Pattern};
@@ -17,7 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A configuration is some kilobytes; whatever is larger is the wrong file.
-const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+pub(crate) const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const INCLUDE_DEPTH_MAX: u32 = 16;
 /// Files in all: a file that includes itself twice would otherwise be read 2^16 times.
 const FILES_MAX: u32 = 1024;
@@ -25,13 +26,12 @@ const FILES_MAX: u32 = 1024;
 /// Directives of redis.conf that are no options, and what to say about them.
 const DIRECTIVES: &[(&str, &str)] = &[
     ("rename-command", "is not supported: commands keep their names; restrict who can connect"),
-    ("user", "is not supported: there is only the default user; set requirepass"),
     ("loadmodule", "is not supported: Basalt loads no modules"),
     ("module", "is not supported: Basalt loads no modules"),
     ("sentinel", "is not supported: Basalt is no sentinel"),
     ("list-max-ziplist-entries", "has no effect, as in Redis since 3.2"),
     ("list-max-ziplist-value", "has no effect, as in Redis since 3.2"),
-    ("tls-allow-tls-without-ca", "is not supported: this build serves no TLS"),
+    ("tls-allow-tls-without-ca", "is not supported: see tls-auth-clients"),
 ];
 
 pub(crate) struct Loader {
@@ -40,6 +40,7 @@ pub(crate) struct Loader {
     places: Vec<Option<SourcePlace>>,
     warnings: Vec<Warning>,
     warned: HashSet<String>,
+    users: Vec<UserDirective>,
     depth: u32,
     files: u32,
 }
@@ -51,6 +52,7 @@ impl Loader {
             places: OptionId::all().map(|_| None).collect(),
             warnings: Vec::new(),
             warned: HashSet::new(),
+            users: Vec::new(),
             depth: 0,
             files: 0,
         }
@@ -60,6 +62,11 @@ impl Loader {
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let places = OptionId::all().zip(&self.places);
         places.filter_map(|(id, place)| place.as_ref().map(|_| id.spec().name)).collect()
+    }
+
+    /// The users that have been defined, in this order.
+    pub(crate) fn take_users(&mut self) -> Vec<UserDirective> {
+        std::mem::take(&mut self.users)
     }
 
     /// The values, and the warnings about options without effect besides those given so far.
@@ -126,6 +133,10 @@ impl Loader {
         let name = name.to_ascii_lowercase();
         if name == "include" {
             return self.include(place, words);
+        }
+        if name == "user" {
+            self.users.push(UserDirective { place: place.clone(), words: words.to_vec() });
+            return Ok(());
         }
         let known = DIRECTIVES.iter().find(|(directive, _)| *directive == name);
         match known {

@@ -33,11 +33,15 @@ pub enum RewriteError {
     Inexpressible(&'static str),
 }
 
-pub(crate) fn rewrite(file: &ConfigFile, wanted: &Values) -> Result<(), RewriteError> {
+pub(crate) fn rewrite(
+    file: &ConfigFile,
+    wanted: &Values,
+    users: Option<&[Vec<Vec<u8>>]>,
+) -> Result<(), RewriteError> {
     // The file that a symbolic link leads to is replaced, not the link.
     let path = std::fs::canonicalize(&file.path)?;
-    let draft =
-        Draft { place: SourcePlace::whole(&path.to_string_lossy()), syntax: file.syntax, wanted };
+    let place = SourcePlace::whole(&path.to_string_lossy());
+    let draft = Draft { place, syntax: file.syntax, wanted, users };
     let old = read_file(&draft.place, &path)?;
     let new = match file.syntax {
         Syntax::RedisConf => rewrite_conf::updated(&draft, &old)?,
@@ -45,6 +49,9 @@ pub(crate) fn rewrite(file: &ConfigFile, wanted: &Values) -> Result<(), RewriteE
     };
     if let Some(id) = draft.differing(&new)?.first() {
         return Err(RewriteError::Inexpressible(id.spec().name));
+    }
+    if draft.users_to_write(&new)?.is_some() {
+        return Err(RewriteError::Inexpressible("user"));
     }
     if new != old {
         replace(&path, &new)?;
@@ -57,6 +64,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) place: SourcePlace,
     syntax: Syntax,
     pub(crate) wanted: &'a Values,
+    users: Option<&'a [Vec<Vec<u8>>]>,
 }
 
 impl Draft<'_> {
@@ -67,10 +75,20 @@ impl Draft<'_> {
         let (read, _) = loader.finish()?;
         Ok(OptionId::all().filter(|&id| read.get(id) != self.wanted.get(id)).collect())
     }
+
+    /// The users that the file is to define, if a start from this text would define others.
+    pub(crate) fn users_to_write(&self, text: &[u8]) -> Result<Option<&[Vec<Vec<u8>>]>, LoadError> {
+        let Some(wanted) = self.users else { return Ok(None) };
+        let mut loader = Loader::new();
+        loader.text(&self.place, text, self.syntax)?;
+        let read = loader.take_users();
+        let is_as_wanted = read.iter().map(|user| &user.words).eq(wanted);
+        Ok((!is_as_wanted).then_some(wanted))
+    }
 }
 
 /// Writes beside the file, syncs, renames over it, and syncs the directory.
-fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     let temporary = temporary_path(path);
     let written = write_synced(&temporary, path, text)
@@ -98,6 +116,10 @@ fn write_synced(temporary: &Path, original: &Path, text: &[u8]) -> io::Result<()
     // The file may hold passwords: nobody else can read it before it has the old file's mode.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
     file.write_all(text)?;
-    file.set_permissions(std::fs::metadata(original)?.permissions())?;
+    match std::fs::metadata(original) {
+        Ok(original) => file.set_permissions(original.permissions())?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
     file.sync_all()
 }

@@ -8,7 +8,8 @@ use toml_edit::{Array, DocumentMut, Item, Table};
 
 pub(crate) fn updated(draft: &Draft<'_>, old: &[u8]) -> Result<Vec<u8>, RewriteError> {
     let stale = draft.differing(old)?;
-    if stale.is_empty() {
+    let users = draft.users_to_write(old)?;
+    if stale.is_empty() && users.is_none() {
         return Ok(old.to_vec());
     }
     let text = utf8(&draft.place, old)?;
@@ -19,6 +20,18 @@ pub(crate) fn updated(draft: &Draft<'_>, old: &[u8]) -> Result<Vec<u8>, RewriteE
         let value = toml_value(kind, draft.wanted.get(id))
             .ok_or(RewriteError::Inexpressible(id.spec().name))?;
         store(document.as_table_mut(), id, value);
+    }
+    if let Some(users) = users {
+        let mut array = Array::new();
+        for words in users {
+            let text = String::from_utf8(words.join(&b' '));
+            array.push(text.map_err(|_| RewriteError::Inexpressible("user"))?);
+        }
+        let table = document.as_table_mut();
+        let is_user =
+            |(name, _): (&str, &Item)| name.eq_ignore_ascii_case("user").then(|| name.to_owned());
+        let name = table.iter().find_map(is_user).unwrap_or_else(|| "user".to_owned());
+        table.insert(&name, Item::Value(array.into()));
     }
     Ok(document.to_string().into_bytes())
 }

@@ -6,7 +6,7 @@
 
 use crate::config::{Config, Snapshot};
 use crate::notice;
-use crate::option::{ChangeRule, OptionId, OptionSpec};
+use crate::option::{ChangeRule, Group, OptionId, OptionSpec};
 use crate::options::clients::Permission;
 use crate::options::huststore::contradiction;
 use crate::parse::{Previous, parse_argument};
@@ -84,7 +84,8 @@ impl<'a> PreparedSet<'a> {
             }
         }
         let notices = changed.iter().filter_map(|&id| notice::on_change(id, &values)).collect();
-        let after = before.changed_to(values);
+        let names_tls = ids.iter().any(|id| id.spec().group == Group::Tls);
+        let after = before.changed_to(values, names_tls);
         let changed = changed.into_iter().map(OptionId::spec).collect();
         Ok(PreparedSet { config, changing, before, after, changed, notices })
     }

@@ -6,6 +6,7 @@ use crate::options::memory::MemorySettings;
 use crate::options::network::NetworkSettings;
 use crate::options::persistence::PersistenceSettings;
 use crate::options::server::ServerSettings;
+use crate::options::tls::TlsSettings;
 use crate::options::types::TypeSettings;
 use crate::values::Values;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub network: NetworkSettings,
     /// HTTP.
     pub http: HttpSettings,
+    /// TLS.
+    pub tls: TlsSettings,
     /// Limits and rights of clients.
     pub clients: ClientSettings,
     /// The memory budget and what is done in the background.
@@ -33,12 +36,20 @@ impl Settings {
         Settings {
             network: NetworkSettings::from_values(values),
             http: HttpSettings::from_values(values),
+            tls: TlsSettings::from_values(values),
             clients: ClientSettings::from_values(values),
             memory: MemorySettings::from_values(values),
             persistence: PersistenceSettings::from_values(values),
             server: ServerSettings::from_values(values),
             types: TypeSettings::from_values(values),
         }
+    }
+
+    /// Whether the server speaks TLS anywhere.
+    pub fn speaks_tls(&self) -> bool {
+        let hust = &self.http.hust;
+        let ports = [self.network.tls_port, self.http.tls_port, hust.queue_tls_port];
+        ports.iter().any(|&port| port != 0)
     }
 }
 

@@ -3,7 +3,8 @@
 //! `port = 7000`, `appendonly = true` (or `"yes"`), `maxmemory = "1gb"`, and where redis.conf takes
 //! several words or lines, one string or an array: `bind = ["127.0.0.1", "::1"]`,
 //! `save = ["900 1", "300 10"]`. The files of `include` are read before the file that names them,
-//! wherever the key stands, so that a file always outranks what it includes.
+//! wherever the key stands, so that a file always outranks what it includes. Users are strings:
+//! `user = ["alice on >secret ~a:* +@read"]`.
 
 use crate::load::{Loader, bad_value};
 use crate::option::{Kind, OptionId};
@@ -26,6 +27,15 @@ pub(crate) fn read(loader: &mut Loader, place: &SourcePlace, text: &[u8]) -> Res
     }
     for (name, item) in table.iter().filter(|(name, _)| !is_include(name)) {
         let place = key_place(place, text, table, name);
+        if name.eq_ignore_ascii_case("user") {
+            for user in user_words(item).ok_or_else(|| LoadError::Malformed {
+                place: place.clone(),
+                reason: "user takes an array of strings, each a name and its rules".to_owned(),
+            })? {
+                loader.assign(&place, name, &user)?;
+            }
+            continue;
+        }
         let words = match OptionId::find(name) {
             Some(id) => {
                 option_words(text, id, item).map_err(|error| bad_value(&place, id, error))?
@@ -77,6 +87,15 @@ fn include_words(item: &Item) -> Option<Vec<Vec<u8>>> {
         }
         _ => None,
     }
+}
+
+/// The words of each user.
+fn user_words(item: &Item) -> Option<Vec<Vec<Vec<u8>>>> {
+    let words = |user: &Value| {
+        let words = user.as_str()?.split_ascii_whitespace();
+        Some(words.map(|word| word.as_bytes().to_vec()).collect())
+    };
+    item.as_array()?.iter().map(words).collect()
 }
 
 /// The words that redis.conf would hold, or why the TOML value is not of the option's type.

@@ -72,6 +72,13 @@ impl Values {
         }
     }
 
+    pub(crate) fn percentiles(&self, name: &str) -> Vec<f64> {
+        match self.named(name) {
+            Value::Percentiles(list) => list.clone(),
+            other => unreachable!("{name} holds {other:?}, which is no list of percentiles"),
+        }
+    }
+
     pub(crate) fn text(&self, name: &str) -> &[u8] {
         match self.named(name) {
             Value::Text(bytes) => bytes,

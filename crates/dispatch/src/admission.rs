@@ -13,53 +13,59 @@ use basalt_service::session::{Replies, Session};
 
 /// Conditions that hold for a client, a bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Admission(u8);
+pub(super) struct Admission(u16);
 
 impl Admission {
     /// The client has to say who it is before it runs commands.
-    pub(super) const UNAUTHENTICATED: u8 = 1;
+    pub(super) const UNAUTHENTICATED: u16 = 1;
     /// Memory in use is over `maxmemory`: commands that take memory do not run.
-    pub(super) const OUT_OF_MEMORY: u8 = 1 << 1;
+    pub(super) const OUT_OF_MEMORY: u16 = 1 << 1;
     /// It has subscribed, and speaks a protocol in which a reply could not be told from a message.
-    pub(super) const SUBSCRIBED: u8 = 1 << 2;
+    pub(super) const SUBSCRIBED: u16 = 1 << 2;
     /// Commands are queued.
-    pub(super) const QUEUEING: u8 = 1 << 3;
+    pub(super) const QUEUEING: u16 = 1 << 3;
     /// Replies are not simply sent.
-    pub(super) const SILENT: u8 = 1 << 4;
+    pub(super) const SILENT: u16 = 1 << 4;
     /// Its command has waited.
-    const WAITING: u8 = 1 << 5;
-    /// Somebody listens for events of keys.
-    pub(super) const LISTENING: u8 = 1 << 6;
+    const WAITING: u16 = 1 << 5;
+    /// Somebody listens for events of keys, or the keys that the client reads are tracked.
+    pub(super) const LISTENING: u16 = 1 << 6;
     /// Every command is timed by itself.
-    const TIMED: u8 = 1 << 7;
+    const TIMED: u16 = 1 << 7;
+    /// Its user may not do everything: each command is checked.
+    pub(super) const RESTRICTED: u16 = 1 << 8;
 
-    /// Goes through the conditions.
+    /// Goes through the conditions. If users have changed, the client's rights are renewed first.
     #[inline]
-    pub(super) fn of(server: &Dispatcher, worker: &Worker, session: &Session) -> Admission {
-        let is_subscribed = session.is_subscribed() && session.protocol == Protocol::Resp2;
+    pub(super) fn of(server: &Dispatcher, worker: &Worker, session: &mut Session) -> Admission {
+        session.renew_rights(&server.access);
+        let is_subscribed = session.has_channels() && session.protocol == Protocol::Resp2;
+        let is_listening =
+            !worker.changes.event_classes().is_empty() || session.read_tracking.is_some();
         let conditions = [
-            (Admission::UNAUTHENTICATED, !session.is_admitted(&worker.settings)),
+            (Admission::UNAUTHENTICATED, !session.rights.is_admitted()),
             (Admission::OUT_OF_MEMORY, server.is_out_of_memory(&worker.settings)),
             (Admission::SUBSCRIBED, is_subscribed),
             (Admission::QUEUEING, session.is_queueing()),
             (Admission::SILENT, session.replies != Replies::On),
             (Admission::WAITING, session.waiting.is_some()),
-            (Admission::LISTENING, !worker.changes.event_classes().is_empty()),
+            (Admission::LISTENING, is_listening),
             (Admission::TIMED, worker.times_every_command),
+            (Admission::RESTRICTED, session.rights.is_restricted()),
         ];
         Admission(conditions.iter().map(|&(bit, holds)| if holds { bit } else { 0 }).sum())
     }
 
     /// Whether a condition holds.
     #[inline(always)]
-    pub(super) fn has(self, condition: u8) -> bool {
+    pub(super) fn has(self, condition: u16) -> bool {
         self.0 & condition != 0
     }
 
-    /// Whether nothing about the client asks for a closer look at its commands. Commands on keys
-    /// leave it so.
+    /// Whether nothing about the client asks for a closer look at its commands, but for the rights
+    /// that they take. Commands on keys leave it so.
     #[inline(always)]
     pub(super) fn opens_short_ways(self) -> bool {
-        self.0 & !Admission::OUT_OF_MEMORY == 0
+        self.0 & !(Admission::OUT_OF_MEMORY | Admission::RESTRICTED) == 0
     }
 }

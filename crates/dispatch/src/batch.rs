@@ -21,8 +21,9 @@ use super::halt::Halt;
 use super::long::may_take_long;
 use super::prepare::{Incoming, Last, Preparing};
 use super::row::{Row, run_row};
+use super::tracking;
 use super::worker::Worker;
-use basalt_engine::{Engine, Gating};
+use basalt_engine::{Engine, Gating, OutdatedCopies};
 use basalt_env::Instant;
 use basalt_resp::{Arg, Output, Parser, RequestLimits};
 use basalt_service::clients::ClientHandle;
@@ -31,6 +32,7 @@ use basalt_service::prepared::Prepared;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::{Flow, ParkedCommand, Session};
 use basalt_service::wait::Wait;
+use basalt_spec::Flag;
 use std::mem::replace;
 use std::sync::Arc;
 
@@ -529,8 +531,9 @@ impl Batch {
     }
 }
 
-/// Serves all clients that the latest command has called, and those that are called by that: before
-/// the next command of the client that has something for them. No partition is held. What cannot be
+/// Tells of copies that are out of date by the latest command, and serves all clients that it has
+/// called, and those that are called by that: before the next command of the client that has
+/// something for them. No partition is held. What cannot be
 /// done at once, because keys have to be read from disk or the log is full, is left to a waiting
 /// client's own thread, which is told to run the command again.
 #[cold]
@@ -541,7 +544,12 @@ fn serve_called(server: &Dispatcher, worker: &mut Worker) {
         if called.is_empty() {
             return;
         }
-        for waiter in called {
+        let mut copies = OutdatedCopies::default();
+        let waiters = copies.sort(called);
+        if !copies.is_empty() {
+            tracking::tell(server, worker, &copies);
+        }
+        for waiter in waiters {
             // A client that is not registered has left its queues.
             if let Some(client) = server.clients.registered(waiter.id()) {
                 serve(server, worker, &client);
@@ -588,11 +596,18 @@ fn run_parked(
     client: &Arc<ClientHandle>,
     command: ParkedCommand,
 ) -> Option<Served> {
+    if command.tracks_reads && is_reading(server, &command) {
+        // What is told of a change after it must not overtake the reply, which it does not if the
+        // client's own thread writes that.
+        client.park(Box::new(command));
+        client.run_again();
+        return None;
+    }
     let (mut session, request) = command.unpack(client);
     let incoming =
         Incoming { prepared: &request.prepared, buffer: &request.bytes, words: &request.words };
     let mut reply = Output::new();
-    let mut admission = Admission::of(server, worker, &session);
+    let mut admission = Admission::of(server, worker, &mut session);
     match execute(server, worker, &mut session, incoming, &mut admission, &mut reply) {
         Flow::Done | Flow::Close => return Some(Served { reply, gate: session.gate.take() }),
         // It is parked again.
@@ -607,4 +622,9 @@ fn run_parked(
         }
     }
     None
+}
+
+fn is_reading(server: &Dispatcher, command: &ParkedCommand) -> bool {
+    let id = command.prepared().command;
+    id.is_some_and(|id| server.commands.table.command(id).flags.has(Flag::Readonly))
 }

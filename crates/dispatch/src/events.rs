@@ -6,6 +6,7 @@
 use super::dispatcher::Dispatcher;
 use super::keys::{key_session, several_keys};
 use super::request::Request;
+use super::tracking;
 use super::worker::Worker;
 use basalt_call::entry::Run;
 use basalt_engine::{EventClass, Key, KeyEvent, Txn, View};
@@ -24,6 +25,7 @@ pub(super) fn begin(
     worker: &mut Worker,
     session: &mut Session,
 ) -> Option<Wait> {
+    tracking::choose(request, worker, session);
     match request.call.run {
         Run::Session(_) => return None,
         Run::Write(_) | Run::Exec | Run::Script(_) if request.server.pubsub.is_congested() => {
@@ -37,7 +39,7 @@ pub(super) fn begin(
     }
     // From here on a miss is this command's.
     worker.settle();
-    None
+    tracking::begin(request, worker, session)
 }
 
 /// Returns false, having done nothing, if somebody holds the keys for long: when the command ran,
@@ -66,6 +68,7 @@ pub(super) fn announce(request: &Request<'_>, worker: &mut Worker, session: &Ses
     if worker.has_looked_in_vain() && worker.changes.event_classes().has(EventClass::Miss) {
         note_misses(request, worker, session);
     }
+    tracking::end(request, worker, session);
     publish(request.server, worker, session);
 }
 

@@ -8,12 +8,15 @@
 //! again. After that nothing waits. The replies stand in the order of the commands, whatever ran
 //! last. [`super::claims`] says which partitions and which databases that are, and what runs last.
 
+use super::access;
 use super::claims::{Plan, Step};
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::keys::key_session;
+use super::monitors::{self, Sender};
 use super::outcome::{fail, may_fail_late, note_slow_call};
 use super::script;
+use super::tracking;
 use super::wants::When;
 use super::within::read_within;
 use super::worker::Worker;
@@ -224,11 +227,16 @@ impl Runner<'_> {
                 self.answer(plan, &step, None, &mut Reply::new(out, protocol));
             }
         }
+        self.publish();
         replies.into_iter().for_each(|out| reply.append(out));
     }
 
     fn commit(&mut self, transaction: Transaction<'_>) {
         transaction.commit(&mut self.session.gate);
+        self.publish();
+    }
+
+    fn publish(&mut self) {
         let publications = std::mem::take(&mut self.publications);
         script::publish(self.server, self.worker, self.session, publications);
     }
@@ -295,7 +303,16 @@ impl Runner<'_> {
         reply: &mut Reply<'_>,
     ) {
         let command = self.server.commands.table.command(step.id);
+        self.session.renew_rights(&self.server.access);
+        let permitted =
+            access::permit_queued(self.server, self.worker, self.session, command, &step.args);
+        if self.server.unusual.any() {
+            let call = (step.id, &step.args);
+            let told = monitors::publication(self.server, self.session, call, Sender::Client);
+            self.publications.extend(told);
+        }
         let result = match transaction {
+            _ if permitted.is_err() => permitted.map(|()| Flow::Done),
             Some(transaction) => {
                 let keys = &plan.claims.keys[step.keys.clone()];
                 self.run_in_turn(step, keys, transaction, reply)
@@ -303,7 +320,7 @@ impl Runner<'_> {
             None => self.run_for_session(step, None, reply),
         };
         let result = match result {
-            Ok(Flow::Wait(Wait::Held)) => Err(CommandError::BUSY),
+            Ok(Flow::Wait(Wait::Held)) => Err(self.server.scripts.busy_error()),
             Ok(Flow::Wait(_)) => Err(CommandError::new(format!(
                 "ERR '{}' waits and cannot do that inside a transaction",
                 command.spec.name
@@ -324,6 +341,7 @@ impl Runner<'_> {
         counters.nanoseconds.add(nanoseconds);
         let family = usize::from(self.server.commands.call(step.id).family);
         self.worker.counters.by_family[family].add(nanoseconds, 1);
+        self.worker.add_times(step.id, nanoseconds, 1);
         let micros = elapsed.as_micros() as u64;
         note_slow_call(self.server, self.worker, self.session, step.id, &step.args, micros);
     }
@@ -338,6 +356,7 @@ impl Runner<'_> {
         let args = step.args.with_keys(keys);
         let key_session = key_session(self.worker, self.session);
         transaction.expire(keys, key_session);
+        tracking::note_within(self.server, self.session, transaction, step.id, keys);
         match self.server.commands.call(step.id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
                 let traits = self.server.commands.traits(step.id);
@@ -382,6 +401,7 @@ impl Runner<'_> {
                 now_ms: self.worker.now_ms,
                 lock_wait: self.worker.lock_wait,
                 frozen_us: None,
+                runs_alone: false,
                 transaction,
             };
             run(&mut context, &step.args, reply)?

@@ -1,12 +1,14 @@
 //! HOT PATH
 //! Running one request: admit ▸ run ▸ reply ▸ count.
 
+use super::access;
 use super::admission::Admission;
 use super::copies;
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::exec;
 use super::keys::{Obstacle, Stop, read, write};
+use super::monitors;
 use super::outcome::{self, fail, note_slow_call};
 use super::prepare::Incoming;
 use super::queue;
@@ -74,6 +76,13 @@ pub(super) fn execute_attended(
         *admission = Admission::of(server, worker, session);
         flow
     };
+    if (session.has_told_monitors || server.unusual.any())
+        && !runs_again(&flow)
+        && let Some(id) = command
+    {
+        let args = Args::new(request.buffer, request.words);
+        monitors::end(server, (id, &args), worker, session);
+    }
     if out.is_over() {
         let reply = &mut Reply::new(out, session.protocol);
         return outcome::take_back(server, worker, (command, flow), before, reply);
@@ -101,7 +110,7 @@ fn run_and_reply(
     };
     let call = server.commands.call(id);
     let request = Request { server, id, call, buffer, words, prepared };
-    if let Err(error) = admit(&request, *admission) {
+    if let Err(error) = admit(&request, worker, session, *admission) {
         let flow = refuse(server, worker, session, Some(id), error, &mut reply);
         // An EXEC that is refused ends the transaction.
         *admission = Admission::of(server, worker, session);
@@ -113,12 +122,15 @@ fn run_and_reply(
         return match held {
             Held::Until(wait) => Flow::Wait(wait),
             Held::BehindScript => {
-                let error = CommandError::BUSY;
+                let error = server.scripts.busy_error();
                 let flow = refuse(server, worker, session, Some(id), error, &mut reply);
                 *admission = Admission::of(server, worker, session);
                 flow
             }
         };
+    }
+    if server.unusual.any() {
+        monitors::tell(&request, worker, session);
     }
     if admission.has(Admission::QUEUEING)
         && let Some(flow) = enqueue(&request, worker, session, &mut reply)
@@ -280,6 +292,10 @@ fn finish(
     });
     if !runs_again(&flow) {
         count(request, worker, session, start);
+    } else if !session.is_queueing()
+        && let Some(tracking) = &mut session.read_tracking
+    {
+        tracking.take_back();
     }
     flow
 }
@@ -327,6 +343,7 @@ fn run_session(
             now_ms,
             lock_wait,
             frozen_us: None,
+            runs_alone: true,
             transaction: None,
         };
         run(&mut context, &request.args(&[]), reply)
@@ -347,15 +364,23 @@ fn runs_again(flow: &Flow) -> bool {
     }
 }
 
-/// Whether the command may run at all: arity, authentication, memory.
+/// Whether the command may run at all: arity, authentication, rights, memory.
 #[inline(always)]
-fn admit(request: &Request<'_>, admission: Admission) -> Result<(), CommandError> {
+fn admit(
+    request: &Request<'_>,
+    worker: &Worker,
+    session: &Session,
+    admission: Admission,
+) -> Result<(), CommandError> {
     let call = request.call;
     if !call.accepts_words(request.words.len()) {
         return Err(CommandError::wrong_arity(request.command().spec.name));
     }
     if !call.for_anybody && admission.has(Admission::UNAUTHENTICATED) {
         return Err(CommandError::fixed("NOAUTH Authentication required."));
+    }
+    if admission.has(Admission::RESTRICTED) {
+        access::admit(request, worker, session)?;
     }
     if call.takes_memory && admission.has(Admission::OUT_OF_MEMORY) {
         return Err(CommandError::OUT_OF_MEMORY);
@@ -388,6 +413,11 @@ fn refuse(
 ) -> Flow {
     if session.stop_waiting(&server.engine, worker.lock_wait).is_err() {
         return Flow::Wait(Wait::Held);
+    }
+    if !session.is_queueing()
+        && let Some(tracking) = &mut session.read_tracking
+    {
+        tracking.end();
     }
     worker.counters.commands.add(1);
     if let Some(id) = id {

@@ -18,6 +18,12 @@ pub trait ReplyForm: Debug + Send {
     /// under which it runs, if its connection has none.
     fn begin(&mut self, out: &mut Output) -> Option<Terms>;
 
+    /// The request that has begun is of the user who has proven to be its sender: the session is to
+    /// have that user's rights.
+    fn log_in(&mut self, session: &mut Session) {
+        let _ = session;
+    }
+
     /// What has been written since [`ReplyForm::begin`], of which nothing has been sent, is all
     /// that the request writes for now. Returns what becomes of the client. Not called if the
     /// connection closes without a reply, as it does when a reply would take too much memory; what
@@ -75,6 +81,7 @@ impl<'a> Begun<'a> {
     ) -> Begun<'a> {
         let before = (Reply::new(out, Protocol::default()).mark(), out.len());
         let terms = form.begin(out);
+        form.log_in(session);
         if let Some(Terms { db, key_wait_max, .. }) = terms {
             (session.db, session.key_wait_max) = (db, Some(key_wait_max));
         }

@@ -240,7 +240,8 @@ fn settled(
                 let time = wanted.time.into_iter().chain(session.key_wait_max).min();
                 let deadline = time.and_then(|time| now.checked_add(time));
                 let behind = wanted.behind;
-                Box::new(KeyWait { places: wanted.places, deadline, behind })
+                let places = wanted.places;
+                Box::new(KeyWait { places, deadline, behind, on_disk: Gate::default() })
             });
             let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
             // Still under the locks: the next command that changes one of the keys finds it.

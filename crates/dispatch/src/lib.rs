@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod admission;
 mod batch;
 mod budget;
@@ -30,9 +31,11 @@ mod form;
 mod halt;
 mod keys;
 mod long;
+mod monitors;
 mod outcome;
 mod plain;
 mod prepare;
+mod publication;
 mod queue;
 mod reach;
 mod redact;
@@ -41,6 +44,7 @@ mod row;
 mod script;
 mod short;
 mod silence;
+mod tracking;
 mod wants;
 mod within;
 mod worker;

@@ -5,6 +5,7 @@ use super::worker::Worker;
 use crate::redact::redact;
 use basalt_call::entry::Run;
 use basalt_config::ClientClass;
+use basalt_observe::latency::{self, Sample};
 use basalt_observe::slow_log;
 use basalt_resp::{Reply, ReplyMark};
 use basalt_service::args::Args;
@@ -64,7 +65,7 @@ pub(super) fn is_read(server: &Dispatcher, id: CommandId) -> bool {
     !is_several && server.commands.table.command(id).flags.has(Flag::Readonly)
 }
 
-/// Tells the slow log of a call that took long.
+/// Tells the slow log and the latency monitor of a call that took long.
 pub(super) fn note_slow_call(
     server: &Dispatcher,
     worker: &Worker,
@@ -74,6 +75,9 @@ pub(super) fn note_slow_call(
     duration_us: u64,
 ) {
     let settings = &worker.settings.server;
+    if settings.latency_threshold_ms != 0 {
+        note_latency(server, worker, id, duration_us / 1000);
+    }
     let limit_us = settings.slowlog_slower_than_us;
     let spec = server.commands.table.command(id).spec;
     if limit_us < 0
@@ -94,4 +98,13 @@ pub(super) fn note_slow_call(
         client_name: session.client.names.lock().name.clone(),
     };
     server.slow_log.push(entry, settings.slowlog_entries_max);
+}
+
+fn note_latency(server: &Dispatcher, worker: &Worker, id: CommandId, ms: u64) {
+    if ms < worker.settings.server.latency_threshold_ms {
+        return;
+    }
+    let is_fast = server.commands.table.command(id).flags.has(Flag::Fast);
+    let event = if is_fast { latency::FAST_COMMAND } else { latency::COMMAND };
+    server.latency.add(event, Sample { unix_s: worker.now_ms / 1000, ms });
 }

@@ -15,8 +15,11 @@ pub(crate) fn redact<'a>(
     let mut words: Vec<&[u8]> = words.collect();
     match secrets {
         Secrets::AllWords => words[1..].fill(REDACTED),
+        Secrets::AfterSubcommand => words.iter_mut().skip(2).for_each(|word| *word = REDACTED),
         Secrets::AfterAuth => {
-            let is_auth = |word: &&[u8]| word.eq_ignore_ascii_case(b"auth");
+            let is_auth = |word: &&[u8]| {
+                word.eq_ignore_ascii_case(b"auth") || word.eq_ignore_ascii_case(b"auth2")
+            };
             if let Some(at) = words.iter().position(is_auth) {
                 words.iter_mut().skip(at + 1).take(2).for_each(|word| *word = REDACTED);
             }

@@ -8,6 +8,7 @@
 //! asked once for the row. What is under their one key may be enough for them (`short.rs`);
 //! if not, they change it as any command does (`plain.rs`).
 
+use super::access;
 use super::admission::Admission;
 use super::dispatcher::Dispatcher;
 use super::plain;
@@ -85,8 +86,42 @@ pub(super) fn run_row<'a>(
     if !call.accepts_words(words) || server.unusual.any() {
         return Row::NONE;
     }
-    let has_memory = !call.takes_memory || !admission.has(Admission::OUT_OF_MEMORY);
     let alike = Alike { server, id, call, words };
+    if admission.has(Admission::RESTRICTED) {
+        return run_permitted(alike, worker, session, admission, requests, (out, owed_bytes_max));
+    }
+    run_alike(alike, worker, session, admission, requests, (out, owed_bytes_max))
+}
+
+/// Runs a row of a client whose user may not do everything, up to the first request that is not
+/// permitted.
+#[inline(never)]
+fn run_permitted<'a>(
+    alike: Alike<'a>,
+    worker: &mut Worker,
+    session: &mut Session,
+    admission: &mut Admission,
+    requests: impl Iterator<Item = (Incoming<'a>, usize)> + Clone,
+    outgoing: (&mut Output, usize),
+) -> Row {
+    let incoming = requests.clone().map(|(incoming, _)| incoming);
+    match access::count_permitted(&alike, session, incoming) {
+        0 => Row::NONE,
+        count => run_alike(alike, worker, session, admission, requests.take(count), outgoing),
+    }
+}
+
+#[inline(always)]
+fn run_alike<'a>(
+    alike: Alike<'a>,
+    worker: &mut Worker,
+    session: &mut Session,
+    admission: &mut Admission,
+    requests: impl Iterator<Item = (Incoming<'a>, usize)> + Clone,
+    (out, owed_bytes_max): (&mut Output, usize),
+) -> Row {
+    let Alike { id, call, words, .. } = alike;
+    let has_memory = !call.takes_memory || !admission.has(Admission::OUT_OF_MEMORY);
     let incoming = requests.clone().map(|(incoming, _)| incoming);
     let ran = match (call.run, call.shortcut) {
         (Run::Point(run), _) => Short { alike, worker, session, out }

@@ -17,6 +17,7 @@ use self::caller::{Caller, GivenUp};
 use self::invocation::Invocation;
 use super::dispatcher::Dispatcher;
 use super::events;
+pub(super) use super::publication::Publication;
 use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::ScriptCall;
@@ -30,7 +31,7 @@ use basalt_script::{
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
-use basalt_service::scripts::{Attendant, ScriptTimes};
+use basalt_service::scripts::{Attendant, RunKind, ScriptTimes};
 use basalt_service::session::{Flow, Session, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::CommandId;
@@ -38,13 +39,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
-
-/// A message that a script has published, to be sent when its changes are in the log.
-pub(super) struct Publication {
-    kind: Kind,
-    channel: Vec<u8>,
-    payload: Vec<u8>,
-}
 
 /// How a run on locked partitions ended.
 enum Outcome {
@@ -64,16 +58,17 @@ pub(super) fn execute(
     reply: &mut Reply<'_>,
 ) -> SessionResult {
     let server = request.server;
-    let invocation = Invocation::read(server, worker, request.args(&[]), call)?;
+    let invocation = read(server, worker, session, (request.args(&[]), call))?;
     if server.pubsub.is_congested() {
         return Ok(Flow::Wait(Wait::Subscribers));
     }
     // What is changed stays with the worker until it is committed.
     let mut changes = std::mem::take(&mut worker.changes);
     let mut random = session.script_random.take();
+    let trust = invocation.program.trust();
+    let mut everything = false;
     let result = loop {
-        let script = &invocation.script;
-        let claims = invocation.claims(&server.engine, session.db);
+        let claims = invocation.claims(&server.engine, session.db, everything);
         let log_refusal = match server.engine.log().admit_all(claims.shards()) {
             Err(Refusal::Busy) if !invocation.is_read_only() => {
                 break Ok(Flow::Wait(Wait::LogRoom(claims.shards())));
@@ -101,8 +96,9 @@ pub(super) fn execute(
                 // Keys that it has not found; it looks for them again.
                 changes.events().clear();
                 match why {
-                    GivenUp::Everything => script.needs_all_in_memory(),
-                    GivenUp::AnyKey => script.went_beyond_its_keys(),
+                    GivenUp::Everything => trust.needs_all_in_memory(),
+                    GivenUp::AnyKey => trust.went_beyond_its_keys(),
+                    GivenUp::BeforeChange => everything = true,
                     GivenUp::Fetch(missing) => {
                         worker.counters.cold_reads.add(1);
                         break Ok(Flow::Wait(Wait::Keys(missing)));
@@ -123,6 +119,20 @@ pub(super) fn execute(
     }
     events::publish(server, worker, session);
     result
+}
+
+/// Reads a call. What a function does is seen when no crash can take its library back.
+fn read<'a>(
+    server: &Dispatcher,
+    worker: &Worker,
+    session: &mut Session,
+    (args, call): (Args<'a>, ScriptCall),
+) -> Result<Invocation<'a>, CommandError> {
+    let invocation = Invocation::read(server, worker, args, call)?;
+    if invocation.kind() == RunKind::Function {
+        server.engine.gate_reads_of_libraries(&mut session.gate);
+    }
+    Ok(invocation)
 }
 
 /// The shards that a script may touch and whose changes the log refuses for longer than a moment,
@@ -149,8 +159,8 @@ pub(super) fn execute_within(
     transaction: &mut Transaction<'_>,
     (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
 ) -> Result<(), CommandError> {
-    let invocation = Invocation::read(server, worker, args, call)?;
-    let claims = Claims { everything: true, ..invocation.claims(&server.engine, session.db) };
+    let invocation = read(server, worker, session, (args, call))?;
+    let claims = invocation.claims(&server.engine, session.db, true);
     // There was room before the first command.
     let admitted = server.engine.log().admit_all(claims.shards());
     let log_refusal = refused_shards(server, admitted, &claims);
@@ -169,14 +179,14 @@ pub(super) fn declared(
     args: Args<'_>,
     call: ScriptCall,
 ) -> Option<ScriptFlags> {
-    let script = invocation::named(server, args, call)?;
-    Some(script.flags).filter(|flags| flags.declared)
+    let program = invocation::named(server, args, call)?;
+    Some(program.flags()).filter(|flags| flags.declared)
 }
 
 /// What EXEC has to bring into memory for the scripts that it runs.
 pub(super) fn reads_everything(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> bool {
-    let script = invocation::find(server, args, call);
-    script.is_ok_and(|script| script.reach() == KeyScope::AnyInMemory)
+    let program = invocation::find(server, args, call);
+    program.is_ok_and(|program| program.trust().scope() == KeyScope::AnyInMemory)
 }
 
 /// Sends what a script has published; its changes are in the log, and the messages wait for them.
@@ -194,7 +204,10 @@ pub(super) fn publish(
             kind,
             &channel,
             WhenFull::Exceed,
-            &mut |matched| Push::new(kind, &channel, &payload, matched, gate.clone()),
+            &mut |matched| match kind {
+                Kind::Monitor => Push::line(&payload),
+                _ => Push::new(kind, &channel, &payload, matched, gate.clone()),
+            },
         );
     }
 }
@@ -214,7 +227,8 @@ fn run(
         busy_after: Duration::from_millis(settings.script_busy_after_ms),
         ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
     };
-    let running = caller.server.scripts.begin(held(claims), times);
+    let kind = invocation.kind();
+    let running = caller.server.scripts.begin(kind, held(claims), times);
     caller.runs_as(Arc::clone(&running));
     let input = Input {
         keys: invocation.keys().collect(),
@@ -222,11 +236,13 @@ fn run(
         overseer: running,
         random,
     };
-    let script = &*invocation.script;
-    let finished = caller
-        .server
-        .scripts
-        .with_interpreter(|interpreter| interpreter.run(script, input, limits, &mut caller));
+    let scripts = &caller.server.scripts;
+    let finished = scripts.with_interpreter(|interpreter| {
+        if kind == RunKind::Function {
+            scripts.functions.now().tidy(interpreter);
+        }
+        interpreter.run(&invocation.program, input, limits, &mut caller)
+    });
     let (given_up, mut published) = caller.end();
     match finished {
         Ok(Finished::GivenUp(random)) => match given_up {

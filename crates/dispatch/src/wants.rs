@@ -49,7 +49,8 @@ fn makes_names(command: &Command, args: Args<'_>) -> bool {
 pub(super) fn when(commands: &Commands, command: &Command) -> When {
     let flags = command.flags;
     let concerns_data = flags.has(Flag::Readonly) || flags.has(Flag::Write);
-    let concerns_connection = command.spec.group == Group::Connection;
+    let concerns_connection =
+        command.spec.group == Group::Connection && !commands.traits(command.id).locks_partitions;
     match commands.call(command.id).run {
         Run::Session(_) if concerns_data || concerns_connection => When::InTurn,
         Run::Session(_) | Run::Exec => When::Late,

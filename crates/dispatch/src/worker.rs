@@ -262,6 +262,9 @@ impl Worker {
             if call.shares_time && !self.times_every_command {
                 self.counters.by_command[id.index()].nanoseconds.add(share_ns * calls);
                 self.counters.by_family[usize::from(call.family)].add(share_ns, calls);
+                if self.settings.server.latency_tracking {
+                    self.counters.by_command[id.index()].add_times(share_ns, calls);
+                }
             }
         }
     }
@@ -312,6 +315,14 @@ impl Worker {
         let nanoseconds = time.as_nanos() as u64;
         self.counters.by_command[id.index()].nanoseconds.add(nanoseconds);
         self.counters.by_family[usize::from(family)].add(nanoseconds, 1);
+        self.add_times(id, nanoseconds, 1);
+    }
+
+    /// Adds to how long calls of a command take.
+    pub(super) fn add_times(&self, id: CommandId, nanoseconds: u64, calls: u64) {
+        if self.settings.server.latency_tracking {
+            self.counters.by_command[id.index()].add_times(nanoseconds, calls);
+        }
     }
 
     /// Counts a call that has run.
@@ -381,6 +392,7 @@ impl Worker {
         if version != self.settings_version {
             self.settings_version = version;
             self.settings = server.config.settings();
+            server.access.follow(&self.settings);
             self.times_every_command = times_every_command(&self.settings);
             self.listen_for_events();
         }

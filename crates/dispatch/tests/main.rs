@@ -1,6 +1,7 @@
 //! The tests of all commands: requests go in as bytes, through the real dispatch, and replies come
 //! out as bytes.
 
+mod acl;
 mod batches;
 mod bits;
 mod collections;

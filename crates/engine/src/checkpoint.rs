@@ -42,7 +42,7 @@ use basalt_env::Instant;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::lock_rank::RankedGuard;
 use floors::Floors;
-use rows::{Dead, Rows, Terms};
+use rows::{Dead, LibraryRow, Rows, Terms};
 use spread::Holding;
 use state::{CheckpointError, CheckpointStats, Checkpointing, Done};
 use std::sync::atomic::Ordering;
@@ -66,6 +66,13 @@ struct Gathered<'e> {
     writer: Box<dyn CheckpointWriter<'e> + 'e>,
     partitions: Vec<(PartitionId, Dead)>,
     marks: Vec<(PartitionId, Vec<u8>)>,
+    libraries: Vec<LibraryRow>,
+}
+
+impl<'e> Gathered<'e> {
+    fn nothing(writer: Box<dyn CheckpointWriter<'e> + 'e>) -> Gathered<'e> {
+        Gathered { writer, partitions: Vec::new(), marks: Vec::new(), libraries: Vec::new() }
+    }
 }
 
 #[derive(Default)]
@@ -114,6 +121,7 @@ enum Collected {
 fn write_marks(
     marks: &[(PartitionId, Vec<u8>)],
     log: Option<&LogMark>,
+    libraries: &[LibraryRow],
     writer: &mut (dyn CheckpointWriter<'_> + '_),
 ) -> Result<(), ColdError> {
     writer.begin_file()?;
@@ -130,7 +138,7 @@ fn write_marks(
         log.encode(&mut mark);
         writer.put(&key, &mark)?;
     }
-    Ok(())
+    libraries.iter().try_for_each(|library| library.write(writer))
 }
 
 impl Engine {
@@ -248,7 +256,7 @@ impl Engine {
             let mut current = match gathered.take() {
                 Some(current) => current,
                 None => match self.cold.checkpoint_writer() {
-                    Ok(writer) => Gathered { writer, partitions: Vec::new(), marks: Vec::new() },
+                    Ok(writer) => Gathered::nothing(writer),
                     Err(error) => {
                         self.mark_dirty_again(&[(id, Dead::default())]);
                         return Err(error.into());
@@ -257,6 +265,7 @@ impl Engine {
             };
             current.partitions.push((id, rows.dead().clone()));
             current.marks.push((id, rows.mark()));
+            current.libraries.append(&mut rows.take_libraries());
             if let Err(error) = rows.write(id, &mut *current.writer) {
                 self.mark_dirty_again(&current.partitions);
                 return Err(error.into());
@@ -287,11 +296,9 @@ impl Engine {
         let mut raised = floors.clone();
         raised.raise(&slice.partitions, &slice.positions_before);
         let gathered = match gathered {
-            None if raised.mark() != floors.mark() => Some(Gathered {
-                writer: self.cold.checkpoint_writer()?,
-                partitions: Vec::new(),
-                marks: Vec::new(),
-            }),
+            None if raised.mark() != floors.mark() => {
+                Some(Gathered::nothing(self.cold.checkpoint_writer()?))
+            }
             gathered => gathered,
         };
         if let Some(gathered) = gathered {
@@ -346,8 +353,8 @@ impl Engine {
     }
 
     fn ingest(&self, gathered: Gathered<'_>, log: Option<&LogMark>) -> Result<(), CheckpointError> {
-        let Gathered { mut writer, partitions, marks } = gathered;
-        let result = write_marks(&marks, log, &mut *writer)
+        let Gathered { mut writer, partitions, marks, libraries } = gathered;
+        let result = write_marks(&marks, log, &libraries, &mut *writer)
             .map_err(CheckpointError::from)
             .and_then(|()| self.sync_and_commit(writer, &partitions));
         match &result {

@@ -12,6 +12,7 @@ use crate::retire::Retired;
 use crate::store::events::EventSink;
 use crate::store::key::Key;
 use crate::timers::Timers;
+use crate::tracking::TrackedTotals;
 use crate::waiting::request::Places;
 use crate::waiting::watching::Watching;
 use basalt_change::place::PartitionId;
@@ -132,9 +133,13 @@ pub struct Engine {
     pub(crate) used_databases: DatabaseSet,
     /// Announces what happens without a command.
     pub(crate) event_sink: OnceLock<Box<dyn EventSink>>,
+    /// How many keys clients keep copies of.
+    pub(crate) tracked: TrackedTotals,
     recovery: RecoveryStats,
     limits: LimitsCell,
     evicts_by_frequency: AtomicBool,
+    /// Position of the ticket of the latest change of a library of functions, 0 for none.
+    pub(crate) libraries_ticket: AtomicU64,
 }
 
 impl Engine {
@@ -189,9 +194,11 @@ impl Engine {
             expiring_databases: DatabaseSet::default(),
             used_databases: DatabaseSet::default(),
             event_sink: OnceLock::new(),
+            tracked: TrackedTotals::default(),
             recovery,
             limits,
             evicts_by_frequency: AtomicBool::new(false),
+            libraries_ticket: AtomicU64::new(0),
         };
         engine.note_databases();
         engine.note_changes(recovery.records_applied);

@@ -105,7 +105,7 @@ impl ExpiryCycle {
         // Nobody waits for it, but reads of these keys do, and the news of it.
         let mut after = Gate::default();
         txn.commit(&mut after);
-        self.changes.wake_called();
+        engine.wake_called(self.changes.take_called());
         engine.log().kick();
         if let Some(sink) = sink
             && !self.changes.events().is_empty()

@@ -78,6 +78,15 @@ impl Gate {
         }
     }
 
+    /// Waits for nothing but that what this one waits for is on disk.
+    #[must_use]
+    pub fn demanded_on_disk(&self, log: &dyn CommitLog) -> Gate {
+        let mut gate = Gate::default();
+        let tickets = self.first.iter().chain(&self.others);
+        tickets.for_each(|&ticket| gate.add(log.on_disk(ticket)));
+        gate
+    }
+
     /// Waits for this ticket, too.
     #[inline]
     pub fn add(&mut self, ticket: Ticket) {

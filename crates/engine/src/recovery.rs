@@ -14,6 +14,7 @@ use crate::log::LogError;
 use crate::recovery::apply::{Apply, ApplyError};
 use crate::recovery::belonging::Misfit;
 use crate::residency::rows::BadRow;
+use basalt_change::library;
 use basalt_change::op::{self, DecodeError, Op, Scope};
 use basalt_change::place::{PARTITIONS, PartitionId, SHARDS, ShardId};
 use basalt_change::row::{self, Mark, RowError};
@@ -24,6 +25,7 @@ use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::StoredPartition;
 use basalt_keyspace::retire::FreeAtOnce;
 use basalt_value::FormLimits;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Up to here generations are for databases that were never flushed: there are no more databases.
@@ -44,6 +46,9 @@ pub enum RecoveryError {
     /// The cold tier's row about the log makes no sense.
     #[error("the row that names the journal cannot be read: {0}")]
     LogMark(RowError),
+    /// A library of functions makes no sense.
+    #[error("a library of functions cannot be read: {0}")]
+    Library(RowError),
     /// A record of the log makes no sense although its checksum is right.
     #[error("a record of shard {shard} at position {position} cannot be read: {error}")]
     Record {
@@ -122,7 +127,27 @@ impl<'a> RecordApplier<'a> {
                 applier.apply_mark(id, &mark)?;
             }
         }
+        applier.read_libraries()?;
         Ok(applier)
+    }
+
+    fn read_libraries(&self) -> Result<(), RecoveryError> {
+        let (from, to) = library::library_range();
+        let mut locked = self.apply.keyspace.lock(PartitionId::LIBRARIES);
+        let partition = locked.partition_mut(PartitionId::LIBRARIES);
+        let mut failed = Ok(());
+        self.apply.cold.scan(&from, &to, &mut |key, row| match library::decode_library(row) {
+            Ok(code) => {
+                let libraries = partition.libraries.get_or_insert_default();
+                libraries.restore(library::library_name(key), code);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed = Err(RecoveryError::Library(error));
+                ControlFlow::Break(())
+            }
+        })?;
+        failed
     }
 
     /// One for some of the shards, that has applied nothing yet.

@@ -48,7 +48,7 @@ impl Engine {
         }
         txn.signal_waiters_of_queue(&key);
         txn.commit(&mut Gate::default());
-        changes.wake_called();
+        self.wake_called(changes.take_called());
         self.log().kick();
     }
 }

@@ -225,7 +225,7 @@ impl Engine {
     pub fn stop_waiting(&self, client: u64, places: &Places, wait: LockWait) -> Result<(), Held> {
         let mut called = Called::new();
         let left = self.leave_all(client, places, wait, &mut called);
-        called.iter().for_each(|client| client.wake());
+        self.wake_called(called);
         left
     }
 

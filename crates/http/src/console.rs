@@ -6,10 +6,10 @@
 //! leaves it out.
 
 use crate::guard;
-use crate::identity::Identity;
+use crate::identity::{Authority, Identity};
 use crate::own::Own;
 use crate::problem::Problem;
-use basalt_config::{ConsoleMode, Settings};
+use basalt_config::ConsoleMode;
 use basalt_console::File;
 use basalt_http1::{Comparison, ETag, ETags, Field, Head, Method, Status};
 
@@ -45,12 +45,12 @@ pub(crate) const FIELDS: &str = "Content-Security-Policy: default-src 'self'; ba
 pub(crate) fn find(
     head: &Head,
     bytes: &[u8],
-    settings: &Settings,
+    authority: Authority<'_>,
     nothing: Problem,
 ) -> Result<Own, Problem> {
     match basalt_console::find(&bytes[head.path()]) {
-        Some(file) if settings.http.console != ConsoleMode::No => {
-            answer(file, head, bytes, settings)
+        Some(file) if authority.settings.http.console != ConsoleMode::No => {
+            answer(file, head, bytes, authority)
         }
         _ => Err(nothing),
     }
@@ -60,10 +60,10 @@ fn answer(
     file: &'static File,
     head: &Head,
     bytes: &[u8],
-    settings: &Settings,
+    Authority { settings, access, .. }: Authority<'_>,
 ) -> Result<Own, Problem> {
     // With a password, knowing it is what counts, under whatever name the server is called.
-    let has_password = settings.clients.password.is_some();
+    let has_password = !access.lets_anybody_in();
     let identity = if has_password { Identity::Proven } else { Identity::Anybody };
     guard::admit(head, bytes, identity, &settings.http)?;
     match head.method {

@@ -38,6 +38,7 @@ use basalt_http1::{Connection, Date, Status};
 use basalt_net::{Beat, Front, Input, Next};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Arg, Output, Protocol, ReplyMark, RequestLimits};
+use basalt_service::access::Rights;
 use several::UnderWay;
 use std::collections::VecDeque;
 use std::fmt;
@@ -55,6 +56,10 @@ pub struct HttpFront {
     patience: Patience,
     accepted: Accepted,
     logins: Arc<Logins>,
+    /// The number of the user with whose rights requests run, if one has come.
+    user_at_hand: Option<u64>,
+    /// That user's rights, if the session does not have them yet.
+    new_rights: Option<Rights>,
     /// The listed origin whose page has sent the request at hand.
     origin: Option<u16>,
     /// Requests that are parsed and have not begun to run.
@@ -107,6 +112,8 @@ impl HttpFront {
             patience: Patience::default(),
             accepted: Accepted::default(),
             logins,
+            user_at_hand: None,
+            new_rights: None,
             origin: None,
             plans: VecDeque::new(),
             current: None,

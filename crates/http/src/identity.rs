@@ -1,31 +1,39 @@
-//! The sender of a request: each request proves its own, whatever came before on the connection.
+//! The sender of a request: each request proves its own, whatever came before on the connection,
+//! and runs with the rights of that user.
 
 use crate::logins::Logins;
 use crate::problem::Problem;
-use basalt_config::{Secret, Settings};
+use basalt_acl::{Context, Occurrence, Reason};
+use basalt_config::Settings;
 use basalt_env::Clock;
 use basalt_http1::{Credentials, Field, Head, Refusal, Status};
+use basalt_service::access::{Access, Rights};
 use std::hint::black_box;
-
-/// The only user.
-pub(crate) const DEFAULT_USER: &[u8] = b"default";
 
 /// The latest credentials that were accepted on a connection: the same again cost a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Accepted {
     value: Vec<u8>,
-    /// Under which settings.
-    version: u64,
     /// Until when, in unix milliseconds.
     end_ms: u64,
+    /// What they stand for.
+    rights: Option<Rights>,
+    /// The rights of those who say nothing, if they may come in.
+    of_anybody: Option<Rights>,
+    /// There is one user, and no password: what requests say of themselves does not matter.
+    asks_nobody: bool,
+    /// The version of the users of which all of this is; `None` if nothing has been asked yet.
+    version: Option<u64>,
+    /// The latest request has shown these credentials.
+    has_shown: bool,
 }
 
 /// What a request has proven.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Identity {
-    /// There is a password, and the client knows it, or has a token for it.
+    /// The client knows the password of its user, or has a token for it.
     Proven,
-    /// There is none.
+    /// Its user has none.
     Anybody,
 }
 
@@ -33,7 +41,7 @@ pub(crate) enum Identity {
 #[derive(Clone, Copy)]
 pub(crate) struct Authority<'a> {
     pub(crate) settings: &'a Settings,
-    pub(crate) settings_version: u64,
+    pub(crate) access: &'a Access,
     pub(crate) logins: &'a Logins,
     pub(crate) clock: &'a dyn Clock,
 }
@@ -49,50 +57,103 @@ impl Accepted {
         bytes: &[u8],
         authority: Authority<'_>,
     ) -> Result<Identity, Problem> {
-        let Authority { settings, settings_version: version, clock, .. } = authority;
-        let Some(password) = &settings.clients.password else { return Ok(Identity::Anybody) };
-        let Some(value) = head.field(Field::Authorization).map(|range| &bytes[range]) else {
+        self.renew(authority);
+        let field = head.field(Field::Authorization).filter(|_| !self.asks_nobody);
+        let Some(value) = field.map(|range| &bytes[range]) else {
+            self.has_shown = false;
+            if self.of_anybody.is_some() {
+                return Ok(Identity::Anybody);
+            }
             let text = "NOAUTH Authentication required.";
             return Err(refused("NOAUTH", text, head, bytes));
         };
-        let now_ms = clock.unix_ms();
-        if self.version == version && now_ms < self.end_ms && is_same(&self.value, value) {
-            return Ok(Identity::Proven);
+        let is_known = authority.clock.unix_ms() < self.end_ms && is_same(&self.value, value);
+        if !is_known {
+            let Some((rights, end_ms)) = judge(value, authority)? else {
+                return Err(wrong_password(head, bytes));
+            };
+            (self.value, self.end_ms, self.rights) = (value.to_vec(), end_ms, Some(rights));
         }
-        let Some(end_ms) = end_ms(value, password, authority)? else {
-            return Err(wrong_password(head, bytes));
-        };
-        *self = Accepted { value: value.to_vec(), version, end_ms };
-        Ok(Identity::Proven)
+        self.has_shown = true;
+        let needs_none = |rights: &Rights| rights.user().needs_no_password();
+        let is_proven = !self.rights.as_ref().is_some_and(needs_none);
+        Ok(if is_proven { Identity::Proven } else { Identity::Anybody })
+    }
+
+    /// The rights of the latest request that was identified.
+    pub(crate) fn rights(&self) -> Option<&Rights> {
+        if self.has_shown { self.rights.as_ref() } else { self.of_anybody.as_ref() }
     }
 
     /// Whether what was accepted last would be accepted again: the password may have changed, the
     /// token may have ended.
     pub(crate) fn still_holds(&mut self, authority: Authority<'_>) -> bool {
-        let Some(password) = &authority.settings.clients.password else { return true };
-        if self.version != authority.settings_version {
-            let end_ms = end_ms(&self.value, password, authority);
-            self.end_ms = end_ms.ok().flatten().unwrap_or(0);
-            self.version = authority.settings_version;
+        self.renew(authority);
+        match self.has_shown {
+            true => authority.clock.unix_ms() < self.end_ms,
+            false => self.of_anybody.is_some(),
         }
-        authority.clock.unix_ms() < self.end_ms
+    }
+
+    /// If users have changed, what is known is judged again.
+    fn renew(&mut self, authority: Authority<'_>) {
+        let version = authority.access.version();
+        if self.version == Some(version) {
+            return;
+        }
+        let access = authority.access;
+        self.version = Some(version);
+        self.of_anybody = access.lets_anybody_in().then(|| access.rights_of_new_client(false));
+        self.asks_nobody = self.of_anybody.is_some() && !access.has_several_users();
+        if self.rights.is_some() {
+            let judged = credentials(&self.value, authority).ok().flatten();
+            self.end_ms = judged.as_ref().map_or(0, |(_, end_ms)| *end_ms);
+            self.rights = judged.map(|(rights, _)| rights);
+        }
     }
 }
 
-/// Until when credentials are good, in unix milliseconds; `None` if they are not.
-fn end_ms(
+/// Whom credentials stand for, and until when, in unix milliseconds; `None` if they are wrong,
+/// which is counted and logged.
+fn judge(value: &[u8], authority: Authority<'_>) -> Result<Option<(Rights, u64)>, Refusal> {
+    let judged = credentials(value, authority)?;
+    if judged.is_none() {
+        let mut scratch = Vec::new();
+        let user = match Credentials::parse(value, &mut scratch)? {
+            Credentials::Basic { user, .. } => user.to_vec(),
+            Credentials::Bearer { .. } => Vec::new(),
+        };
+        note_failure(user, authority);
+    }
+    Ok(judged)
+}
+
+/// Somebody has shown the wrong password.
+pub(crate) fn note_failure(
+    username: Vec<u8>,
+    Authority { settings, access, clock, .. }: Authority<'_>,
+) {
+    let occurrence = Occurrence {
+        reason: Reason::Auth,
+        context: Context::TopLevel,
+        object: b"HTTP".to_vec(),
+        username,
+        client: String::new(),
+        now_ms: clock.unix_ms(),
+    };
+    access.note(settings, occurrence);
+}
+
+fn credentials(
     value: &[u8],
-    password: &Secret,
-    Authority { settings, logins, clock, .. }: Authority<'_>,
-) -> Result<Option<u64>, Refusal> {
+    Authority { access, logins, clock, .. }: Authority<'_>,
+) -> Result<Option<(Rights, u64)>, Refusal> {
     let mut scratch = Vec::new();
     Ok(match Credentials::parse(value, &mut scratch)? {
-        Credentials::Basic { user, password: given } => {
-            // Both are looked at, so that a wrong user takes as long as a wrong password.
-            let is_right = password.is(given) & (user == DEFAULT_USER);
-            is_right.then_some(u64::MAX)
+        Credentials::Basic { user, password } => {
+            access.authenticate(user, password).map(|rights| (rights, u64::MAX))
         }
-        Credentials::Bearer { token } => logins.end_of(token, clock.unix_ms(), settings),
+        Credentials::Bearer { token } => logins.judge(token, clock.unix_ms(), access),
     })
 }
 

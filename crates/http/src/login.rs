@@ -6,12 +6,14 @@
 //! The password comes as the body, or as `Authorization: Basic`. A token buys no other token:
 //! it would never end.
 
-use crate::identity::{Authority, DEFAULT_USER, wrong_password};
+use crate::identity::{Authority, note_failure, wrong_password};
 use crate::problem::Problem;
+use basalt_acl::User;
 use basalt_dispatch::Dispatcher;
 use basalt_http1::{Credentials, Field, Head, Status};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Largest body that is looked at.
 const BODY_BYTES_MAX: usize = 16 << 10;
@@ -42,16 +44,15 @@ pub(crate) fn is_in_head(head: &Head, bytes: &[u8]) -> Result<bool, Problem> {
 /// # Errors
 /// There is no password.
 pub(crate) fn demand_password(authority: Authority<'_>) -> Result<(), Problem> {
-    match authority.settings.clients.password {
-        Some(_) => Ok(()),
-        None => {
-            let text = "there is no password (requirepass), so nothing to log in for";
-            Err(Problem::new(Status::BadRequest, "NOPASSWORD", text))
-        }
+    let Authority { access, .. } = authority;
+    if !access.lets_anybody_in() || access.has_several_users() {
+        return Ok(());
     }
+    let text = "there is no password (requirepass), so nothing to log in for";
+    Err(Problem::new(Status::BadRequest, "NOPASSWORD", text))
 }
 
-/// Checks the password in a body.
+/// The user who logs in with the password in a body.
 ///
 /// # Errors
 /// It is wrong, or the body is none.
@@ -59,25 +60,26 @@ pub(crate) fn check(
     body: &[u8],
     (head, bytes): (&Head, &[u8]),
     authority: Authority<'_>,
-) -> Result<(), Problem> {
+) -> Result<Arc<User>, Problem> {
     let form = || Problem::bad_request(r#"the body is {"user": "default", "password": "…"}"#);
     if body.len() > BODY_BYTES_MAX {
         return Err(form());
     }
     let login: Login<'_> = serde_json::from_slice(body).map_err(|_| form())?;
     let user = login.user.as_deref().unwrap_or("default").as_bytes();
-    let password = authority.settings.clients.password.as_ref();
-    let is_right = password.is_some_and(|password| {
-        // Both are looked at, so that a wrong user takes as long as a wrong password.
-        password.is(login.password.as_bytes()) & (user == DEFAULT_USER)
-    });
-    if is_right { Ok(()) } else { Err(wrong_password(head, bytes)) }
+    match authority.access.authenticate(user, login.password.as_bytes()) {
+        Some(rights) => Ok(Arc::clone(rights.user())),
+        None => {
+            note_failure(user.to_vec(), authority);
+            Err(wrong_password(head, bytes))
+        }
+    }
 }
 
-/// A token for the client, as JSON.
-pub(crate) fn granted(server: &Dispatcher, authority: Authority<'_>) -> Vec<u8> {
+/// A token for a user, as JSON.
+pub(crate) fn granted(server: &Dispatcher, authority: Authority<'_>, user: &Arc<User>) -> Vec<u8> {
     let Authority { settings, logins, clock, .. } = authority;
-    let token = logins.grant(&*server.env.entropy, clock.unix_ms(), settings);
+    let token = logins.grant(&*server.env.entropy, clock.unix_ms(), &settings.http, user);
     let lasts_s = settings.http.login_time.as_secs();
     format!(r#"{{"token":"{token}","expires_in_s":{lasts_s}}}"#).into_bytes()
 }

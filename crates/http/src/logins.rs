@@ -3,12 +3,15 @@
 //! A token is 256 random bits. Only its SHA-1 is kept: in the memory of the server there is no
 //! token to be found. That two texts can be made with one SHA-1 does not help to find a random one.
 
-use basalt_config::{HttpSettings, Settings};
+use basalt_acl::User;
+use basalt_config::HttpSettings;
 use basalt_env::Entropy;
 use basalt_http1::base64::{self, Alphabet};
+use basalt_service::access::{Access, Rights};
 use basalt_stdx::lock_rank::LeafRwLock;
 use sha1_smol::Sha1;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The tokens of a server.
 #[derive(Debug)]
@@ -24,58 +27,67 @@ impl Default for Logins {
 
 #[derive(Debug, Default)]
 struct Granted {
-    /// For which password: the one after this many changes.
-    password_changes: u64,
-    /// When each ends, in unix milliseconds.
-    ends: BTreeMap<[u8; 20], u64>,
+    by_hash: BTreeMap<[u8; 20], Grant>,
+}
+
+/// What a token stands for.
+#[derive(Debug)]
+struct Grant {
+    /// When it ends, in unix milliseconds; sooner if the user's password changes.
+    end_ms: u64,
+    /// The user as it was then.
+    user: Arc<User>,
 }
 
 impl Logins {
-    /// Makes a token for a client that knows the password.
-    pub(crate) fn grant(&self, entropy: &dyn Entropy, now_ms: u64, settings: &Settings) -> String {
+    /// Makes a token for a client that knows the password of this user.
+    pub(crate) fn grant(
+        &self,
+        entropy: &dyn Entropy,
+        now_ms: u64,
+        settings: &HttpSettings,
+        user: &Arc<User>,
+    ) -> String {
         let bits: Vec<u8> = (0..4).flat_map(|_| entropy.seed().to_ne_bytes()).collect();
         let mut token = Vec::new();
         base64::encode(&bits, Alphabet::Url, &mut token);
         let mut granted = self.granted.write();
-        if granted.is_for(settings.clients.password_changes) {
-            granted.make_room(now_ms, &settings.http);
-            let lasts_ms = settings.http.login_time.as_millis() as u64;
-            granted.ends.insert(hash(&token), now_ms.saturating_add(lasts_ms));
-        }
+        granted.make_room(now_ms, settings);
+        let lasts_ms = settings.login_time.as_millis() as u64;
+        let grant = Grant { end_ms: now_ms.saturating_add(lasts_ms), user: Arc::clone(user) };
+        granted.by_hash.insert(hash(&token), grant);
         String::from_utf8(token).expect("base64 is text")
     }
 
-    /// When a token ends, in unix milliseconds; `None` if it is none.
-    pub(crate) fn end_of(&self, token: &[u8], now_ms: u64, settings: &Settings) -> Option<u64> {
+    /// The rights that a token stands for, and when it ends, in unix milliseconds; `None` if it is
+    /// none.
+    pub(crate) fn judge(
+        &self,
+        token: &[u8],
+        now_ms: u64,
+        access: &Access,
+    ) -> Option<(Rights, u64)> {
         let hash = hash(token);
-        let granted = self.granted.read();
-        let is_for_this = granted.password_changes == settings.clients.password_changes;
-        let end_ms = granted.ends.get(&hash).copied().filter(|&end_ms| end_ms > now_ms)?;
-        is_for_this.then_some(end_ms)
+        let (user, end_ms) = {
+            let granted = self.granted.read();
+            let grant = granted.by_hash.get(&hash).filter(|grant| grant.end_ms > now_ms)?;
+            (Arc::clone(&grant.user), grant.end_ms)
+        };
+        Some((access.rights_of(&user)?, end_ms))
     }
 }
 
 impl Granted {
-    /// Whether what is granted is for the password after this many changes; forgets what was for
-    /// one before. It is not if a thread that grants has not seen the latest change yet: its token
-    /// has ended with the password.
-    fn is_for(&mut self, password_changes: u64) -> bool {
-        if self.password_changes < password_changes {
-            *self = Granted { password_changes, ends: BTreeMap::new() };
-        }
-        self.password_changes == password_changes
-    }
-
     /// If there are as many as there may be, the one goes that would end first.
     fn make_room(&mut self, now_ms: u64, settings: &HttpSettings) {
-        if self.ends.len() < settings.logins_max {
+        if self.by_hash.len() < settings.logins_max {
             return;
         }
-        self.ends.retain(|_, end_ms| *end_ms > now_ms);
-        while self.ends.len() >= settings.logins_max {
-            let first = self.ends.iter().min_by_key(|(_, end_ms)| **end_ms).map(|(hash, _)| *hash);
-            let Some(first) = first else { return };
-            self.ends.remove(&first);
+        self.by_hash.retain(|_, grant| grant.end_ms > now_ms);
+        while self.by_hash.len() >= settings.logins_max {
+            let first = self.by_hash.iter().min_by_key(|(_, grant)| grant.end_ms);
+            let Some(first) = first.map(|(hash, _)| *hash) else { return };
+            self.by_hash.remove(&first);
         }
     }
 }
@@ -90,59 +102,73 @@ mod tests {
     use basalt_config::Config;
     use basalt_env::SeededEntropy;
 
-    /// The settings after another password.
-    fn with_password(config: &Config, password: &str) -> std::sync::Arc<Settings> {
-        config.adjust("requirepass", password).unwrap();
-        config.settings()
+    const NAME: &[u8] = b"alice";
+
+    struct Place {
+        logins: Logins,
+        entropy: SeededEntropy,
+        config: Config,
+        access: Access,
+    }
+
+    impl Place {
+        fn new() -> Place {
+            let (config, access) = (Config::default(), Access::default());
+            let place =
+                Place { logins: Logins::default(), entropy: SeededEntropy::new(1), config, access };
+            place.set(&[b"on", b">one"]);
+            place
+        }
+
+        fn set(&self, rules: &[&[u8]]) {
+            self.access.set_user(&self.config.settings(), NAME, rules).unwrap();
+        }
+
+        fn grant(&self, now_ms: u64) -> String {
+            let (settings, user) = (self.config.settings(), self.access.user(NAME).unwrap());
+            self.logins.grant(&self.entropy, now_ms, &settings.http, &user)
+        }
+
+        fn end_of(&self, token: &str, now_ms: u64) -> Option<u64> {
+            let (rights, end_ms) = self.logins.judge(token.as_bytes(), now_ms, &self.access)?;
+            assert_eq!(**rights.user().name(), *NAME);
+            Some(end_ms)
+        }
     }
 
     #[test]
-    fn a_token_holds_for_its_time_and_its_password() {
-        let (logins, entropy) = (Logins::default(), SeededEntropy::new(1));
-        let config = Config::default();
-        let (settings, other) = (with_password(&config, "one"), with_password(&config, "two"));
-        let token = logins.grant(&entropy, 1000, &settings);
+    fn a_token_holds_for_its_time_and_its_user() {
+        let place = Place::new();
+        let token = place.grant(1000);
         let end_ms = 1000 + 12 * 3600 * 1000;
-        let end_of =
-            |token: &str, now_ms, settings| logins.end_of(token.as_bytes(), now_ms, settings);
         assert_eq!(token.len(), 43);
-        assert_eq!(end_of(&token, end_ms - 1, &settings), Some(end_ms));
-        assert_eq!(end_of(&token, end_ms, &settings), None);
-        assert_eq!(end_of(&token, 1000, &other), None);
-        assert_eq!(end_of("no token", 1000, &settings), None);
-        // With another password, those for the one before are forgotten.
-        let new = logins.grant(&entropy, 1000, &other);
-        assert_eq!(end_of(&token, 1000, &settings), None);
-        // A thread that has not seen the change grants nothing, and takes nothing away.
-        let late = logins.grant(&entropy, 1000, &settings);
-        assert_eq!((end_of(&late, 1000, &settings), end_of(&late, 1000, &other)), (None, None));
-        assert_eq!(end_of(&new, 1000, &other), Some(end_ms));
+        assert_eq!(place.end_of(&token, end_ms - 1), Some(end_ms));
+        assert_eq!(place.end_of(&token, end_ms), None);
+        assert_eq!(place.end_of("no token", 1000), None);
+        assert!(place.access.remove_user(NAME));
+        assert_eq!(place.end_of(&token, 1000), None);
+        place.set(&[b"on", b">one"]);
+        assert_eq!(place.end_of(&token, 1000), None, "another user of that name");
     }
 
     #[test]
     fn a_token_ends_with_its_password_even_if_that_comes_back() {
-        let (logins, entropy) = (Logins::default(), SeededEntropy::new(1));
-        let config = Config::default();
-        let settings = with_password(&config, "one");
-        let token = logins.grant(&entropy, 1000, &settings);
-        let holds = |settings: &Settings| logins.end_of(token.as_bytes(), 1000, settings).is_some();
-        assert!(holds(&settings));
-        config.adjust("maxclients", "77").unwrap();
-        assert!(holds(&with_password(&config, "one")), "it has not changed");
-        for password in ["two", "one", "", "one"] {
-            assert!(!holds(&with_password(&config, password)), "{password}");
+        let place = Place::new();
+        let token = place.grant(1000);
+        place.set(&[b"~a*", b">one", b"+get"]);
+        assert!(place.end_of(&token, 1000).is_some(), "no password has changed");
+        for rules in [&[&b"resetpass"[..], b">two"][..], &[b"resetpass", b">one"], &[b"off"]] {
+            place.set(rules);
+            assert_eq!(place.end_of(&token, 1000), None);
         }
     }
 
     #[test]
     fn of_too_many_the_oldest_goes() {
-        let (logins, entropy) = (Logins::default(), SeededEntropy::new(1));
-        let config = Config::default();
-        config.adjust("http-logins-max", "3").unwrap();
-        let settings = with_password(&config, "one");
-        let tokens: Vec<String> =
-            (0..5).map(|number| logins.grant(&entropy, 1000 + number, &settings)).collect();
-        let hold = tokens.iter().map(|it| logins.end_of(it.as_bytes(), 2000, &settings).is_some());
-        assert_eq!(hold.collect::<Vec<_>>(), [false, false, true, true, true]);
+        let place = Place::new();
+        place.config.adjust("http-logins-max", "3").unwrap();
+        let tokens: Vec<String> = (0..5).map(|number| place.grant(1000 + number)).collect();
+        let hold: Vec<bool> = tokens.iter().map(|it| place.end_of(it, 2000).is_some()).collect();
+        assert_eq!(hold, [false, false, true, true, true]);
     }
 }

@@ -87,7 +87,7 @@ impl Task {
             Ok(found) => found,
             Err(nothing) => match hust::find((head, bytes), port, &settings.http) {
                 Some(asked) => return Task::hust(asked, head, bytes, (authority, accepted)),
-                None => return console::find(head, bytes, settings, nothing).map(Task::Own),
+                None => return console::find(head, bytes, authority, nothing).map(Task::Own),
             },
         };
         let operation = match head.method {
@@ -123,7 +123,11 @@ impl Task {
                 let answer = if wants_bytes { Answer::Raw } else { Answer::Json };
                 Ok(Task::Any { general, answer })
             }
-            Run::Login => Ok(Task::Own(Own::Json(login::granted(server, authority)))),
+            Run::Login => {
+                let nobody = || Problem::bad_request("log in with a password");
+                let user = accepted.rights().ok_or_else(nobody)?.user();
+                Ok(Task::Own(Own::Json(login::granted(server, authority, user))))
+            }
             Run::Metrics => Ok(Task::Report { is_open: metrics::wants_open_metrics(head, bytes) }),
             Run::Document => Ok(Task::Own(Own::Document(document::openapi()))),
             Run::Batch => {

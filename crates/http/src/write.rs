@@ -95,8 +95,8 @@ impl Writing<'_> {
             Task::Batch { general, purpose } => self.batch(general, purpose, batch),
             Task::Login => {
                 let of_head = &self.input.bytes()[self.of_head()];
-                login::check(self.body(), (self.head, of_head), self.authority)?;
-                let token = login::granted(self.server, self.authority);
+                let user = login::check(self.body(), (self.head, of_head), self.authority)?;
+                let token = login::granted(self.server, self.authority, &user);
                 Ok(Written::Answered(Own::Json(token)))
             }
             Task::Report { is_open } => {

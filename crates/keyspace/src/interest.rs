@@ -1,5 +1,5 @@
-//! The clients that want to know when a key of a partition changes: transactions that watch it, and
-//! clients whose command waits for it.
+//! The clients that want to know when a key of a partition changes: transactions that watch it,
+//! clients whose command waits for it, and clients that keep a copy of it.
 //!
 //! Of those who wait for a key to take something from it, only the one that has waited longest is
 //! called; it passes the call on when it goes (`waiters.rs`). Others see every change. A client
@@ -12,8 +12,9 @@
 
 use crate::calls::Calls;
 use crate::holds::Holds;
-pub use crate::waiters::{Called, KeyId};
+pub use crate::waiters::{Call, Called, Cause, KeyId, Outdated};
 use crate::waiters::{Service, Waiter, Waiters};
+use basalt_tracking::TrackedKeys;
 use basalt_value::queue::MessageId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +27,10 @@ pub struct Interest {
     waiting: BTreeMap<KeyId, Waiters>,
     calls: Calls,
     holds: Holds,
+    /// The keys of which clients keep copies, in whatever database they have read them.
+    pub tracked: TrackedKeys,
+    /// Some client wants to hear of changes of keys that it has not read.
+    pub broadcasts: bool,
 }
 
 /// What a client that watches keys is told. Written under the lock of the partition that changed.
@@ -95,7 +100,8 @@ impl Interest {
     /// Nobody is interested: the partition need not have it.
     pub fn is_empty(&self) -> bool {
         let is_unwatched = self.watches.is_empty() && self.waiting.is_empty();
-        is_unwatched && self.calls.is_empty() && self.holds.is_empty()
+        let is_unwaited = self.calls.is_empty() && self.holds.is_empty();
+        is_unwatched && is_unwaited && self.tracked.is_empty() && !self.broadcasts
     }
 
     /// Tells this client of the next change of a key, once.
@@ -135,6 +141,28 @@ impl Interest {
             self.calls.call_all_of(place, called);
             self.holds.call_all_of(place, called);
         }
+    }
+
+    /// A key changes, of which clients may keep copies. Returns how many have read it, if any has.
+    pub fn outdate(
+        &mut self,
+        (hash, key): (u64, &[u8]),
+        cause: Cause,
+        called: &mut Called,
+    ) -> Option<usize> {
+        let untracked = self.tracked.take(hash, key);
+        let readers = untracked.map(|untracked| untracked.readers);
+        let count = readers.as_ref().map(Vec::len);
+        let is_new = || match called.last() {
+            // A command that changes its key in many steps says so once.
+            Some(Call::Outdated(last)) => last.cause != cause || *last.key != *key,
+            _ => true,
+        };
+        if count.is_some() || self.broadcasts && is_new() {
+            let readers = readers.unwrap_or_default();
+            called.push(Call::Outdated(Outdated { key: key.into(), readers, cause }));
+        }
+        count
     }
 
     /// A key has something for those who wait for it.

@@ -22,6 +22,7 @@ pub mod hash;
 mod holds;
 pub mod interest;
 pub mod keyspace;
+pub mod libraries;
 pub mod memory;
 pub mod partition;
 mod queue_keys;

@@ -4,6 +4,7 @@
 use crate::database::{Database, Stored};
 use crate::hash::KeyHasher;
 use crate::interest::Interest;
+use crate::libraries::Libraries;
 use crate::memory::pages::PagePool;
 use crate::unacknowledged::Unacknowledged;
 use crate::workers::Workers;
@@ -57,6 +58,8 @@ pub struct Partition {
     pub interest: Option<Box<Interest>>,
     /// The consumers that have asked for messages of its queues lately; of most partitions none.
     pub workers: Option<Box<Workers>>,
+    /// The libraries of functions; of all partitions but one none.
+    pub libraries: Option<Box<Libraries>>,
 }
 
 /// What a checkpoint copies of a partition.
@@ -123,6 +126,7 @@ impl Partition {
             last_version: Version::NONE,
             interest: None,
             workers: None,
+            libraries: None,
         }
     }
 
@@ -266,6 +270,7 @@ impl Partition {
     /// All that was to be copied has been, and is on its way to the cold tier.
     pub fn note_copied(&mut self) {
         self.databases.iter_mut().for_each(Database::note_copied);
+        self.libraries.iter_mut().for_each(|libraries| libraries.note_copied());
         self.mark_stale = false;
         self.marked_seq = self.last_seq;
     }
@@ -285,6 +290,7 @@ impl Partition {
         for database in self.databases.iter_mut() {
             cleared |= database.note_arrived(dead_ids(database.generation()), hasher);
         }
+        self.libraries.iter_mut().for_each(|libraries| libraries.note_arrived());
         // A slow reader of one of these rows must not bring it back to life.
         self.cold_version += u64::from(cleared);
     }
@@ -293,6 +299,7 @@ impl Partition {
     pub fn note_lost(&mut self) {
         self.mark_stale = true;
         self.databases.iter_mut().for_each(Database::note_lost);
+        self.libraries.iter_mut().for_each(|libraries| libraries.note_lost());
     }
 
     /// Has everything that the cold tier has, and nothing else: it can leave memory.

@@ -19,8 +19,39 @@ pub trait Waiter: Send + Sync + std::fmt::Debug {
     fn wake(&self);
 }
 
-/// Clients that are to be woken.
-pub type Called = Vec<Arc<dyn Waiter>>;
+/// What is to be done when the locks are gone, in the order in which it came up.
+pub type Called = Vec<Call>;
+
+/// Something to be done when the locks are gone.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// This client is to be served, or woken.
+    Waiter(Arc<dyn Waiter>),
+    /// Copies of a key that clients keep are out of date.
+    Outdated(Outdated),
+    /// All copies of all keys are.
+    AllOutdated,
+}
+
+/// A key of which clients may keep copies that are out of date.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outdated {
+    /// The key.
+    pub key: Box<[u8]>,
+    /// The clients that have read it.
+    pub readers: Vec<u64>,
+    /// Why the copies are out of date.
+    pub cause: Cause,
+}
+
+/// Why copies of a key are out of date.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// This client has changed the key; 0 is none.
+    Change(u64),
+    /// The key has not changed, but it is tracked no longer.
+    Forgotten,
+}
 
 /// A key of a database.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -76,7 +107,7 @@ impl Callable {
     pub(crate) fn call(&mut self, called: &mut Called) {
         if !self.is_called {
             self.is_called = true;
-            called.push(Arc::clone(&self.waiter));
+            called.push(Call::Waiter(Arc::clone(&self.waiter)));
         }
     }
 
@@ -205,7 +236,7 @@ impl QueuedWaiter {
 /// Clients for tests.
 #[cfg(test)]
 pub(crate) mod testing {
-    use super::{Called, Waiter};
+    use super::{Call, Called, Waiter};
 
     /// A client of this number.
     #[derive(Debug)]
@@ -223,7 +254,11 @@ pub(crate) mod testing {
     pub(crate) fn called(call: impl FnOnce(&mut Called)) -> Vec<u64> {
         let mut called = Called::new();
         call(&mut called);
-        called.iter().map(|client| client.id()).collect()
+        let id = |call: &Call| match call {
+            Call::Waiter(client) => Some(client.id()),
+            Call::Outdated(_) | Call::AllOutdated => None,
+        };
+        called.iter().filter_map(id).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The accepting thread: takes connections, refuses those that may not come in, and gives the rest
 //! to the network thread that has the fewest.
 
+use crate::handshakes::{Guest, Handshakes, dismiss};
 use crate::listening::{Caller, Listening};
 use crate::mailbox::{Mailbox, NewConnection};
 use crate::stream::Stream;
@@ -8,10 +9,10 @@ use crate::threads::NetThreads;
 use basalt_dispatch::Dispatcher;
 use basalt_env::thread::JoinHandle;
 use basalt_observe::log_limit::LogLimit;
-use basalt_resp::Output;
+use basalt_tls::ServerTls;
 use mio::{Events, Poll, Token, Waker};
 use socket2::SockRef;
-use std::io::{self, IoSlice};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,6 +20,9 @@ use std::time::Duration;
 const WAKE: Token = Token(usize::MAX);
 /// After running out of file descriptors, accepting pauses for this long.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Of `maxclients`, a share may be shaking hands: one half.
+const HANDSHAKES_SHARE: usize = 2;
 
 const TOO_MANY: &str = "ERR max number of clients reached";
 const PROTECTED: &str = "DENIED Redis is running in protected mode because protected mode is \
@@ -49,6 +53,8 @@ struct Accepting {
     mailboxes: Vec<Arc<Mailbox>>,
     stop: Arc<AtomicBool>,
     failures: LogLimit,
+    /// The threads that shake hands, once somebody has come by TLS.
+    handshakes: Option<Handshakes>,
 }
 
 impl Acceptor {
@@ -72,8 +78,14 @@ impl Acceptor {
             mailboxes: net.mailboxes(),
             stop: Arc::clone(&stop),
             failures: LogLimit::default(),
+            handshakes: None,
         };
-        let thread = basalt_env::thread::spawn("accept", move || accepting.run())?;
+        let thread = basalt_env::thread::spawn("accept", move || {
+            accepting.run();
+            if let Some(handshakes) = accepting.handshakes {
+                handshakes.stop();
+            }
+        })?;
         Ok(Acceptor { stop, listening: Arc::clone(listening), waker, thread })
     }
 
@@ -128,22 +140,50 @@ impl Accepting {
         }
     }
 
+    /// Takes a caller; `None` if it may not come in, or has to shake hands first.
     fn accept(&mut self, token: usize) -> io::Result<Option<NewConnection>> {
         let caller = self.listening.accept(token)?;
         if self.bars(&caller) {
             return Ok(None);
         }
-        let refusal = self.refusal(caller.is_remote());
-        let connection = caller.connection;
-        if let Some(refusal) = refusal {
-            // A client that has gone already does not need to know why.
-            let _ = dismiss(connection, refusal);
-            return Ok(None);
-        }
+        let is_crowded = self.is_crowded(caller.tls.is_some());
+        let refusal = if is_crowded { Some(TOO_MANY) } else { self.refusal(caller.is_remote()) };
+        let Caller { mut connection, tls, .. } = caller;
         if let Stream::Tcp(stream) = &connection.stream {
             configure(stream, self.server.config.settings().network.tcp_keepalive_s)?;
         }
-        Ok(Some(connection))
+        match (tls, refusal) {
+            // It would have to shake hands to hear why.
+            (Some(_), _) if is_crowded => Ok(None),
+            (Some(tls), refusal) => {
+                self.shake_hands(connection, &tls, refusal)?;
+                Ok(None)
+            }
+            (None, Some(refusal)) => {
+                // A client that has gone already does not need to know why.
+                let _ = dismiss(&mut connection, refusal);
+                Ok(None)
+            }
+            (None, None) => Ok(Some(connection)),
+        }
+    }
+
+    /// Has a thread for handshakes go on with a client, which is refused afterwards, or comes in.
+    fn shake_hands(
+        &mut self,
+        mut connection: NewConnection,
+        tls: &ServerTls,
+        refusal: Option<&'static str>,
+    ) -> io::Result<()> {
+        if self.handshakes.is_none() {
+            self.handshakes = Some(Handshakes::start(&self.server, &self.mailboxes)?);
+        }
+        connection.stream = connection.stream.with_tls(tls)?;
+        if let Some(handshakes) = &self.handshakes {
+            let time_max = tls.handshake_time_max;
+            handshakes.begin(Guest { connection, time_max, refusal });
+        }
+        Ok(())
     }
 
     /// Whether a client may not come in and is not told why.
@@ -156,13 +196,22 @@ impl Accepting {
         is_barred
     }
 
-    /// What to tell a client that may not come in.
+    /// Whether there are as many clients as there may be, or half as many that shake hands and this
+    /// is another one.
+    fn is_crowded(&self, by_tls: bool) -> bool {
+        let count_max = self.server.config.settings().clients.clients_max;
+        let shaking = self.handshakes.as_ref().map_or(0, Handshakes::count);
+        let is_crowded = self.connections() + shaking >= count_max
+            || by_tls && shaking >= count_max.div_ceil(HANDSHAKES_SHARE);
+        if is_crowded {
+            self.server.rejected_connections.fetch_add(1, Ordering::Relaxed);
+        }
+        is_crowded
+    }
+
+    /// What to tell a client that may not come in, if there is room for it.
     fn refusal(&self, from_outside: bool) -> Option<&'static str> {
         let settings = self.server.config.settings();
-        if self.connections() >= settings.clients.clients_max {
-            self.server.rejected_connections.fetch_add(1, Ordering::Relaxed);
-            return Some(TOO_MANY);
-        }
         let open_door = settings.network.protected_mode && settings.clients.password.is_none();
         let is_refused = open_door && from_outside;
         if is_refused {
@@ -174,15 +223,6 @@ impl Accepting {
     fn connections(&self) -> usize {
         self.mailboxes.iter().map(|mailbox| mailbox.connections.load(Ordering::Relaxed)).sum()
     }
-}
-
-/// Tells a client, as far as its socket takes it, why it may not come in.
-fn dismiss(mut connection: NewConnection, refusal: &str) -> io::Result<usize> {
-    let mut out = Output::new();
-    connection.wire.front().dismiss(refusal, &mut out);
-    let mut slices = [IoSlice::new(&[]); 4];
-    let count = out.io_slices(&mut slices);
-    connection.stream.write_vectored(&slices[..count])
 }
 
 fn configure(stream: &mio::net::TcpStream, keepalive_s: u32) -> io::Result<()> {

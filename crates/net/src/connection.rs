@@ -5,7 +5,7 @@ use crate::buffers::{BUFFER_BYTES, BufferPool};
 use crate::front::{Beat, Next};
 use crate::input::{Input, READ_BYTES};
 use crate::share::Share;
-use crate::stream::{ReadBytes, Stream};
+use crate::stream::Stream;
 use crate::wire::Wire;
 use basalt_config::OutputLimit;
 use basalt_dispatch::{Ended, Then};
@@ -15,8 +15,10 @@ use basalt_pubsub::Serial;
 use basalt_resp::{Output, RequestLimits};
 use basalt_service::error::CommandError;
 use basalt_service::push::{Delivery, Receipt};
+use basalt_service::server::Server;
 use basalt_service::session::Session;
 use basalt_service::wait::Afterwards;
+use basalt_tls::ReadBytes;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::sync::atomic::Ordering;
@@ -242,6 +244,7 @@ impl Connection {
         self.owed.clear();
         self.owed_earlier_bytes = 0;
         self.output = Output::new();
+        self.stream.forget_accepted();
         self.session.gate = Gate::default();
         if let Some(error) = CommandError::of_outcome(fate) {
             self.wire.front().dismiss(error.text(), &mut self.output);
@@ -416,6 +419,12 @@ impl Connection {
     }
 
     /// Its client has gone, and it may still have commands to run.
+    /// Whether it is to be closed: it was killed, or its user has lost a right to what it has
+    /// subscribed to.
+    pub(crate) fn is_to_go(&mut self, server: &Server) -> bool {
+        self.session.client.is_killed() || self.session.has_lost_channels(&server.access)
+    }
+
     pub(crate) fn is_parting(&self) -> bool {
         self.is_parting
     }
@@ -588,6 +597,7 @@ mod tests {
     use crate::buffers::BufferPool;
     use crate::stream::{Hoarding, Stream};
     use crate::wire::Wire;
+    use basalt_service::access::Access;
     use basalt_service::clients::{Clients, NewClient, Wake};
     use basalt_service::hand_over::Served;
     use basalt_service::session::Session;
@@ -608,7 +618,9 @@ mod tests {
         let wake = Box::new(Nobody);
         let fd = stream.fd();
         let new = NewClient { front: None, address, local_address, fd, now_ms: 0, wake };
-        Connection::new(stream, Wire::default(), 1, Session::new(Clients::default().add(new), true))
+        let rights = Access::default().rights_of_new_client(true);
+        let session = Session::new(Clients::default().add(new), rights);
+        Connection::new(stream, Wire::default(), 1, session)
     }
 
     /// Nothing but the stream itself can tell that it has more: the socket is empty, and its poll

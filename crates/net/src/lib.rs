@@ -20,6 +20,7 @@ mod buffers;
 mod connection;
 mod front;
 mod gather;
+mod handshakes;
 mod input;
 pub mod listen;
 pub mod listening;

@@ -8,18 +8,34 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+/// What is spoken over a socket's connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Door {
+    /// The front's protocol as it is.
+    Plain,
+    /// That protocol within TLS.
+    Tls,
+}
+
+/// Where a TCP socket listens, and for what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) address: SocketAddr,
+    pub(crate) door: Door,
+}
+
 /// A socket that listens.
 #[derive(Debug)]
-pub enum Listener {
+pub(crate) enum Listener {
     /// On an address and port.
-    Tcp(mio::net::TcpListener, SocketAddr),
+    Tcp(mio::net::TcpListener, Place),
     /// On a path; the file is removed when the listener goes.
     Unix(mio::net::UnixListener, SocketFile),
 }
 
 /// The file of a Unix socket, removed when dropped.
 #[derive(Debug)]
-pub struct SocketFile(pub PathBuf);
+pub(crate) struct SocketFile(pub(crate) PathBuf);
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
@@ -33,7 +49,7 @@ impl Drop for SocketFile {
 pub enum ListenError {
     /// An address could not be used.
     #[error(
-        "cannot listen on {address}: {error}; is another server running there? choose another --port or --bind"
+        "cannot listen on {address}: {error}; is another server running there? choose another --port, --tls-port or --bind"
     )]
     Address {
         /// `host:port`.
@@ -50,7 +66,7 @@ pub enum ListenError {
         error: io::Error,
     },
     /// Nothing to listen on.
-    #[error("nothing to listen on: set --port or --unixsocket")]
+    #[error("nothing to listen on: set --port, --tls-port or --unixsocket")]
     Nothing,
 }
 
@@ -67,17 +83,18 @@ pub(crate) fn listen(settings: &NetworkSettings) -> Result<Vec<Listener>, Listen
     if listeners.is_empty() { Err(ListenError::Nothing) } else { Ok(listeners) }
 }
 
-/// Opens the TCP listeners, but for the addresses that are listened on already.
+/// Opens the TCP listeners, but for the places that are listened on already.
 pub(crate) fn listen_tcp_on_all(
     settings: &NetworkSettings,
-    already: &[SocketAddr],
+    already: &[Place],
 ) -> Result<Vec<Listener>, ListenError> {
     let mut listeners = Vec::new();
-    for address in bind_addresses(settings) {
+    for (address, port, door) in bind_addresses(settings) {
         let host = host(&address);
-        let opened = resolve(host, settings.port).and_then(|address| {
-            let is_open = already.contains(&address);
-            if is_open { Ok(None) } else { Listener::tcp(address, settings.tcp_backlog).map(Some) }
+        let opened = resolve(host, port).and_then(|address| {
+            let place = Place { address, door };
+            let is_open = already.contains(&place);
+            if is_open { Ok(None) } else { Listener::tcp(place, settings.tcp_backlog).map(Some) }
         });
         match opened {
             Ok(listener) => listeners.extend(listener),
@@ -85,7 +102,7 @@ pub(crate) fn listen_tcp_on_all(
                 tracing::info!(host, %error, "not listening on an optional address");
             }
             Err(error) => {
-                let address = format!("{host}:{}", settings.port);
+                let address = format!("{host}:{port}");
                 return Err(ListenError::Address { address, error });
             }
         }
@@ -93,20 +110,25 @@ pub(crate) fn listen_tcp_on_all(
     Ok(listeners)
 }
 
-/// The addresses that the settings name, as far as the machine understands them.
-pub(crate) fn tcp_addresses(settings: &NetworkSettings) -> Vec<SocketAddr> {
-    let addresses = bind_addresses(settings).into_iter();
-    addresses.filter_map(|address| resolve(host(&address), settings.port).ok()).collect()
+/// The places that the settings name, as far as the machine understands them.
+pub(crate) fn tcp_places(settings: &NetworkSettings) -> Vec<Place> {
+    let resolved = |(address, port, door): (BindAddress, u16, Door)| {
+        let address = resolve(host(&address), port).ok()?;
+        Some(Place { address, door })
+    };
+    bind_addresses(settings).into_iter().filter_map(resolved).collect()
 }
 
-fn bind_addresses(settings: &NetworkSettings) -> Vec<BindAddress> {
-    match settings.port {
-        0 => Vec::new(),
-        _ if settings.bind.is_empty() => {
-            vec![BindAddress { host: "*".to_owned(), optional: false }]
-        }
-        _ => settings.bind.clone(),
-    }
+/// Each address with each port, and what is spoken there.
+fn bind_addresses(settings: &NetworkSettings) -> Vec<(BindAddress, u16, Door)> {
+    let addresses = match settings.bind.is_empty() {
+        true => vec![BindAddress { host: "*".to_owned(), optional: false }],
+        false => settings.bind.clone(),
+    };
+    let doors = [(settings.port, Door::Plain), (settings.tls_port, Door::Tls)];
+    let open = doors.into_iter().filter(|(port, _)| *port != 0);
+    open.flat_map(|(port, door)| addresses.iter().map(move |own| (own.clone(), port, door)))
+        .collect()
 }
 
 fn host(address: &BindAddress) -> &str {
@@ -138,13 +160,15 @@ impl Listener {
     /// Where it listens, as a person would write it.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Listener::Tcp(_, address) => address.to_string(),
+            Listener::Tcp(_, Place { address, door: Door::Plain }) => address.to_string(),
+            Listener::Tcp(_, Place { address, door: Door::Tls }) => format!("{address} (TLS)"),
             Listener::Unix(_, file) => file.0.display().to_string(),
         }
     }
 
     /// Opens one on an address.
-    pub(crate) fn tcp(address: SocketAddr, backlog: i32) -> io::Result<Listener> {
+    pub(crate) fn tcp(place: Place, backlog: i32) -> io::Result<Listener> {
+        let address = place.address;
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_reuse_address(true)?;
         if address.is_ipv6() {
@@ -155,12 +179,13 @@ impl Listener {
         socket.set_nonblocking(true)?;
         let listener = std::net::TcpListener::from(socket);
         let address = listener.local_addr()?;
-        Ok(Listener::Tcp(mio::net::TcpListener::from_std(listener), address))
+        let place = Place { address, ..place };
+        Ok(Listener::Tcp(mio::net::TcpListener::from_std(listener), place))
     }
 
-    pub(crate) fn tcp_address(&self) -> Option<SocketAddr> {
+    pub(crate) fn tcp_place(&self) -> Option<Place> {
         match self {
-            Listener::Tcp(_, address) => Some(*address),
+            Listener::Tcp(_, place) => Some(*place),
             Listener::Unix(..) => None,
         }
     }

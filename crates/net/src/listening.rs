@@ -8,17 +8,20 @@
 //! through.
 
 use crate::front::Front;
-use crate::listen::{ListenError, Listener, is_taken, listen, listen_tcp_on_all, tcp_addresses};
+use crate::listen::{
+    Door, ListenError, Listener, Place, is_taken, listen, listen_tcp_on_all, tcp_places,
+};
 use crate::mailbox::NewConnection;
 use crate::stream::Stream;
 use crate::wire::Wire;
 use basalt_config::NetworkSettings;
 use basalt_stdx::lock_rank::RankedMutex;
+use basalt_tls::ServerTls;
 use mio::Registry;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// See the head of this file.
@@ -37,6 +40,8 @@ struct Sockets {
     /// Those of other fronts, which stay as long as the server does.
     of_fronts: BTreeMap<usize, OfFront>,
     next_token: usize,
+    /// What handshakes are made by from now on; `None` as long as nobody listens for TLS.
+    tls: Option<ServerTls>,
     /// Where the accepting thread hears of them, once there is one.
     registry: Option<Registry>,
 }
@@ -61,6 +66,8 @@ pub(crate) struct Caller {
     pub(crate) peer: Option<IpAddr>,
     /// It is not one of Redis' protocol.
     pub(crate) is_of_front: bool,
+    /// What a handshake is to be made by before anything else.
+    pub(crate) tls: Option<ServerTls>,
 }
 
 impl Caller {
@@ -110,26 +117,33 @@ impl Listening {
     /// # Errors
     /// If an address that is not optional cannot be used.
     pub fn rebind(&self, settings: &NetworkSettings) -> Result<(), ListenError> {
-        let wanted = tcp_addresses(settings);
+        let wanted = tcp_places(settings);
         let mut sockets = self.sockets.lock();
-        let old = sockets.tcp_addresses();
+        let old = sockets.tcp_places();
         let opened = match listen_tcp_on_all(settings, &old) {
             Err(ListenError::Address { error, .. }) if is_taken(&error) => {
-                sockets.close(|address| !wanted.contains(&address));
-                listen_tcp_on_all(settings, &sockets.tcp_addresses())
+                sockets.close(|place| !wanted.contains(&place));
+                listen_tcp_on_all(settings, &sockets.tcp_places())
             }
             opened => opened,
         };
         let added = opened.and_then(|opened| {
             opened.into_iter().try_for_each(|listener| sockets.add(listener)).map_err(|error| {
-                ListenError::Address { address: format!("port {}", settings.port), error }
+                let NetworkSettings { port, tls_port, .. } = settings;
+                ListenError::Address { address: format!("ports {port}, {tls_port}"), error }
             })
         });
         match added {
-            Ok(()) => sockets.close(|address| !wanted.contains(&address)),
+            Ok(()) => sockets.close(|place| !wanted.contains(&place)),
             Err(_) => sockets.restore(&old, settings.tcp_backlog),
         }
         added
+    }
+
+    /// Handshakes are made by this from now on; returns by what they were made. Connections that
+    /// are open stay as they are.
+    pub fn exchange_tls(&self, tls: Option<ServerTls>) -> Option<ServerTls> {
+        std::mem::replace(&mut self.sockets.lock().tls, tls)
     }
 
     /// Closes all of them, for good.
@@ -150,9 +164,11 @@ impl Listening {
         sockets.of_fronts.values().map(|of_front| of_front.listener.shown()).collect()
     }
 
-    /// The TCP port, 0 for none.
+    /// The TCP port, that of TLS if there is no other; 0 for none.
     pub fn tcp_port(&self) -> u16 {
-        self.sockets.lock().tcp_addresses().first().map_or(0, SocketAddr::port)
+        let places = self.sockets.lock().tcp_places();
+        let plain = places.iter().find(|place| place.door == Door::Plain);
+        plain.or(places.first()).map_or(0, |place| place.address.port())
     }
 
     /// Has a poll hear of callers, under the number that [`Listening::accept`] takes.
@@ -173,13 +189,19 @@ impl Listening {
     pub(crate) fn accept(&self, token: usize) -> io::Result<Caller> {
         let (mut caller, make) = {
             let sockets = self.sockets.lock();
-            match (sockets.of_fronts.get(&token), sockets.by_token.get(&token)) {
-                (Some(of_front), _) => {
-                    (accept(&of_front.listener)?, Some(Arc::clone(&of_front.make)))
-                }
-                (None, Some(listener)) => (accept(listener)?, None),
-                (None, None) => return Err(io::ErrorKind::WouldBlock.into()),
+            let (listener, make) =
+                match (sockets.of_fronts.get(&token), sockets.by_token.get(&token)) {
+                    (Some(of_front), _) => (&of_front.listener, Some(Arc::clone(&of_front.make))),
+                    (None, Some(listener)) => (listener, None),
+                    (None, None) => return Err(io::ErrorKind::WouldBlock.into()),
+                };
+            let mut caller = accept(listener)?;
+            if listener.tcp_place().is_some_and(|place| place.door == Door::Tls) {
+                // Nobody comes in without TLS where it is asked for.
+                let tls = sockets.tls.clone();
+                caller.tls = Some(tls.ok_or_else(|| io::Error::other("TLS has no certificate"))?);
             }
+            (caller, make)
         };
         // Under no lock: a front may take some to find out how things stand.
         if let Some(make) = make {
@@ -192,29 +214,27 @@ impl Listening {
 
 /// Takes the next caller of a socket, as a client of Redis' protocol.
 fn accept(listener: &Listener) -> io::Result<Caller> {
-    match listener {
+    let (stream, address, local_address, peer) = match listener {
         Listener::Tcp(listener, _) => {
             let (stream, peer) = listener.accept()?;
             let local_address = stream.local_addr()?.to_string();
-            let (stream, address) = (Stream::Tcp(stream), peer.to_string());
-            let connection =
-                NewConnection { stream, wire: Wire::default(), address, local_address };
-            Ok(Caller { connection, peer: Some(peer.ip().to_canonical()), is_of_front: false })
+            let ip = peer.ip().to_canonical();
+            (Stream::Tcp(stream), peer.to_string(), local_address, Some(ip))
         }
         Listener::Unix(listener, file) => {
             let (stream, _) = listener.accept()?;
             let address = format!("{}:0", file.0.display());
-            let (stream, local_address) = (Stream::Unix(stream), address.clone());
-            let connection =
-                NewConnection { stream, wire: Wire::default(), address, local_address };
-            Ok(Caller { connection, peer: None, is_of_front: false })
+            (Stream::Unix(stream), address.clone(), address, None)
         }
-    }
+    };
+    let wire = Wire::default();
+    let connection = NewConnection { stream, wire, address, local_address, certificate_name: None };
+    Ok(Caller { connection, peer, is_of_front: false, tls: None })
 }
 
 impl Sockets {
-    fn tcp_addresses(&self) -> Vec<SocketAddr> {
-        self.by_token.values().filter_map(Listener::tcp_address).collect()
+    fn tcp_places(&self) -> Vec<Place> {
+        self.by_token.values().filter_map(Listener::tcp_place).collect()
     }
 
     fn add(&mut self, mut listener: Listener) -> io::Result<()> {
@@ -227,17 +247,18 @@ impl Sockets {
     }
 
     /// Closes TCP sockets; a poll forgets what is closed.
-    fn close(&mut self, goes: impl Fn(SocketAddr) -> bool) {
-        self.by_token.retain(|_, listener| !listener.tcp_address().is_some_and(&goes));
+    fn close(&mut self, goes: impl Fn(Place) -> bool) {
+        self.by_token.retain(|_, listener| !listener.tcp_place().is_some_and(&goes));
     }
 
-    /// Back to these addresses.
-    fn restore(&mut self, old: &[SocketAddr], backlog: i32) {
-        self.close(|address| !old.contains(&address));
-        let there = self.tcp_addresses();
-        for &address in old.iter().filter(|address| !there.contains(address)) {
-            let listened = Listener::tcp(address, backlog);
+    /// Back to these places.
+    fn restore(&mut self, old: &[Place], backlog: i32) {
+        self.close(|place| !old.contains(&place));
+        let there = self.tcp_places();
+        for &place in old.iter().filter(|place| !there.contains(place)) {
+            let listened = Listener::tcp(place, backlog);
             if let Err(error) = listened.and_then(|listener| self.add(listener)) {
+                let address = place.address;
                 tracing::error!(%address, %error, "no longer listening on an address that was given up for another");
             }
         }

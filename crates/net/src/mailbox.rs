@@ -54,6 +54,8 @@ pub(crate) struct NewConnection {
     pub(crate) wire: Wire,
     pub(crate) address: String,
     pub(crate) local_address: String,
+    /// The common name in the certificate that the client has shown.
+    pub(crate) certificate_name: Option<Box<str>>,
 }
 
 /// A network thread's mailbox.
@@ -88,6 +90,14 @@ impl Mailbox {
             && let Err(error) = self.waker.wake()
         {
             tracing::error!(%error, "a network thread could not be woken");
+        }
+    }
+
+    /// Has the thread look at all its connections: once for all who ask for it together.
+    fn send_sweep(&self) {
+        let is_sent = matches!(self.messages.lock().last(), Some(Message::Sweep));
+        if !is_sent {
+            self.send(Message::Sweep);
         }
     }
 
@@ -146,7 +156,7 @@ pub(crate) struct ConnectionHandle {
 
 impl Wake for ConnectionHandle {
     fn sweep(&self) {
-        self.mailbox.send(Message::Sweep);
+        self.mailbox.send_sweep();
     }
 
     fn run_again(&self) {

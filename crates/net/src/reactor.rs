@@ -9,7 +9,7 @@ use crate::share::{Held, Share};
 use crate::timers::Timers;
 use crate::turn::{Connections, Turn};
 use basalt_dispatch as dispatch;
-use basalt_engine::{Refusal, ShardSet};
+use basalt_engine::{Fate, Gate, Refusal, ShardSet};
 use basalt_env::{Clock, Instant};
 use basalt_observe::counters::ThreadCounters;
 use basalt_pubsub::{Address, SinkId, Subscription};
@@ -24,7 +24,7 @@ use basalt_service::wait::{Afterwards, Wait};
 use basalt_stdx::loan::Loan;
 use basalt_stdx::watch_flag::Watch;
 use mio::{Events, Poll, Token};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -68,7 +68,9 @@ pub(crate) struct Reactor {
     held: Arc<Held>,
     pub(crate) timers: Timers,
     /// Connections whose command found no room in the log.
-    pub(crate) waiting_for_room: Vec<(ConnectionId, ShardSet)>,
+    waiting_for_room: Vec<(ConnectionId, ShardSet)>,
+    /// Connections whose command waits until something is on disk.
+    waiting_for_disk: BTreeMap<ConnectionId, Gate>,
     pub(crate) connections: Connections,
     vacant: Vec<usize>,
     generation: u64,
@@ -122,6 +124,7 @@ impl Reactor {
             held: Arc::default(),
             timers: Timers::new(Arc::clone(&server.env.clock)),
             waiting_for_room: Vec::new(),
+            waiting_for_disk: BTreeMap::new(),
             connections: Vec::new(),
             vacant: Vec::new(),
             generation: 0,
@@ -214,6 +217,10 @@ impl Reactor {
                 self.begin_waiting(id, Some(pause));
             }
             Wait::LogRoom(shards) => self.waiting_for_room.push((id, shards)),
+            Wait::Disk(gate, time) => {
+                self.begin_waiting(id, time);
+                self.waiting_for_disk.insert(id, gate);
+            }
             wait => {
                 let mailbox = Arc::clone(&self.mailbox);
                 let done = move |result: Result<(), CommandError>| {
@@ -356,7 +363,7 @@ impl Reactor {
                 Message::Connection(new) => self.adopt(turn, new),
                 Message::WaitOver { connection, result } => self.resume(turn, connection, result),
                 Message::LogMoved => {
-                    self.resume_with_room(turn);
+                    self.resume_with_log(turn);
                     for index in self.take_gated() {
                         self.schedule(index);
                     }
@@ -371,7 +378,7 @@ impl Reactor {
     }
 
     fn adopt(&mut self, turn: &mut Turn, new: NewConnection) {
-        let NewConnection { mut stream, mut wire, address, local_address } = new;
+        let NewConnection { mut stream, mut wire, address, local_address, certificate_name } = new;
         let index = self.vacant.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1
@@ -395,10 +402,11 @@ impl Reactor {
             now_ms: turn.worker.now_ms,
             wake: Box::new(ConnectionHandle { mailbox: Arc::clone(&self.mailbox), connection }),
         });
-        let no_password = turn.worker.settings.clients.password.is_none();
-        let mut session = Session::new(client, no_password || front.lets_in());
-        session.address = Address { sink: self.sink, place: index as u32 };
+        let rights = server.access.rights_of_new_client(front.lets_in());
+        let mut session = Session::new(client, rights);
+        session.receive_at(Address { sink: self.sink, place: index as u32 });
         session.speak(front.protocol());
+        session.take_certificate(certificate_name, &turn.worker.settings, &turn.server.access);
         let mut connection = Connection::new(stream, wire, self.generation, session);
         connection.share = is_of_front.then(|| Share::of(&self.held));
         self.connections[index] = Some(connection);
@@ -570,26 +578,35 @@ impl Reactor {
         let mut touched = std::mem::take(&mut self.touched);
         touched.drain(..).for_each(|index| self.after_turn(turn, index));
         self.touched = touched;
-        if self.gated.is_empty() && self.waiting_for_room.is_empty() {
+        let waits = !self.waiting_for_room.is_empty() || !self.waiting_for_disk.is_empty();
+        if self.gated.is_empty() && !waits {
             return;
         }
         if self.mailbox.wait_for_log() == Watch::GoesOn {
             return;
         }
         // The log may have moved before it was asked to wake. That it refuses is an answer, too.
-        self.resume_with_room(turn);
+        self.resume_with_log(turn);
         for index in self.take_gated() {
             turn.finish(self, index);
             self.after_turn(turn, index);
         }
     }
 
-    /// Commands go on that the log has room for; that it refuses is an answer, too.
-    fn resume_with_room(&mut self, turn: &mut Turn) {
+    /// Commands go on that the log has room for, or of which it has on disk what they wait for;
+    /// that it refuses is an answer, too.
+    fn resume_with_log(&mut self, turn: &mut Turn) {
         for (id, shards) in std::mem::take(&mut self.waiting_for_room) {
             match turn.server.engine.log().admit_all(shards) {
                 Err(Refusal::Busy) => self.waiting_for_room.push((id, shards)),
                 Ok(()) | Err(_) => self.resume(turn, id, Ok(())),
+            }
+        }
+        for (id, mut gate) in std::mem::take(&mut self.waiting_for_disk) {
+            if gate.poll(turn.server.engine.log()) != Fate::Pending {
+                self.run_again(turn, id);
+            } else if self.connection(id).is_some_and(|it| it.state == State::Waiting) {
+                self.waiting_for_disk.insert(id, gate);
             }
         }
     }
@@ -605,7 +622,7 @@ impl Reactor {
 
     fn after_turn(&mut self, turn: &mut Turn, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
-        let is_killed = connection.session.client.is_killed() && !connection.is_parting();
+        let is_killed = connection.is_to_go(&turn.server) && !connection.is_parting();
         if connection.state == State::Dead || is_killed {
             return self.bury(turn, index);
         }
@@ -645,7 +662,7 @@ impl Reactor {
         if let Some(at) = connection.timer.take() {
             self.timers.cancel(at, id);
         }
-        turn.server.clients.remove(connection.session.client.id);
+        turn.server.part_with(&mut connection.session, turn.worker.lock_wait());
         turn.worker.end_subscriptions(&mut connection.session);
         self.schedule(index);
     }
@@ -658,7 +675,7 @@ impl Reactor {
             self.timers.cancel(at, id);
         }
         turn.server.pauses.forget(&connection.session.client);
-        turn.server.clients.remove(connection.session.client.id);
+        turn.server.part_with(&mut connection.session, turn.worker.lock_wait());
         turn.worker.counters.connections_closed.add(1);
         turn.worker.end_subscriptions(&mut connection.session);
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
@@ -674,8 +691,8 @@ impl Reactor {
 
     fn sweep(&mut self, turn: &mut Turn) {
         for index in 0..self.connections.len() {
-            if let Some(connection) = &self.connections[index]
-                && connection.session.client.is_killed()
+            if let Some(connection) = &mut self.connections[index]
+                && connection.is_to_go(&turn.server)
             {
                 self.bury(turn, index);
             }

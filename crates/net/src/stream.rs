@@ -1,9 +1,11 @@
-//! A client's socket, of either kind.
+//! A client's socket, of either kind, with TLS or without.
 
+use basalt_tls::{Channel, Handshake, ReadBytes, ServerTls};
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 use std::io::{self, IoSlice, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 
 /// A connected socket.
@@ -11,6 +13,8 @@ use std::os::fd::AsRawFd;
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    /// TCP with TLS over it.
+    Tls(Box<TlsStream>),
     /// The client has gone, and its socket is closed.
     Closed,
     /// A stream that holds bytes which the poll knows nothing of, as one that decrypts does.
@@ -18,15 +22,22 @@ pub(crate) enum Stream {
     Hoarding(Hoarding),
 }
 
-/// What a read brought.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ReadBytes {
-    /// How many bytes; 0 if the client has ended its side.
-    pub(crate) count: usize,
-    /// Neither the socket nor the stream itself has more: the poll, which is edge-triggered, will
-    /// report what comes next. If false, the stream is to be read again without being asked.
-    pub(crate) drained: bool,
+/// A socket and what is said over it.
+#[derive(Debug)]
+pub(crate) struct TlsStream {
+    socket: TcpStream,
+    channel: Channel,
 }
+
+impl Drop for TlsStream {
+    fn drop(&mut self) {
+        self.channel.close(&mut self.socket);
+    }
+}
+
+/// Bytes that are read, and forgotten, of what a client has sent whose handshake has failed. What
+/// is not read has the kernel tell it of a reset rather than of an end.
+const DRAINED_BYTES_MAX: usize = 64 << 10;
 
 impl Stream {
     /// Reads what is there, at most what fits.
@@ -34,6 +45,7 @@ impl Stream {
         let count = match self {
             Stream::Tcp(stream) => stream.read(buffer)?,
             Stream::Unix(stream) => stream.read(buffer)?,
+            Stream::Tls(stream) => return stream.channel.read(&mut stream.socket, buffer),
             Stream::Closed => return Err(io::ErrorKind::WouldBlock.into()),
             #[cfg(test)]
             Stream::Hoarding(stream) => return stream.read(buffer),
@@ -49,9 +61,61 @@ impl Stream {
             (Stream::Unix(stream), [one]) => stream.write(one),
             (Stream::Tcp(stream), many) => stream.write_vectored(many),
             (Stream::Unix(stream), many) => stream.write_vectored(many),
+            (Stream::Tls(stream), many) => stream.channel.write(&mut stream.socket, many),
             (Stream::Closed, _) => Err(io::ErrorKind::BrokenPipe.into()),
             #[cfg(test)]
             (Stream::Hoarding(_), slices) => Ok(slices.iter().map(|slice| slice.len()).sum()),
+        }
+    }
+
+    /// What was written last and has not wholly gone is not written again: see [`Channel`].
+    pub(crate) fn forget_accepted(&mut self) {
+        if let Stream::Tls(stream) = self {
+            stream.channel.forget_accepted();
+        }
+    }
+
+    /// Puts TLS over the socket, by which nothing has been said yet. A Unix socket stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// If rustls refuses its own configuration.
+    pub(crate) fn with_tls(self, tls: &ServerTls) -> io::Result<Stream> {
+        match self {
+            Stream::Tcp(socket) => {
+                let channel = Channel::new(tls)?;
+                Ok(Stream::Tls(Box::new(TlsStream { socket, channel })))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// Takes the handshake as far as what the client has sent allows. One that fails ends the
+    /// connection in order.
+    ///
+    /// # Errors
+    /// See [`Channel::shake_hands`].
+    pub(crate) fn shake_hands(&mut self) -> io::Result<Handshake> {
+        let Stream::Tls(stream) = self else { return Ok(Handshake::Done) };
+        let shaken = stream.channel.shake_hands(&mut stream.socket);
+        if shaken.is_err() {
+            let _ = stream.socket.shutdown(Shutdown::Write);
+            let mut bytes = [0; 4096];
+            let mut drained = 0;
+            while drained < DRAINED_BYTES_MAX
+                && let Ok(count @ 1..) = stream.socket.read(&mut bytes)
+            {
+                drained += count;
+            }
+        }
+        shaken
+    }
+
+    /// The common name in the certificate that the client has shown.
+    pub(crate) fn certificate_name(&self) -> Option<Box<str>> {
+        match self {
+            Stream::Tls(stream) => stream.channel.certificate_name().map(String::into_boxed_str),
+            _ => None,
         }
     }
 
@@ -60,6 +124,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.register(registry, token, interest),
             Stream::Unix(stream) => stream.register(registry, token, interest),
+            Stream::Tls(stream) => stream.socket.register(registry, token, interest),
             Stream::Closed => Ok(()),
             #[cfg(test)]
             Stream::Hoarding(_) => Ok(()),
@@ -71,6 +136,7 @@ impl Stream {
         let _ = match self {
             Stream::Tcp(stream) => stream.deregister(registry),
             Stream::Unix(stream) => stream.deregister(registry),
+            Stream::Tls(stream) => stream.socket.deregister(registry),
             Stream::Closed => Ok(()),
             #[cfg(test)]
             Stream::Hoarding(_) => Ok(()),
@@ -81,6 +147,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.as_raw_fd(),
             Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Tls(stream) => stream.socket.as_raw_fd(),
             Stream::Closed => -1,
             #[cfg(test)]
             Stream::Hoarding(_) => -1,
@@ -93,7 +160,8 @@ pub(crate) use tests::Hoarding;
 
 #[cfg(test)]
 mod tests {
-    use super::{ReadBytes, Stream};
+    use super::Stream;
+    use basalt_tls::ReadBytes;
     use std::collections::VecDeque;
     use std::io::{self, ErrorKind};
 

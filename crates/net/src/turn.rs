@@ -335,7 +335,7 @@ impl Turn {
             args_max: network.multibulk_args_max,
             bulk_bytes_max: network.bulk_bytes_max,
             line_bytes_max: network.inline_bytes_max,
-            authenticated: connection.session.authenticated,
+            authenticated: connection.session.rights.is_admitted(),
         }
     }
 

@@ -4,9 +4,10 @@
 //! A shared atomic counter costs a cache line that travels between cores with every command. Here
 //! each network thread has a set of its own; INFO adds them up.
 
-use crate::histogram::Histogram;
+use crate::histogram::{Distribution, Histogram};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that one thread writes.
@@ -44,6 +45,23 @@ pub struct CommandCounters {
     pub rejected: Counter,
     /// Calls that ran and answered an error.
     pub failed: Counter,
+    /// How long calls took, once there was one: most commands are never called.
+    times: OnceLock<Histogram>,
+}
+
+impl CommandCounters {
+    /// Adds `calls` of equal durations. Only the owning thread calls this.
+    #[inline]
+    pub fn add_times(&self, nanoseconds: u64, calls: u64) {
+        self.times.get_or_init(Histogram::default).add(nanoseconds, calls);
+    }
+
+    /// Adds how long calls took to the distribution of several threads.
+    pub fn add_times_to(&self, distribution: &mut Distribution) {
+        if let Some(times) = self.times.get() {
+            times.add_to(distribution);
+        }
+    }
 }
 
 /// How long requests took from when their batch began until the end of their turn, when replies
@@ -185,6 +203,9 @@ impl ThreadCounters {
                 [&command.calls, &command.nanoseconds, &command.rejected, &command.failed]
             {
                 counter.reset();
+            }
+            if let Some(times) = command.times.get() {
+                times.reset();
             }
         }
         self.errors.lock().clear();

@@ -103,6 +103,13 @@ impl Distribution {
         self.nanoseconds as f64 / 1e9
     }
 
+    /// The longest duration, in seconds, that has come since an earlier look at the same histogram:
+    /// where its bucket begins. `None` if none has.
+    pub fn longest_since(&self, before: &Distribution) -> Option<f64> {
+        let mut pairs = self.counts.iter().zip(&before.counts);
+        pairs.rposition(|(now, before)| now > before).map(bound_before)
+    }
+
     /// How many were shorter than 2^`power` microseconds. `power` is not 0: what is shorter than
     /// one microsecond counts with what is a little longer.
     pub fn shorter_than_power(&self, power: usize) -> u64 {
@@ -187,6 +194,11 @@ mod tests {
             let found = distribution.quantile(share).unwrap();
             assert!((found - exact).abs() <= exact / 15.0 + 1e-6, "{share}: {found}, not {exact}");
         }
+        histogram.add(3_000_000, 1);
+        histogram.add(1_000_000, 1);
+        let longest = histogram.distribution().longest_since(&distribution).expect("there are two");
+        assert!((0.0028..=0.003).contains(&longest), "{longest}");
+        assert_eq!(distribution.longest_since(&distribution), None);
         histogram.reset();
         assert_eq!(histogram.distribution(), Distribution::default());
         assert_eq!(Distribution::default().quantile(0.5), None);

@@ -35,6 +35,13 @@ impl Address {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Serial(pub(crate) u64);
 
+impl Serial {
+    /// For messages to one subscriber, which it gets without a subscription: its number.
+    pub fn of_subscriber(number: u64) -> Serial {
+        Serial(number)
+    }
+}
+
 /// One subscriber of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subscription {

@@ -7,7 +7,7 @@
 //!         ▸ one delivery a sink, into the thread's outbox                  nothing is shared yet
 //! ```
 
-use crate::audience::{Address, Audience, Party, Serial, SinkId};
+use crate::audience::{Address, Audience, Party, Serial, SinkId, Subscription};
 use crate::channels::Channels;
 use crate::outbox::{Congested, Delivery, Outbox, Sink, WhenFull};
 use basalt_stdx::glob::{Case, Pattern};
@@ -25,11 +25,15 @@ pub enum Kind {
     Pattern,
     /// A sharded channel.
     ShardChannel,
+    /// Everything that clients do (`MONITOR`).
+    Monitor,
+    /// Nothing: the message is for one subscriber, and has no name.
+    Direct,
 }
 
 impl Kind {
-    /// All kinds.
-    pub const ALL: [Kind; 3] = [Kind::Channel, Kind::Pattern, Kind::ShardChannel];
+    /// All kinds of subscriptions.
+    pub const ALL: [Kind; 4] = [Kind::Channel, Kind::Pattern, Kind::ShardChannel, Kind::Monitor];
 }
 
 /// Why subscribers get a message: its body depends on that.
@@ -45,6 +49,7 @@ pub enum Matched<'a> {
 pub struct PubSub<M> {
     channels: Channels,
     shard_channels: Channels,
+    monitors: Channels,
     patterns: Patterns,
     serials: AtomicU64,
     sinks: LeafRwLock<Vec<Arc<dyn Sink<M>>>>,
@@ -76,6 +81,7 @@ impl<M> PubSub<M> {
         PubSub {
             channels: Channels::new(seed),
             shard_channels: Channels::new(seed),
+            monitors: Channels::new(seed),
             patterns: Patterns::default(),
             serials: AtomicU64::new(0),
             sinks: LeafRwLock::default(),
@@ -103,8 +109,8 @@ impl<M> PubSub<M> {
     }
 
     /// Puts a message into `outbox` for everyone who has subscribed to `channel`, of the kind
-    /// `Channel` or `ShardChannel`; returns how many that are. `body` makes the message once for
-    /// each reason why somebody gets it, and not at all if nobody does.
+    /// `Channel`, `ShardChannel` or `Monitor`; returns how many that are. `body` makes the message
+    /// once for each reason why somebody gets it, and not at all if nobody does.
     ///
     /// # Errors
     /// A sink is behind, and `when_full` says that this matters: nothing has been published.
@@ -149,7 +155,9 @@ impl<M> PubSub<M> {
             for Found { kind, name, parties: range } in reasons {
                 let matched = match kind {
                     Kind::Pattern => Matched::Pattern(&name),
-                    Kind::Channel | Kind::ShardChannel => Matched::Channel,
+                    Kind::Channel | Kind::ShardChannel | Kind::Monitor | Kind::Direct => {
+                        Matched::Channel
+                    }
                 };
                 let body = Arc::new(body(matched));
                 for Party { sink, subscribers } in &parties[range] {
@@ -166,12 +174,27 @@ impl<M> PubSub<M> {
         result
     }
 
+    /// Puts a message for one subscriber into `outbox`. `number` is what the subscriber knows
+    /// itself by.
+    pub fn send(&self, outbox: &mut Outbox<M>, to: Address, number: Serial, body: Arc<M>) {
+        let subscription = Subscription { place: to.place, serial: number };
+        let (name, subscribers) = (Arc::default(), Arc::new(vec![subscription]));
+        outbox.put(to.sink, Delivery { kind: Kind::Direct, name, subscribers, body });
+        outbox.flush_if_full(self);
+    }
+
+    /// Whether a subscriber's sink is behind.
+    pub fn is_behind(&self, outbox: &Outbox<M>, at: Address) -> bool {
+        outbox.is_congested(self, at.sink)
+    }
+
     /// The table of a kind of channel.
     fn table(&self, kind: Kind) -> Option<&Channels> {
         match kind {
             Kind::Channel => Some(&self.channels),
             Kind::ShardChannel => Some(&self.shard_channels),
-            Kind::Pattern => None,
+            Kind::Monitor => Some(&self.monitors),
+            Kind::Pattern | Kind::Direct => None,
         }
     }
 

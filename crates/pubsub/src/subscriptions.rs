@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Subscriptions {
     address: Address,
-    by_kind: [HashMap<Arc<[u8]>, Serial>; 3],
+    by_kind: [HashMap<Arc<[u8]>, Serial>; Kind::ALL.len()],
 }
 
 /// A subscriber that has gone, and what is still registered of it. It may be much: it is ended bit
@@ -21,7 +21,7 @@ pub struct Subscriptions {
 #[derive(Debug)]
 pub struct Leaving {
     sink: SinkId,
-    by_kind: [IntoIter<Arc<[u8]>, Serial>; 3],
+    by_kind: [IntoIter<Arc<[u8]>, Serial>; Kind::ALL.len()],
 }
 
 /// Whether anything is left of a subscriber that has gone.
@@ -71,6 +71,12 @@ impl Subscriptions {
         self.names_of(kind).len()
     }
 
+    /// To channels or patterns, of which it is told by messages.
+    pub fn has_channels(&self) -> bool {
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Monitor);
+        kinds.into_iter().any(|kind| self.count(kind) > 0)
+    }
+
     /// To nothing at all.
     pub fn is_empty(&self) -> bool {
         self.by_kind.iter().all(HashMap::is_empty)
@@ -79,7 +85,8 @@ impl Subscriptions {
     /// Whether it holds the subscription for which a message is meant.
     #[inline]
     pub fn holds(&self, kind: Kind, name: &[u8], serial: Serial) -> bool {
-        self.names_of(kind).get(name) == Some(&serial)
+        let names = self.by_kind.get(kind as usize);
+        names.is_some_and(|names| names.get(name) == Some(&serial))
     }
 
     /// Begins to end them all.

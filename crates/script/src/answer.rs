@@ -2,6 +2,7 @@
 //!
 //! Tables are looked at without their metatables: a reply runs no Lua.
 
+use crate::arguments::truncated;
 use crate::failure::Counted;
 use basalt_resp::{Protocol, Reply};
 use mlua::{Table, Value};
@@ -172,10 +173,4 @@ fn number(value: &Value) -> Option<f64> {
         Value::Number(number) => Some(*number),
         _ => None,
     }
-}
-
-/// As the conversion of a C compiler for x86-64 does it, which is what clients have seen so far.
-fn truncated(number: f64) -> i64 {
-    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
-    if fits { number as i64 } else { i64::MIN }
 }

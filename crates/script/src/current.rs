@@ -3,8 +3,9 @@
 
 use crate::failure::raise;
 use crate::host::{Level, Look, Overseer};
+use crate::registering::Registered;
 use basalt_resp::Protocol;
-use mlua::Function;
+use mlua::{Function, MultiValue, Value};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -18,12 +19,37 @@ pub(crate) struct Current {
     reason: Cell<Option<&'static str>>,
     /// The prelude's way to [`Host::attend`](crate::Host::attend).
     attend: RefCell<Option<Function>>,
+    /// The prelude's way to [`Host::may_call`](crate::Host::may_call).
+    may_call: RefCell<Option<Function>>,
+    /// What the library that is being loaded has registered, if one is.
+    registering: RefCell<Option<Registered>>,
+    /// The kind of text that runs: errors name its lines.
+    source: Cell<Source>,
     memory_bytes_max: Cell<usize>,
     protocol: Cell<Protocol>,
 }
 
+/// What kind of text runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Source {
+    #[default]
+    Script,
+    Function,
+}
+
+impl Source {
+    /// As Lua names the text.
+    pub(crate) fn chunk_name(self) -> &'static str {
+        match self {
+            Source::Script => "@user_script",
+            Source::Function => "@user_function",
+        }
+    }
+}
+
 impl Current {
-    pub(crate) fn begin(&self, overseer: Arc<dyn Overseer>) {
+    pub(crate) fn begin(&self, overseer: Arc<dyn Overseer>, source: Source) {
+        self.source.set(source);
         *self.overseer.borrow_mut() = Some(overseer);
         self.stopped.set(false);
         self.reason.set(None);
@@ -32,6 +58,14 @@ impl Current {
 
     pub(crate) fn end(&self) {
         *self.overseer.borrow_mut() = None;
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        self.source.get()
+    }
+
+    pub(crate) fn registering(&self) -> &RefCell<Option<Registered>> {
+        &self.registering
     }
 
     /// The script is not to go on.
@@ -79,8 +113,18 @@ impl Current {
         }
     }
 
-    pub(crate) fn attend_through(&self, attend: Function) {
+    /// Has the host reached through these functions of the prelude.
+    pub(crate) fn reach_host_through(&self, attend: Function, may_call: Function) {
         *self.attend.borrow_mut() = Some(attend);
+        *self.may_call.borrow_mut() = Some(may_call);
+    }
+
+    /// What the host says of a command: whether it can say anything, and what.
+    pub(crate) fn may_call(&self, words: &MultiValue) -> mlua::Result<(bool, Value)> {
+        match &*self.may_call.borrow() {
+            Some(may_call) => may_call.call(words),
+            None => Ok((true, Value::Boolean(false))),
+        }
     }
 
     /// Bytes of memory that the state may have, which is also the bound of what it builds outside

@@ -39,13 +39,19 @@ impl Counted {
     }
 }
 
-/// What the script is told, code first.
+/// What the script is told.
 #[derive(Debug)]
-struct Failure(Vec<u8>, Counted);
+enum Failure {
+    /// Code first; what a script catches is a table with the text in `err`.
+    Reply(Vec<u8>, Counted),
+    /// As Lua's own libraries raise it: what a script catches is the text.
+    Text(Vec<u8>),
+}
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        String::from_utf8_lossy(&self.0).fmt(f)
+        let (Failure::Reply(text, _) | Failure::Text(text)) = self;
+        String::from_utf8_lossy(text).fmt(f)
     }
 }
 
@@ -58,7 +64,46 @@ pub(crate) fn raise(text: impl AsRef<[u8]>) -> mlua::Error {
 
 /// Raises an error with this text, code first, that may have been counted.
 pub(crate) fn raise_counted(text: impl AsRef<[u8]>, counted: Counted) -> mlua::Error {
-    mlua::Error::external(Failure(text.as_ref().to_vec(), counted))
+    mlua::Error::external(Failure::Reply(text.as_ref().to_vec(), counted))
+}
+
+/// Raises an error that is a table with the text in `err`.
+pub(crate) fn raise_table(problem: Value) -> mlua::Error {
+    match problem {
+        Value::Table(table) => raise_counted(error_text(&table), Counted::of(&table)),
+        _ => raise("ERR unknown error"),
+    }
+}
+
+/// What a table says that a script has raised or returned as an error.
+pub(crate) fn error_text(table: &Table) -> Vec<u8> {
+    match table.raw_get("err") {
+        Ok(Value::String(text)) => text.as_bytes().to_vec(),
+        _ => b"ERR unknown error".to_vec(),
+    }
+}
+
+/// Raises an error with this text, as Lua's own libraries do.
+pub(crate) fn raise_text(text: impl AsRef<[u8]>) -> mlua::Error {
+    mlua::Error::external(Failure::Text(text.as_ref().to_vec()))
+}
+
+/// The text of an error that a script catches as a text.
+pub(crate) fn caught_text(problem: &Value) -> Option<&[u8]> {
+    match problem {
+        Value::Error(error) => match failure(error) {
+            Some(Failure::Text(text)) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn failure(error: &mlua::Error) -> Option<&Failure> {
+    match error {
+        mlua::Error::CallbackError { cause, .. } => failure(cause),
+        other => other.downcast_ref::<Failure>(),
+    }
 }
 
 /// What an error says that is not a value of the script's own.
@@ -71,12 +116,11 @@ pub(crate) fn told(problem: &Value) -> Option<(Vec<u8>, Counted)> {
 
 /// What an error says.
 pub(crate) fn text(error: &mlua::Error) -> (Vec<u8>, Counted) {
-    match error {
-        mlua::Error::CallbackError { cause, .. } => text(cause),
-        mlua::Error::MemoryError(_) => (b"ERR not enough memory".to_vec(), Counted::NotYet),
-        other => match other.downcast_ref::<Failure>() {
-            Some(Failure(text, counted)) => (text.clone(), *counted),
-            None => (format!("ERR {other}").into_bytes(), Counted::NotYet),
-        },
+    match (failure(error), error) {
+        (Some(Failure::Reply(text, counted)), _) => (text.clone(), *counted),
+        (Some(Failure::Text(text)), _) => ([b"ERR ", &text[..]].concat(), Counted::NotYet),
+        (None, mlua::Error::CallbackError { cause, .. }) => self::text(cause),
+        (None, mlua::Error::MemoryError(_)) => (b"ERR not enough memory".to_vec(), Counted::NotYet),
+        (None, other) => (format!("ERR {other}").into_bytes(), Counted::NotYet),
     }
 }

@@ -13,19 +13,21 @@
 //! prelude.
 
 use crate::answer::Answer;
-use crate::current::Current;
-use crate::failure::{self, Counted, raise, raise_counted, told};
-use crate::from_reply::{error, to_lua};
-use crate::host::{Denied, Host, Overseer};
+use crate::current::{Current, Source};
+use crate::failure::{self, Counted, error_text, told};
+use crate::host::{Host, Overseer};
+use crate::json;
+use crate::library::{FunctionInfo, Library, LibrarySource, Program};
 use crate::native;
 use crate::random::{Random, RandomState};
+use crate::registering::Registered;
 use crate::script::Script;
 use crate::sha1::Sha1;
+use crate::way_out::WayOut;
 use crate::words::Words;
-use basalt_resp::Output;
 use mlua::chunk::ChunkMode;
-use mlua::{Function, HookTriggers, Lua, LuaOptions, MultiValue, StdLib, Table, Value, VmState};
-use std::cell::RefCell;
+use mlua::{Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value, VmState};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,12 +39,6 @@ const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
 const COMPILED_MAX: usize = 1000;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;
-/// The text whose lines errors name.
-const SOURCE: &str = "@user_script";
-
-// What the prelude asks for; anything else is whether a call is allowed.
-const CALL: i64 = 1;
-const ATTEND: i64 = 3;
 
 /// What a script may take.
 #[derive(Clone, Copy, Debug)]
@@ -73,15 +69,29 @@ pub enum Finished {
     GivenUp(RandomState),
 }
 
+/// The libraries whose text this state has run.
+#[derive(Default)]
+struct LoadedLibraries {
+    /// By the number of the library, its functions by their names.
+    by_id: HashMap<u64, HashMap<String, Function>>,
+    /// As of which version of all libraries those that have gone have been forgotten.
+    version: u64,
+}
+
 /// A Lua state.
 pub struct Interpreter {
     lua: Lua,
     /// The prelude's.
     run: Function,
+    run_function: Function,
+    load_library: Function,
     explain: Function,
     compiled: HashMap<Sha1, Function>,
+    libraries: LoadedLibraries,
     current: Rc<Current>,
     random: Rc<Random>,
+    /// Those of `cjson`, which a script sets for itself.
+    json_settings: Rc<Cell<json::Settings>>,
     memory_bytes_max: usize,
     words: Words,
 }
@@ -102,19 +112,36 @@ impl Interpreter {
         let current = Rc::new(Current::default());
         let random = Rc::new(Random::default());
         random.seed(seed as i64);
-        let native = native::functions(&lua, &current, &random)?;
+        let json_settings = Rc::default();
+        let native = native::functions(&lua, &current, &random, &json_settings)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=redis");
-        let (globals, run, attend): (Table, Function, Function) =
+        let made: (Table, Function, Function, Function, Function, Function) =
             prelude.call((native, version, version_number(version)))?;
+        let (globals, run, run_function, load_library, attend, may_call) = made;
         lua.set_globals(globals)?;
         let watch = Rc::clone(&current);
         let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_BETWEEN_LOOKS);
-        current.attend_through(attend);
+        current.reach_host_through(attend, may_call);
         lua.set_global_hook(triggers, move |_, _| watch.go_on().map(|()| VmState::Continue))?;
+        let state = Rc::clone(&current);
+        let explain = move |lua: &Lua, problem| explain(lua, problem, state.source());
         let explain = lua.create_function(explain)?;
         let (compiled, words) = (HashMap::new(), Words::default());
         let memory_bytes_max = 0;
-        Ok(Interpreter { lua, run, explain, compiled, current, random, memory_bytes_max, words })
+        Ok(Interpreter {
+            lua,
+            run,
+            run_function,
+            load_library,
+            explain,
+            compiled,
+            libraries: LoadedLibraries::default(),
+            current,
+            random,
+            json_settings,
+            memory_bytes_max,
+            words,
+        })
     }
 
     /// Whether a script is Lua: compiles it, and keeps that.
@@ -129,13 +156,8 @@ impl Interpreter {
         if let Some(function) = self.compiled.get(&script.sha) {
             return Ok(function.clone());
         }
-        let chunk = self.lua.load(script.body()).set_name(SOURCE).set_mode(ChunkMode::Text);
-        let function = chunk.into_function().map_err(|error| {
-            let text = match error {
-                mlua::Error::SyntaxError { message, .. } => message,
-                error => error.to_string(),
-            };
-            format!("ERR Error compiling script (new function): {}", in_one_line(&text))
+        let function = self.compile_text(script.body(), Source::Script).map_err(|problem| {
+            format!("ERR Error compiling script (new function): {}", in_one_line(&problem))
         })?;
         if self.compiled.len() >= COMPILED_MAX {
             self.compiled.clear();
@@ -144,20 +166,122 @@ impl Interpreter {
         Ok(function)
     }
 
-    /// Runs a script to its end.
+    fn compile_text(&self, text: &[u8], source: Source) -> Result<Function, String> {
+        let chunk = self.lua.load(text).set_name(source.chunk_name()).set_mode(ChunkMode::Text);
+        chunk.into_function().map_err(|error| match error {
+            mlua::Error::SyntaxError { message, .. } => message,
+            error => error.to_string(),
+        })
+    }
+
+    /// Runs the text of a library, and keeps the functions that it registers for
+    /// [`Interpreter::run`].
+    ///
+    /// # Errors
+    /// It is no library: says why.
+    pub fn load(
+        &mut self,
+        library: &LibrarySource,
+        overseer: Arc<dyn Overseer>,
+        limits: ScriptLimits,
+    ) -> Result<Vec<FunctionInfo>, String> {
+        self.limit_memory(limits);
+        self.begin(overseer, Source::Function);
+        let loaded = self.run_library(library);
+        self.current.end();
+        self.collect_rubbish();
+        loaded
+    }
+
+    /// What has been loaded of a library is not needed any more.
+    pub fn forget(&mut self, id: u64) {
+        self.libraries.by_id.remove(&id);
+    }
+
+    /// Forgets the libraries that are no longer there, as of this version of all.
+    pub fn keep_libraries(&mut self, version: u64, is_there: impl Fn(u64) -> bool) {
+        if self.libraries.version != version {
+            self.libraries.version = version;
+            self.libraries.by_id.retain(|&id, _| is_there(id));
+        }
+    }
+
+    fn run_library(&mut self, library: &LibrarySource) -> Result<Vec<FunctionInfo>, String> {
+        let text = self
+            .compile_text(library.body(), Source::Function)
+            .map_err(|problem| format!("Error compiling function: {}", in_one_line(&problem)))?;
+        *self.current.registering().borrow_mut() = Some(Registered::default());
+        let result = self.load_library.call::<(bool, Value)>((text, &self.explain));
+        let registered = self.current.registering().borrow_mut().take().unwrap_or_default();
+        let problem = match result {
+            Ok((true, _)) if !self.current.is_stopped() => None,
+            Ok((_, problem)) => Some(problem),
+            Err(error) => Some(Value::Error(Box::new(error))),
+        };
+        if let Some(problem) = problem {
+            let (said, _) = self.said(&problem);
+            let text = in_one_line(&String::from_utf8_lossy(&said));
+            return Err(format!("Error registering functions: {text}"));
+        }
+        if registered.functions.is_empty() {
+            return Err("No functions registered".to_owned());
+        }
+        let mut callbacks = HashMap::new();
+        let infos = registered.functions.into_iter().map(|(info, callback)| {
+            callbacks.insert(info.name.clone(), callback);
+            info
+        });
+        let infos = infos.collect();
+        self.libraries.by_id.insert(library.id, callbacks);
+        Ok(infos)
+    }
+
+    /// The function of a library, which is loaded if this state has not run it yet.
+    fn callback(&mut self, library: &Library, index: usize) -> Result<Function, String> {
+        let name = &library.functions[index].name;
+        if !self.libraries.by_id.contains_key(&library.source.id) {
+            self.run_library(&library.source).map_err(|error| format!("ERR {error}"))?;
+        }
+        let callbacks = self.libraries.by_id.get(&library.source.id);
+        let callback = callbacks.and_then(|callbacks| callbacks.get(name)).cloned();
+        callback.ok_or_else(|| "ERR the library does not register this function again".to_owned())
+    }
+
+    fn begin(&self, overseer: Arc<dyn Overseer>, source: Source) {
+        self.current.begin(overseer, source);
+        self.json_settings.set(json::Settings::default());
+    }
+
+    /// Runs a script or a function to its end.
     pub fn run(
         &mut self,
-        script: &Script,
+        program: &Program,
         input: Input<'_>,
         limits: ScriptLimits,
         host: &mut dyn Host,
     ) -> Finished {
         self.limit_memory(limits);
-        let function = match self.function(script) {
-            Ok(function) => function,
-            Err(error) => return Finished::Failed(error, Counted::NotYet),
+        let function = match program {
+            Program::Script(script) => {
+                self.begin(input.overseer, Source::Script);
+                self.function(script)
+            }
+            Program::Function(library, index) => {
+                self.begin(input.overseer, Source::Function);
+                self.callback(library, *index)
+            }
         };
-        self.current.begin(input.overseer);
+        let run = match program {
+            Program::Script(_) => &self.run,
+            Program::Function(..) => &self.run_function,
+        };
+        let function = match function {
+            Ok(function) => function,
+            Err(error) => {
+                self.current.end();
+                return Finished::Failed(error, Counted::NotYet);
+            }
+        };
         if let Some(state) = input.random {
             self.random.go_back_to(state);
         }
@@ -175,7 +299,7 @@ impl Interpreter {
             let call =
                 scope.create_function(|_, asked| way_out.borrow_mut().call_or_raise(&asked))?;
             let ask = scope.create_function(|_, asked| way_out.borrow_mut().ask(&asked))?;
-            self.run.call::<(bool, Value)>((function, &self.explain, call, ask, keys, args))
+            run.call::<(bool, Value)>((function, &self.explain, call, ask, keys, args))
         });
         self.words = way_out.into_inner().words;
         self.current.end();
@@ -188,16 +312,32 @@ impl Interpreter {
                 let bytes_max = limits.memory_bytes_max;
                 Finished::Answered(Answer { value, protocol, bytes_max })
             }
-            Ok((false, problem)) => self.failure(&problem, &script.sha),
-            Err(error) => self.failure(&Value::Error(Box::new(error)), &script.sha),
+            Ok((false, problem)) => self.failure(&problem, program),
+            Err(error) => self.failure(&Value::Error(Box::new(error)), program),
         };
         self.collect_rubbish();
         finished
     }
 
-    /// An error as the client gets it: `ERR what script: digest, on @user_script:line.`
-    fn failure(&self, problem: &Value, sha: &Sha1) -> Finished {
-        let (said, counted) = match (self.current.reason(), problem) {
+    /// An error as the client gets it: `ERR what script: name, on @user_script:line.`
+    fn failure(&self, problem: &Value, program: &Program) -> Finished {
+        let name = match program {
+            Program::Script(script) => script.sha.to_string(),
+            Program::Function(library, index) => library.functions[*index].name.clone(),
+        };
+        let (said, counted) = self.said(problem);
+        let text = in_one_line(&String::from_utf8_lossy(&said));
+        let source = self.current.source().chunk_name();
+        let text = match problem.as_table().map(|table| table.raw_get::<Option<usize>>("line")) {
+            Some(Ok(Some(line))) => format!("{text} script: {name}, on {source}:{line}."),
+            _ => format!("{text} script: {name}"),
+        };
+        Finished::Failed(text, counted)
+    }
+
+    /// What is said of a problem, code first.
+    fn said(&self, problem: &Value) -> (Vec<u8>, Counted) {
+        match (self.current.reason(), problem) {
             // Whatever a script made of being ended.
             (Some(reason), _) => (reason.as_bytes().to_vec(), Counted::NotYet),
             (None, Value::Table(table)) => (error_text(table), Counted::of(table)),
@@ -206,13 +346,7 @@ impl Interpreter {
                 let text = format!("ERR {}", problem.to_string().unwrap_or_default());
                 (text.into_bytes(), Counted::NotYet)
             }),
-        };
-        let text = in_one_line(&String::from_utf8_lossy(&said));
-        let text = match problem.as_table().map(|table| table.raw_get::<Option<usize>>("line")) {
-            Some(Ok(Some(line))) => format!("{text} script: {sha}, on {SOURCE}:{line}."),
-            _ => format!("{text} script: {sha}"),
-        };
-        Finished::Failed(text, counted)
+        }
     }
 
     fn limit_memory(&mut self, limits: ScriptLimits) {
@@ -234,119 +368,17 @@ impl Interpreter {
     }
 }
 
-/// What a running script reaches the server through.
-struct WayOut<'a> {
-    lua: &'a Lua,
-    host: &'a mut dyn Host,
-    words: Words,
-    current: &'a Current,
-}
-
-impl WayOut<'_> {
-    /// What the prelude asks for: returns whether it went well and what came of it.
-    fn ask(&mut self, asked: &MultiValue) -> mlua::Result<(bool, Value)> {
-        let mut words = asked.iter();
-        let what = words.next().and_then(Value::as_i64);
-        if what == Some(ATTEND) {
-            self.host.attend();
-            return Ok((true, Value::Nil));
-        }
-        if let Err(text) = self.take_words(words) {
-            return self.refuse(text, Counted::NotYet);
-        }
-        match what {
-            Some(CALL) => self.call(),
-            _ => self.may_call(),
-        }
-    }
-
-    /// `redis.call`
-    fn call_or_raise(&mut self, asked: &MultiValue) -> mlua::Result<Value> {
-        self.take_words(asked.iter()).map_err(raise)?;
-        let (is_well, value) = self.call()?;
-        match value.as_table() {
-            Some(table) if !is_well => Err(raise_counted(error_text(table), Counted::of(table))),
-            _ => Ok(value),
-        }
-    }
-
-    fn call(&mut self) -> mlua::Result<(bool, Value)> {
-        if self.words.words().is_empty() {
-            let text = "ERR Please specify at least one argument for this redis lib call";
-            return self.refuse(text, Counted::NotYet);
-        }
-        let host = &mut *self.host;
-        let attend = || {
-            host.attend();
-            Ok(())
-        };
-        if !self.current.may_go_on(attend)? {
-            return Err(raise(self.current.reason().unwrap_or_default()));
-        }
-        let protocol = self.current.protocol();
-        let mut out = Output::new();
-        out.set_copied_bytes_max(self.current.memory_bytes_max());
-        match self.host.call(&self.words, protocol, &mut out) {
-            // A value that stands in memory once may be in the reply many times.
-            Ok(()) if out.is_over() || out.len() > self.current.memory_bytes_max() => {
-                let text = "ERR the reply to the call is larger than 'script-memory-max'";
-                self.refuse(text, Counted::NotYet)
-            }
-            Ok(()) => {
-                let value = to_lua(self.lua, &mut out, protocol)?;
-                let error = value.as_table().map(|table| table.raw_get("err"));
-                Ok((!matches!(error, Some(Ok(Value::String(_)))), value))
-            }
-            Err(Denied::Because(text)) => self.refuse(&*text, Counted::Already),
-            Err(Denied::GiveUp) => {
-                self.current.stop();
-                Err(raise("ERR the script begins again"))
-            }
-        }
-    }
-
-    fn may_call(&mut self) -> mlua::Result<(bool, Value)> {
-        if self.words.words().is_empty() {
-            let text =
-                "ERR Please specify at least one argument for this redis.acl_check_cmd() call";
-            return self.refuse(text, Counted::NotYet);
-        }
-        match self.host.may_call(&self.words) {
-            Some(may) => Ok((true, Value::Boolean(may))),
-            None => {
-                let text = "ERR Invalid command passed to redis.acl_check_cmd()";
-                self.refuse(text, Counted::NotYet)
-            }
-        }
-    }
-
-    fn take_words<'v>(
-        &mut self,
-        asked: impl Iterator<Item = &'v Value>,
-    ) -> Result<(), &'static str> {
-        self.words.clear();
-        let bytes_max = self.current.memory_bytes_max();
-        for word in asked {
-            self.words.push(word, bytes_max)?;
-        }
-        Ok(())
-    }
-
-    fn refuse(&self, text: impl AsRef<[u8]>, counted: Counted) -> mlua::Result<(bool, Value)> {
-        Ok((false, error(self.lua, text, counted)?))
-    }
-}
-
 /// Handles an error where it happens, while the stack still tells in which line of the script.
-fn explain(lua: &Lua, problem: Value) -> mlua::Result<Table> {
-    let line = line(lua);
+fn explain(lua: &Lua, problem: Value, source: Source) -> mlua::Result<Table> {
+    let line = line(lua, source);
     let (text, counted) = match &problem {
         Value::Table(table) => (error_text(table), Counted::of(table)),
         Value::Error(error) => failure::text(error),
         Value::String(text) => ([b"ERR ", &*text.as_bytes()].concat(), Counted::NotYet),
         other => {
             let place = line.filter(|_| !other.is_nil());
-            let place = place.map(|line| format!("user_script:{line}: ")).unwrap_or_default();
+            let chunk = &source.chunk_name()[1..];
+            let place = place.map(|line| format!("{chunk}:{line}: ")).unwrap_or_default();
             let text = format!("ERR {place}{}", other.to_string().unwrap_or_default());
             (text.into_bytes(), Counted::NotYet)
         }
@@ -358,20 +390,12 @@ fn explain(lua: &Lua, problem: Value) -> mlua::Result<Table> {
     Ok(explained)
 }
 
-/// What a table says that a script has raised or returned as an error.
-fn error_text(table: &Table) -> Vec<u8> {
-    match table.raw_get("err") {
-        Ok(Value::String(text)) => text.as_bytes().to_vec(),
-        _ => b"ERR unknown error".to_vec(),
-    }
-}
-
 /// The line of the script that runs now.
-fn line(lua: &Lua) -> Option<usize> {
+fn line(lua: &Lua, source: Source) -> Option<usize> {
     const LEVELS_MAX: usize = 64;
     for level in 0..LEVELS_MAX {
         let found = lua.inspect_stack(level, |frame| {
-            let is_script = frame.source().source.as_deref() == Some(SOURCE);
+            let is_script = frame.source().source.as_deref() == Some(source.chunk_name());
             if is_script { frame.current_line() } else { None }
         })?;
         if found.is_some() {

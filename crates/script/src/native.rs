@@ -2,15 +2,19 @@
 
 use crate::bit;
 use crate::current::Current;
-use crate::failure::{raise, told};
+use crate::failure::{caught_text, raise, raise_table, told};
 use crate::from_reply::error;
 use crate::host::Level;
 use crate::json;
+use crate::msgpack;
 use crate::random::Random;
+use crate::registering::register;
 use crate::sha1::Sha1;
 use crate::strings;
+use crate::structs;
 use basalt_resp::Protocol;
 use mlua::{Lua, LuaString, MultiValue, Table, Value};
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Longest line of `redis.log`; words beyond it are left out.
@@ -21,6 +25,7 @@ pub(crate) fn functions(
     lua: &Lua,
     current: &Rc<Current>,
     random: &Rc<Random>,
+    json_settings: &Rc<Cell<json::Settings>>,
 ) -> mlua::Result<Table> {
     let native = lua.create_table()?;
     native.set("sha1hex", lua.create_function(|_, args| sha1hex(&args))?)?;
@@ -40,42 +45,35 @@ pub(crate) fn functions(
     native.set("log", lua.create_function(move |_, args| log(&state, &args))?)?;
     let state = Rc::clone(current);
     native.set("setresp", lua.create_function(move |_, args| set_protocol(&state, &args))?)?;
+    let state = Rc::clone(current);
+    let may_call = move |_: &Lua, words: MultiValue| match state.may_call(&words)? {
+        (true, may) => Ok(may),
+        (false, problem) => Err(raise_table(problem)),
+    };
+    native.set("acl_check_cmd", lua.create_function(may_call)?)?;
+    let state = Rc::clone(current);
+    let register = move |_: &Lua, args: MultiValue| register(&state, &args);
+    native.set("register_function", lua.create_function(register)?)?;
     native.set("bit", bit::library(lua)?)?;
-    native.set("null", Value::NULL)?;
-    let state = Rc::clone(current);
-    let encode = move |lua: &Lua, value: Value| encode(lua, &value, &state);
-    native.set("encode", lua.create_function(encode)?)?;
-    let state = Rc::clone(current);
-    let decode = move |lua: &Lua, text: LuaString| decode(lua, &text, &state);
-    native.set("decode", lua.create_function(decode)?)?;
+    let next = lua.globals().get("next")?;
+    native.set("cjson", json::library(lua, current, json_settings, &next)?)?;
+    native.set("cmsgpack", msgpack::library(lua, current)?)?;
+    native.set("struct", structs::library(lua, current)?)?;
     let state = Rc::clone(current);
     native.set("pause", lua.create_function(move |_, ()| state.go_on())?)?;
     strings::add(lua, &native, current)?;
     Ok(native)
 }
 
-/// What a script sees of a problem: what the server raises is no value that it knows, but a table
-/// with the text in `err`.
+/// What a script sees of a problem: what the server raises is no value that it knows, but a text,
+/// or a table with the text in `err`.
 fn seen(lua: &Lua, problem: Value) -> mlua::Result<Value> {
+    if let Some(text) = caught_text(&problem) {
+        return Ok(Value::String(lua.create_string(text)?));
+    }
     match told(&problem) {
         Some((text, counted)) => error(lua, text, counted),
         None => Ok(problem),
-    }
-}
-
-/// The text, or nothing and what is wrong.
-fn encode(lua: &Lua, value: &Value, current: &Current) -> mlua::Result<(Value, Option<String>)> {
-    match json::encode(value, current)? {
-        Ok(text) => Ok((Value::String(lua.create_string(text)?), None)),
-        Err(problem) => Ok((Value::Nil, Some(problem))),
-    }
-}
-
-/// The value, or nothing and what is wrong.
-fn decode(lua: &Lua, text: &LuaString, current: &Current) -> mlua::Result<(Value, Option<String>)> {
-    match json::decode(lua, &text.as_bytes(), current)? {
-        Ok(value) => Ok((value, None)),
-        Err(problem) => Ok((Value::Nil, Some(problem))),
     }
 }
 

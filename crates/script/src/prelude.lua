@@ -27,11 +27,12 @@ local behind = {}
 local function protect(fields)
   local proxy = {}
   behind[proxy] = fields
-  return setmetatable(proxy, {
+  local metatable = {
     __index = fields,
     __newindex = function() error("Attempt to modify a readonly table", 2) end,
     __metatable = false,
-  })
+  }
+  return setmetatable(proxy, metatable), metatable
 end
 
 local function pick(library, names)
@@ -72,16 +73,11 @@ local redis = {
   REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
   REDIS_VERSION = version, REDIS_VERSION_NUM = version_number,
   log = native.log, set_repl = native.set_repl, setresp = native.setresp, sha1hex = native.sha1hex,
+  acl_check_cmd = native.acl_check_cmd,
 }
 
 function redis.pcall(...)
   local _, value = ask(CALL, ...)
-  return value
-end
-
-function redis.acl_check_cmd(...)
-  local ok, value = ask(MAY_CALL, ...)
-  if not ok then error(value, 0) end
   return value
 end
 
@@ -98,6 +94,10 @@ function redis.status_reply(text)
 end
 
 function redis.replicate_commands() return true end
+
+-- There is no debugger.
+function redis.breakpoint() return false end
+function redis.debug() end
 
 -- The basic functions.
 
@@ -191,26 +191,6 @@ for name, operation in next, native.bit do
     end
     return operation(...)
   end
-end
-
-local cjson = { null = native.null, _NAME = "cjson", _VERSION = "2.1.0" }
-
-function cjson.encode(...)
-  if select("#", ...) ~= 1 then error("bad argument #1 to 'encode' (expected 1 argument)", 2) end
-  local text, problem = native.encode((...))
-  if problem then error(problem, 2) end
-  return text
-end
-
-function cjson.decode(...)
-  if select("#", ...) ~= 1 then error("bad argument #1 to 'decode' (expected 1 argument)", 2) end
-  local text = ...
-  if type(text) ~= "string" and type(text) ~= "number" then
-    error("bad argument #1 to 'decode' (string expected, got " .. type(text) .. ")", 2)
-  end
-  local value, problem = native.decode(tostring(text))
-  if problem then error(problem, 2) end
-  return value
 end
 
 -- Functions of the libraries that could run for long in C, where nothing interrupts them. What is short still runs
@@ -398,22 +378,41 @@ function table.foreachi(t, f)
   end
 end
 
+-- What functions see of it.
+local functions_redis = {}
+for name, value in next, redis do functions_redis[name] = value end
+functions_redis.breakpoint, functions_redis.debug, functions_redis.replicate_commands = nil, nil, nil
+local redis_of_functions = protect(functions_redis)
+
 globals.bit = protect(bit)
-globals.cjson = protect(cjson)
-globals.redis = protect(redis)
+globals.cjson = protect(native.cjson)
+globals.cmsgpack = protect(native.cmsgpack)
+globals.struct = protect(native.struct)
+local redis_of_scripts = protect(redis)
+globals.redis = redis_of_scripts
 globals.math = protect(math)
 globals.coroutine = protect(coroutine)
 globals.string = protect(string)
 globals.table = protect(table)
 globals.os = protect({ clock = os.clock })
-local G = protect(globals)
+local G, G_fields = protect(globals)
 globals._G = G
 
-setmetatable(globals, {
+local unknown = {
   __index = function(_, name)
     error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
   end,
-})
+}
+setmetatable(globals, unknown)
+
+-- All that a library sees while it is loaded.
+local loading = setmetatable({
+  redis = protect(setmetatable({
+    register_function = native.register_function, log = native.log,
+    LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
+    REDIS_VERSION = version, REDIS_VERSION_NUM = version_number,
+  }, unknown)),
+}, unknown)
 
 -- ("").upper finds the functions; the table through which it does cannot be changed.
 getmetatable("").__index = string
@@ -437,9 +436,32 @@ local function run(script, explain, call, way_out, keys, arguments)
   return ok, value
 end
 
+-- Calls a function of a library.
+local function run_function(callback, explain, call, way_out, keys, arguments)
+  functions_redis.call, ask, globals.redis = call, way_out, redis_of_functions
+  local ok, value = raw_xpcall(function() return callback(keys, arguments) end, explain)
+  functions_redis.call, ask, globals.redis = nil, nil, redis_of_scripts
+  sweep()
+  return ok, value
+end
+
+-- Runs the text of a library, which registers its functions.
+local function load_library(text, explain)
+  G_fields.__index = loading
+  local ok, value = raw_xpcall(text, explain)
+  G_fields.__index = globals
+  sweep()
+  return ok, value
+end
+
 -- Called by the hook.
 local function attend()
   if ask then ask(ATTEND) end
 end
 
-return G, run, attend
+-- Called by redis.acl_check_cmd.
+local function may_call(...)
+  return ask(MAY_CALL, ...)
+end
+
+return G, run, run_function, load_library, attend, may_call

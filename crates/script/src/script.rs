@@ -1,7 +1,8 @@
 //! A script: its text, its name, and what its first line says of it.
 
 use crate::sha1::Sha1;
-use std::sync::atomic::{AtomicU8, Ordering};
+use crate::trust::Trust;
+use std::sync::Arc;
 
 /// What a script's first line declares: `#!lua flags=no-writes,allow-stale`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -13,6 +14,43 @@ pub struct ScriptFlags {
     pub no_writes: bool,
     /// It may run when memory is full.
     pub allow_oom: bool,
+    /// It may run on a replica that is not up to date. There is one server, always up to date.
+    pub allow_stale: bool,
+    /// It may not run in a cluster. There is none.
+    pub no_cluster: bool,
+    /// Its keys may be in several slots. They always may.
+    pub allow_cross_slot_keys: bool,
+}
+
+impl ScriptFlags {
+    /// Sets the flag of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn set(&mut self, name: &str) -> Result<(), ()> {
+        let flag = match name {
+            "no-writes" => &mut self.no_writes,
+            "allow-oom" => &mut self.allow_oom,
+            "allow-stale" => &mut self.allow_stale,
+            "no-cluster" => &mut self.no_cluster,
+            "allow-cross-slot-keys" => &mut self.allow_cross_slot_keys,
+            _ => return Err(()),
+        };
+        *flag = true;
+        Ok(())
+    }
+
+    /// The names of those that are set, in Redis' order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let flags = [
+            (self.no_writes, "no-writes"),
+            (self.allow_oom, "allow-oom"),
+            (self.allow_stale, "allow-stale"),
+            (self.no_cluster, "no-cluster"),
+            (self.allow_cross_slot_keys, "allow-cross-slot-keys"),
+        ];
+        flags.into_iter().filter_map(|(is_set, name)| is_set.then_some(name))
+    }
 }
 
 /// Why a text is no script.
@@ -28,28 +66,9 @@ pub struct Script {
     pub flags: ScriptFlags,
     /// The text, the first line left out if it is not Lua.
     body: Vec<u8>,
-    /// See [`KeyScope`]; [`RUNS_TO_TRUST`] and below are runs that kept to the declared keys.
-    reach: AtomicU8,
+    /// Which keys it has been seen to use, or others of its shape.
+    pub trust: Arc<Trust>,
 }
-
-/// Which keys a script has been seen to use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeyScope {
-    /// It has not run often enough to tell.
-    Unknown,
-    /// Those that it was called with.
-    Declared,
-    /// Others, too.
-    Any,
-    /// Others, too, and it has looked for some that were on disk only after it had changed
-    /// something.
-    AnyInMemory,
-}
-
-/// Runs without a key beyond those declared, after which a script is trusted to keep to these.
-const RUNS_TO_TRUST: u8 = 8;
-const ANY: u8 = 254;
-const ANY_IN_MEMORY: u8 = 255;
 
 impl Script {
     /// Reads a text.
@@ -68,39 +87,17 @@ impl Script {
             }
         };
         let sha = Sha1::of(text);
-        Ok(Script { sha, flags, body, reach: AtomicU8::new(0) })
+        Ok(Script { sha, flags, body, trust: Arc::default() })
+    }
+
+    /// The script, of which that is known already.
+    pub(crate) fn known_as(self, trust: Arc<Trust>) -> Script {
+        Script { trust, ..self }
     }
 
     /// What is compiled.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
-    }
-
-    /// Which keys it has been seen to use.
-    pub fn reach(&self) -> KeyScope {
-        // Relaxed, here and below: a run that knows less takes more locks or begins again.
-        match self.reach.load(Ordering::Relaxed) {
-            ANY_IN_MEMORY => KeyScope::AnyInMemory,
-            ANY => KeyScope::Any,
-            runs if runs >= RUNS_TO_TRUST => KeyScope::Declared,
-            _ => KeyScope::Unknown,
-        }
-    }
-
-    /// It has run to its end and used no key but those declared.
-    pub fn kept_to_its_keys(&self) {
-        let count = |runs: u8| (runs < RUNS_TO_TRUST).then_some(runs + 1);
-        let _ = self.reach.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
-    }
-
-    /// It has used a key that it was not called with.
-    pub fn went_beyond_its_keys(&self) {
-        self.reach.fetch_max(ANY, Ordering::Relaxed);
-    }
-
-    /// It needs all keys in memory.
-    pub fn needs_all_in_memory(&self) {
-        self.reach.fetch_max(ANY_IN_MEMORY, Ordering::Relaxed);
     }
 }
 
@@ -118,16 +115,9 @@ fn parse_first_line(line: &[u8]) -> Result<ScriptFlags, ScriptError> {
             return Err(ScriptError(format!("Unknown lua shebang option: {word}")));
         };
         for name in names.split(',').filter(|name| !name.is_empty()) {
-            match name {
-                "no-writes" => flags.no_writes = true,
-                "allow-oom" => flags.allow_oom = true,
-                // One server, always up to date: nothing that they could allow is ever forbidden.
-                "allow-stale" | "no-cluster" | "allow-cross-slot-keys" => {}
-                _ => {
-                    let text = format!("Unexpected flag in script shebang: {name}");
-                    return Err(ScriptError(text));
-                }
-            }
+            flags
+                .set(name)
+                .map_err(|()| ScriptError(format!("Unexpected flag in script shebang: {name}")))?;
         }
     }
     Ok(flags)
@@ -144,7 +134,9 @@ mod tests {
     #[test]
     fn the_first_line_is_read_and_kept_as_an_empty_one() {
         let script = Script::read(b"#!lua flags=no-writes,allow-oom\nreturn 1").unwrap();
-        assert_eq!(script.flags, ScriptFlags { declared: true, no_writes: true, allow_oom: true });
+        let declared = ScriptFlags { declared: true, ..Default::default() };
+        let expected = ScriptFlags { no_writes: true, allow_oom: true, ..declared };
+        assert_eq!(script.flags, expected);
         assert_eq!(script.body(), b"\nreturn 1");
         assert_eq!(flags("return 1"), Ok(ScriptFlags::default()));
         assert_eq!(flags("#!lua\n"), Ok(ScriptFlags { declared: true, ..Default::default() }));
@@ -157,21 +149,5 @@ mod tests {
         assert_eq!(error("#!python\n"), "Unexpected engine in script shebang: #!python");
         assert_eq!(error("#!lua x\n"), "Unknown lua shebang option: x");
         assert_eq!(error("#!lua flags=a\n"), "Unexpected flag in script shebang: a");
-    }
-
-    #[test]
-    fn a_script_is_trusted_after_some_runs_and_never_again_after_a_lapse() {
-        let script = Script::read(b"return 1").unwrap();
-        for _ in 0..RUNS_TO_TRUST {
-            assert_eq!(script.reach(), KeyScope::Unknown);
-            script.kept_to_its_keys();
-        }
-        assert_eq!(script.reach(), KeyScope::Declared);
-        script.went_beyond_its_keys();
-        script.kept_to_its_keys();
-        assert_eq!(script.reach(), KeyScope::Any);
-        script.needs_all_in_memory();
-        script.went_beyond_its_keys();
-        assert_eq!(script.reach(), KeyScope::AnyInMemory);
     }
 }

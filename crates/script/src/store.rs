@@ -5,12 +5,17 @@
 
 use crate::script::{Script, ScriptError};
 use crate::sha1::Sha1;
+use crate::shape::shape;
+use crate::trust::Trust;
 use parking_lot::RwLock;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Scripts that were only evaluated and are remembered.
 const EVALUATED_MAX: usize = 500;
+
+/// Shapes that are remembered; with one more all are forgotten.
+const SHAPES_MAX: usize = 1000;
 
 /// The scripts of a server.
 #[derive(Debug, Default)]
@@ -24,6 +29,8 @@ struct State {
     /// Those that were only evaluated, oldest first.
     evaluated: VecDeque<Sha1>,
     text_bytes: usize,
+    /// What is known of scripts by their shapes, also of those that are forgotten.
+    by_shape: HashMap<Sha1, Arc<Trust>>,
 }
 
 /// How a script became known.
@@ -49,8 +56,23 @@ impl Scripts {
     pub fn read(&self, text: &[u8]) -> Result<Arc<Script>, ScriptError> {
         match self.find(&Sha1::of(text)) {
             Some(script) => Ok(script),
-            None => Script::read(text).map(Arc::new),
+            None => {
+                let script = Script::read(text)?;
+                Ok(Arc::new(script.known_as(self.trust(shape(text)))))
+            }
         }
+    }
+
+    /// What is known of scripts of this shape.
+    fn trust(&self, shape: Sha1) -> Arc<Trust> {
+        if let Some(trust) = self.state.read().by_shape.get(&shape) {
+            return Arc::clone(trust);
+        }
+        let state = &mut *self.state.write();
+        if state.by_shape.len() >= SHAPES_MAX {
+            state.by_shape.clear();
+        }
+        Arc::clone(state.by_shape.entry(shape).or_default())
     }
 
     /// Remembers a script.
@@ -100,11 +122,26 @@ impl Scripts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trust::KeyScope;
 
     fn keep(scripts: &Scripts, text: &str, evaluated: Evaluated) -> Sha1 {
         let script = scripts.read(text.as_bytes()).unwrap();
         scripts.keep(&script, evaluated);
         script.sha
+    }
+
+    #[test]
+    fn scripts_of_one_shape_are_known_together() {
+        let scripts = Scripts::default();
+        let read = |text: &str| scripts.read(text.as_bytes()).unwrap();
+        let one = read("return redis.call('GET', 'a1')");
+        one.trust.went_beyond_its_keys();
+        assert_eq!(read("return redis.call('GET', 'b2')").trust.scope(), KeyScope::Any);
+        assert_eq!(read("return redis.call('GET', KEYS[1])").trust.scope(), KeyScope::Unknown);
+        for number in 0..2 * SHAPES_MAX {
+            read(&format!("return x{number}"));
+        }
+        assert!(scripts.state.read().by_shape.len() <= SHAPES_MAX);
     }
 
     #[test]

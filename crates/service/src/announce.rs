@@ -1,8 +1,9 @@
 //! Sending events of keys to the channels that tell of them.
 
 use crate::push::{Outbox, PubSub, Push};
+use crate::tracking::Trackers;
 use basalt_config::Config;
-use basalt_engine::{EventClasses, EventSink, Gate, KeyEvent};
+use basalt_engine::{EventClasses, EventSink, Gate, KeyEvent, OutdatedCopies};
 use basalt_pubsub::{Kind, WhenFull};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -48,11 +49,12 @@ impl Announcement<'_> {
 pub(crate) struct Announcer {
     config: Arc<Config>,
     pubsub: Arc<PubSub>,
+    trackers: Arc<Trackers>,
 }
 
 impl Announcer {
-    pub fn new(config: Arc<Config>, pubsub: Arc<PubSub>) -> Announcer {
-        Announcer { config, pubsub }
+    pub fn new(config: Arc<Config>, pubsub: Arc<PubSub>, trackers: Arc<Trackers>) -> Announcer {
+        Announcer { config, pubsub, trackers }
     }
 }
 
@@ -68,6 +70,12 @@ impl EventSink for Announcer {
         for event in events.drain(..) {
             announcement.announce(&event, &mut outbox);
         }
+        outbox.flush(&self.pubsub);
+    }
+
+    fn tell_outdated(&self, copies: &OutdatedCopies, after: &Gate) {
+        let mut outbox = Outbox::default();
+        self.trackers.tell(&self.pubsub, copies, after, &mut outbox);
         outbox.flush(&self.pubsub);
     }
 }

@@ -7,12 +7,14 @@ use crate::error::CommandError;
 use crate::hand_over::{Asked, Served, Slot};
 use crate::session::ParkedCommand;
 use crate::transaction::Queue;
+use basalt_acl::DEFAULT_USER;
 use basalt_engine::{Engine, LockWait, Waiter, WatchMark};
+use basalt_pubsub::{Address, Kind};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedMutex};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What is known about one connection from outside.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub struct ClientHandle {
     pub connected_ms: u64,
     /// Names that the client gave itself.
     pub names: RankedMutex<ClientNames>,
+    /// Who its client is.
+    pub(crate) user: RankedMutex<Arc<[u8]>>,
     /// When it last sent something, in unix milliseconds.
     pub active_ms: AtomicU64,
     /// Selected database.
@@ -49,8 +53,8 @@ pub struct ClientHandle {
     pub output_memory_bytes: AtomicU64,
     /// Buffers of earlier turns that wait to be sent to it.
     pub outputs: AtomicU64,
-    /// Its subscriptions: to channels, patterns and sharded channels.
-    pub subscriptions: [AtomicU64; 3],
+    /// Its subscriptions: to channels, patterns, sharded channels, and whether it monitors.
+    pub subscriptions: [AtomicU64; Kind::ALL.len()],
     /// It may not be evicted (`CLIENT NO-EVICT`).
     pub no_evict: AtomicBool,
     /// Its reads leave no trace (`CLIENT NO-TOUCH`).
@@ -66,6 +70,8 @@ pub struct ClientHandle {
     /// How it waits for keys: [`NOT_WAITING`], [`WAITING`] or how it is to stop.
     waiting: AtomicU8,
     killed: AtomicBool,
+    /// Where messages for it are sent.
+    pub inbox: OnceLock<Address>,
     /// Its command that waits for keys.
     slot: RankedMutex<Slot<ParkedCommand>>,
     /// Wakes the thread that it belongs to.
@@ -178,6 +184,7 @@ impl Clients {
             fd: new.fd,
             connected_ms: new.now_ms,
             names: RankedMutex::default(),
+            user: RankedMutex::new(Arc::from(DEFAULT_USER)),
             active_ms: AtomicU64::new(new.now_ms),
             db: AtomicU8::new(0),
             protocol: AtomicU8::new(2),
@@ -196,6 +203,7 @@ impl Clients {
             watching: RankedMutex::default(),
             waiting: AtomicU8::new(NOT_WAITING),
             killed: AtomicBool::new(false),
+            inbox: OnceLock::new(),
             slot: RankedMutex::default(),
             wake: new.wake,
         });
@@ -258,6 +266,13 @@ impl ClientHandle {
             engine.stop_waiting_soon(self.id, command.waiting.places, wait);
         }
         self.wake.sweep();
+    }
+
+    /// Its user has changed: has its thread look at what it has subscribed to.
+    pub fn review_subscriptions(&self) {
+        if self.is_subscribed() {
+            self.wake.sweep();
+        }
     }
 
     /// Its command waits for keys.
@@ -389,7 +404,17 @@ impl ClientHandle {
 
     /// It has subscribed to something.
     pub fn is_subscribed(&self) -> bool {
-        self.subscriptions.iter().any(|count| count.load(Ordering::Relaxed) > 0)
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Monitor);
+        kinds.into_iter().any(|kind| self.subscribed(kind) > 0)
+    }
+
+    /// It monitors what others do.
+    pub fn is_monitor(&self) -> bool {
+        self.subscribed(Kind::Monitor) > 0
+    }
+
+    fn subscribed(&self, kind: Kind) -> u64 {
+        self.subscriptions[kind as usize].load(Ordering::Relaxed)
     }
 
     /// It came through the Unix socket.

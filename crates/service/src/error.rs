@@ -50,6 +50,10 @@ impl CommandError {
     pub const BUSY: CommandError = CommandError::fixed(
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
     );
+    /// What others are told while a function takes long.
+    pub const BUSY_FUNCTION: CommandError = CommandError::fixed(
+        "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
+    );
     /// SCRIPT KILL, when all that could be killed has changed something.
     pub const UNKILLABLE: CommandError = CommandError::fixed(
         "UNKILLABLE Sorry the script already executed write commands against the dataset. You can \

@@ -1,5 +1,6 @@
 //! What the server asks of the process that it runs in.
 
+use crate::peer::{Answered, PeerAnswers, PeerCall, PeerFailure};
 use basalt_config::Settings;
 use basalt_observe::histogram::Distribution;
 
@@ -30,6 +31,17 @@ pub trait Host: Send + Sync {
     /// What monitoring asks of the process and its journal. May read files.
     fn figures(&self) -> HostFigures {
         HostFigures::default()
+    }
+
+    /// Asks another server, from another thread; `answered` is called with what came of it.
+    fn ask_peer(&self, _: PeerCall, answered: Answered) {
+        let failure = Some(PeerFailure::Connecting);
+        answered(PeerAnswers { replies: Vec::new(), failure });
+    }
+
+    /// How long syncs of the journal took since the start, if there is one. Reads no files.
+    fn syncs(&self) -> Option<Distribution> {
+        None
     }
 
     /// What the process is and runs on.

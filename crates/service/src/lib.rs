@@ -10,24 +10,31 @@
 
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod announce;
 pub mod args;
+mod background_latency;
+mod client_line;
 pub mod clients;
 pub mod collection_target;
 pub mod draws;
 pub mod error;
+pub mod functions;
 pub mod hand_over;
 pub mod host;
 pub mod interpreter;
 pub mod limits;
 pub mod pauses;
+pub mod peer;
 pub mod prepared;
 pub mod push;
+pub mod read_tracking;
 pub mod reports;
 pub mod sampler;
 pub mod scripts;
 pub mod server;
 pub mod session;
+pub mod tracking;
 pub mod transaction;
 pub mod unusual;
 pub mod wait;

@@ -13,7 +13,7 @@ use basalt_engine::Gate;
 use basalt_pubsub::{Kind, Matched, Serial};
 use basalt_resp::{Output, Protocol, Reply, SHARED_BYTES_MIN, encode_request};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All subscriptions of the server.
 pub type PubSub = basalt_pubsub::PubSub<Push>;
@@ -25,11 +25,35 @@ pub type Delivery = basalt_pubsub::Delivery<Push>;
 /// An encoded message.
 #[derive(Debug)]
 pub struct Push {
-    /// All of it in RESP2, but for a payload that is kept apart.
-    head: Vec<u8>,
-    payload: Option<Arc<Vec<u8>>>,
+    content: Content,
     gate: Gate,
 }
+
+#[derive(Debug)]
+enum Content {
+    /// A message to a channel.
+    Message {
+        /// All of it in RESP2, but for a payload that is kept apart.
+        head: Vec<u8>,
+        payload: Option<Arc<Vec<u8>>>,
+    },
+    /// What clients do, for one that monitors: the same in both protocols.
+    Line(Vec<u8>),
+    /// Copies of keys are out of date.
+    Outdated {
+        /// The keys, an encoded array; `None` for all.
+        keys: Option<Vec<u8>>,
+        /// They are told to the client that gets the messages of the one that keeps them.
+        is_redirected: bool,
+        /// Set until the message is written.
+        until_written: Option<Arc<AtomicBool>>,
+    },
+    /// The client that was to hear of such copies has gone.
+    BrokenRedirection(u64),
+}
+
+/// The channel through which a client in RESP2 hears of another one's copies.
+const INVALIDATIONS: &[u8] = b"__redis__:invalidate";
 
 impl Push {
     /// A message that was published to a channel of a kind, for those who get it because of
@@ -44,34 +68,119 @@ impl Push {
         let words: &[&[u8]] = match (kind, matched) {
             (_, Matched::Pattern(pattern)) => &[b"pmessage", pattern, channel, payload],
             (Kind::ShardChannel, Matched::Channel) => &[b"smessage", channel, payload],
-            (Kind::Channel | Kind::Pattern, Matched::Channel) => &[b"message", channel, payload],
+            (_, Matched::Channel) => &[b"message", channel, payload],
         };
         let mut head = Vec::new();
         if payload.len() < SHARED_BYTES_MIN {
             encode_request(words, &mut head);
-            return Push { head, payload: None, gate };
+            return Push { content: Content::Message { head, payload: None }, gate };
         }
         encode_request(&words[..words.len() - 1], &mut head);
         // The count of elements, which is one digit, includes the payload.
         head[1] += 1;
-        Push { head, payload: Some(Arc::new(payload.to_vec())), gate }
+        let payload = Some(Arc::new(payload.to_vec()));
+        Push { content: Content::Message { head, payload }, gate }
+    }
+
+    /// Copies of these keys are out of date; of all keys if there is `None`.
+    pub(crate) fn outdated(keys: Option<&[&[u8]]>, is_redirected: bool, gate: Gate) -> Push {
+        let keys = keys.map(|keys| {
+            let mut encoded = Vec::new();
+            encode_request(keys, &mut encoded);
+            encoded
+        });
+        let content = Content::Outdated { keys, is_redirected, until_written: None };
+        Push { content, gate }
+    }
+
+    /// Has the message clear `flag` when it is written or thrown away.
+    pub(crate) fn ending(mut self, flag: &Arc<AtomicBool>) -> Push {
+        if let Content::Outdated { until_written, .. } = &mut self.content {
+            *until_written = Some(Arc::clone(flag));
+        }
+        self
+    }
+
+    /// The client of this number, which was to hear of copies that are out of date, has gone.
+    pub(crate) fn broken_redirection(client: u64, gate: Gate) -> Push {
+        Push { content: Content::BrokenRedirection(client), gate }
+    }
+
+    /// What a client that monitors is told. The line has no line ends.
+    pub fn line(line: &[u8]) -> Push {
+        let line = [b"+", line, b"\r\n"].concat();
+        Push { content: Content::Line(line), gate: Gate::default() }
     }
 
     /// Bytes of it, about.
     pub fn bytes(&self) -> usize {
-        self.head.len() + self.payload.as_ref().map_or(0, |payload| payload.len())
+        match &self.content {
+            Content::Message { head, payload } => {
+                head.len() + payload.as_ref().map_or(0, |payload| payload.len())
+            }
+            Content::Line(line) => line.len(),
+            Content::Outdated { keys, .. } => keys.as_ref().map_or(0, Vec::len),
+            Content::BrokenRedirection(_) => 0,
+        }
     }
 
     fn write(&self, reply: &mut Reply<'_>) {
-        match reply.protocol() {
-            Protocol::Resp2 => reply.raw(&self.head),
-            Protocol::Resp3 => {
-                reply.raw(b">");
-                reply.raw(&self.head[1..]);
+        match &self.content {
+            Content::Message { head, payload } => {
+                match reply.protocol() {
+                    Protocol::Resp2 => reply.raw(head),
+                    Protocol::Resp3 => {
+                        reply.raw(b">");
+                        reply.raw(&head[1..]);
+                    }
+                }
+                if let Some(payload) = payload {
+                    reply.bulk_shared(Arc::clone(payload));
+                }
             }
+            Content::Outdated { keys, .. } => {
+                match reply.protocol() {
+                    Protocol::Resp2 => {
+                        reply.array(3);
+                        reply.bulk(b"message");
+                        reply.bulk(INVALIDATIONS);
+                    }
+                    Protocol::Resp3 => {
+                        reply.push(2);
+                        reply.bulk(b"invalidate");
+                    }
+                }
+                match keys {
+                    Some(keys) => reply.raw(keys),
+                    None => reply.null(),
+                }
+            }
+            Content::BrokenRedirection(client) => {
+                reply.push(2);
+                reply.bulk(b"tracking-redir-broken");
+                reply.integer(*client as i64);
+            }
+            Content::Line(line) => reply.raw(line),
         }
-        if let Some(payload) = &self.payload {
-            reply.bulk_shared(Arc::clone(payload));
+    }
+
+    /// Whether a client can be told this: only in RESP3, or if it has another client's messages and
+    /// has subscribed.
+    fn is_for(&self, session: &Session) -> bool {
+        match &self.content {
+            Content::Message { .. } | Content::Line(_) => false,
+            _ if session.client.front.is_some() => false,
+            _ if session.protocol == Protocol::Resp3 => true,
+            Content::Outdated { is_redirected, .. } => *is_redirected && session.is_subscribed(),
+            Content::BrokenRedirection(_) => false,
+        }
+    }
+}
+
+impl Drop for Push {
+    fn drop(&mut self) {
+        if let Content::Outdated { until_written: Some(flag), .. } = &self.content {
+            flag.store(false, Ordering::Release);
         }
     }
 }
@@ -89,6 +198,9 @@ impl Session {
     /// Writes a message to the session's output if it is for a subscription that it has.
     #[inline]
     pub fn receive(&mut self, delivery: &Delivery, serial: Serial, out: &mut Output) -> Receipt {
+        if delivery.kind == Kind::Direct {
+            return self.receive_directly(delivery, serial, out);
+        }
         let held = self.subscriptions.as_ref();
         if !held.is_some_and(|held| held.holds(delivery.kind, &delivery.name, serial)) {
             return Receipt::TooLate;
@@ -100,7 +212,36 @@ impl Session {
         Receipt::Written
     }
 
-    /// Whether it has subscribed to anything.
+    /// Writes a message that is for this session, if it can be told.
+    #[cold]
+    fn receive_directly(
+        &mut self,
+        delivery: &Delivery,
+        serial: Serial,
+        out: &mut Output,
+    ) -> Receipt {
+        if serial != Serial::of_subscriber(self.client.id) {
+            return Receipt::TooLate;
+        }
+        if let Content::Outdated { until_written: Some(flag), .. } = &delivery.body.content {
+            // Before it is written: what comes up from here on is told once more.
+            flag.store(false, Ordering::Release);
+        }
+        if !delivery.body.is_for(self) {
+            return Receipt::TooLate;
+        }
+        self.gate.merge(&delivery.body.gate);
+        delivery.body.write(&mut Reply::new(out, self.protocol));
+        Receipt::Written
+    }
+
+    /// Whether it has subscribed to channels or patterns.
+    #[inline]
+    pub fn has_channels(&self) -> bool {
+        self.subscriptions.as_ref().is_some_and(|held| held.has_channels())
+    }
+
+    /// Whether it gets messages: it has subscribed to something, or monitors.
     #[inline]
     pub fn is_subscribed(&self) -> bool {
         self.subscriptions.is_some()

@@ -1,4 +1,4 @@
-//! The scripts of a server: those that are known, and those that take long.
+//! The scripts of a server: those that are known, and those that take long, as functions may, too.
 //!
 //! A script runs to its end on its thread, with its partitions locked. Nothing is shared with other
 //! threads as long as it is quick. Once it has taken longer than `busy-reply-threshold`, its own
@@ -7,6 +7,7 @@
 //! `script-time-max` it is ended.
 
 use crate::error::CommandError;
+use crate::functions::Functions;
 use crate::unusual::{Reason, Unusual};
 use basalt_change::place::PartitionId;
 use basalt_engine::PartitionSet;
@@ -25,10 +26,13 @@ const KILLED: &str = "ERR Script killed by user with SCRIPT KILL...";
 const SHUT_DOWN: &str = "ERR Script ended because the server is shutting down";
 const OUT_OF_TIME: &str = "ERR Script ended because it ran for longer than 'script-time-max'";
 
-/// See the head of this file.
+/// See the head of this file. Clones are the same service.
+#[derive(Clone)]
 pub struct ScriptService {
     /// The scripts that are known.
-    pub known: Scripts,
+    pub known: Arc<Scripts>,
+    /// The libraries of functions.
+    pub functions: Arc<Functions>,
     pub(crate) env: Env,
     busy: Arc<Busy>,
 }
@@ -58,11 +62,35 @@ impl Attendant for Nobody {
 /// What has become known of one.
 #[derive(Debug)]
 struct BusyScript {
+    kind: RunKind,
     /// The partitions that it holds.
     partitions: PartitionSet,
     /// It has changed something: it cannot be killed.
     has_effects: AtomicBool,
     killed: AtomicBool,
+    /// What was called; of functions, once they are busy.
+    call: OnceLock<BusyCall>,
+}
+
+/// What runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunKind {
+    /// A script.
+    Script,
+    /// A function.
+    Function,
+}
+
+/// A function that takes long.
+#[derive(Clone, Debug)]
+pub struct BusyCall {
+    /// Its name.
+    pub name: String,
+    /// The words of the call.
+    pub words: Vec<Vec<u8>>,
+    started: Instant,
+    /// For how long it has been running.
+    pub time: Duration,
 }
 
 /// A script that runs, as its own thread sees it.
@@ -96,15 +124,23 @@ impl ScriptService {
             running: RankedMutex::default(),
             shutting_down: AtomicBool::new(false),
         };
-        ScriptService { known: Scripts::default(), env, busy: Arc::new(busy) }
+        let (known, functions) = (Arc::default(), Arc::default());
+        ScriptService { known, functions, env, busy: Arc::new(busy) }
     }
 
-    /// A script begins that holds these partitions.
-    pub fn begin(&self, partitions: PartitionSet, times: ScriptTimes) -> Arc<Running> {
+    /// A script or a function begins that holds these partitions.
+    pub fn begin(
+        &self,
+        kind: RunKind,
+        partitions: PartitionSet,
+        times: ScriptTimes,
+    ) -> Arc<Running> {
         let run = BusyScript {
+            kind,
             partitions,
             has_effects: AtomicBool::new(false),
             killed: AtomicBool::new(false),
+            call: OnceLock::new(),
         };
         Arc::new(Running {
             run: Arc::new(run),
@@ -116,6 +152,10 @@ impl ScriptService {
             ended_after: times.ended_after,
             entered: OnceLock::new(),
         })
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.busy.shutting_down.load(Ordering::Relaxed)
     }
 
     /// The server ends: scripts that have changed nothing end, too, and others may end by
@@ -135,25 +175,82 @@ impl ScriptService {
         running.iter().any(|run| partitions.iter().any(|&id| run.partitions.contains(id)))
     }
 
-    /// Has the busy scripts end that have changed nothing (SCRIPT KILL).
+    /// What others are told while scripts or functions take long.
+    pub fn busy_error(&self) -> CommandError {
+        let running = self.busy.running.lock();
+        match running.iter().all(|run| run.kind == RunKind::Function) && !running.is_empty() {
+            true => CommandError::BUSY_FUNCTION,
+            false => CommandError::BUSY,
+        }
+    }
+
+    /// Has the busy scripts end that have changed nothing (SCRIPT KILL), or the functions (FUNCTION
+    /// KILL).
     ///
     /// # Errors
-    /// There is none.
-    pub fn kill(&self) -> Result<(), CommandError> {
+    /// There is none of the kind.
+    pub fn kill(&self, kind: RunKind) -> Result<(), CommandError> {
         let running = self.busy.running.lock();
-        if running.is_empty() {
+        let Some(other) = running.first() else {
             return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
+        };
+        let of_kind: Vec<_> = running.iter().filter(|run| run.kind == kind).collect();
+        if of_kind.is_empty() {
+            return Err(other.kind.busy_error());
         }
         let mut killed = false;
-        for run in running.iter().filter(|run| !run.has_effects.load(Ordering::Relaxed)) {
+        for run in of_kind.iter().filter(|run| !run.has_effects.load(Ordering::Relaxed)) {
             run.killed.store(true, Ordering::Relaxed);
             killed = true;
         }
         if killed { Ok(()) } else { Err(CommandError::UNKILLABLE) }
     }
+
+    /// The function that takes long, if one does.
+    ///
+    /// # Errors
+    /// A script does.
+    pub fn busy_function(&self) -> Result<Option<BusyCall>, CommandError> {
+        let running = self.busy.running.lock();
+        let functions = running.iter().filter(|run| run.kind == RunKind::Function);
+        let call = functions.filter_map(|run| run.call.get()).next();
+        match (call, running.first()) {
+            (Some(call), _) => {
+                Ok(Some(BusyCall { time: self.env.clock.since(call.started), ..call.clone() }))
+            }
+            (None, Some(run)) if run.kind == RunKind::Script => Err(CommandError::BUSY),
+            (None, _) => Ok(None),
+        }
+    }
+}
+
+impl RunKind {
+    fn busy_error(self) -> CommandError {
+        match self {
+            RunKind::Script => CommandError::BUSY,
+            RunKind::Function => CommandError::BUSY_FUNCTION,
+        }
+    }
 }
 
 impl Running {
+    /// Whether others know of it by now, but not what it is.
+    pub fn is_to_be_described(&self) -> bool {
+        self.entered.get().is_some() && self.run.call.get().is_none()
+    }
+
+    /// Says what it is: the name of the function, and the words of the call.
+    pub fn describe(&self, name: String, words: Vec<Vec<u8>>) {
+        let (started, time) = (self.started, Duration::ZERO);
+        // Once is enough.
+        let _ = self.run.call.set(BusyCall { name, words, started, time });
+    }
+
+    /// Whether others know that it takes long.
+    pub fn is_busy(&self) -> bool {
+        self.entered.get().is_some()
+    }
+
     /// It has changed something, or told somebody something.
     pub fn has_effects(&self) {
         // Relaxed: a kill that misses it ends the script with a part of its work done, as an error
@@ -202,13 +299,18 @@ impl Overseer for Running {
     }
 
     fn log(&self, level: Level, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
-        match level {
-            Level::Debug => tracing::trace!("{text}"),
-            Level::Verbose => tracing::debug!("{text}"),
-            Level::Notice => tracing::info!("{text}"),
-            Level::Warning => tracing::warn!("{text}"),
-        }
+        log(level, text);
+    }
+}
+
+/// `redis.log`
+pub(crate) fn log(level: Level, text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    match level {
+        Level::Debug => tracing::trace!("{text}"),
+        Level::Verbose => tracing::debug!("{text}"),
+        Level::Notice => tracing::info!("{text}"),
+        Level::Warning => tracing::warn!("{text}"),
     }
 }
 
@@ -228,7 +330,7 @@ mod tests {
         let mut partitions = PartitionSet::EMPTY;
         partitions.insert(PartitionId::new(partition).unwrap());
         let times = ScriptTimes { busy_after: Duration::ZERO, ended_after: None };
-        service.begin(partitions, times)
+        service.begin(RunKind::Script, partitions, times)
     }
 
     #[test]
@@ -236,20 +338,20 @@ mod tests {
         let service = ScriptService::new(Env::system(), Arc::default());
         let not_busy = CommandError::fixed("NOTBUSY No scripts in execution right now.");
         let (one, other) = (begin(&service, 1), begin(&service, 2));
-        assert_eq!(service.kill(), Err(not_busy.clone()));
+        assert_eq!(service.kill(RunKind::Script), Err(not_busy.clone()));
         assert!(!service.any_is_busy());
         assert_eq!((one.look(), other.look()), (Look::GoOn, Look::GoOn));
         assert!(service.any_is_busy());
         let second = [PartitionId::new(2).unwrap()];
         assert!(service.holds_one_of(&second));
         one.has_effects();
-        assert_eq!(service.kill(), Ok(()));
+        assert_eq!(service.kill(RunKind::Script), Ok(()));
         assert_eq!((one.look(), other.look()), (Look::GoOn, Look::End(KILLED)));
         drop(other);
         assert!(!service.holds_one_of(&second));
-        assert_eq!(service.kill(), Err(CommandError::UNKILLABLE));
+        assert_eq!(service.kill(RunKind::Script), Err(CommandError::UNKILLABLE));
         drop(one);
-        assert_eq!(service.kill(), Err(not_busy));
+        assert_eq!(service.kill(RunKind::Script), Err(not_busy));
         assert!(!service.any_is_busy());
     }
 
@@ -257,7 +359,7 @@ mod tests {
     fn a_script_that_has_had_its_time_is_ended() {
         let service = ScriptService::new(Env::system(), Arc::default());
         let times = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
-        let running = service.begin(PartitionSet::ALL, times);
+        let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));
     }
 }

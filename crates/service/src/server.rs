@@ -1,6 +1,8 @@
 //! What all connections share.
 
+use crate::access::Access;
 use crate::announce::Announcer;
+use crate::background_latency::BackgroundLatency;
 use crate::clients::Clients;
 use crate::error::CommandError;
 pub use crate::host::{Host, HostCpu, HostFigures, HostIdentity, HostMemory, Shutdown};
@@ -9,6 +11,8 @@ use crate::push::PubSub;
 use crate::reports::Reports;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
+use crate::session::Session;
+use crate::tracking::Trackers;
 use crate::unusual::Unusual;
 use crate::web_guard::WebGuard;
 use basalt_change::place::ShardId;
@@ -16,6 +20,7 @@ use basalt_config::{Config, Settings};
 use basalt_engine::{Engine, LockWait, Refusal};
 use basalt_env::{Env, Instant, Random};
 use basalt_observe::counters::ThreadCounters;
+use basalt_observe::latency::LatencyMonitor;
 use basalt_observe::slow_log::SlowLog;
 use basalt_spec::CommandTable;
 use std::sync::Arc;
@@ -46,6 +51,8 @@ pub struct Server {
     pub config: Arc<Config>,
     /// Names and specs of the commands.
     pub table: Arc<CommandTable>,
+    /// The users, and what was denied to them.
+    pub access: Access,
     /// The connected clients.
     pub clients: Clients,
     /// Whether commands have to be looked at more closely.
@@ -54,12 +61,16 @@ pub struct Server {
     pub pauses: Pauses,
     /// All subscriptions.
     pub pubsub: Arc<PubSub>,
+    /// The clients that keep copies of keys.
+    pub trackers: Arc<Trackers>,
     /// The scripts.
     pub scripts: ScriptService,
     /// Tells of clients that speak HTTP.
     pub web_guard: WebGuard,
     /// The latest slow commands.
     pub slow_log: SlowLog,
+    /// What took long, by event.
+    pub latency: LatencyMonitor,
     /// One set of counters a network thread.
     pub counters: Vec<Arc<ThreadCounters>>,
     /// … and of the workers that stand in for theirs.
@@ -78,6 +89,8 @@ pub struct Server {
     pub refused_connections: AtomicU64,
     /// Connections that were closed because of `http-allow`.
     pub barred_connections: AtomicU64,
+    /// Connections whose TLS handshake failed, or took too long.
+    pub failed_handshakes: AtomicU64,
     /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
     pub memory_bytes_used: AtomicU64,
     /// Bytes in pages when that was sampled.
@@ -88,6 +101,8 @@ pub struct Server {
     pub memory_bytes_peak: AtomicU64,
     /// Rates, and figures that are too slow to ask for on a network thread.
     pub sampler: Sampler,
+    /// Durations of background work that the latency monitor has seen.
+    background: BackgroundLatency,
     /// Reports for monitoring systems.
     pub reports: Arc<Reports>,
     /// Clients to which what happens is sent without being asked for each time.
@@ -117,25 +132,32 @@ impl Server {
         let mut random = Random::new(env.entropy.seed());
         let run_id = (0..5).map(|_| format!("{:08x}", random.next_u64() as u32)).collect();
         let pubsub = Arc::new(PubSub::new(env.entropy.seed()));
-        let announcer = Announcer::new(Arc::clone(&config), Arc::clone(&pubsub));
+        let trackers = Arc::<Trackers>::default();
+        let announcer =
+            Announcer::new(Arc::clone(&config), Arc::clone(&pubsub), Arc::clone(&trackers));
         engine.announce_events_to(Box::new(announcer));
         engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
         let count = table.all().len();
         let stand_in_counters =
             counters.iter().map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let unusual = Arc::<Unusual>::default();
+        let scripts = ScriptService::new(env.clone(), Arc::clone(&unusual));
+        scripts.restore_libraries(&engine, &config.settings());
         Server {
             engine,
             env: env.clone(),
+            access: Access::new(Arc::clone(&table), &config.settings()),
             config,
             table,
             clients: Clients::default(),
             pauses: Pauses::new(Arc::clone(&env.clock), Arc::clone(&unusual)),
             pubsub,
-            scripts: ScriptService::new(env.clone(), Arc::clone(&unusual)),
+            trackers,
+            scripts,
             unusual,
             web_guard: WebGuard::default(),
             slow_log: SlowLog::default(),
+            latency: LatencyMonitor::default(),
             counters,
             stand_in_counters,
             host,
@@ -148,11 +170,19 @@ impl Server {
             memory_bytes_logged: AtomicU64::new(0),
             memory_bytes_peak: AtomicU64::new(0),
             sampler: Sampler::default(),
+            background: BackgroundLatency::default(),
             reports: Arc::default(),
             feeds: OpenFeeds::default(),
             refused_connections: AtomicU64::new(0),
             barred_connections: AtomicU64::new(0),
+            failed_handshakes: AtomicU64::new(0),
         }
+    }
+
+    /// A connection has gone: nobody sees it any more, and nothing is told to it.
+    pub fn part_with(&self, session: &mut Session, wait: LockWait) {
+        self.clients.remove(session.client.id);
+        self.trackers.stop(&self.engine, session, wait);
     }
 
     /// The counters of all workers.
@@ -228,6 +258,9 @@ impl Server {
                 self.sampler.note_census(census);
             }
         }
+        if settings.server.latency_threshold_ms != 0 {
+            self.background.observe(self, settings.server.latency_threshold_ms);
+        }
         self.reports.give_up(self.env.clock.now());
         let totals = Totals {
             commands: self.sum(|counters| counters.commands.value()),
@@ -247,9 +280,11 @@ impl Server {
     /// Sets what INFO counts to zero (`CONFIG RESETSTAT`).
     pub fn reset_statistics(&self) {
         self.all_counters().for_each(|counters| counters.reset());
+        self.access.reset_denials();
         self.rejected_connections.store(0, Ordering::Relaxed);
         self.refused_connections.store(0, Ordering::Relaxed);
         self.barred_connections.store(0, Ordering::Relaxed);
+        self.failed_handshakes.store(0, Ordering::Relaxed);
         let used = self.memory_bytes_used.load(Ordering::Relaxed);
         self.memory_bytes_peak.store(used, Ordering::Relaxed);
         self.engine.reset_expired_keys();

@@ -1,11 +1,16 @@
 //! HOT PATH
 //! The state of one connection that commands see and change.
 
+use crate::access::{Access, Rights};
 use crate::clients::{ClientHandle, Unblocking};
 use crate::error::CommandError;
 use crate::hand_over::Served;
+use crate::peer::Errand;
 use crate::prepared::Prepared;
+use crate::read_tracking::ReadTracking;
 use crate::transaction::Queue;
+use crate::unusual::Reason;
+use crate::wait::Wait;
 use basalt_config::Settings;
 use basalt_engine::{
     Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
@@ -26,8 +31,10 @@ pub struct Session {
     pub db: u8,
     /// The protocol that it speaks.
     pub protocol: Protocol,
-    /// It has proved who it is, or did not have to when it connected.
-    pub authenticated: bool,
+    /// Who its client is, and what it may do.
+    pub rights: Rights,
+    /// The common name in the certificate that it has shown, which has been verified.
+    pub certificate_name: Option<Box<str>>,
     /// Whether its reads count as uses of keys.
     pub touch: Touch,
     /// What becomes of its replies.
@@ -46,6 +53,10 @@ pub struct Session {
     pub transaction: Option<Box<Queue>>,
     /// The keys that it watches.
     pub watching: Option<Box<Watching>>,
+    /// It keeps copies of keys.
+    pub is_tracked: bool,
+    /// How the keys that it reads are tracked, if they are.
+    pub read_tracking: Option<ReadTracking>,
     /// Its command waits, and is where other threads find it
     /// ([`Session::take_command_back`]).
     pub is_parked: bool,
@@ -53,6 +64,12 @@ pub struct Session {
     pub waiting: Option<Box<KeyWait>>,
     /// How long a command may wait for its keys, whatever it asks for.
     pub key_wait_max: Option<Duration>,
+    /// What another server is asked for its command.
+    pub errand: Option<Arc<Errand>>,
+    /// Clients that monitor have been told of its running command.
+    pub has_told_monitors: bool,
+    /// It monitors, which has every command looked at more closely.
+    pub monitoring: Option<Reason>,
     /// Its script waits and will begin again: where its random numbers stood when it began first.
     pub script_random: Option<RandomState>,
 }
@@ -66,6 +83,8 @@ pub struct KeyWait {
     pub deadline: Option<Instant>,
     /// Where it reads streams from.
     pub behind: Behind,
+    /// What is to be on disk before it runs again.
+    pub on_disk: Gate,
 }
 
 /// A command that waits, and all that running it takes.
@@ -76,9 +95,11 @@ pub struct ParkedCommand {
     prepared: Prepared,
     db: u8,
     protocol: Protocol,
-    authenticated: bool,
+    rights: Rights,
     touch: Touch,
     durability: Durability,
+    /// The keys that it reads are tracked.
+    pub tracks_reads: bool,
     /// Where it waits, and how long.
     pub waiting: Box<KeyWait>,
 }
@@ -104,7 +125,7 @@ pub enum Flow {
     /// Sends what is there, then closes the connection.
     Close,
     /// Parks the connection.
-    Wait(crate::wait::Wait),
+    Wait(Wait),
     /// Runs the command again at once, apart from its batch: it takes long, and has changed
     /// nothing.
     RunApart,
@@ -115,26 +136,39 @@ pub type SessionResult = Result<Flow, CommandError>;
 
 impl Session {
     /// A new connection.
-    pub fn new(client: Arc<ClientHandle>, authenticated: bool) -> Session {
+    pub fn new(client: Arc<ClientHandle>, rights: Rights) -> Session {
         Session {
             client,
             db: 0,
             protocol: Protocol::Resp2,
-            authenticated,
+            rights,
+            certificate_name: None,
             touch: Touch::Yes,
             replies: Replies::On,
             insists: false,
             gate: Gate::default(),
             transaction: None,
             watching: None,
+            is_tracked: false,
+            read_tracking: None,
             is_parked: false,
             waiting: None,
             key_wait_max: None,
+            errand: None,
+            has_told_monitors: false,
+            monitoring: None,
             script_random: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,
             subscriptions: None,
         }
+    }
+
+    /// Messages for it are sent there.
+    pub fn receive_at(&mut self, address: Address) {
+        self.address = address;
+        // It is said once, when the client connects.
+        let _ = self.client.inbox.set(address);
     }
 
     /// Whether its command has waited.
@@ -151,6 +185,32 @@ impl Session {
         let is_over = waiting.deadline.is_some_and(|deadline| deadline <= clock.now());
         let is_unblocked = self.client.unblocking() == Some(Unblocking::AsTimedOut);
         if is_over || is_unblocked { Attempt::Last } else { Attempt::Again }
+    }
+
+    /// Has its command, which is one on the server, run again when `on_disk` is open, and at the
+    /// latest when this time is over, counted from its first run on; `None` is for ever. With a
+    /// gate that is open it waits for the time alone.
+    pub fn stand_by(&mut self, clock: &dyn Clock, time: Option<Duration>, on_disk: Gate) -> Wait {
+        let now = clock.now();
+        let client = &self.client;
+        let time = time.into_iter().chain(self.key_wait_max).min();
+        let waiting = self.waiting.get_or_insert_with(|| {
+            client.begin_waiting();
+            let deadline = time.and_then(|time| now.checked_add(time));
+            Box::new(KeyWait { places: Vec::new(), deadline, behind: None, on_disk })
+        });
+        let left = waiting.deadline.map(|deadline| deadline.saturating_duration_since(now));
+        match waiting.on_disk.is_open() {
+            true => Wait::Ready(left),
+            false => Wait::Disk(waiting.on_disk.clone(), left),
+        }
+    }
+
+    /// Its command has stood by for long enough.
+    pub fn end_standing_by(&mut self) {
+        if self.waiting.take().is_some() {
+            self.client.end_waiting();
+        }
     }
 
     /// Before its command runs again: takes it from where other threads find it. False if another
@@ -263,10 +323,48 @@ impl Session {
         self.client.protocol.store(version, Ordering::Relaxed);
     }
 
-    /// Whether it may run commands that need authentication, if a password is configured at all.
+    /// Whether the keys that its command reads are tracked.
     #[inline]
-    pub fn is_admitted(&self, settings: &Settings) -> bool {
-        self.authenticated || settings.clients.password.is_none()
+    pub fn tracks_reads(&self) -> bool {
+        self.read_tracking.is_some_and(|tracking| tracking.is_on())
+    }
+
+    /// From here on its client is another user, or is so again.
+    pub fn log_in(&mut self, rights: Rights) {
+        self.client.show_user(rights.user());
+        self.rights = rights;
+    }
+
+    /// Keeps the common name in the certificate that the client has shown, and lets it in as the
+    /// user of that name, if the options say so and there is one that may log in.
+    pub fn take_certificate(
+        &mut self,
+        name: Option<Box<str>>,
+        settings: &Settings,
+        access: &Access,
+    ) {
+        if settings.tls.names_are_users
+            && let Some(rights) = name.as_deref().and_then(|name| access.rights_by_name(name))
+        {
+            self.log_in(rights);
+        }
+        self.certificate_name = name;
+    }
+
+    /// Has its rights be those of now.
+    #[inline]
+    pub fn renew_rights(&mut self, access: &Access) {
+        if !self.rights.is_of(access.version()) {
+            self.rights.renew(access);
+        }
+    }
+
+    /// Whether it has subscribed to something that its user may no longer use. Asked again and
+    /// again, it costs a comparison.
+    #[inline]
+    pub fn has_lost_channels(&mut self, access: &Access) -> bool {
+        let held = self.subscriptions.as_deref();
+        held.is_some_and(|held| self.rights.have_lost(held, access))
     }
 }
 
@@ -283,23 +381,29 @@ impl ParkedCommand {
             words.push(Arg { start: bytes.len(), len: word.len() });
             bytes.extend_from_slice(word);
         }
-        let Session { db, protocol, authenticated, touch, .. } = *session;
+        let Session { db, protocol, touch, .. } = *session;
         ParkedCommand {
             bytes,
             words,
             prepared,
             db,
             protocol,
-            authenticated,
+            rights: session.rights.clone(),
             touch,
             durability: session.gate.durability(),
+            tracks_reads: session.tracks_reads(),
             waiting,
         }
     }
 
+    /// What is known of the request.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
     /// The client as the command sees it, for a thread that is not the client's; and the request.
     pub fn unpack(self, client: &Arc<ClientHandle>) -> (Session, OwnedRequest) {
-        let mut session = Session::new(Arc::clone(client), self.authenticated);
+        let mut session = Session::new(Arc::clone(client), self.rights);
         session.db = self.db;
         session.protocol = self.protocol;
         session.touch = self.touch;

@@ -2,9 +2,10 @@
 //! thread goes on with others.
 
 use crate::error::CommandError;
+use crate::peer::Errand;
 use crate::reports::Reports;
 use basalt_change::place::{PartitionId, ShardSet};
-use basalt_engine::{Engine, Held, Missing, Unready, WalkEnd, WarmUp};
+use basalt_engine::{Engine, Gate, Held, Missing, Unready, WalkEnd, WarmUp};
 use basalt_observe::exposition::Form;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,10 @@ pub enum Wait {
     /// That a key has something, this long at most; then the command runs again. A client that
     /// waits for it is in the queues of the keys already.
     Ready(Option<Duration>),
+    /// That changes are on disk, this long at most; then the command runs again.
+    Disk(Gate, Option<Duration>),
+    /// Another server's answers; then the command runs again.
+    Peer(Arc<Errand>),
     /// The end of a pause, this long at most; then the command runs again.
     Pause(Duration),
 }
@@ -60,7 +65,9 @@ impl Wait {
             | Wait::Held
             | Wait::Subscribers
             | Wait::Report(..)
+            | Wait::Peer(_)
             | Wait::Ready(_)
+            | Wait::Disk(..)
             | Wait::Pause(_) => Afterwards::RunAgain,
             Wait::Checkpoint | Wait::Reload(_) | Wait::Sleep(_) => Afterwards::Reply,
         }
@@ -75,6 +82,7 @@ impl Wait {
             Wait::Partitions(partitions) => {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }
+            Wait::Peer(errand) => errand.when_finished(done),
             Wait::Report(reports, form) => reports.ask(form, engine.env().clock.now(), done),
             Wait::Checkpoint => engine.request_checkpoint(Box::new(|result| {
                 done(result.map_err(CommandError::because));
@@ -85,6 +93,7 @@ impl Wait {
             | Wait::Subscribers
             | Wait::Sleep(_)
             | Wait::Ready(_)
+            | Wait::Disk(..)
             | Wait::Pause(_) => return Some(done),
         }
         None

@@ -39,6 +39,8 @@ pub struct CommandSpec {
     pub keys: &'static [KeyUse],
     /// What a call does to its key, if that depends on its options ([`KeyUse::varying`]).
     pub key_flags: Option<KeyFlagsOf>,
+    /// Which of its words are channels that a user needs rights for.
+    pub channels: ChannelUse,
     /// ACL categories in place of the group's; those that flags imply are added in any case.
     pub acl: Option<Categories>,
     /// Whether it is a container of subcommands, whose specs have names of the form `name|sub`.
@@ -77,6 +79,7 @@ impl CommandSpec {
         flags: Flags::NONE,
         keys: &[],
         key_flags: None,
+        channels: ChannelUse::None,
         acl: None,
         subcommands: Subcommands::None,
         arity: None,
@@ -95,6 +98,19 @@ impl CommandSpec {
     pub fn container_and_name(&self) -> Option<(&'static str, &'static str)> {
         self.name.split_once('|')
     }
+}
+
+/// Which words of a command are channels that it publishes or subscribes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelUse {
+    /// None.
+    None,
+    /// Its first argument.
+    First,
+    /// All arguments.
+    All,
+    /// All arguments, and they are patterns.
+    AllPatterns,
 }
 
 /// Whether a command has subcommands.

@@ -24,7 +24,9 @@ mod table;
 
 pub use argument::{Argument, Kind, Override, Presence, Repeat, around, at};
 pub use category::{Categories, Category};
-pub use command_spec::{Audience, CommandSpec, Deprecated, Group, KeyFlagsOf, Subcommands};
+pub use command_spec::{
+    Audience, ChannelUse, CommandSpec, Deprecated, Group, KeyFlagsOf, Subcommands,
+};
 pub use document::Node;
 pub use flags::{Flag, Flags};
 pub use keys::{

@@ -1,5 +1,5 @@
-//! A blocking connection, over TCP or a Unix socket: one request, one reply, or raw bytes where a
-//! test wants to misbehave.
+//! A blocking connection, over TCP, a Unix socket or TLS: one request, one reply, or raw bytes
+//! where a test wants to misbehave.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::stall::LastSent;
 use basalt_resp::{Value, decode, encode_request};
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 /// How long a test waits for one reply before it fails: far longer than any reply should take, even
 /// on a loaded machine.
@@ -42,6 +43,21 @@ impl Connection {
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
         stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
         Ok(Connection::of(Stream::Unix(stream)))
+    }
+
+    /// Connects, and shakes hands as this client.
+    pub fn open_tls(address: SocketAddr, client: &Arc<ClientConfig>) -> io::Result<Connection> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+        stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
+        let name = address.ip().into();
+        let client = ClientConnection::new(Arc::clone(client), name).map_err(io::Error::other)?;
+        let mut stream = StreamOwned::new(client, stream);
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock)?;
+        }
+        Ok(Connection::of(Stream::Tls(Box::new(stream))))
     }
 
     fn of(stream: Stream) -> Connection {
@@ -129,6 +145,7 @@ impl Connection {
         match &self.stream {
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
             Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Tls(stream) => stream.sock.shutdown(Shutdown::Write),
         }
     }
 
@@ -137,6 +154,8 @@ impl Connection {
         match &self.stream {
             Stream::Tcp(stream) => stream.try_clone().map(Stream::Tcp),
             Stream::Unix(stream) => stream.try_clone().map(Stream::Unix),
+            // Both directions share one state.
+            Stream::Tls(_) => Err(ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -145,6 +164,7 @@ impl Connection {
 enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Read for Stream {
@@ -152,6 +172,7 @@ impl Read for Stream {
         match self {
             Stream::Tcp(stream) => stream.read(buffer),
             Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tls(stream) => stream.read(buffer),
         }
     }
 }
@@ -161,6 +182,12 @@ impl Write for Stream {
         match self {
             Stream::Tcp(stream) => stream.write(bytes),
             Stream::Unix(stream) => stream.write(bytes),
+            // What is written is sent, or `write_all` would leave it in the client.
+            Stream::Tls(stream) => {
+                let count = stream.write(bytes)?;
+                stream.flush()?;
+                Ok(count)
+            }
         }
     }
 

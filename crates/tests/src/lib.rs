@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod authority;
 pub mod client;
 pub mod compat;
 pub mod crash;

@@ -1,7 +1,7 @@
 //! Starts servers for tests: on a free port, in a folder of their own, with their log kept and
 //! checked.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::authority::Authority;
 use crate::client::Connection;
 use crate::stall::{LastSent, Watchdog};
 use basalt_resp::Value;
@@ -52,6 +53,7 @@ pub struct Launch {
 enum Door {
     Tcp,
     Unix,
+    Tls,
 }
 
 impl Launch {
@@ -110,6 +112,13 @@ impl Launch {
     /// Listens on a Unix socket, too, and has [`Server::connect`] use it.
     pub fn unix(mut self) -> Launch {
         self.door = Door::Unix;
+        self
+    }
+
+    /// Listens for TLS, too, by a certificate of an authority of its own, and has
+    /// [`Server::connect`] use it. Clients need no certificate unless an option says so.
+    pub fn tls(mut self) -> Launch {
+        self.door = Door::Tls;
         self
     }
 
@@ -183,9 +192,11 @@ impl Launch {
         let log = File::options().create(true).append(true).open(&log_path)?;
         let log_start = log.metadata()?.len();
         let socket = dir.join("socket");
-        let door = match self.door {
-            Door::Tcp => vec![],
-            Door::Unix => vec![OsStr::new("--unixsocket"), socket.as_os_str()],
+        let tls = if self.door == Door::Tls { Some(Tls::new(self.host)?) } else { None };
+        let door: Vec<OsString> = match &tls {
+            Some(tls) => tls.options(),
+            None if self.door == Door::Unix => vec!["--unixsocket".into(), (&socket).into()],
+            None => vec![],
         };
         let mut command = match self.address_space_max {
             None => Command::new(program(self.kind)),
@@ -218,6 +229,7 @@ impl Launch {
             address,
             http_address: http_port.map(|port| SocketAddr::from((self.host, port))),
             socket,
+            tls,
             log_path,
             log_start,
             allowed,
@@ -226,6 +238,37 @@ impl Launch {
             sent: Arc::default(),
             _own_dir: own_dir,
         })
+    }
+}
+
+/// TLS of a server.
+#[derive(Debug)]
+struct Tls {
+    address: SocketAddr,
+    authority: Authority,
+}
+
+impl Tls {
+    fn new(host: Ipv4Addr) -> io::Result<Tls> {
+        let authority = Authority::new()?;
+        authority.identity("server")?;
+        Ok(Tls { address: SocketAddr::from((host, free_port()?)), authority })
+    }
+
+    fn options(&self) -> Vec<OsString> {
+        let file = |name| self.authority.path(name).into_os_string();
+        vec![
+            "--tls-port".into(),
+            self.address.port().to_string().into(),
+            "--tls-cert-file".into(),
+            file("server.crt"),
+            "--tls-key-file".into(),
+            file("server.key"),
+            "--tls-ca-cert-file".into(),
+            file("ca.crt"),
+            "--tls-auth-clients".into(),
+            "no".into(),
+        ]
     }
 }
 
@@ -247,6 +290,8 @@ pub struct Server {
     http_address: Option<SocketAddr>,
     /// The Unix socket, if connections go through it.
     socket: Option<PathBuf>,
+    /// Where it speaks TLS, if connections go through that.
+    tls: Option<Tls>,
     log_path: PathBuf,
     /// Where this run's part of the log begins: a restart appends.
     log_start: u64,
@@ -284,6 +329,22 @@ impl Server {
         self.http_address
     }
 
+    /// Where it speaks TLS.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn tls_address(&self) -> SocketAddr {
+        self.tls.as_ref().expect("Launch::tls was asked for").address
+    }
+
+    /// The authority that has signed its certificate.
+    ///
+    /// # Panics
+    /// If it speaks no TLS.
+    pub fn authority(&self) -> &Authority {
+        &self.tls.as_ref().expect("Launch::tls was asked for").authority
+    }
+
     /// Whether the program is redis-server, whatever kind was asked for.
     pub fn is_redis(&self) -> bool {
         self.is_redis
@@ -291,9 +352,10 @@ impl Server {
 
     /// A new connection.
     pub fn connect(&self) -> Connection {
-        let opened = match &self.socket {
-            None => Connection::open(self.address),
-            Some(path) => Connection::open_unix(path),
+        let opened = match (&self.socket, &self.tls) {
+            (None, None) => Connection::open(self.address),
+            (Some(path), _) => Connection::open_unix(path),
+            (None, Some(tls)) => Connection::open_tls(tls.address, &tls.authority.client()),
         };
         match opened {
             Ok(connection) => connection.noting(&self.sent),

@@ -103,14 +103,14 @@ pub fn all(root: &Path) -> Vec<Step> {
         Step::cargo(
             "integration",
             Kind::Tests,
-            "test -p basalt-tests --no-fail-fast -- --skip clients:: --skip openapi:: --skip workers::",
+            "test -p basalt-tests --no-fail-fast -- --skip clients:: --skip frameworks:: --skip openapi:: --skip workers::",
         )
         .with_env("BASALT_BIN", &binary)
         .with_env("BASALT_CARELESS_BIN", careless_binary(root).display().to_string()),
         Step::cargo(
             "clients",
             Kind::Tests,
-            "test -p basalt-tests --test it -- clients:: workers::",
+            "test -p basalt-tests --test it -- clients:: frameworks::node:: frameworks::python:: workers::",
         )
         .with_env("BASALT_BIN", &binary)
         .with_env("BASALT_PYTHON", &python),

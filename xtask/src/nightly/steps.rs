@@ -27,10 +27,12 @@ pub enum Need {
     Nightly(&'static str),
     /// A file of the repository.
     File(&'static str),
+    /// A library of Ruby.
+    Ruby(&'static str),
 }
 
 use Kind::{Check, Tests};
-use Need::{File, Nightly, Program};
+use Need::{File, Nightly, Program, Ruby};
 use Pace::{Once, Repeated, Told};
 
 /// One step, or one for each fuzz target.
@@ -73,6 +75,8 @@ const TABLE: &[Line] = &[
     line("packages", 0, Once, Check, &[File("packaging/try.sh")], "packaging/try.sh"),
     line("added-command", 0, Once, Tests, &[], "BASALT_ADDED_COMMAND=full cargo test -p xtask --test added_command"),
     line("hostile", 0, Once, Tests, &[], "BASALT_BIN={program} BASALT_HOSTILE=full cargo test -p basalt-tests --test it -- hostile:: --test-threads=1"),
+    line("frameworks", 0, Once, Tests, &[Program("node"), Program("mvn"), Program("javac"), Ruby("sidekiq")], "BASALT_BIN={program} cargo test -p basalt-tests --test it --no-fail-fast -- frameworks::"),
+    line("frameworks-tls", 0, Once, Tests, &[Program("node"), Program("mvn"), Program("javac"), Ruby("sidekiq")], "BASALT_BIN={program} BASALT_FRAMEWORKS_TLS=1 cargo test -p basalt-tests --test it --no-fail-fast -- frameworks::"),
     line("loom", 0, Once, Tests, &[], "RUSTFLAGS=--cfg=loom cargo test --release -p basalt-stdx --test loom"),
     line("miri-keyspace", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --lib"),
     line("miri-model", 0, Once, Tests, &[Nightly("miri")], "MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test -p basalt-keyspace --test model"),
@@ -193,6 +197,8 @@ fn missing(root: &Path, need: Need) -> Option<String> {
         Nightly(tool) => {
             Some(format!("rustup toolchain install nightly; cargo install cargo-{tool} --locked"))
         }
+        Ruby(library) if succeeds("ruby", &["-r", library, "-e", ""]) => None,
+        Ruby(library) => Some(format!("apt-get install ruby-{library}")),
         File(path) if root.join(path).exists() => None,
         File(path) => Some(format!("{path} is not there")),
     }

@@ -111,6 +111,8 @@ const UNKNOWN: &[(&str, &[&[&str]])] = &[
     ("service", &[SOCKETS, FILES, STORAGE, &["basalt_call", "basalt_commands", "basalt_dispatch"]]),
     ("spec", &[FILES, SOCKETS, LOCKS]),
     ("tests", &[SERVER]),
+    ("tls", &[COMMANDS, KEYS, MEANING, STORAGE, SOCKETS]),
+    ("tracking", &[COMMANDS, FILES, SOCKETS, LOCKS]),
     ("value", &[COMMANDS, KEYS, FILES, SOCKETS, LOCKS]),
 ];
 

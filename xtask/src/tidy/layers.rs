@@ -26,6 +26,8 @@ const LAYERS: &[(&str, u8)] = &[
     ("payload", 2),
     ("pubsub", 2),
     ("script", 2),
+    ("tls", 2),
+    ("tracking", 2),
     ("cold-rocks", 3),
     ("keyspace", 3),
     ("engine", 4),
@@ -57,6 +59,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("mlua", &["script"]),
     ("mio", &["bench", "consensus", "http", "net"]),
     ("tokio", &["consensus", "http", "net"]),
+    ("rustls", &["bench", "tests", "tls"]),
     ("twox-hash", &["stdx"]),
 ];
 

@@ -34,6 +34,9 @@ pub(crate) enum Suite {
         requests: u64,
         #[arg(long, default_value_t = 1_000_000)]
         keys: u64,
+        /// Each side by TLS, too, beside itself without
+        #[arg(long)]
+        tls: bool,
         /// Only tests whose name contains this, such as get-p50
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
@@ -247,7 +250,7 @@ impl CommonArgs {
                 ("basalt", program, vec![OsString::from("server")], &self.basalt_args)
             }
         };
-        Ok(Contender { name, program, lead, extra: split_words(extra)? })
+        Ok(Contender { name, program, lead, extra: split_words(extra)?, tls: false })
     }
 
     pub(crate) fn base_dir(&self) -> PathBuf {

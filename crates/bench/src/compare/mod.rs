@@ -52,10 +52,14 @@ const ALONE: Defaults = Defaults { pinned: false, sides: &[Side::Basalt] };
 /// Runs the suite that was asked for.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
     match &args.suite {
-        Suite::Cpu { common, appendfsync, requests, keys, only } => {
+        Suite::Cpu { common, appendfsync, requests, keys, tls, only } => {
             let mut cells = cell::cpu_cells(*requests, *keys);
             keep(&mut cells, only.as_slice(), |cell| cell.name);
-            suite::run(&Arena::new("cpu", common, PINNED, appendfsync.name())?, &cells)
+            let mut arena = Arena::new("cpu", common, PINNED, appendfsync.name())?;
+            if *tls {
+                arena.contenders = beside_tls(&arena.contenders);
+            }
+            suite::run(&arena, &cells)
         }
         Suite::Always { common, requests, keys } => {
             let cells = cell::always_cells(*requests, *keys);
@@ -101,6 +105,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
 fn keep<T>(tests: &mut Vec<T>, only: &[String], name: impl Fn(&T) -> &'static str) {
     let wanted = |test: &T| only.iter().any(|part| name(test).contains(part.as_str()));
     tests.retain(|test| only.is_empty() || wanted(test));
+}
+
+/// Each side by TLS, and without.
+fn beside_tls(contenders: &[Contender]) -> Vec<Contender> {
+    let by_tls = |own: &Contender| {
+        let name = if own.name == "redis" { "redis, TLS" } else { "basalt, TLS" };
+        [Contender { name, tls: true, ..own.clone() }, own.clone()]
+    };
+    contenders.iter().flat_map(by_tls).collect()
 }
 
 /// What all suites have: contenders, conditions, and where the results go.

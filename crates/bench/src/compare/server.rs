@@ -15,6 +15,7 @@ use crate::compare::cli::Pins;
 use crate::error::BenchError;
 use crate::process::{CpuTime, has_children};
 use crate::target::{Client, Target};
+use crate::tls;
 
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -29,6 +30,21 @@ const QUIET_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of its log that an error message quotes.
 const LOG_BYTES_SHOWN: usize = 600;
 
+/// The key of a server that speaks TLS.
+const KEY_FILE: &str = "server.key";
+/// What its certificate says.
+const OPENSSL_CONFIG: &str = "\
+[req]
+prompt = no
+distinguished_name = name
+x509_extensions = extensions
+[name]
+CN = localhost
+[extensions]
+basicConstraints = critical, CA:FALSE
+subjectAltName = IP:127.0.0.1
+";
+
 /// How one side of a comparison is started.
 #[derive(Debug, Clone)]
 pub(crate) struct Contender {
@@ -38,6 +54,8 @@ pub(crate) struct Contender {
     pub(crate) lead: Vec<OsString>,
     /// Arguments after ours.
     pub(crate) extra: Vec<String>,
+    /// Clients connect by TLS.
+    pub(crate) tls: bool,
 }
 
 /// What both sides are told alike.
@@ -81,10 +99,20 @@ impl Server {
             .args(["--appendonly", "yes", "--appendfsync", setting.appendfsync, "--save", ""])
             .arg("--unixsocket")
             .arg(&socket)
-            .args(&contender.extra)
-            .stdin(Stdio::null())
-            .stdout(output.try_clone().map_err(failed)?)
-            .stderr(output);
+            .args(&contender.extra);
+        let tls = match contender.tls {
+            true => Some((free_port()?, certificate(dir)?)),
+            false => None,
+        };
+        if let Some((port, certificate)) = &tls {
+            command
+                .args(["--tls-port", &port.to_string(), "--tls-auth-clients", "no"])
+                .arg("--tls-cert-file")
+                .arg(certificate)
+                .arg("--tls-key-file")
+                .arg(dir.join(KEY_FILE));
+        }
+        command.stdin(Stdio::null()).stdout(output.try_clone().map_err(failed)?).stderr(output);
         // A child inherits the mask of the thread that starts it.
         if let Some(pins) = setting.pins {
             pin(pins.server_cpu)?;
@@ -93,7 +121,13 @@ impl Server {
         if let Some(pins) = setting.pins {
             pin(pins.load_cpu)?;
         }
-        let target = if setting.unixsocket { Target::unix(socket) } else { Target::local(port) };
+        let target = match tls {
+            Some((port, certificate)) => {
+                Target { tls: Some(tls::trusting(&certificate)?), ..Target::local(port) }
+            }
+            None if setting.unixsocket => Target::unix(socket),
+            None => Target::local(port),
+        };
         Ok(Self { child: child?, program: contender.program.clone(), log, target })
     }
 
@@ -204,6 +238,28 @@ pub(crate) fn pin(cpu: usize) -> Result<(), BenchError> {
     let mut set = CpuSet::new();
     set.set(cpu);
     sched_setaffinity(None, &set).map_err(|source| BenchError::Pin { cpu, source })
+}
+
+/// Makes a certificate for this machine with a key on an elliptic curve; returns its path. It is
+/// its own authority.
+fn certificate(dir: &Path) -> Result<PathBuf, BenchError> {
+    let (config, certificate) = (dir.join("openssl.cnf"), dir.join("server.crt"));
+    fs::write(&config, OPENSSL_CONFIG)?;
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-nodes", "-days", "2", "-newkey", "ec"])
+        .args(["-pkeyopt", "ec_paramgen_curve:prime256v1", "-config"])
+        .arg(&config)
+        .arg("-keyout")
+        .arg(dir.join(KEY_FILE))
+        .arg("-out")
+        .arg(&certificate)
+        .output();
+    let failed = |reason: String| BenchError::Server { program: PathBuf::from("openssl"), reason };
+    match made {
+        Ok(output) if output.status.success() => Ok(certificate),
+        Ok(output) => Err(failed(String::from_utf8_lossy(&output.stderr).into_owned())),
+        Err(error) => Err(failed(error.to_string())),
+    }
 }
 
 /// A port that was free a moment ago. Someone may take it meanwhile; then the start fails and says

@@ -17,7 +17,7 @@ impl Control {
     pub(super) fn connect(target: &Target) -> Result<Control, BenchError> {
         match target.connect()? {
             Socket::Tcp(stream) => Ok(Control { stream: BufReader::new(stream) }),
-            Socket::Unix(_) => Err(BenchError::Usage("this runs over TCP".into())),
+            Socket::Unix(_) | Socket::Tls(_) => Err(BenchError::Usage("this runs over TCP".into())),
         }
     }
 

@@ -1,6 +1,7 @@
 //! AUTH.
 
 use super::ALWAYS_ALLOWED;
+use basalt_acl::{self as acl, DEFAULT_USER, Occurrence, Reason};
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Secrets, Traits};
 use basalt_resp::Reply;
@@ -28,9 +29,6 @@ pub(super) const AUTH: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-/// The only user.
-pub(super) const DEFAULT_USER: &[u8] = b"default";
-
 const WRONG_PASSWORD: CommandError =
     CommandError::fixed("WRONGPASS invalid username-password pair or user is disabled.");
 const NO_PASSWORD: CommandError = CommandError::fixed(
@@ -39,27 +37,44 @@ const NO_PASSWORD: CommandError = CommandError::fixed(
 );
 
 fn auth(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    match args.len() {
-        2 if ctx.settings.clients.password.is_none() => return Err(NO_PASSWORD),
-        2 => authenticate(ctx, DEFAULT_USER, args.word(1))?,
-        3 => authenticate(ctx, args.word(1), args.word(2))?,
+    let (user, password) = match args.len() {
+        2 => {
+            let default = ctx.server.access.user(DEFAULT_USER);
+            if default.is_some_and(|user| user.needs_no_password()) {
+                return Err(NO_PASSWORD);
+            }
+            (DEFAULT_USER, args.word(1))
+        }
+        3 => (args.word(1), args.word(2)),
         _ => return Err(CommandError::SYNTAX),
-    }
+    };
+    authenticate(ctx, args, (user, password))?;
     reply.ok();
     Ok(Flow::Done)
 }
 
-/// Lets the connection in, if the password is right or there is none.
+/// Lets the connection in as this user, if the password is right.
 pub(super) fn authenticate(
     ctx: &mut Context<'_>,
-    user: &[u8],
-    given: &[u8],
+    args: &Args<'_>,
+    (user, password): (&[u8], &[u8]),
 ) -> Result<(), CommandError> {
-    let password = ctx.settings.clients.password.as_ref();
-    let is_right = password.is_none_or(|password| password.is(given));
-    if user != DEFAULT_USER || !is_right {
-        return Err(WRONG_PASSWORD);
+    if let Some(rights) = ctx.server.access.authenticate(user, password) {
+        ctx.session.log_in(rights);
+        return Ok(());
     }
-    ctx.session.authenticated = true;
-    Ok(())
+    let is_queued = ctx.transaction.is_some() || ctx.session.is_queueing();
+    let mut client = String::new();
+    let tracker = ctx.server.trackers.by_id(ctx.session.client.id);
+    ctx.session.client.describe(tracker.as_deref(), (ctx.now_ms, &ctx.server.table), &mut client);
+    let occurrence = Occurrence {
+        reason: Reason::Auth,
+        context: if is_queued { acl::Context::Multi } else { acl::Context::TopLevel },
+        object: args.word(0).to_vec(),
+        username: user.to_vec(),
+        client,
+        now_ms: ctx.now_ms,
+    };
+    ctx.server.access.note(ctx.settings, occurrence);
+    Err(WRONG_PASSWORD)
 }

@@ -114,7 +114,7 @@ pub(super) const RESET: Entry = Entry {
 fn ping(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     match args.len() {
         // A subscriber that speaks RESP2 has to tell it from a message.
-        1 | 2 if ctx.session.is_subscribed() && reply.protocol() == Protocol::Resp2 => {
+        1 | 2 if ctx.session.has_channels() && reply.protocol() == Protocol::Resp2 => {
             reply.array(2);
             reply.bulk(b"pong");
             reply.bulk(args.opt(1).unwrap_or_default());
@@ -150,13 +150,15 @@ fn quit(_: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResu
 fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let session = &mut *ctx.session;
     session.discard_transaction(&ctx.server.engine, ctx.lock_wait);
+    session.monitoring = None;
     if let Some(held) = session.subscriptions.take() {
         let _ = held.leave().go_on(&ctx.server.pubsub, usize::MAX);
         session.subscriptions_changed();
     }
+    ctx.server.trackers.stop(&ctx.server.engine, session, ctx.lock_wait);
     session.select(0);
     session.speak(Protocol::Resp2);
-    session.authenticated = ctx.settings.clients.password.is_none();
+    session.log_in(ctx.server.access.rights_of_new_client(false));
     session.touch = Touch::Yes;
     if session.replies == Replies::Off {
         session.replies = Replies::On;

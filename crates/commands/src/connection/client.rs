@@ -54,28 +54,7 @@ pub(super) const CLIENT_HELP: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-pub(super) const CLIENT_GETREDIR: Entry = Entry {
-    spec: CommandSpec {
-        name: "client|getredir",
-        group: Group::Connection,
-        flags: Flags::of(&[Flag::Noscript, Flag::Loading, Flag::Stale]),
-        since: "6.0.0",
-        complexity: "O(1)",
-        summary: "Returns to which connection invalidations are sent; -1, since keys are not \
-                  tracked.",
-        examples: &["CLIENT GETREDIR => (integer) -1"],
-        ..CommandSpec::DEFAULT
-    },
-    run: Run::Session(get_redirection),
-    ..Entry::DEFAULT
-};
-
 fn id(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     reply.integer(ctx.session.client.id as i64);
-    Ok(Flow::Done)
-}
-
-fn get_redirection(_: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    reply.integer(-1);
     Ok(Flow::Done)
 }

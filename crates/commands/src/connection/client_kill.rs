@@ -1,6 +1,5 @@
 //! CLIENT KILL.
 
-use super::auth::DEFAULT_USER;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
 use basalt_number::parse_i64;
@@ -55,6 +54,7 @@ struct Filter<'a> {
     address: Option<&'a [u8]>,
     local_address: Option<&'a [u8]>,
     of_type: Option<ClientType>,
+    user: Option<&'a [u8]>,
     own: Own,
 }
 
@@ -69,7 +69,14 @@ enum Own {
 
 impl Default for Filter<'_> {
     fn default() -> Self {
-        Filter { id: None, address: None, local_address: None, of_type: None, own: Own::Skipped }
+        Filter {
+            id: None,
+            address: None,
+            local_address: None,
+            of_type: None,
+            user: None,
+            own: Own::Skipped,
+        }
     }
 }
 
@@ -78,7 +85,7 @@ fn kill(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
     let filter = if is_old_form {
         Filter { address: Some(args.word(2)), own: Own::Included, ..Filter::default() }
     } else {
-        Filter::parse(args)?
+        Filter::parse(ctx, args)?
     };
     let mut flow = Flow::Done;
     let mut killed = 0;
@@ -104,7 +111,7 @@ fn kill(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
 }
 
 impl<'a> Filter<'a> {
-    fn parse(args: &Args<'a>) -> Result<Filter<'a>, CommandError> {
+    fn parse(ctx: &Context<'_>, args: &Args<'a>) -> Result<Filter<'a>, CommandError> {
         let mut filter = Filter::default();
         for at in (2..args.len()).step_by(2) {
             let value = args.opt(at + 1).ok_or(CommandError::SYNTAX)?;
@@ -117,10 +124,11 @@ impl<'a> Filter<'a> {
             } else if args.is(at, "laddr") {
                 filter.local_address = Some(value);
             } else if args.is(at, "user") {
-                if value != DEFAULT_USER {
+                if ctx.server.access.user(value).is_none() {
                     let user = String::from_utf8_lossy(value);
                     return Err(CommandError::new(format!("ERR No such user '{user}'")));
                 }
+                filter.user = Some(value);
             } else if args.is(at, "skipme") {
                 filter.own = own(value)?;
             } else {
@@ -134,6 +142,7 @@ impl<'a> Filter<'a> {
         self.id.is_none_or(|id| id == client.id)
             && self.address.is_none_or(|address| address == client.address.as_bytes())
             && self.local_address.is_none_or(|address| address == client.local_address.as_bytes())
+            && self.user.is_none_or(|user| *user == *client.user())
             && self.of_type.is_none_or(|of_type| of_type == client.client_type())
     }
 }

@@ -8,10 +8,8 @@ use basalt_service::args::Args;
 use basalt_service::clients::{ClientHandle, ClientType};
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, SessionResult};
-use basalt_spec::{CommandSpec, CommandTable, Flag, Flags, Group, at};
-use std::fmt::Write;
+use basalt_spec::{CommandSpec, Flag, Flags, Group, at};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) const CLIENT_INFO: Entry = Entry {
     spec: CommandSpec {
@@ -90,73 +88,9 @@ fn lines(ctx: &Context<'_>, clients: &[Arc<ClientHandle>]) -> String {
     const LINE_BYTES: usize = 360;
     let mut text = String::with_capacity(clients.len() * LINE_BYTES);
     for client in clients {
-        line(client, ctx.now_ms, &ctx.server.table, &mut text);
+        let tracker = ctx.server.trackers.by_id(client.id);
+        client.describe(tracker.as_deref(), (ctx.now_ms, &ctx.server.table), &mut text);
         text.push('\n');
     }
     text
-}
-
-/// All fields of Redis 7.2 in its order. What belongs to tracking is as for a connection that uses
-/// none.
-fn line(client: &ClientHandle, now_ms: u64, table: &CommandTable, text: &mut String) {
-    let names = client.names.lock().clone();
-    let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
-    let subscriptions = |kind: usize| client.subscriptions[kind].load(Relaxed);
-    let query_bytes = client.query_bytes.load(Relaxed);
-    let output_bytes = client.output_bytes.load(Relaxed);
-    let multi = client.queued_commands().map_or(-1, |count| count as i64);
-    let multi_bytes = client.queued_bytes();
-    let query_free = client.query_memory_bytes.load(Relaxed).saturating_sub(query_bytes);
-    let output_memory = client.output_memory_bytes.load(Relaxed);
-    let outputs = client.outputs.load(Relaxed);
-    let total_bytes = size_of::<ClientHandle>() as u64 + client.buffer_bytes() + multi_bytes;
-    let events = if output_bytes > 0 { "rw" } else { "r" };
-    // Writing to a string cannot fail.
-    let _ = write!(
-        text,
-        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
-         multi={multi} qbuf={query_bytes} qbuf-free={query_free} argv-mem=0 multi-mem={multi_bytes} rbs=0 rbp=0 \
-         obl={output_bytes} oll={outputs} omem={output_memory} tot-mem={total_bytes} events={events} cmd={} \
-         user=default redir=-1 resp={} lib-name={} lib-ver={}",
-        client.id,
-        client.address,
-        client.local_address,
-        client.fd,
-        name(&names.name),
-        seconds_since(client.connected_ms),
-        seconds_since(client.active_ms.load(Relaxed)),
-        flags(client),
-        client.db.load(Relaxed),
-        subscriptions(0),
-        subscriptions(1),
-        subscriptions(2),
-        last_command(client, table),
-        client.protocol.load(Relaxed),
-        name(&names.lib_name),
-        name(&names.lib_version),
-    );
-    if let Some(front) = client.front {
-        let _ = write!(text, " front={front}");
-    }
-}
-
-fn flags(client: &ClientHandle) -> String {
-    let facts = [
-        (client.is_subscribed(), 'P'),
-        (client.queued_commands().is_some(), 'x'),
-        (client.parked.load(Relaxed), 'b'),
-        (client.saw_change(), 'd'),
-        (client.is_killed(), 'A'),
-        (client.is_unix(), 'U'),
-        (client.no_evict.load(Relaxed), 'e'),
-        (client.no_touch.load(Relaxed), 'T'),
-    ];
-    let flags: String = facts.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
-    if flags.is_empty() { "N".to_owned() } else { flags }
-}
-
-fn last_command(client: &ClientHandle, table: &CommandTable) -> &'static str {
-    let command = client.last_command_index().and_then(|index| table.all().get(index));
-    command.map_or("NULL", |command| command.spec.name)
 }

@@ -48,7 +48,7 @@ fn hello(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
     while at < args.len() {
         let more = args.len() - at - 1;
         if args.is(at, "auth") && more >= 2 {
-            auth::authenticate(ctx, args.word(at + 1), args.word(at + 2))?;
+            auth::authenticate(ctx, args, (args.word(at + 1), args.word(at + 2)))?;
             at += 3;
         } else if args.is(at, "setname") && more >= 1 {
             client_names::set_name(ctx, args.word(at + 1))?;
@@ -58,7 +58,7 @@ fn hello(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
             return Err(CommandError::new(format!("ERR Syntax error in HELLO option '{option}'")));
         }
     }
-    if !ctx.session.is_admitted(ctx.settings) {
+    if !ctx.session.rights.is_admitted() {
         return Err(NOT_AUTHENTICATED);
     }
     if let Some(protocol) = protocol {

@@ -3,7 +3,7 @@
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_change::op::StringForm;
-use basalt_engine::{EntryValue, PutOptions, Txn, View};
+use basalt_engine::{EntryValue, Object, PutOptions, Txn, View};
 use basalt_number::parse_i64;
 use basalt_payload::{Restored, encode, of_collection};
 use basalt_rdb::Payload;
@@ -13,6 +13,7 @@ use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{
     Audience, Categories, Category, CommandSpec, Flag, Flags, Group, KeyUse, Override, at,
 };
+use basalt_value::FormLimits;
 
 /// How Redis calls the form of a restored string.
 const RESTORED_FORM: StringForm = StringForm::Whole;
@@ -101,14 +102,19 @@ fn dump(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
         reply.null();
         return Ok(());
     };
+    reply.bulk(&payload_of(object, &view.limits())?);
+    Ok(())
+}
+
+/// What is under a key as a payload of Redis.
+pub(super) fn payload_of(object: Object<'_>, limits: &FormLimits) -> Result<Vec<u8>, CommandError> {
     let payload = match object.value() {
         EntryValue::String(string) => Payload::String(string.bytes().into()),
         EntryValue::Collection(value) => of_collection(value).ok_or(QUEUE)?,
     };
     let mut bytes = Vec::new();
-    encode(&payload, &view.limits(), &mut bytes);
-    reply.bulk(&bytes);
-    Ok(())
+    encode(&payload, limits, &mut bytes);
+    Ok(bytes)
 }
 
 /// What stands behind RESTORE's payload.

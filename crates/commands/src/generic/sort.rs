@@ -65,7 +65,7 @@ pub(super) const SORT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(sort),
-    traits: Traits::LONG,
+    traits: Traits { reads_any_key: Some(reads_any_key), ..Traits::LONG },
     ..Entry::DEFAULT
 };
 
@@ -91,9 +91,32 @@ pub(super) const SORT_RO: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sort_ro),
-    traits: Traits::LONG,
+    traits: Traits { reads_any_key: Some(reads_any_key), ..Traits::LONG },
     ..Entry::DEFAULT
 };
+
+/// BY with a pattern and GET read keys that they do not name.
+fn reads_any_key(args: &Args<'_>) -> Option<CommandError> {
+    let mut at = 2;
+    while at + 1 < args.len() {
+        if args.is(at, "by") && args.word(at + 1).contains(&b'*') {
+            return Some(CommandError::fixed(
+                "ERR BY option of SORT denied due to insufficient ACL permissions.",
+            ));
+        }
+        if args.is(at, "get") {
+            return Some(CommandError::fixed(
+                "ERR GET option of SORT denied due to insufficient ACL permissions.",
+            ));
+        }
+        at += match () {
+            () if args.is(at, "limit") => 3,
+            () if args.is(at, "by") || args.is(at, "store") => 2,
+            () => 1,
+        };
+    }
+    None
+}
 
 /// What has come of sorting.
 enum Sorted {

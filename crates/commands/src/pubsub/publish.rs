@@ -9,7 +9,7 @@ use basalt_service::args::Args;
 use basalt_service::push::Push;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_service::wait::Wait;
-use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse};
+use basalt_spec::{ChannelUse, CommandSpec, Flag, Flags, Group, KeyUse};
 
 const PUBLISHES: Flags =
     Flags::of(&[Flag::Pubsub, Flag::Loading, Flag::Stale, Flag::Fast, Flag::MayReplicate]);
@@ -19,6 +19,7 @@ pub(super) const PUBLISH: Entry = Entry {
         name: "publish",
         synopsis: "channel message",
         group: Group::Pubsub,
+        channels: ChannelUse::First,
         flags: PUBLISHES,
         since: "2.0.0",
         complexity: "O(N+M) with N subscribers of the channel and M patterns",
@@ -36,6 +37,7 @@ pub(super) const SPUBLISH: Entry = Entry {
         name: "spublish",
         synopsis: "shardchannel message",
         group: Group::Pubsub,
+        channels: ChannelUse::First,
         flags: PUBLISHES,
         keys: &[KeyUse::CHANNEL],
         since: "7.0.0",

@@ -7,13 +7,14 @@ use basalt_pubsub::{Kind, Subscriptions};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::session::{Flow, SessionResult};
-use basalt_spec::{CommandSpec, Group, KeyUse};
+use basalt_spec::{ChannelUse, CommandSpec, Group, KeyUse};
 
 pub(super) const SUBSCRIBE: Entry = Entry {
     spec: CommandSpec {
         name: "subscribe",
         synopsis: "channel [channel ...]",
         group: Group::Pubsub,
+        channels: ChannelUse::All,
         flags: SUBSCRIBING,
         since: "2.0.0",
         complexity: "O(N) with N channels",
@@ -31,6 +32,7 @@ pub(super) const PSUBSCRIBE: Entry = Entry {
         name: "psubscribe",
         synopsis: "(pattern) [...]",
         group: Group::Pubsub,
+        channels: ChannelUse::AllPatterns,
         flags: SUBSCRIBING,
         since: "2.0.0",
         complexity: "O(N) with N patterns; each pattern makes each PUBLISH dearer",
@@ -48,6 +50,7 @@ pub(super) const SSUBSCRIBE: Entry = Entry {
         name: "ssubscribe",
         synopsis: "shardchannel [shardchannel ...]",
         group: Group::Pubsub,
+        channels: ChannelUse::All,
         flags: SUBSCRIBING,
         keys: &[KeyUse::CHANNEL],
         since: "7.0.0",

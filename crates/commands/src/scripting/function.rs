@@ -1,15 +1,13 @@
-//! FUNCTION FLUSH. There are no functions in this version, so there is nothing to flush; test
-//! suites and client libraries ask for it before anything else.
+//! FUNCTION and what of it changes and shows nothing: the container, KILL, HELP.
 
 use crate::help::{container, help};
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
-use basalt_call::unknown::wrong_subcommand;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
-use basalt_service::error::CommandError;
+use basalt_service::scripts::RunKind;
 use basalt_service::session::{Flow, SessionResult};
-use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands, around};
+use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands};
 
 pub(super) const FUNCTION: Entry = Entry {
     spec: CommandSpec {
@@ -24,27 +22,22 @@ pub(super) const FUNCTION: Entry = Entry {
     run: Run::Session(container),
     ..Entry::DEFAULT
 };
-pub(super) const FUNCTION_FLUSH: Entry = Entry {
+pub(super) const FUNCTION_KILL: Entry = Entry {
     spec: CommandSpec {
-        name: "function|flush",
-        synopsis: "[ASYNC | SYNC]",
+        name: "function|kill",
         group: Group::Scripting,
-        flags: Flags::of(&[Flag::Write, Flag::Noscript]),
-        overrides: &[around("ASYNC").named("async")],
+        flags: Flags::of(&[Flag::Noscript, Flag::AllowBusy]),
         since: "7.0.0",
-        complexity: "O(N) with N functions",
-        summary: "Deletes all functions.",
-        examples: &[
-            "FUNCTION FLUSH => OK",
-            "FUNCTION FLUSH ASYNC => OK",
-            "FUNCTION FLUSH NOW => (error) ERR ...",
-        ],
-        tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+        complexity: "O(1)",
+        summary: "Ends the functions that take long and have changed nothing.",
+        examples: &["FUNCTION KILL => (error) NOTBUSY No scripts in execution right now."],
+        tips: &["request_policy:all_shards", "response_policy:one_succeeded"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(flush_functions),
+    run: Run::Session(kill),
     ..Entry::DEFAULT
 };
+
 pub(super) const FUNCTION_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "function|help",
@@ -64,13 +57,8 @@ pub(super) const HELP: CommandSpec = CommandSpec {
     ..CommandSpec::DEFAULT
 };
 
-fn flush_functions(_: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    if args.len() > 3 {
-        return Err(wrong_subcommand(args));
-    }
-    if !has_valid_mode(args) {
-        return Err(CommandError::fixed("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
-    }
+fn kill(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    ctx.server.scripts.kill(RunKind::Function)?;
     reply.ok();
     Ok(Flow::Done)
 }

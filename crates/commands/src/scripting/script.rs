@@ -8,6 +8,7 @@ use basalt_resp::Reply;
 use basalt_script::{Evaluated, Sha1};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
+use basalt_service::scripts::RunKind;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands, around};
 
@@ -137,7 +138,7 @@ fn flush(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
 }
 
 fn kill(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    ctx.server.scripts.kill()?;
+    ctx.server.scripts.kill(RunKind::Script)?;
     reply.ok();
     Ok(Flow::Done)
 }

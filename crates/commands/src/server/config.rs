@@ -139,7 +139,12 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
 }
 
 fn rewrite(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    ctx.server.config.rewrite().map_err(CommandError::because)?;
+    // With a file of their own, users are not written here.
+    let users = match ctx.settings.clients.acl_file {
+        Some(_) => None,
+        None => ctx.server.access.directives(ctx.settings, ctx.server.config.users()),
+    };
+    ctx.server.config.rewrite_with_users(users.as_deref()).map_err(CommandError::because)?;
     reply.ok();
     Ok(Flow::Done)
 }

@@ -13,9 +13,11 @@ use basalt_engine::WarmUp;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
+use basalt_service::pauses::Paused;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::{Audience, CommandSpec, Flag, Flags, Group};
+use basalt_stdx::glob;
 use std::time::Duration;
 
 pub(super) const DEBUG: Entry = Entry {
@@ -49,6 +51,10 @@ const NOT_ALLOWED: CommandError = CommandError::fixed(
      configuration file, and then restart the server.",
 );
 
+const NO_CRASH: CommandError = CommandError::fixed(
+    "ERR this server does not crash when it is asked to: end its process with a signal",
+);
+
 const HELP: &[&str] = &[
     "CHANGE-REPL-ID",
     "    Does nothing: there is no replication.",
@@ -76,7 +82,10 @@ const HELP: &[&str] = &[
     "SET-ACTIVE-EXPIRE <0|1>",
     "    Switch the removal of expired keys that nobody asks for off or on.",
     "SLEEP <seconds>",
-    "    Answer after <seconds>. Decimals allowed. Other clients do not wait.",
+    "    Answer after <seconds>. Decimals allowed. Other clients wait only if",
+    "    debug-sleep-stops-all says so.",
+    "STRINGMATCH-LEN <pattern> <string>",
+    "    Tell whether the glob-style <pattern> matches <string>: 1 or 0.",
 ];
 
 fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
@@ -90,7 +99,7 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
     }
     let name = args.word(1).to_ascii_lowercase();
     match (&name[..], args.len()) {
-        (b"sleep", 3) => return Ok(Flow::Wait(Wait::Sleep(duration(args.word(2))))),
+        (b"sleep", 3) => return Ok(sleep(ctx, duration(args.word(2)))),
         (b"reload" | b"loadaof", _) => {
             let warm_up = if ctx.settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
             return Ok(Flow::Wait(Wait::Reload(warm_up)));
@@ -112,10 +121,28 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
             return Err(CommandError::new(text.into_owned()));
         }
         (b"change-repl-id", 2) | (b"quicklist-packed-threshold", 3) => reply.ok(),
+        (b"pause-cron" | b"dict-resizing" | b"replybuffer", 3..) => reply.ok(),
+        (b"stringmatch-len", 4) => {
+            let matches = glob::matches(args.word(2), args.word(3), glob::Case::Differs);
+            reply.integer(matches.into());
+        }
+        (
+            b"segfault" | b"panic" | b"oom" | b"assert" | b"restart" | b"crash-and-recover"
+            | b"leak",
+            _,
+        ) => return Err(NO_CRASH),
         (b"help", 2) => help_lines(args, HELP, reply),
         _ => return Err(wrong_subcommand(args)),
     }
     Ok(Flow::Done)
+}
+
+/// Answers after this time. All other clients wait, too, where `debug-sleep-stops-all` says so.
+fn sleep(ctx: &Context<'_>, time: Duration) -> Flow {
+    if ctx.settings.server.debug_sleep_stops_all && !time.is_zero() {
+        ctx.server.pauses.begin(Paused::All, time);
+    }
+    Flow::Wait(Wait::Sleep(time))
 }
 
 /// Like Redis, takes what is no number for zero.

@@ -109,8 +109,7 @@ const SECTIONS: &[Section] = &[
     Section { title: "Modules", part_of: PartOf::Default, write: |_, _| () },
     Section { title: "Commandstats", part_of: PartOf::All, write: commands::command_stats },
     Section { title: "Errorstats", part_of: PartOf::Default, write: commands::error_stats },
-    // Latencies are not kept by command: the section is there and empty.
-    Section { title: "Latencystats", part_of: PartOf::All, write: |_, _| () },
+    Section { title: "Latencystats", part_of: PartOf::All, write: commands::latency_stats },
     Section { title: "Cluster", part_of: PartOf::Default, write: replication::cluster },
     Section { title: "Keyspace", part_of: PartOf::Default, write: keyspace::keyspace },
 ];

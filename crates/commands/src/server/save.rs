@@ -62,6 +62,21 @@ pub(super) const LASTSAVE: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+pub(super) const BGREWRITEAOF: Entry = Entry {
+    spec: CommandSpec {
+        name: "bgrewriteaof",
+        group: Group::Server,
+        flags: Flags::of(&[Flag::Admin, Flag::Noscript, Flag::NoAsyncLoading]),
+        since: "1.0.0",
+        complexity: "O(1)",
+        summary: "Starts a checkpoint, which makes the journal short.",
+        examples: &["BGREWRITEAOF => Background append only file rewriting started"],
+        ..CommandSpec::DEFAULT
+    },
+    run: Run::Session(rewrite_log),
+    ..Entry::DEFAULT
+};
+
 fn save(_: &mut Context<'_>, _: &Args<'_>, _: &mut Reply<'_>) -> SessionResult {
     Ok(Flow::Wait(Wait::Checkpoint))
 }
@@ -88,5 +103,12 @@ fn background_save(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>
 
 fn last_save(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     reply.integer(ctx.server.last_save_s() as i64);
+    Ok(Flow::Done)
+}
+
+fn rewrite_log(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    // Why it failed, if it does, INFO tells.
+    ctx.server.engine.request_checkpoint(Box::new(|_| ()));
+    reply.simple("Background append only file rewriting started");
     Ok(Flow::Done)
 }

@@ -4,6 +4,7 @@ use super::{INT, LONG, MIB, PERMISSION};
 use crate::option::{Group, Kind, OptionSpec, effective};
 use crate::value::{OutputLimits, Secret};
 use crate::values::Values;
+use std::path::PathBuf;
 
 const fn option(
     name: &'static str,
@@ -58,9 +59,13 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Who may change protected options with CONFIG SET.",
     )
     .immutable(),
-    option("enable-module-command", PERMISSION, "no", "Who may use MODULE.")
-        .immutable()
-        .accepted("Basalt loads no modules"),
+    option(
+        "enable-module-command",
+        PERMISSION,
+        "no",
+        "Who may use MODULE LOAD and UNLOAD, which tell then that Basalt loads no modules.",
+    )
+    .immutable(),
     option(
         "maxmemory-clients",
         Kind::MemoryOrPercent,
@@ -72,21 +77,23 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "tracking-table-max-keys",
         LONG,
         "1000000",
-        "Keys that Redis remembers for client-side caching.",
+        "Keys that are remembered for clients that keep copies; 0 for no limit. Beyond it random \
+         ones are forgotten, and their readers told as if these had changed.",
+    ),
+    option("acllog-max-len", LONG, "128", "Entries that ACL LOG keeps of what was denied."),
+    option(
+        "aclfile",
+        Kind::Text,
+        "",
+        "File with the users and their rights, read at start and by ACL LOAD, written by ACL SAVE.",
     )
-    .accepted("client-side caching is not offered"),
-    option("acllog-max-len", LONG, "128", "Entries kept of refused commands.")
-        .accepted("there is no ACL log"),
-    option("aclfile", Kind::Text, "", "File with the users and their rights.")
-        .immutable()
-        .accepted("users are not read from a file; set requirepass"),
+    .immutable(),
     option(
         "acl-pubsub-default",
         Kind::Enum(&["allchannels", "resetchannels"]),
         "resetchannels",
-        "Channels that a new user may use.",
-    )
-    .accepted("there is only the default user"),
+        "Channels that a new user or selector may use: all, or none until a rule says so.",
+    ),
     option("hide-user-data-from-log", Kind::Bool, "no", "Keep clients' data out of crash reports.")
         .accepted("clients' data is never logged"),
 ];
@@ -114,12 +121,22 @@ pub struct ClientSettings {
     /// How often `requirepass` has changed since the start: what was granted for a password ends
     /// with it, even if it comes back.
     pub password_changes: u64,
+    /// `acllog-max-len`.
+    pub acl_log_entries_max: usize,
+    /// `aclfile`.
+    pub acl_file: Option<PathBuf>,
+    /// `acl-pubsub-default` is `allchannels`.
+    pub new_users_have_all_channels: bool,
     /// `client-query-buffer-limit`.
     pub query_buffer_bytes_max: usize,
     /// `client-output-buffer-limit`.
     pub output_limits: OutputLimits,
+    /// `tracking-table-max-keys`; 0 is no limit.
+    pub tracked_keys_max: u64,
     /// `enable-debug-command`.
     pub debug_command: Permission,
+    /// `enable-module-command`.
+    pub module_command: Permission,
     /// `enable-protected-configs`.
     pub protected_configs: Permission,
 }
@@ -131,9 +148,14 @@ impl ClientSettings {
             idle_timeout_s: values.number("timeout"),
             password: values.secret("requirepass"),
             password_changes: 0,
+            acl_log_entries_max: values.number("acllog-max-len"),
+            acl_file: values.path("aclfile"),
+            new_users_have_all_channels: values.word("acl-pubsub-default") == "allchannels",
             query_buffer_bytes_max: values.number("client-query-buffer-limit"),
             output_limits: values.output_limits("client-output-buffer-limit"),
+            tracked_keys_max: values.number("tracking-table-max-keys"),
             debug_command: permission(values.word("enable-debug-command")),
+            module_command: permission(values.word("enable-module-command")),
             protected_configs: permission(values.word("enable-protected-configs")),
         }
     }

@@ -32,6 +32,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
          server starts without it.",
     )
     .immutable(),
+    option("http-tls-port", PORT, "0", "TCP port for HTTP over TLS; 0 opens none.").immutable(),
     option(
         "http-bind",
         Kind::Addresses,
@@ -184,6 +185,8 @@ pub enum ConsoleMode {
 pub struct HttpSettings {
     /// `http-port`; 0 is none.
     pub port: u16,
+    /// `http-tls-port`; 0 is none.
+    pub tls_port: u16,
     /// `http-bind`; empty means `bind`.
     pub bind: Vec<BindAddress>,
     /// `http-unixsocket`.
@@ -243,6 +246,7 @@ impl HttpSettings {
         let buffers_bytes_max: usize = values.number("http-buffers-max");
         HttpSettings {
             port: values.number("http-port"),
+            tls_port: values.number("http-tls-port"),
             bind: values.addresses("http-bind"),
             unixsocket: values.path("http-unixsocket"),
             allow: values.peers("http-allow"),
@@ -281,10 +285,11 @@ impl HttpSettings {
     /// Where the queues of huststore's interface have a port of their own; `None` if nowhere.
     pub fn listening_of_queues(&self, network: &NetworkSettings) -> Option<NetworkSettings> {
         let bind = if self.bind.is_empty() { &network.bind } else { &self.bind };
-        let port = self.hust.queue_port;
+        let (port, tls_port) = (self.hust.queue_port, self.hust.queue_tls_port);
+        let bind = bind.clone();
         let settings =
-            NetworkSettings { bind: bind.clone(), port, unixsocket: None, ..network.clone() };
-        (port != 0 && self.hust.is_on).then_some(settings)
+            NetworkSettings { bind, port, tls_port, unixsocket: None, ..network.clone() };
+        ((port != 0 || tls_port != 0) && self.hust.is_on).then_some(settings)
     }
 
     /// Where HTTP listens, in the words of the sockets of Redis' protocol; `None` if nowhere.
@@ -293,9 +298,11 @@ impl HttpSettings {
         let settings = NetworkSettings {
             bind: bind.clone(),
             port: self.port,
+            tls_port: self.tls_port,
             unixsocket: self.unixsocket.clone(),
             ..network.clone()
         };
-        (self.port != 0 || self.unixsocket.is_some()).then_some(settings)
+        let is_anywhere = self.port != 0 || self.tls_port != 0 || self.unixsocket.is_some();
+        is_anywhere.then_some(settings)
     }
 }

@@ -38,6 +38,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
          `/stat_all`, are those of the queues; 0 opens none. It serves all of HTTP.",
     )
     .immutable(),
+    option("hust-mq-tls-port", PORT, "0", "The same over TLS; 0 opens none.").immutable(),
     option(
         "hust-versions",
         Kind::Enum(&["counter", "unique"]),
@@ -63,6 +64,8 @@ pub struct HustSettings {
     pub databases: Option<[u8; 4]>,
     /// `hust-mq-port`; 0 is none.
     pub queue_port: u16,
+    /// `hust-mq-tls-port`; 0 is none.
+    pub queue_tls_port: u16,
     /// `hust-versions`: they count.
     pub counts_versions: bool,
     /// `hust-ttl-max`, in seconds; `None` is no limit.
@@ -76,6 +79,7 @@ impl HustSettings {
             is_on: values.bool("hust-interface"),
             databases: databases(values.text(DATABASES)),
             queue_port: values.number("hust-mq-port"),
+            queue_tls_port: values.number("hust-mq-tls-port"),
             counts_versions: values.word("hust-versions") == "counter",
             ttl_max_s: (ttl_max_s > 0).then_some(ttl_max_s),
         }

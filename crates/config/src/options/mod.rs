@@ -11,7 +11,7 @@ mod redis_files;
 mod redis_internals;
 mod replication;
 pub(crate) mod server;
-mod tls;
+pub(crate) mod tls;
 pub(crate) mod types;
 
 use crate::option::{Kind, OptionSpec};

@@ -141,6 +141,8 @@ pub struct NetworkSettings {
     pub bind: Vec<BindAddress>,
     /// `port`; 0 is none.
     pub port: u16,
+    /// `tls-port`; 0 is none.
+    pub tls_port: u16,
     /// `unixsocket`.
     pub unixsocket: Option<PathBuf>,
     /// `unixsocketperm`; 0 leaves them to the umask.
@@ -170,6 +172,7 @@ impl NetworkSettings {
         NetworkSettings {
             bind: values.addresses("bind"),
             port: values.number("port"),
+            tls_port: values.number("tls-port"),
             unixsocket: values.path("unixsocket"),
             unixsocket_mode: values.number("unixsocketperm"),
             protected_mode: values.bool("protected-mode"),

@@ -120,15 +120,18 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option("disable-thp", Kind::Bool, "yes", "Turn transparent huge pages off for the process.")
         .immutable()
         .accepted("Basalt does not fork, so huge pages do it no harm"),
-    option("latency-tracking", Kind::Bool, "yes", "Keep a histogram of latencies per command.")
-        .accepted("latencies per command are not exported"),
+    option(
+        "latency-tracking",
+        Kind::Bool,
+        "yes",
+        "Keep a histogram of latencies per command, for LATENCY HISTOGRAM and INFO latencystats.",
+    ),
     option(
         "latency-tracking-info-percentiles",
         Kind::Percentiles,
         "50 99 99.9",
         "Percentiles that INFO latencystats shows.",
-    )
-    .accepted("latencies per command are not exported"),
+    ),
     option(
         "notify-keyspace-events",
         Kind::Events,
@@ -157,6 +160,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "128mb",
         "Memory that the scripts of one network thread may use; one that needs more fails.",
     ),
+    option(
+        "debug-sleep-stops-all",
+        Kind::Bool,
+        "no",
+        "Whether DEBUG SLEEP has the commands of all clients wait, as in Redis, where it stops the \
+         server; otherwise only its own client waits.",
+    )
+    .own(),
     option("ignore-warnings", Kind::Text, "", "Warnings at start to leave out.")
         .accepted("the warnings that it names do not exist"),
     option("locale-collate", Kind::Text, "", "Locale by which SORT with ALPHA compares.")
@@ -206,6 +217,12 @@ pub struct ServerSettings {
     pub slowlog_entries_max: usize,
     /// `latency-monitor-threshold`; 0 is off.
     pub latency_threshold_ms: u64,
+    /// `debug-sleep-stops-all`.
+    pub debug_sleep_stops_all: bool,
+    /// `latency-tracking`.
+    pub latency_tracking: bool,
+    /// `latency-tracking-info-percentiles`.
+    pub latency_percentiles: Vec<f64>,
     /// `notify-keyspace-events`, its letters; empty is off.
     pub key_event_letters: Vec<u8>,
     /// `shutdown-timeout`.
@@ -238,6 +255,9 @@ impl ServerSettings {
             metrics_queues_max: values.number("metrics-queues-max"),
             slowlog_entries_max: values.number("slowlog-max-len"),
             latency_threshold_ms: values.number("latency-monitor-threshold"),
+            debug_sleep_stops_all: values.bool("debug-sleep-stops-all"),
+            latency_tracking: values.bool("latency-tracking"),
+            latency_percentiles: values.percentiles("latency-tracking-info-percentiles"),
             key_event_letters: values.text("notify-keyspace-events").to_vec(),
             shutdown_timeout_s: values.number("shutdown-timeout"),
             script_busy_after_ms: values.number("busy-reply-threshold"),

@@ -9,6 +9,7 @@ mod live;
 mod names;
 mod rewriting;
 mod set_answers;
+mod tls;
 mod toml;
 
 use basalt_config::{Config, Invocation, LoadError, Loaded, SetOrigin, from_args};

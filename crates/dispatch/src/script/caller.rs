@@ -7,9 +7,12 @@
 use super::super::dispatcher::Dispatcher;
 use super::Publication;
 use super::invocation::Invocation;
+use crate::access;
 use crate::keys::{add_keys, key_session};
+use crate::monitors::{self, Sender};
 use crate::outcome::fail;
 use crate::queue::shards_of;
+use crate::tracking::note_within;
 use crate::wants::{Wants, When, wants, when};
 use crate::within::read_within;
 use crate::worker::Worker;
@@ -20,7 +23,7 @@ use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, CommandContext, Gate, Issuer, Key, Missing, Refusal, Transaction};
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
-use basalt_script::{Denied, Host, Words};
+use basalt_script::{Denied, Host, KeyScope, Words};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
@@ -53,6 +56,9 @@ const fn denied(text: &'static str) -> Denied {
 pub(super) enum GivenUp {
     /// It may use any key: every partition is to be held.
     AnyKey,
+    /// It is about to change something, and nobody knows which keys it will use then: every
+    /// partition is to be held.
+    BeforeChange,
     /// All partitions are held, and every key has to be in memory.
     Everything,
     /// These keys have to be in memory.
@@ -136,7 +142,7 @@ impl<'a, 't> Caller<'a, 't> {
     pub(super) fn end(self) -> (Option<GivenUp>, Vec<Publication>) {
         self.session.select(self.db);
         if self.given_up.is_none() && !self.went_beyond {
-            self.invocation.script.kept_to_its_keys();
+            self.invocation.program.trust().kept_to_its_keys();
         }
         (self.given_up, self.publications)
     }
@@ -166,6 +172,8 @@ impl<'a, 't> Caller<'a, 't> {
         if flags.has(Flag::Noscript) || is_foreign {
             return Err(NOT_ALLOWED);
         }
+        access::permit_called(self.server, self.worker, self.session, command, args)
+            .map_err(because)?;
         let may_replicate = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
         if may_replicate && self.invocation.is_read_only() {
             return Err(READ_ONLY);
@@ -178,7 +186,7 @@ impl<'a, 't> Caller<'a, 't> {
         }
         // What has begun is not stopped half-way.
         let needs_memory = call.takes_memory
-            && !self.invocation.script.flags.allow_oom
+            && !self.invocation.program.flags().allow_oom
             && !self.transaction.has_changes();
         if needs_memory && self.server.is_out_of_memory(&self.worker.settings) {
             return Err(because(CommandError::OUT_OF_MEMORY));
@@ -201,11 +209,11 @@ impl<'a, 't> Caller<'a, 't> {
         let is_held = self.holds_everything
             || !everything && keys.iter().all(|key| self.transaction.holds(key));
         if !is_held {
-            self.invocation.script.went_beyond_its_keys();
+            self.invocation.program.trust().went_beyond_its_keys();
             return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
         }
         if reads_everything && !self.transaction.reach_everything(self.session.db) {
-            self.invocation.script.needs_all_in_memory();
+            self.invocation.program.trust().needs_all_in_memory();
             return Err(self.give_up(GivenUp::Everything, NOT_IN_MEMORY));
         }
         let databases = match self.server.commands.traits(command.id).names_databases {
@@ -215,7 +223,7 @@ impl<'a, 't> Caller<'a, 't> {
         for db in databases {
             if let Some(missing) = self.transaction.missing(db, keys) {
                 if !self.can_begin_again() {
-                    self.invocation.script.needs_all_in_memory();
+                    self.invocation.program.trust().needs_all_in_memory();
                 }
                 return Err(self.give_up(GivenUp::Fetch(missing), NOT_IN_MEMORY));
             }
@@ -240,7 +248,8 @@ impl<'a, 't> Caller<'a, 't> {
     }
 
     fn has_effects(&self) -> bool {
-        self.transaction.has_changes() || !self.publications.is_empty()
+        let has_published = |it: &Publication| it.kind != Kind::Monitor;
+        self.transaction.has_changes() || self.publications.iter().any(has_published)
     }
 
     fn run(
@@ -249,8 +258,13 @@ impl<'a, 't> Caller<'a, 't> {
         args: &Args<'_>,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, CommandError> {
+        if self.server.unusual.any() {
+            let told = monitors::publication(self.server, self.session, (id, args), Sender::Script);
+            self.publications.extend(told);
+        }
         let issuer = Issuer::Script;
         let key_session = CommandContext { issuer, ..key_session(self.worker, self.session) };
+        note_within(self.server, self.session, self.transaction, id, args.keys());
         match self.server.commands.call(id).run {
             run @ (Run::Read(_) | Run::Point(_)) => {
                 let traits = self.server.commands.traits(id);
@@ -263,6 +277,7 @@ impl<'a, 't> Caller<'a, 't> {
             }
             Run::Session(run) => {
                 let settings = Arc::clone(&self.worker.settings);
+                let frozen_us = self.frozen_us();
                 let mut context = Context {
                     server: self.server,
                     session: self.session,
@@ -270,7 +285,8 @@ impl<'a, 't> Caller<'a, 't> {
                     settings: &settings,
                     now_ms: self.worker.now_ms,
                     lock_wait: self.worker.lock_wait,
-                    frozen_us: Some(self.now_us),
+                    frozen_us,
+                    runs_alone: false,
                     transaction: Some(self.transaction.lend()),
                 };
                 run(&mut context, args, reply)
@@ -278,6 +294,25 @@ impl<'a, 't> Caller<'a, 't> {
             // They are flagged `noscript`.
             Run::Exec | Run::Script(_) => Err(CommandError::fixed("ERR a script runs none")),
         }
+    }
+
+    /// What TIME says: time stands still until others know that the script takes long.
+    fn frozen_us(&self) -> Option<u64> {
+        let is_busy = self.running.as_ref().is_some_and(|running| running.is_busy());
+        (!is_busy).then_some(self.now_us)
+    }
+
+    /// Before the first change of a script of which is not known yet whether it keeps to its keys:
+    /// afterwards it could not begin again.
+    fn hold_before_change(&mut self, command: &Command) -> Result<(), Denied> {
+        let changes = command.flags.has(Flag::Write)
+            || self.server.commands.traits(command.id).publishes.is_some();
+        let is_unknown = self.invocation.program.trust().scope() == KeyScope::Unknown;
+        if !changes || self.holds_everything || !is_unknown || !self.can_begin_again() {
+            return Ok(());
+        }
+        self.given_up = Some(GivenUp::BeforeChange);
+        Err(Denied::GiveUp)
     }
 
     fn find_and_run(
@@ -297,6 +332,7 @@ impl<'a, 't> Caller<'a, 't> {
         let mut keys = Vec::new();
         add_keys(&self.server.engine, command, args, &mut keys);
         self.reach(command, &args, &keys)?;
+        self.hold_before_change(command)?;
         let mut reply = Reply::new(out, protocol);
         let result = match self.server.commands.traits(id).publishes {
             Some(kind) => {
@@ -346,6 +382,11 @@ impl Host for Caller<'_, '_> {
     }
 
     fn attend(&mut self) {
+        if let Some(running) = self.running.as_ref().filter(|running| running.is_to_be_described())
+            && let Some((name, words)) = self.invocation.call_of_function()
+        {
+            running.describe(name, words);
+        }
         if let Some(attendant) = &mut self.attendant {
             attendant.attend();
         }
@@ -353,7 +394,8 @@ impl Host for Caller<'_, '_> {
 
     fn may_call(&self, words: &Words) -> Option<bool> {
         let args = Args::new(words.bytes(), words.words());
-        (!args.is_empty() && self.find(&args).is_ok()).then_some(true)
+        let command = if args.is_empty() { None } else { self.find(&args).ok() };
+        command.map(|command| self.session.rights.check(command, &args).is_ok())
     }
 }
 

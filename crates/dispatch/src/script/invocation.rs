@@ -5,15 +5,17 @@ use crate::worker::Worker;
 use basalt_call::entry::{Named, Permit, ScriptCall};
 use basalt_engine::{Claims, Engine};
 use basalt_number::parse_i64;
-use basalt_script::{Evaluated, KeyScope, Script, Sha1};
+use basalt_script::{Evaluated, KeyScope, Program, Sha1};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
-use std::sync::Arc;
+use basalt_service::scripts::RunKind;
 
 const NO_SCRIPT: CommandError =
     CommandError::fixed("NOSCRIPT No matching script. Please use EVAL.");
 const TOO_MANY_KEYS: CommandError =
     CommandError::fixed("ERR Number of keys can't be greater than number of args");
+const NO_FUNCTION: CommandError = CommandError::fixed("ERR Function not found");
+const BAD_KEY_COUNT: CommandError = CommandError::fixed("ERR Bad number of keys provided");
 const NEGATIVE_KEYS: CommandError = CommandError::fixed("ERR Number of keys can't be negative");
 const NOT_READ_ONLY: CommandError =
     CommandError::fixed("ERR Can not execute a script with write flag using *_ro command.");
@@ -26,7 +28,7 @@ const WORDS_BEFORE_KEYS: usize = 3;
 
 /// A call of a script.
 pub(super) struct Invocation<'a> {
-    pub(super) script: Arc<Script>,
+    pub(super) program: Program,
     args: Args<'a>,
     keys: usize,
     permit: Permit,
@@ -43,16 +45,21 @@ impl<'a> Invocation<'a> {
         args: Args<'a>,
         call: ScriptCall,
     ) -> Result<Invocation<'a>, CommandError> {
-        if call.named == Named::BySha && Sha1::parse(args.word(1)).is_none() {
-            return Err(NO_SCRIPT);
-        }
-        let keys = parse_i64(args.word(2)).ok_or(CommandError::NOT_INTEGER)?;
+        let bad_count = match call.named {
+            Named::BySha if Sha1::parse(args.word(1)).is_none() => return Err(NO_SCRIPT),
+            Named::ByFunction => {
+                find(server, args, call)?;
+                BAD_KEY_COUNT
+            }
+            Named::BySha | Named::ByText => CommandError::NOT_INTEGER,
+        };
+        let keys = parse_i64(args.word(2)).ok_or(bad_count)?;
         if keys > (args.len() - WORDS_BEFORE_KEYS) as i64 {
             return Err(TOO_MANY_KEYS);
         }
         let keys = usize::try_from(keys).map_err(|_| NEGATIVE_KEYS)?;
-        let script = find(server, args, call)?;
-        let flags = script.flags;
+        let program = find(server, args, call)?;
+        let flags = program.flags();
         if flags.declared && !flags.no_writes && call.permit == Permit::Reads {
             return Err(NOT_READ_ONLY);
         }
@@ -61,7 +68,7 @@ impl<'a> Invocation<'a> {
             return Err(OUT_OF_MEMORY);
         }
         let permit = if flags.no_writes { Permit::Reads } else { call.permit };
-        Ok(Invocation { script, args, keys, permit })
+        Ok(Invocation { program, args, keys, permit })
     }
 
     pub(super) fn is_read_only(&self) -> bool {
@@ -83,41 +90,58 @@ impl<'a> Invocation<'a> {
         self.keys().any(|declared| declared == key)
     }
 
-    /// What has to be held, and to be in memory, before it runs.
-    pub(super) fn claims<'k>(&self, engine: &Engine, db: u8) -> Claims<'k>
+    /// The name of a function that it calls, and the words of the call.
+    pub(super) fn call_of_function(&self) -> Option<(String, Vec<Vec<u8>>)> {
+        let Program::Function(library, index) = &self.program else { return None };
+        let words = self.args.from(0).map(<[u8]>::to_vec).collect();
+        Some((library.functions[*index].name.clone(), words))
+    }
+
+    pub(super) fn kind(&self) -> RunKind {
+        match self.program {
+            Program::Script(_) => RunKind::Script,
+            Program::Function(..) => RunKind::Function,
+        }
+    }
+
+    /// What has to be held, and to be in memory, before it runs; `everything` if it has turned out
+    /// that every partition has to be held.
+    pub(super) fn claims<'k>(&self, engine: &Engine, db: u8, everything: bool) -> Claims<'k>
     where
         'a: 'k,
     {
-        let reach = self.script.reach();
+        let scope = self.program.trust().scope();
         Claims {
             keys: self.keys().map(|key| engine.key(key)).collect(),
             databases: db..db + 1,
-            everything: reach != KeyScope::Declared,
-            reads_everything: reach == KeyScope::AnyInMemory,
+            everything: everything || matches!(scope, KeyScope::Any | KeyScope::AnyInMemory),
+            reads_everything: scope == KeyScope::AnyInMemory,
         }
     }
 }
 
-/// The script that a call names, as far as it can be told without compiling it.
-pub(super) fn named(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> Option<Arc<Script>> {
+/// What a call names, as far as it can be told without compiling it.
+pub(super) fn named(server: &Dispatcher, args: Args<'_>, call: ScriptCall) -> Option<Program> {
     let name = args.word(1);
     match call.named {
-        Named::BySha => server.scripts.known.find(&Sha1::parse(name)?),
-        Named::ByText => server.scripts.known.read(name).ok(),
+        Named::BySha => server.scripts.known.find(&Sha1::parse(name)?).map(Program::Script),
+        Named::ByText => server.scripts.known.read(name).ok().map(Program::Script),
+        Named::ByFunction => server.scripts.functions.find(name),
     }
 }
 
-/// The script that a call names.
+/// What a call names.
 pub(super) fn find(
     server: &Dispatcher,
     args: Args<'_>,
     call: ScriptCall,
-) -> Result<Arc<Script>, CommandError> {
+) -> Result<Program, CommandError> {
     match call.named {
         Named::BySha => {
             let sha = Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
-            server.scripts.known.find(&sha).ok_or(NO_SCRIPT)
+            server.scripts.known.find(&sha).map(Program::Script).ok_or(NO_SCRIPT)
         }
-        Named::ByText => server.scripts.load(args.word(1), Evaluated::Only),
+        Named::ByText => server.scripts.load(args.word(1), Evaluated::Only).map(Program::Script),
+        Named::ByFunction => server.scripts.functions.find(args.word(1)).ok_or(NO_FUNCTION),
     }
 }

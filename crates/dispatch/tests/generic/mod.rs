@@ -2,4 +2,5 @@
 
 mod differential;
 mod engine;
+mod migrate;
 mod scan;

@@ -2,6 +2,7 @@
 
 use basalt_config::Settings;
 use basalt_env::ManualClock;
+use basalt_service::peer::{Answered, PeerCall};
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 pub struct TestHost {
     shut_down: Arc<Mutex<Option<Shutdown>>>,
     applying: Arc<Mutex<Option<Applying>>>,
+    /// What another server is asked, and who waits for its answers.
+    pub calls: Arc<Mutex<Vec<(PeerCall, Answered)>>>,
 }
 
 /// How long it takes to apply options.
@@ -44,6 +47,10 @@ impl Host for TestHost {
             applying.clock.advance_ms(applying.ms);
         }
         Ok(())
+    }
+
+    fn ask_peer(&self, call: PeerCall, answered: Answered) {
+        self.calls.lock().push((call, answered));
     }
 
     fn journal_info(&self) -> Vec<(&'static str, String)> {

@@ -491,8 +491,8 @@ fn connect(server: &Server) -> (Session, Arc<Inbox>) {
         wake: Box::new(NoWake),
     });
     let inbox = Arc::new(Inbox::default());
-    let mut session = Session::new(client, true);
-    session.address = Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 };
+    let mut session = Session::new(client, server.access.rights_of_new_client(true));
+    session.receive_at(Address { sink: server.pubsub.add_sink(inbox.clone()), place: 0 });
     (session, inbox)
 }
 

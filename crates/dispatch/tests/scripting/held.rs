@@ -32,7 +32,9 @@ const COMMANDS: &[&str] = &[
     "WATCH k",
     "DEBUG DIGEST",
     "DEBUG DIGEST-VALUE k",
-    "EVAL return(1) 0",
+    "EVAL return(redis.call('GET',KEYS[1])) 1 k",
+    "FUNCTION FLUSH",
+    "FUNCTION DELETE l",
     "EXEC",
 ];
 

@@ -2,11 +2,14 @@
 
 mod differential;
 mod errors;
+mod functions;
 mod held;
 mod isolation;
+mod libraries;
 mod limits;
 mod permits;
 mod reach;
+mod time;
 
 use crate::harness::TestServer;
 use basalt_resp::Value;

@@ -3,6 +3,7 @@
 use super::{bulk, error, eval};
 use crate::harness::TestServer;
 use basalt_resp::Value;
+use std::sync::mpsc::channel;
 
 /// Enough runs for a script to be trusted to keep to its keys.
 const RUNS: usize = 20;
@@ -107,4 +108,36 @@ fn a_script_leaves_the_selected_database_and_no_half_of_a_message() {
     assert_eq!(server.line("EXISTS k"), Value::Integer(0));
     server.line("SELECT 3");
     assert_eq!(server.line("GET k"), bulk("three"));
+}
+
+/// Partitions that are locked meanwhile belong to others: a script that keeps to its keys does not
+/// wait for them, whether it is known or new.
+#[test]
+fn texts_that_are_new_each_time_lock_their_keys_only() {
+    let mut server = TestServer::new();
+    server.line("MSET k 1 other o");
+    let text =
+        |number: usize| format!("return redis.call('SET', KEYS[1], 'v{number}') -- text {number}");
+    // A new shape writes: it holds everything until it is known.
+    for number in 0..RUNS {
+        eval(&mut server, &text(number), &["k"], &[]);
+    }
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let ((hold, held), (release, released)) = (channel(), channel::<()>());
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let locked = engine.lock(&[engine.key(b"other")]);
+            hold.send(()).expect("somebody waits");
+            // Until the other end goes.
+            let _ = released.recv();
+            drop(locked);
+        });
+        held.recv().expect("it is held");
+        let reply = eval(&mut server, &text(100), &["k"], &[]);
+        // What only reads is trusted from its first run on.
+        let read = "local value = redis.call('GET', KEYS[1]) return value";
+        let value = eval(&mut server, read, &["k"], &[]);
+        drop(release);
+        assert_eq!((reply, value), (Value::Simple(b"OK".to_vec()), bulk("v100")));
+    });
 }

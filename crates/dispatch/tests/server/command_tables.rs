@@ -23,6 +23,9 @@ const NEWER: &[(&str, &str)] = &[
     ("bzpopmax", "flags"),
 ];
 
+/// Arguments of which Redis makes a group that a synopsis does not show.
+const GROUPED: &[&str] = &["module|loadex", "failover"];
+
 fn ask(redis: &mut Redis, words: &[&str]) -> Value {
     decode(&redis.run_for_bytes(words)).expect("a reply").expect("a whole reply").0
 }
@@ -100,6 +103,7 @@ fn command_docs_are_the_same_but_for_our_own_words() {
             let (expected, actual) = (expected.get(field), actual.get(field));
             let is_compared =
                 !OWN_WORDS.contains(&field.as_str()) && !NEWER.contains(&(name, field.as_str()));
+            let is_compared = is_compared && (field != "arguments" || !GROUPED.contains(&name));
             if is_compared && expected.map(|v| unordered(v)) != actual.map(|v| unordered(v)) {
                 different
                     .push(format!("{name} {field}\n  redis:  {expected:?}\n  basalt: {actual:?}"));

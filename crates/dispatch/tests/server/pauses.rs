@@ -82,3 +82,14 @@ fn a_pause_of_writes_holds_a_transaction_with_a_command_that_it_holds() {
         }
     }
 }
+
+#[test]
+fn a_sleep_stops_other_clients_only_if_that_is_asked_for() {
+    let mut server = TestServer::new();
+    let mut other = server.another_connection();
+    assert!(matches!(server.run_once("DEBUG SLEEP 10"), Some(Wait::Sleep(_))));
+    assert!(other.run_once("PING").is_none());
+    server.line("CONFIG SET debug-sleep-stops-all yes");
+    assert!(matches!(server.run_once("DEBUG SLEEP 10"), Some(Wait::Sleep(_))));
+    assert!(matches!(other.run_once("PING"), Some(Wait::Pause(_))));
+}

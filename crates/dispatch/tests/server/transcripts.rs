@@ -18,7 +18,10 @@ fn a_password_is_asked_for_and_can_be_taken_away() {
     let mut server = TestServer::new();
     server.line("CONFIG SET requirepass secret");
     assert_eq!(text(&server.line("PING")), "PONG", "who was there stays");
-    server.session = Session::new(Arc::clone(&server.session.client), false);
+    server.session = Session::new(
+        Arc::clone(&server.session.client),
+        server.server.access.rights_of_new_client(false),
+    );
     assert_eq!(error(&server.line("PING")), "NOAUTH Authentication required.");
     assert!(error(&server.line("HELLO 3")).starts_with("NOAUTH HELLO must be called"));
     assert!(error(&server.line("SET k")).starts_with("ERR wrong number of arguments"));

@@ -3,6 +3,7 @@
 use super::elements::{ElementRows, ROWS_AT_A_STRETCH};
 use super::spread::{Spreading, spread_form, string_form};
 use basalt_change::element::{self, ElementsOf};
+use basalt_change::library;
 use basalt_change::place::PartitionId;
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
 use basalt_cold::{CheckpointWriter, ColdError};
@@ -32,6 +33,29 @@ pub(super) struct Rows {
     /// Ids that begin here, or before a crash that no mark tells of: nothing may be left under
     /// them.
     begun: Vec<ElementsOf>,
+    /// Libraries of functions that have changed.
+    libraries: Vec<LibraryRow>,
+}
+
+/// A library of functions: its name, and its text if there still is one.
+pub(super) struct LibraryRow {
+    name: Vec<u8>,
+    code: Option<Arc<Vec<u8>>>,
+}
+
+impl LibraryRow {
+    /// Writes it, behind the marks.
+    pub(super) fn write(
+        &self,
+        writer: &mut (dyn CheckpointWriter<'_> + '_),
+    ) -> Result<(), ColdError> {
+        let mut key = Vec::new();
+        library::library_key(&self.name, &mut key);
+        match &self.code {
+            Some(code) => writer.put(&key, &[&[library::LIBRARY_VERSION], &code[..]].concat()),
+            None => writer.delete(&key),
+        }
+    }
 }
 
 /// What is no longer found by anything, as of a partition's mark.
@@ -74,6 +98,7 @@ impl Rows {
         self.part.clear();
         self.spreading.clear();
         self.begun.clear();
+        self.libraries.clear();
         self.keys.reserve(dirty * 32);
         self.values.reserve(dirty * 80);
         self.index.reserve(dirty);
@@ -81,7 +106,7 @@ impl Rows {
 
     /// How many rows there are.
     pub(super) fn len(&self) -> usize {
-        self.index.len() + self.elements.len()
+        self.index.len() + self.elements.len() + self.libraries.len()
     }
 
     /// What the cold tier has got rid of once these rows are there.
@@ -93,6 +118,7 @@ impl Rows {
     pub(super) fn copy(&mut self, id: PartitionId, partition: &mut Partition, terms: Terms<'_>) {
         self.mark = Mark { applied: partition.last_seq(), ..Mark::default() };
         self.dead = Dead::default();
+        self.copy_libraries(partition);
         let ToCopy { databases, next_spread_id, last_version, dead_generations } =
             partition.to_copy();
         for (number, database) in databases.iter_mut().enumerate() {
@@ -129,6 +155,19 @@ impl Rows {
         self.mark.last_version = last_version;
         self.dead.has_elements = *next_spread_id > 0;
         self.dead.generations = dead_generations.to_vec();
+    }
+
+    fn copy_libraries(&mut self, partition: &Partition) {
+        self.libraries.clear();
+        let changed = partition.libraries.iter().flat_map(|libraries| libraries.to_copy());
+        self.libraries.extend(
+            changed.map(|(name, code)| LibraryRow { name: name.to_vec(), code: code.cloned() }),
+        );
+    }
+
+    /// The libraries that have changed, which are written behind all marks.
+    pub(super) fn take_libraries(&mut self) -> Vec<LibraryRow> {
+        std::mem::take(&mut self.libraries)
     }
 
     fn copy_whole(&mut self, entry: Entry<'_>) -> RowValue {

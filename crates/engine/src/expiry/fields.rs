@@ -108,7 +108,7 @@ impl FieldExpiryCycle {
         }
         // Nobody waits for it, but reads of these keys do.
         txn.commit(&mut Gate::default());
-        self.changes.wake_called();
+        engine.wake_called(self.changes.take_called());
         engine.log().kick();
         engine.expired_fields.fetch_add(removed as u64, Ordering::Relaxed);
         true

@@ -25,6 +25,7 @@ use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::retire::Retire;
 use basalt_value::{FormLimits, Kind, Value};
+use std::sync::Arc;
 
 const UNKNOWN_KIND: basalt_value::DecodeError =
     basalt_value::DecodeError::Corrupt("a kind of collection that this version does not know");
@@ -60,6 +61,12 @@ pub enum ApplyError {
         partition: u16,
         /// The byte behind its last.
         end: u64,
+    },
+    /// A change of a library of functions where none are: nothing has written that.
+    #[error("a change of a library in partition {partition}, which has none; the log is damaged")]
+    Library {
+        /// Where.
+        partition: u16,
     },
     /// The data was written with more databases than are configured.
     #[error(
@@ -153,6 +160,13 @@ impl<R: Retire> Apply<'_, R> {
             Op::FlushDb { .. } | Op::SwapDb { .. } => {
                 let empty = |generation| self.keyspace.empty_database(generation);
                 return Ok(crate::store::whole::apply(partition, op, &empty));
+            }
+            Op::Library { name, code } => {
+                if id != PartitionId::LIBRARIES {
+                    return Err(ApplyError::Library { partition: id.number() });
+                }
+                let code = Arc::new(code.to_vec());
+                partition.libraries.get_or_insert_default().change(name, &code);
             }
         }
         Ok(None)
@@ -282,6 +296,7 @@ fn check_databases(partition: &Partition, op: Op<'_>) -> Result<(), ApplyError> 
         | Op::PutValue(PutValue { db, .. })
         | Op::FlushDb { db, .. } => db,
         Op::SwapDb { db, other } => db.max(other),
+        Op::Library { .. } => return Ok(()),
     };
     let (found, configured) = (usize::from(db) + 1, partition.databases().len());
     if found > configured { Err(ApplyError::Databases { found, configured }) } else { Ok(()) }

@@ -89,6 +89,6 @@ fn first_key(record: &[u8]) -> Option<(PartitionId, u8, &[u8])> {
         | Op::Replace(Replace { db, key, .. })
         | Op::Edit(Edit { db, key, .. })
         | Op::PutValue(PutValue { db, key, .. }) => Some((partition, db, key)),
-        Op::FlushDb { .. } | Op::SwapDb { .. } => None,
+        Op::FlushDb { .. } | Op::SwapDb { .. } | Op::Library { .. } => None,
     }
 }

@@ -50,7 +50,7 @@ pub struct ChangeSet {
     pub(crate) runs_apart: bool,
     /// A copy that the command has asked for; when it has been looked at, what is to be dropped.
     pub(crate) copy: Option<StringCopy>,
-    /// Clients to be woken when the locks are gone.
+    /// What is to be done when the locks are gone: clients to be woken, copies out of date.
     pub(crate) called: Called,
     /// The events that somebody wants, and those that there were.
     pub(crate) classes: EventClasses,
@@ -312,22 +312,17 @@ impl ChangeSet {
         self.records.is_empty() && self.bytes.is_empty()
     }
 
-    /// Whether clients wait for what the latest commands have put under keys. They are to be
-    /// served, or woken, when no partition is held.
+    /// Whether clients wait for what the latest commands have put under keys, or keep copies of
+    /// these. They are to be served, or told, when no partition is held.
     #[inline]
     pub fn has_called(&self) -> bool {
         !self.called.is_empty()
     }
 
     /// The clients that wait for what the latest commands have put under keys, in the order in
-    /// which they were called.
+    /// which they were called, and the keys of which there are copies that are out of date.
     pub fn take_called(&mut self) -> Called {
         std::mem::take(&mut self.called)
-    }
-
-    /// Wakes the clients that wait for what was put under keys; no partition is held.
-    pub(crate) fn wake_called(&mut self) {
-        self.called.drain(..).for_each(|client| client.wake());
     }
 
     /// The keys that the command has to wait for before it runs again, if it said so.

@@ -11,6 +11,7 @@
 //! the locks that order those are gone by then.
 
 use crate::log::Gate;
+use crate::outdated::OutdatedCopies;
 
 /// What kind of change an event is about: a letter of `notify-keyspace-events`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +123,10 @@ pub trait EventSink: Send + Sync {
     /// Publishes events, in order, and leaves `events` empty. Nobody may hear of them before the
     /// log has acknowledged `after`.
     fn publish(&self, events: &mut Vec<KeyEvent>, after: &Gate);
+
+    /// Tells clients that keep copies of keys which of these are out of date. Nobody may hear of
+    /// that before the log has acknowledged `after`. No partition is held.
+    fn tell_outdated(&self, copies: &OutdatedCopies, after: &Gate);
 }
 
 #[cfg(test)]

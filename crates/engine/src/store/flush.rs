@@ -24,7 +24,7 @@ use crate::store::whole::{apply, concerns};
 use crate::waiting::watch::seen;
 use basalt_change::op::Op;
 use basalt_change::place::{PartitionId, ShardSet};
-use basalt_keyspace::interest::{Called, WatchedState};
+use basalt_keyspace::interest::{Call, Called, WatchedState};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
@@ -64,7 +64,7 @@ impl Engine {
         if self.log().gates_replies() {
             self.log().latest(ShardSet::ALL, gate);
         }
-        changes.wake_called();
+        self.wake_called(changes.take_called());
         self.note_changes(changes.take_count());
         self.log().kick();
         Ok(())
@@ -122,6 +122,9 @@ impl Txn<'_> {
         let (mut old, mut concerned) = (Vec::new(), Vec::new());
         for id in PartitionId::all() {
             let partition = self.locked.partition_mut(id);
+            if partition.interest.is_some() {
+                engine.forget_tracked(partition);
+            }
             if !ops.iter().any(|op| concerns(partition, *op)) {
                 continue;
             }
@@ -133,6 +136,7 @@ impl Txn<'_> {
             }
             concerned.push(id);
         }
+        self.changes.called.push(Call::AllOutdated);
         if !concerned.is_empty() {
             self.log_everywhere(ops, &concerned);
             engine.flushed.lock().append(&mut old);

@@ -166,6 +166,12 @@ impl<'e> Transaction<'e> {
         reaches
     }
 
+    /// A client reads keys whose partitions are held, and keeps copies.
+    pub fn track(&mut self, keys: &[Key<'_>], reader: u64, is_live: &dyn Fn(u64) -> bool) {
+        let called = &mut self.changes.called;
+        self.engine.track_held(&mut self.locked, keys, (reader, is_live), called);
+    }
+
     /// Stops watching keys whose partitions are held.
     pub fn unwatch(&mut self, watching: &Watching) {
         Engine::unwatch_held(&mut self.locked, watching);

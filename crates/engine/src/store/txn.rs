@@ -13,7 +13,7 @@ use crate::store::view::{Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
 use basalt_keyspace::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
-use basalt_keyspace::interest::{Event, KeyId};
+use basalt_keyspace::interest::{Cause, Event, KeyId};
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Found;
@@ -467,6 +467,11 @@ impl<'e> Txn<'e> {
         let partition = self.locked.partition_mut(key.partition);
         let Some(interest) = &mut partition.interest else { return };
         interest.note(place, event, &mut self.changes.called);
+        let cause = Cause::Change(self.session.client);
+        let readers = interest.outdate((key.hash, key.bytes), cause, &mut self.changes.called);
+        if let Some(readers) = readers {
+            self.engine.tracked.note_gone(1, readers);
+        }
         if interest.is_empty() {
             partition.interest = None;
         }

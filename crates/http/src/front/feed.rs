@@ -53,7 +53,7 @@ impl HttpFront {
         self.renew_settings();
         self.accepted.still_holds(Authority {
             settings: &self.settings,
-            settings_version: self.settings_version,
+            access: &self.server.access,
             logins: &self.logins,
             clock: &*self.server.env.clock,
         })

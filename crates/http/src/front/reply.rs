@@ -8,6 +8,7 @@ use crate::respond::{respond, respond_hust};
 use crate::response::value::leave_room;
 use basalt_dispatch::{Ended, ReplyForm, Terms, Then};
 use basalt_resp::{Output, Protocol, Reply};
+use basalt_service::session::Session;
 use std::time::Duration;
 
 impl ReplyForm for HttpFront {
@@ -30,6 +31,13 @@ impl ReplyForm for HttpFront {
         };
         let General { db, durability, .. } = plan.general;
         Some(Terms { db, key_wait_max, durability })
+    }
+
+    #[inline]
+    fn log_in(&mut self, session: &mut Session) {
+        if let Some(rights) = self.new_rights.take() {
+            session.log_in(rights);
+        }
     }
 
     #[inline]

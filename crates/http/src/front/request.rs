@@ -42,7 +42,7 @@ impl HttpFront {
         self.origin = listed_origin(&head, &input.bytes()[input.parsed()..], &self.settings.http);
         let authority = Authority {
             settings: &self.settings,
-            settings_version: self.settings_version,
+            access: &self.server.access,
             logins: &self.logins,
             clock: &*self.server.env.clock,
         };
@@ -51,6 +51,11 @@ impl HttpFront {
         let circumstances = task::Circumstances { server: &self.server, authority, accepted, port };
         let task = match Task::of(&head, &input.bytes()[input.parsed()..], circumstances) {
             Ok(Task::Own(own)) => return self.answer_instead(input, head, own),
+            Ok(_) if !self.is_of_user_at_hand() => {
+                // Its rights are another's: those before it come first.
+                self.intake.put_back(head);
+                return Ok(Next::Passed { bytes: 0 });
+            }
             Ok(Task::Feed(opening)) => return Ok(self.open(input, head, *opening, words)),
             Ok(task) => task,
             Err(problem) => return self.answer_instead(input, head, Own::Problem(problem)),
@@ -76,6 +81,21 @@ impl HttpFront {
         Ok(self.write(input, (head, body), task, words))
     }
 
+    /// Whether the request at hand is of the user with whose rights those before it run. If it is
+    /// the first that is not answered, its user is that one from now on.
+    fn is_of_user_at_hand(&mut self) -> bool {
+        let Some(rights) = self.accepted.rights() else { return true };
+        let id = Some(rights.user().id());
+        if self.user_at_hand == id {
+            return true;
+        }
+        if !self.intake.is_first() {
+            return false;
+        }
+        (self.user_at_hand, self.new_rights) = (id, Some(rights.clone()));
+        true
+    }
+
     /// Writes the words of the request at hand, whose body of this many bytes is there.
     fn write(
         &mut self,
@@ -94,7 +114,7 @@ impl HttpFront {
             server: &self.server,
             authority: Authority {
                 settings: &self.settings,
-                settings_version: self.settings_version,
+                access: &self.server.access,
                 logins: &self.logins,
                 clock: &*self.server.env.clock,
             },

@@ -4,7 +4,7 @@ use basalt_change::place::{PartitionId, ShardSet, Slot};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_engine::{
     CommandContext, Engine, EntryHint, EventClasses, EventSink, Gate, KeyEvent, LockWait,
-    PutOptions,
+    OutdatedCopies, PutOptions,
 };
 use basalt_env::clock::ManualClock;
 use basalt_journal::FsyncPolicy;
@@ -664,6 +664,8 @@ impl EventSink for PausesExpiry {
         }
         events.clear();
     }
+
+    fn tell_outdated(&self, _: &OutdatedCopies, _: &Gate) {}
 }
 
 /// A round of the expiry may be under way when it is paused: nothing goes after that.

@@ -35,7 +35,7 @@ fn many_subscriptions_end_bit_by_bit() {
     let (_, sink) = Notebook::join(&pubsub);
     let mut subscriber = Subscriptions::new(at(sink, 0));
     for number in 0..CHANNELS {
-        let kind = Kind::ALL[number % 3];
+        let kind = Kind::ALL[number % Kind::ALL.len()];
         subscriber.subscribe(&pubsub, kind, number.to_string().as_bytes());
     }
     let count = || Kind::ALL.iter().map(|&kind| pubsub.count(kind)).sum::<usize>();

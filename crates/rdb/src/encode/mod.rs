@@ -18,7 +18,7 @@ use writer::Writer;
 pub use options::{Compression, EncodeOptions};
 
 /// The RDB version of Redis 7.0.
-const RDB_VERSION: u16 = 10;
+pub(crate) const RDB_VERSION: u16 = 10;
 /// The RDB version of Redis 7.4, the first with expiry of fields.
 const RDB_VERSION_FIELD_EXPIRY: u16 = 12;
 

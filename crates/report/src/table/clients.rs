@@ -26,8 +26,8 @@ pub(super) const METRICS: &[Metric] = &[
         (
             "basalt_connections_rejected_total",
             None,
-            "Connections that were refused: too many, from outside without a password, or \
-             not among those that may come.",
+            "Connections that were refused: too many, from outside without a password, \
+             not among those that may come, or not through with their TLS handshake.",
         ),
         &["reason"],
         |figures, sink| {
@@ -35,6 +35,7 @@ pub(super) const METRICS: &[Metric] = &[
             sink.value(&["maxclients"], server.rejected_connections.load(Relaxed) as f64);
             sink.value(&["protected-mode"], server.refused_connections.load(Relaxed) as f64);
             sink.value(&["http-allow"], server.barred_connections.load(Relaxed) as f64);
+            sink.value(&["tls"], server.failed_handshakes.load(Relaxed) as f64);
         },
     ),
     counter(

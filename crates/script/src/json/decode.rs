@@ -2,29 +2,30 @@
 //!
 //! `null` is `cjson.null`, a value that no table element can be mistaken for; numbers are doubles.
 
-use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS};
+use super::settings::Settings;
+use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS, number};
 use crate::current::Current;
-use mlua::{Lua, Value};
+use mlua::{Lua, LuaString, Table, Value};
 
 /// Reads JSON as a value.
 ///
 /// # Errors
-/// Outside: Lua has no memory. Inside: it is not JSON.
-pub(crate) fn decode(
+/// Outside: Lua has no memory, or the script is to end. Inside: it is not JSON.
+pub(super) fn decode(
     lua: &Lua,
     text: &[u8],
+    settings: Settings,
     current: &Current,
 ) -> mlua::Result<Result<Value, String>> {
-    let mut reader = Reader { lua, text, current, at: 0, depth: 0, tokens: 0 };
-    let value = match reader.value() {
-        Ok(value) => value,
-        Err(Stop::Lua(error)) => return Err(error),
-        Err(Stop::NotJson(text)) => return Ok(Err(text)),
-    };
-    let start = reader.skip_blanks();
-    match reader.token() {
-        Token::End => Ok(Ok(value)),
-        token => Ok(Err(unexpected("the end", &token, start))),
+    if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
+        return Ok(Err("JSON parser does not support UTF-16 or UTF-32".to_owned()));
+    }
+    let mut reader =
+        Reader { lua, text, settings, current, at: 0, containers: Vec::new(), tokens: 0 };
+    match reader.document() {
+        Ok(value) => Ok(Ok(value)),
+        Err(Stop::Lua(error)) => Err(error),
+        Err(Stop::NotJson(text)) => Ok(Err(text)),
     }
 }
 
@@ -55,105 +56,157 @@ enum Token {
     Error(&'static str, usize),
 }
 
+/// An array.
+enum Begun {
+    Empty(Value),
+    /// Its first value has this token.
+    With((usize, Token)),
+}
+
+/// What has been begun. Nesting costs no stack of the thread.
+enum Container {
+    Array { table: Table, index: usize },
+    Object { table: Table, key: LuaString },
+}
+
 struct Reader<'a> {
     lua: &'a Lua,
     text: &'a [u8],
+    settings: Settings,
     current: &'a Current,
     at: usize,
-    depth: usize,
+    containers: Vec<Container>,
     tokens: u32,
 }
 
 impl Reader<'_> {
+    /// The only value of the text.
+    fn document(&mut self) -> Result<Value, Stop> {
+        let value = self.value()?;
+        let (start, token) = self.next();
+        match token {
+            Token::End => Ok(value),
+            token => Err(unexpected("the end", &token, start)),
+        }
+    }
+
     fn value(&mut self) -> Result<Value, Stop> {
-        let start = self.skip_blanks();
-        let token = self.token();
-        self.value_of(token, start)
-    }
-
-    fn value_of(&mut self, token: Token, start: usize) -> Result<Value, Stop> {
-        self.tokens += 1;
-        if self.tokens.is_multiple_of(VALUES_BETWEEN_LOOKS) {
-            self.current.go_on()?;
-        }
-        Ok(match token {
-            Token::Null => Value::NULL,
-            Token::Boolean(truth) => Value::Boolean(truth),
-            Token::Number(number) => Value::Number(number),
-            Token::String(bytes) => Value::String(self.lua.create_string(bytes)?),
-            Token::ObjectBegin => return self.nested(Reader::object),
-            Token::ArrayBegin => return self.nested(Reader::array),
-            token => return Err(Stop::NotJson(unexpected("value", &token, start))),
-        })
-    }
-
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, Stop>) -> Result<Value, Stop> {
-        self.depth += 1;
-        if self.depth > NESTING_MAX {
-            let text = format!(
-                "Found too many nested data structures ({}) at character {}",
-                self.depth, self.at
-            );
-            return Err(Stop::NotJson(text));
-        }
-        let value = read(self)?;
-        self.depth -= 1;
-        Ok(value)
-    }
-
-    fn object(&mut self) -> Result<Value, Stop> {
-        let table = self.lua.create_table()?;
-        let mut start = self.skip_blanks();
-        let mut token = self.token();
-        if matches!(token, Token::ObjectEnd) {
-            return Ok(Value::Table(table));
-        }
+        let (mut start, mut token) = self.next();
         loop {
-            let Token::String(key) = token else {
-                return Err(Stop::NotJson(unexpected("object key string", &token, start)));
+            self.tokens = self.tokens.wrapping_add(1);
+            if self.tokens.is_multiple_of(VALUES_BETWEEN_LOOKS) {
+                self.current.go_on()?;
+            }
+            let begun = match token {
+                Token::Null => Some(Value::NULL),
+                Token::Boolean(truth) => Some(Value::Boolean(truth)),
+                Token::Number(number) => Some(Value::Number(number)),
+                Token::String(bytes) => Some(Value::String(self.lua.create_string(bytes)?)),
+                Token::ObjectBegin => self.begin_object()?,
+                Token::ArrayBegin => match self.begin_array()? {
+                    // The token that is not its end is that of its first value.
+                    Begun::Empty(value) => Some(value),
+                    Begun::With(first) => {
+                        (start, token) = first;
+                        continue;
+                    }
+                },
+                token => return Err(unexpected("value", &token, start)),
             };
-            start = self.skip_blanks();
-            token = self.token();
-            if !matches!(token, Token::Colon) {
-                return Err(Stop::NotJson(unexpected("colon", &token, start)));
+            if let Some(value) = begun
+                && let Some(whole) = self.place(value)?
+            {
+                return Ok(whole);
             }
-            let value = self.value()?;
-            table.raw_set(self.lua.create_string(key)?, value)?;
-            start = self.skip_blanks();
-            match self.token() {
-                Token::ObjectEnd => return Ok(Value::Table(table)),
-                Token::Comma => {}
-                token => {
-                    return Err(Stop::NotJson(unexpected("comma or object end", &token, start)));
-                }
-            }
-            start = self.skip_blanks();
-            token = self.token();
+            (start, token) = self.next();
         }
     }
 
-    fn array(&mut self) -> Result<Value, Stop> {
-        let table = self.lua.create_table()?;
-        let mut start = self.skip_blanks();
-        let mut token = self.token();
-        if matches!(token, Token::ArrayEnd) {
-            return Ok(Value::Table(table));
-        }
-        for index in 1.. {
-            let value = self.value_of(token, start)?;
-            table.raw_set(index, value)?;
-            start = self.skip_blanks();
-            match self.token() {
-                Token::ArrayEnd => break,
-                Token::Comma => {}
-                token => {
-                    return Err(Stop::NotJson(unexpected("comma or array end", &token, start)));
+    /// Puts a value where it belongs; a container that ends with it is itself a value. Returns the
+    /// outermost.
+    fn place(&mut self, mut value: Value) -> Result<Option<Value>, Stop> {
+        loop {
+            match self.containers.pop() {
+                None => return Ok(Some(value)),
+                Some(Container::Array { table, index }) => {
+                    table.raw_set(index, value)?;
+                    let (start, token) = self.next();
+                    match token {
+                        Token::ArrayEnd => value = Value::Table(table),
+                        Token::Comma => {
+                            self.containers.push(Container::Array { table, index: index + 1 });
+                            return Ok(None);
+                        }
+                        token => return Err(unexpected("comma or array end", &token, start)),
+                    }
+                }
+                Some(Container::Object { table, key }) => {
+                    table.raw_set(key, value)?;
+                    let (start, token) = self.next();
+                    match token {
+                        Token::ObjectEnd => value = Value::Table(table),
+                        Token::Comma => {
+                            let (start, token) = self.next();
+                            let key = self.key(start, token)?;
+                            self.containers.push(Container::Object { table, key });
+                            return Ok(None);
+                        }
+                        token => return Err(unexpected("comma or object end", &token, start)),
+                    }
                 }
             }
-            start = self.skip_blanks();
-            token = self.token();
         }
-        Ok(Value::Table(table))
+    }
+
+    fn table(&self) -> Result<Table, Stop> {
+        let depth = self.containers.len() + 1;
+        if depth > (self.settings.decode_max_depth as usize).min(NESTING_MAX) {
+            return Err(Stop::NotJson(format!(
+                "Found too many nested data structures ({depth}) at character {}",
+                self.at
+            )));
+        }
+        Ok(self.lua.create_table()?)
+    }
+
+    /// An object up to its first value; `None` if it has one.
+    fn begin_object(&mut self) -> Result<Option<Value>, Stop> {
+        let table = self.table()?;
+        let (start, token) = self.next();
+        if matches!(token, Token::ObjectEnd) {
+            return Ok(Some(Value::Table(table)));
+        }
+        let key = self.key(start, token)?;
+        self.containers.push(Container::Object { table, key });
+        Ok(None)
+    }
+
+    fn begin_array(&mut self) -> Result<Begun, Stop> {
+        let table = self.table()?;
+        match self.next() {
+            (_, Token::ArrayEnd) => Ok(Begun::Empty(Value::Table(table))),
+            first => {
+                self.containers.push(Container::Array { table, index: 1 });
+                Ok(Begun::With(first))
+            }
+        }
+    }
+
+    /// A key and its colon.
+    fn key(&mut self, start: usize, token: Token) -> Result<LuaString, Stop> {
+        let Token::String(key) = token else {
+            return Err(unexpected("object key string", &token, start));
+        };
+        match self.next() {
+            (_, Token::Colon) => Ok(self.lua.create_string(key)?),
+            (start, token) => Err(unexpected("colon", &token, start)),
+        }
+    }
+
+    /// The next token and where it begins.
+    fn next(&mut self) -> (usize, Token) {
+        let start = self.skip_blanks();
+        (start, self.token())
     }
 
     /// Returns where the next token begins.
@@ -181,7 +234,10 @@ impl Reader<'_> {
         }
         match byte {
             b'"' => self.string(),
-            b'-' | b'0'..=b'9' => self.number(),
+            b'-' | b'0'..=b'9' if self.settings.decode_invalid || !self.is_invalid_number() => {
+                self.number()
+            }
+            b'-' | b'0'..=b'9' => Token::Error("invalid number", self.at),
             _ => self.word(),
         }
     }
@@ -198,18 +254,35 @@ impl Reader<'_> {
                 return token;
             }
         }
-        Token::Error("invalid token", self.at)
+        match self.settings.decode_invalid && self.is_invalid_number() {
+            true => self.number(),
+            false => Token::Error("invalid token", self.at),
+        }
+    }
+
+    /// Whether a number begins here that is none of JSON's.
+    fn is_invalid_number(&self) -> bool {
+        let rest = &self.text[self.at..];
+        if rest.first() == Some(&b'+') {
+            return true;
+        }
+        let rest = rest.strip_prefix(b"-").unwrap_or(rest);
+        let begins = |word: &[u8]| {
+            rest.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+        };
+        match rest {
+            [b'0', next, ..] => next.eq_ignore_ascii_case(&b'x') || next.is_ascii_digit(),
+            _ => begins(b"inf") || begins(b"nan"),
+        }
     }
 
     fn number(&mut self) -> Token {
-        let rest = &self.text[self.at..];
-        let len = number_len(rest);
-        match std::str::from_utf8(&rest[..len]).unwrap_or_default().parse() {
-            Ok(number) => {
+        match number::read(&self.text[self.at..]) {
+            (_, 0) => Token::Error("invalid number", self.at),
+            (number, len) => {
                 self.at += len;
                 Token::Number(number)
             }
-            Err(_) => Token::Error("invalid number", self.at),
         }
     }
 
@@ -278,31 +351,7 @@ impl Reader<'_> {
     }
 }
 
-/// How many bytes at the beginning are a number, as many as possible.
-fn number_len(text: &[u8]) -> usize {
-    let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let sign = usize::from(text.first() == Some(&b'-'));
-    let whole = digits(sign);
-    let mut len = sign + whole;
-    let mut any = whole > 0;
-    if text.get(len) == Some(&b'.') {
-        let fraction = digits(len + 1);
-        any |= fraction > 0;
-        if any {
-            len += 1 + fraction;
-        }
-    }
-    if any && matches!(text.get(len), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(text.get(len + 1), Some(b'+' | b'-')));
-        let exponent = digits((len + 1 + sign).min(text.len()));
-        if exponent > 0 {
-            len += 1 + sign + exponent;
-        }
-    }
-    if any { len } else { 0 }
-}
-
-fn unexpected(expected: &str, token: &Token, at: usize) -> String {
+fn unexpected(expected: &str, token: &Token, at: usize) -> Stop {
     let mut place = at;
     let found = match token {
         Token::ObjectBegin => "T_OBJ_BEGIN",
@@ -321,5 +370,5 @@ fn unexpected(expected: &str, token: &Token, at: usize) -> String {
             problem
         }
     };
-    format!("Expected {expected} but found {found} at character {}", place + 1)
+    Stop::NotJson(format!("Expected {expected} but found {found} at character {}", place + 1))
 }

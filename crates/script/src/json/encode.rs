@@ -4,34 +4,55 @@
 //! nothing; one with mostly nothing is refused. Any other table is an object, and so is an empty
 //! one.
 
-use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS};
+use super::settings::{Invalid, Settings};
+use super::{NESTING_MAX, VALUES_BETWEEN_LOOKS, number};
+use crate::arguments::type_name;
 use crate::current::Current;
-use mlua::{Table, Value};
+use mlua::{Function, Table, Value};
 use std::io::Write;
-
-/// Arrays up to this length may be as sparse as they like …
-const SPARSE_LEN_MAX: usize = 10;
-/// … longer ones may be this number of times as long as they have elements.
-const SPARSE_RATIO: usize = 2;
 
 /// Writes a value as JSON.
 ///
 /// # Errors
 /// Outside: the script is to end. Inside: JSON cannot say it, or it would be larger than the
 /// script's memory: a table that stands in many places is written in each.
-pub(crate) fn encode(value: &Value, current: &Current) -> mlua::Result<Result<Vec<u8>, String>> {
-    let mut out = Text { bytes: Vec::new(), values: 0, current };
-    match write_value(value, 0, &mut out) {
+pub(super) fn encode(
+    value: Value,
+    settings: Settings,
+    next: &Function,
+    current: &Current,
+) -> mlua::Result<Result<Vec<u8>, String>> {
+    let mut out =
+        Text { bytes: Vec::new(), values: 0, tables: Vec::new(), settings, next, current };
+    match out.whole(value) {
         Ok(()) => Ok(Ok(out.bytes)),
         Err(Stop::NotJson(text)) => Ok(Err(text)),
         Err(Stop::Ended(error)) => Err(error),
     }
 }
 
+/// A table that has been begun. Nesting costs no stack of the thread.
+enum Begun {
+    Array {
+        table: Table,
+        index: usize,
+        len: usize,
+    },
+    /// With the key that has been written last.
+    Object {
+        table: Table,
+        key: Value,
+    },
+}
+
 /// What has been written.
 struct Text<'a> {
     bytes: Vec<u8>,
     values: u32,
+    tables: Vec<Begun>,
+    settings: Settings,
+    /// Lua's function of this name.
+    next: &'a Function,
     current: &'a Current,
 }
 
@@ -40,9 +61,9 @@ enum Stop {
     Ended(mlua::Error),
 }
 
-impl From<String> for Stop {
-    fn from(text: String) -> Stop {
-        Stop::NotJson(text)
+impl From<mlua::Error> for Stop {
+    fn from(error: mlua::Error) -> Stop {
+        Stop::Ended(error)
     }
 }
 
@@ -52,53 +73,123 @@ impl Text<'_> {
         if self.bytes.len() > self.current.memory_bytes_max() {
             return Err(Stop::NotJson("not enough memory".to_owned()));
         }
-        self.values += 1;
+        self.values = self.values.wrapping_add(1);
         if self.values.is_multiple_of(VALUES_BETWEEN_LOOKS) {
-            self.current.go_on().map_err(Stop::Ended)?;
+            self.current.go_on()?;
         }
+        Ok(())
+    }
+
+    fn whole(&mut self, value: Value) -> Result<(), Stop> {
+        self.value(value)?;
+        while let Some(begun) = self.tables.pop() {
+            match begun {
+                Begun::Array { index, len, .. } if index == len => self.bytes.push(b']'),
+                Begun::Array { table, index, len } => {
+                    if index > 0 {
+                        self.bytes.push(b',');
+                    }
+                    let value = table.raw_get(index + 1)?;
+                    self.tables.push(Begun::Array { table, index: index + 1, len });
+                    self.value(value)?;
+                }
+                Begun::Object { table, key } => {
+                    let is_first = key.is_nil();
+                    match self.next.call::<(Value, Value)>((&table, key))? {
+                        (Value::Nil, _) => self.bytes.push(b'}'),
+                        (key, value) => {
+                            if !is_first {
+                                self.bytes.push(b',');
+                            }
+                            self.key(&key)?;
+                            self.tables.push(Begun::Object { table, key });
+                            self.value(value)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A value, or the beginning of a table.
+    fn value(&mut self, value: Value) -> Result<(), Stop> {
+        let Value::Table(table) = value else { return self.scalar(&value) };
+        self.count()?;
+        let depth = self.tables.len() + 1;
+        if depth > (self.settings.encode_max_depth as usize).min(NESTING_MAX) {
+            return Err(Stop::NotJson(format!("Cannot serialise, excessive nesting ({depth})")));
+        }
+        let len = array_len(&table, self.settings)?;
+        self.bytes.push(if len > 0 { b'[' } else { b'{' });
+        self.tables.push(match len {
+            0 => Begun::Object { table, key: Value::Nil },
+            len => Begun::Array { table, index: 0, len },
+        });
+        Ok(())
+    }
+
+    fn scalar(&mut self, value: &Value) -> Result<(), Stop> {
+        self.count()?;
+        match value {
+            Value::Nil => self.bytes.extend_from_slice(b"null"),
+            Value::LightUserData(pointer) if pointer.0.is_null() => {
+                self.bytes.extend_from_slice(b"null");
+            }
+            Value::Boolean(truth) => {
+                self.bytes.extend_from_slice(if *truth { b"true" } else { b"false" });
+            }
+            Value::Integer(number) => self.number(*number as f64)?,
+            Value::Number(number) => self.number(*number)?,
+            Value::String(text) => write_string(&text.as_bytes(), &mut self.bytes),
+            other => return Err(cannot_serialise(other, "type not supported")),
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, number: f64) -> Result<(), Stop> {
+        if !number.is_finite() {
+            match self.settings.encode_invalid {
+                Invalid::Refused => {
+                    return Err(cannot_serialise(&Value::Number(number), "must not be NaN or Inf"));
+                }
+                Invalid::Written => {}
+                Invalid::Null => {
+                    self.bytes.extend_from_slice(b"null");
+                    return Ok(());
+                }
+            }
+        }
+        number::write(number, self.settings.precision, &mut self.bytes);
+        Ok(())
+    }
+
+    fn key(&mut self, key: &Value) -> Result<(), Stop> {
+        match key {
+            Value::String(text) => write_string(&text.as_bytes(), &mut self.bytes),
+            Value::Integer(_) | Value::Number(_) => {
+                self.bytes.push(b'"');
+                self.scalar(key)?;
+                self.bytes.push(b'"');
+            }
+            other => {
+                return Err(cannot_serialise(other, "table key must be a number or string"));
+            }
+        }
+        self.bytes.push(b':');
         Ok(())
     }
 }
 
-fn write_value(value: &Value, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
-    out.count()?;
-    match value {
-        Value::Nil => out.bytes.extend_from_slice(b"null"),
-        Value::LightUserData(pointer) if pointer.0.is_null() => {
-            out.bytes.extend_from_slice(b"null")
-        }
-        Value::Boolean(truth) => {
-            out.bytes.extend_from_slice(if *truth { b"true" } else { b"false" })
-        }
-        Value::Integer(number) => write_number(*number as f64, &mut out.bytes)?,
-        Value::Number(number) => write_number(*number, &mut out.bytes)?,
-        Value::String(text) => write_string(&text.as_bytes(), &mut out.bytes),
-        Value::Table(table) => return write_table(table, depth + 1, out),
-        other => {
-            return Err(Stop::NotJson(format!(
-                "Cannot serialise {}: type not supported",
-                other.type_name()
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn write_table(table: &Table, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
-    if depth > NESTING_MAX {
-        return Err(Stop::NotJson(format!("Cannot serialise, excessive depth ({depth})")));
-    }
-    match array_len(table)? {
-        0 => write_object(table, depth, out),
-        len => write_array(table, len, depth, out),
-    }
+fn cannot_serialise(value: &Value, why: &str) -> Stop {
+    Stop::NotJson(format!("Cannot serialise {}: {why}", type_name(value)))
 }
 
 /// The length of an array, 0 for what is an object.
-fn array_len(table: &Table) -> Result<usize, Stop> {
-    let (mut count, mut len) = (0, 0);
+fn array_len(table: &Table, settings: Settings) -> Result<usize, Stop> {
+    let (mut count, mut len) = (0_usize, 0);
     for pair in table.pairs::<Value, Value>() {
-        let (key, _) = pair.map_err(|error| error.to_string())?;
+        let (key, _) = pair?;
         match as_index(&key) {
             Some(index) => {
                 count += 1;
@@ -107,8 +198,15 @@ fn array_len(table: &Table) -> Result<usize, Stop> {
             None => return Ok(0),
         }
     }
-    if len > SPARSE_LEN_MAX && len > count * SPARSE_RATIO {
-        return Err(Stop::NotJson("Cannot serialise table: excessively sparse array".to_owned()));
+    let (ratio, safe) = (settings.sparse_ratio as usize, settings.sparse_safe as usize);
+    if ratio > 0 && len > count.saturating_mul(ratio) && len > safe {
+        return match settings.sparse_convert {
+            true => Ok(0),
+            false => {
+                let text = "Cannot serialise table: excessively sparse array";
+                Err(Stop::NotJson(text.to_owned()))
+            }
+        };
     }
     Ok(len)
 }
@@ -119,48 +217,6 @@ fn as_index(key: &Value) -> Option<usize> {
         Value::Number(number) if *number >= 1.0 && number.fract() == 0.0 => Some(*number as usize),
         _ => None,
     }
-}
-
-fn write_array(table: &Table, len: usize, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
-    out.bytes.push(b'[');
-    for index in 1..=len {
-        if index > 1 {
-            out.bytes.push(b',');
-        }
-        let value: Value = table.raw_get(index).map_err(|error| error.to_string())?;
-        write_value(&value, depth, out)?;
-    }
-    out.bytes.push(b']');
-    Ok(())
-}
-
-fn write_object(table: &Table, depth: usize, out: &mut Text<'_>) -> Result<(), Stop> {
-    out.bytes.push(b'{');
-    let mut is_first = true;
-    for pair in table.pairs::<Value, Value>() {
-        let (key, value) = pair.map_err(|error| error.to_string())?;
-        if !std::mem::take(&mut is_first) {
-            out.bytes.push(b',');
-        }
-        match &key {
-            Value::String(text) => write_string(&text.as_bytes(), &mut out.bytes),
-            Value::Integer(_) | Value::Number(_) => {
-                out.bytes.push(b'"');
-                write_value(&key, depth, out)?;
-                out.bytes.push(b'"');
-            }
-            other => {
-                let kind = other.type_name();
-                return Err(Stop::NotJson(format!(
-                    "Cannot serialise {kind}: table key must be a number or string"
-                )));
-            }
-        }
-        out.bytes.push(b':');
-        write_value(&value, depth, out)?;
-    }
-    out.bytes.push(b'}');
-    Ok(())
 }
 
 fn write_string(text: &[u8], out: &mut Vec<u8>) {
@@ -179,56 +235,4 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.push(b'"');
-}
-
-/// Up to 14 digits that count, as C's `%.14g`.
-fn write_number(number: f64, out: &mut Vec<u8>) -> Result<(), String> {
-    const DIGITS: i32 = 14;
-    if !number.is_finite() {
-        return Err("Cannot serialise number: must not be NaN or Inf".to_owned());
-    }
-    let scientific = format!("{number:.*e}", DIGITS as usize - 1);
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    let text = if (-4..DIGITS).contains(&exponent) {
-        without_zeros(&format!("{number:.*}", (DIGITS - 1 - exponent) as usize)).to_owned()
-    } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs())
-    };
-    out.extend_from_slice(text.as_bytes());
-    Ok(())
-}
-
-fn without_zeros(digits: &str) -> &str {
-    match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => digits,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_14_digits() {
-        for (number, text) in [
-            (0.0, "0"),
-            (1.0, "1"),
-            (-1.5, "-1.5"),
-            (0.1, "0.1"),
-            (1.0 / 3.0, "0.33333333333333"),
-            (1e13, "10000000000000"),
-            (1e15, "1e+15"),
-            (123_456_789_012_345.0, "1.2345678901234e+14"),
-            (0.00001, "1e-05"),
-            (0.0001, "0.0001"),
-            (1e100, "1e+100"),
-        ] {
-            let mut out = Vec::new();
-            write_number(number, &mut out).unwrap();
-            assert_eq!(String::from_utf8(out).unwrap(), text);
-        }
-    }
 }

@@ -6,8 +6,8 @@ mod sandbox;
 
 use basalt_resp::{Output, Protocol, Reply, Value, decode};
 use basalt_script::{
-    Denied, Finished, Host, Input, Interpreter, Level, Look, Overseer, RandomState, Script,
-    ScriptLimits, Words,
+    Denied, Finished, Host, Input, Interpreter, Level, Look, Overseer, Program, RandomState,
+    Script, ScriptLimits, Words,
 };
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -124,9 +124,10 @@ fn finish(
     random: Option<RandomState>,
 ) -> Finished {
     let script = Script::read(text.as_bytes()).expect("a script");
+    let program = Program::Script(Arc::new(script));
     let overseer = Arc::new(Patient);
     let input = Input { keys: vec![b"k"], args: args.to_vec(), overseer, random };
-    interpreter.run(&script, input, ScriptLimits { memory_bytes_max: 16 << 20 }, host)
+    interpreter.run(&program, input, ScriptLimits { memory_bytes_max: 16 << 20 }, host)
 }
 
 fn interpreter() -> Interpreter {

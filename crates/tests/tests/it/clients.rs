@@ -15,13 +15,17 @@ fn run(script: &str) {
 }
 
 fn run_on(server: &Server, port: u16, script: &str) {
+    run_with(server, &[port.to_string()], script);
+}
+
+fn run_with(server: &Server, arguments: &[String], script: &str) {
     let folder = Path::new("clients");
     let python = std::env::var("BASALT_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let output = Command::new(&python)
         // Leaves no compiled files in the source.
         .arg("-B")
         .arg(folder.join(script))
-        .arg(port.to_string())
+        .args(arguments)
         .output()
         .unwrap_or_else(|error| panic!("cannot run {python}: {error}"));
     assert!(
@@ -37,6 +41,13 @@ fn run_on(server: &Server, port: u16, script: &str) {
 #[test]
 fn redis_py() {
     run("redis_py.py");
+}
+
+#[test]
+fn redis_py_over_tls() {
+    let server = Launch::new(Kind::Basalt).tls().start();
+    let ca = server.authority().path("ca.crt").display().to_string();
+    run_with(&server, &[server.tls_address().port().to_string(), ca], "redis_py.py");
 }
 
 #[test]

@@ -3,17 +3,20 @@
 
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table;
-use basalt_config::{Config, Settings};
+use basalt_config::{ClientCertificates, Config, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
-use basalt_env::{Disk, Env, SimDisk};
+use basalt_env::{Clock, Disk, Env, SimDisk};
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_net::{Acceptor, Listening, NetThreads, STOP_GRACE};
 use basalt_observe::counters::ThreadCounters;
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
+use basalt_tests::authority::Authority;
 use basalt_tests::client::Connection;
-use basalt_tests::server::Target;
+use basalt_tests::server::{Target, free_port};
 use basalt_tests::transcript::Protocol;
+use basalt_tls::ServerTls;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -24,6 +27,8 @@ const THREADS: usize = 2;
 pub(crate) struct InProcess {
     pub(crate) engine: Arc<Engine>,
     path: PathBuf,
+    /// By TLS, if that is how clients come.
+    tls: Option<(SocketAddr, Authority)>,
     running: Option<(Acceptor, NetThreads, Background)>,
     _dir: TempDir,
 }
@@ -108,6 +113,11 @@ fn open_engine(settings: &Settings, place: &DataPlace) -> Arc<Engine> {
 
 impl InProcess {
     pub(crate) fn start(place: &DataPlace) -> InProcess {
+        InProcess::start_with(place, None)
+    }
+
+    /// Starts one for clients that come by TLS.
+    fn start_with(place: &DataPlace, authority: Option<Authority>) -> InProcess {
         let dir = tempfile::tempdir().expect("a temporary folder can be made");
         let path = dir.path().join("socket");
         let config = Arc::new(Config::default());
@@ -119,14 +129,31 @@ impl InProcess {
         let counters = (0..THREADS).map(|_| Arc::new(ThreadCounters::new(count))).collect();
         let mut network = config.settings().network.clone();
         (network.port, network.unixsocket) = (0, Some(path.clone()));
+        if authority.is_some() {
+            network.tls_port = free_port().expect("a port");
+        }
+        let tls = authority.map(|own| (SocketAddr::from(([127, 0, 0, 1], network.tls_port)), own));
+        let clock = Arc::clone(&engine.env().clock);
+        let shaken_by = tls.as_ref().map(|(_, authority)| server_tls(authority, &clock));
         let server =
             Dispatcher::new(Arc::clone(&engine), config, commands, counters, Box::new(NoHost));
         let server = Arc::new(server);
         let net = NetThreads::start(&server).expect("threads");
         let listening = Arc::new(Listening::open(&network).expect("a socket"));
+        listening.exchange_tls(shaken_by);
         let acceptor = Acceptor::start(&listening, &server, &net).expect("a thread");
-        InProcess { engine, path, running: Some((acceptor, net, background)), _dir: dir }
+        InProcess { engine, path, tls, running: Some((acceptor, net, background)), _dir: dir }
     }
+}
+
+/// What handshakes are made by.
+fn server_tls(authority: &Authority, clock: &Arc<dyn Clock>) -> ServerTls {
+    authority.identity("server").expect("files can be written");
+    let mut settings = Settings::default().tls;
+    settings.certificate = Some(authority.path("server.crt"));
+    settings.key = Some(authority.path("server.key"));
+    settings.client_certificates = ClientCertificates::No;
+    ServerTls::new(&settings, clock).expect("it fits together")
 }
 
 impl Drop for InProcess {
@@ -141,7 +168,11 @@ impl Drop for InProcess {
 
 impl Target for InProcess {
     fn connect(&self) -> Connection {
-        Connection::open_unix(&self.path).expect("it accepts connections")
+        let opened = match &self.tls {
+            None => Connection::open_unix(&self.path),
+            Some((address, authority)) => Connection::open_tls(*address, &authority.client()),
+        };
+        opened.expect("it accepts connections")
     }
 
     fn is_redis(&self) -> bool {
@@ -153,5 +184,12 @@ impl Target for InProcess {
 fn transcripts_in_this_process() {
     let server = InProcess::start(&DataPlace::default());
     super::transcripts::play_to(&server, Protocol::Resp2);
+    super::transcripts::play_to(&server, Protocol::Resp3);
+}
+
+#[test]
+fn transcripts_in_this_process_over_tls() {
+    let authority = Authority::new().expect("an authority");
+    let server = InProcess::start_with(&DataPlace::default(), Some(authority));
     super::transcripts::play_to(&server, Protocol::Resp3);
 }

@@ -46,6 +46,12 @@ fn basalt_over_a_unix_socket() {
     play_to(&launch.start(), Protocol::Resp3);
 }
 
+#[test]
+fn basalt_over_tls() {
+    let launch = Launch::new(Kind::Basalt).option("enable-debug-command", "yes").tls();
+    play_to(&launch.start(), Protocol::Resp3);
+}
+
 /// Both protocols in one test, because blessing rewrites the files.
 #[test]
 fn redis() {

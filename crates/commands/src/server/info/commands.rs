@@ -1,7 +1,8 @@
-//! Sections Commandstats and Errorstats.
+//! Sections Commandstats, Errorstats and Latencystats.
 
 use super::Source;
 use super::lines::{Lines, ratio};
+use crate::server::latency::command_times;
 use basalt_observe::counters::{CommandCounters, Counter};
 use std::collections::BTreeMap;
 
@@ -36,5 +37,27 @@ pub(super) fn error_stats(source: &Source<'_>, lines: &mut Lines) {
     }
     for (code, count) in sums {
         lines.put(format_args!("errorstat_{code}"), format_args!("count={count}"));
+    }
+}
+
+pub(super) fn latency_stats(source: &Source<'_>, lines: &mut Lines) {
+    if !source.settings.server.latency_tracking {
+        return;
+    }
+    for command in source.server.table.all() {
+        let times = command_times(source.server, command);
+        let quantile = |percent: f64| times.quantile(percent / 100.0).unwrap_or(0.0) * 1e6;
+        if times.count() == 0 {
+            continue;
+        }
+        let percentiles: Vec<String> = source
+            .settings
+            .server
+            .latency_percentiles
+            .iter()
+            .map(|&percent| format!("p{percent}={:.3}", quantile(percent)))
+            .collect();
+        let name = format_args!("latency_percentiles_usec_{}", command.spec.name);
+        lines.put(name, percentiles.join(","));
     }
 }

@@ -45,20 +45,19 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     lines.put("lazyfree_pending_bytes", server.engine.retired_bytes());
 }
 
-/// The scripts' texts; what the threads' Lua states take is not added up. There are no functions.
+/// The texts of scripts and functions; what the threads' Lua states take is not added up.
 fn scripts(source: &Source<'_>, lines: &mut Lines) {
     let known = &source.server.scripts.known;
     let text_bytes = known.text_bytes() as u64;
     lines.put("number_of_cached_scripts", known.len());
     lines.put("used_memory_scripts_eval", text_bytes);
-    lines.put_bytes("used_memory_scripts", text_bytes);
-    let none = [
-        "number_of_functions",
-        "number_of_libraries",
-        "used_memory_vm_eval",
-        "used_memory_vm_functions",
-        "used_memory_functions",
-    ];
+    let functions = source.server.scripts.functions.now();
+    let function_bytes = functions.text_bytes() as u64;
+    lines.put("number_of_functions", functions.function_count());
+    lines.put("number_of_libraries", functions.library_count());
+    lines.put("used_memory_functions", function_bytes);
+    lines.put_bytes("used_memory_scripts", text_bytes + function_bytes);
+    let none = ["used_memory_vm_eval", "used_memory_vm_functions"];
     lines.put_all(&none, 0);
     ["used_memory_lua", "used_memory_vm_total"].iter().for_each(|name| lines.put_bytes(name, 0));
 }

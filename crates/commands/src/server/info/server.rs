@@ -58,7 +58,7 @@ pub(super) fn clients(source: &Source<'_>, lines: &mut Lines) {
     );
     lines.put("blocked_clients", parked);
     let subscribers = clients.iter().filter(|client| client.is_subscribed()).count();
-    lines.put_all(&["tracking_clients"], 0);
+    lines.put("tracking_clients", source.server.trackers.len());
     lines.put("pubsub_clients", subscribers);
     lines.put_all(&["clients_in_timeout_table"], 0);
     let (waited_for, awaiting_end) = source.keys_waited_for();

@@ -27,9 +27,6 @@ const NONE: &[&str] = &[
     "active_defrag_key_misses",
     "total_active_defrag_time",
     "current_active_defrag_time",
-    "tracking_total_keys",
-    "tracking_total_items",
-    "tracking_total_prefixes",
     "unexpected_error_replies",
     "dump_payload_sanitizations",
     "reply_buffer_shrinks",
@@ -67,7 +64,16 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     lines.put("pubsub_channels", pubsub.count(Kind::Channel));
     lines.put("pubsub_patterns", pubsub.count(Kind::Pattern));
     lines.put("pubsubshard_channels", pubsub.count(Kind::ShardChannel));
+    let (tracked_keys, tracked_items) = server.engine.tracked();
+    lines.put("tracking_total_keys", tracked_keys);
+    lines.put("tracking_total_items", tracked_items);
+    lines.put("tracking_total_prefixes", server.trackers.prefixes());
     lines.put_all(NONE, 0);
+    let denials = server.access.denials();
+    lines.put("acl_access_denied_auth", denials.auth.load(Relaxed));
+    lines.put("acl_access_denied_cmd", denials.command.load(Relaxed));
+    lines.put("acl_access_denied_key", denials.key.load(Relaxed));
+    lines.put("acl_access_denied_channel", denials.channel.load(Relaxed));
     lines.put("total_changes", sum(|own| &own.changes));
     lines.put("total_cold_reads", sum(|own| &own.cold_reads));
     lines.put("total_event_loop_turns", sum(|own| &own.turns));

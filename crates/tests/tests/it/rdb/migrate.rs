@@ -1,5 +1,5 @@
 //! A real Redis moves its keys to Basalt with MIGRATE, which speaks SELECT, AUTH and RESTORE; what
-//! Basalt dumps then is the same value to that Redis.
+//! Basalt dumps then is the same value to that Redis. And Basalt moves keys to a Redis in turn.
 
 use super::{call, dump, restore, run, values};
 use basalt_resp::Value;
@@ -67,4 +67,69 @@ fn a_redis_moves_several_keys_with_their_expiry() {
     assert_eq!(run(&mut ours, "GET stays"), Value::Bulk(b"for-ever".to_vec()));
     assert_eq!(integer(&run(&mut ours, "PTTL stays")), -1);
     assert!((1..=600_000).contains(&integer(&run(&mut ours, "PTTL goes"))));
+}
+
+#[test]
+fn we_move_every_type_to_a_redis_and_keep_what_it_does_not_take() {
+    if super::start().is_none() {
+        return;
+    }
+    let target = Launch::new(Kind::Redis)
+        .option("enable-debug-command", "yes")
+        .option("requirepass", PASSWORD)
+        .start();
+    let source = Launch::new(Kind::Basalt).option("enable-debug-command", "yes").start();
+    let (mut ours, mut redis) = (source.connect(), target.connect());
+    run(&mut redis, &format!("AUTH {PASSWORD}"));
+    run(&mut redis, "SELECT 3");
+    let ok = Value::Simple(b"OK".to_vec());
+    run(&mut ours, "SET s text PX 600000");
+    run(&mut ours, "RPUSH l a b c");
+    run(&mut ours, "HSET h f v");
+    run(&mut ours, "ZADD z 1 a 2 b");
+    run(&mut ours, "XADD x 1-1 f v");
+    for key in ["s", "l", "h", "z", "x"] {
+        let digest = run(&mut ours, &format!("DEBUG DIGEST-VALUE {key}"));
+        assert_eq!(migrate(&mut ours, &target, &[key], &["COPY"]), ok, "{key}");
+        assert_eq!(run(&mut redis, &format!("DEBUG DIGEST-VALUE {key}")), digest, "{key}");
+        assert_eq!(run(&mut ours, &format!("EXISTS {key}")), Value::Integer(1), "{key}");
+    }
+    // One is refused, the other one is taken.
+    run(&mut ours, "SET new 1");
+    let Value::Error(text) = migrate(&mut ours, &target, &["l", "new", "none"], &[]) else {
+        panic!("one of them is there already")
+    };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(text.starts_with("ERR Target instance replied with error: BUSYKEY"), "{text}");
+    assert_eq!(run(&mut ours, "EXISTS l new"), Value::Integer(1));
+    assert_eq!(migrate(&mut ours, &target, &["s", "l", "h", "z", "x"], &["REPLACE"]), ok);
+    assert_eq!(run(&mut ours, "DBSIZE"), Value::Integer(0));
+    assert!((1..=600_000).contains(&integer(&run(&mut redis, "PTTL s"))));
+    run(&mut ours, "SET k v");
+    let address = target.address();
+    let line = format!("MIGRATE {} {} k 3 10000 AUTH wrong", address.ip(), address.port());
+    assert!(matches!(run(&mut ours, &line), Value::Error(_)));
+    assert_eq!(run(&mut ours, "GET k"), Value::Bulk(b"v".to_vec()), "nobody has taken it");
+}
+
+#[test]
+fn a_target_that_does_not_answer_holds_up_nobody_else() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = silent.local_addr().expect("it is bound").port();
+    let source = Launch::new(Kind::Basalt).option("io-threads", "1").start();
+    let (mut ours, mut other) = (source.connect(), source.connect());
+    run(&mut ours, "SET k v");
+    let began = std::time::Instant::now();
+    let waiting =
+        std::thread::spawn(move || run(&mut ours, &format!("MIGRATE 127.0.0.1 {port} k 0 1500")));
+    let mut answered = 0;
+    while began.elapsed() < std::time::Duration::from_millis(500) {
+        assert_eq!(run(&mut other, "GET k"), Value::Bulk(b"v".to_vec()));
+        answered += 1;
+    }
+    assert!(answered > 10, "only {answered} requests were answered beside");
+    let reply = waiting.join().expect("it was answered");
+    let text = b"IOERR error or timeout reading from target instance".to_vec();
+    assert_eq!(reply, Value::Error(text));
+    assert_eq!(run(&mut other, "GET k"), Value::Bulk(b"v".to_vec()));
 }
