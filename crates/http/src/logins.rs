@@ -155,7 +155,7 @@ mod tests {
     fn a_token_ends_with_its_password_even_if_that_comes_back() {
         let place = Place::new();
         let token = place.grant(1000);
-        place.set(&[b"~a*", b">one", b"+get"]);
+        place.set(&[b"~a*", b">one", b"+@all"]);
         assert!(place.end_of(&token, 1000).is_some(), "no password has changed");
         for rules in [&[&b"resetpass"[..], b">two"][..], &[b"resetpass", b">one"], &[b"off"]] {
             place.set(rules);

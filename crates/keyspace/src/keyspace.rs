@@ -132,6 +132,10 @@ pub struct PartitionSet {
 /// The rank of a partition's lock, see `docs/concurrency.md`; its number is the partition's.
 const RANK: Rank = Rank(2);
 
+/// How many times a thread waits briefly for a partition that it asks for in its order while it
+/// holds others.
+const ADD_ROUNDS_MAX: usize = 8;
+
 /// Holds the locks of some partitions until dropped.
 pub struct Locked<'a> {
     cells: &'a [Cell; PARTITIONS],
@@ -424,6 +428,37 @@ impl Locked<'_> {
     pub fn lend(&mut self) -> Locked<'_> {
         let (held, unwinding) = (Held::Lent(&self.held), self.unwinding);
         Locked { cells: self.cells, held, unwinding, _rank: lock_rank::Held::nothing() }
+    }
+
+    /// Locks one more partition, which may come before those that are held: so it waits for some
+    /// milliseconds at most. Two threads that each hold what the other wants do not wait for ever,
+    /// and one of them waits longer than the other. Returns false if it has not got the lock.
+    ///
+    /// # Panics
+    /// If the partitions are lent.
+    pub fn add(&mut self, partition: PartitionId) -> bool {
+        let mut set = match &self.held {
+            Held::One(one) => {
+                let mut set = PartitionSet::EMPTY;
+                set.insert(*one);
+                set
+            }
+            Held::Many(many) => **many,
+            Held::Lent(_) => unreachable!("whoever has lent partitions adds others"),
+        };
+        if set.contains(partition) {
+            return true;
+        }
+        // Of two threads that want what the other holds, the one that asks upwards is patient.
+        let patient = set.iter().next().is_some_and(|first| first < partition);
+        let rounds = if patient { ADD_ROUNDS_MAX } else { 1 };
+        let cell = &self.cells[partition.index()];
+        if !(0..rounds).any(|_| cell.lock_within(self.unwinding, LockWait::Brief)) {
+            return false;
+        }
+        set.insert(partition);
+        self.held = Held::Many(Box::new(set));
+        true
     }
 
     /// Whether a partition is held.

@@ -210,7 +210,11 @@ impl<'a, 't> Caller<'a, 't> {
             || !everything && keys.iter().all(|key| self.transaction.holds(key));
         if !is_held {
             self.invocation.program.trust().went_beyond_its_keys();
-            return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
+            // Too late to begin again: it gets what it asks for if nobody holds that for long.
+            let gets_more = !everything && !self.can_begin_again();
+            if !gets_more || !self.transaction.hold_more(keys) {
+                return Err(self.give_up(GivenUp::AnyKey, BEYOND_KEYS));
+            }
         }
         if reads_everything && !self.transaction.reach_everything(self.session.db) {
             self.invocation.program.trust().needs_all_in_memory();

@@ -136,6 +136,12 @@ impl<'e> Transaction<'e> {
         self.locked.holds(key.partition)
     }
 
+    /// Locks the partitions of keys that the commands find out late; false if somebody holds one of
+    /// them for longer than some milliseconds.
+    pub fn hold_more(&mut self, keys: &[Key<'_>]) -> bool {
+        keys.iter().all(|key| self.locked.add(key.partition))
+    }
+
     /// Those of some keys that must be fetched before a command of it can look for them; their
     /// partitions are held.
     pub fn missing(&mut self, db: u8, keys: &[Key<'_>]) -> Option<Missing> {
