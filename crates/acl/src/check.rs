@@ -34,8 +34,8 @@ const FEW_WORDS: usize = 8;
 impl User {
     /// Whether it may make this call.
     ///
-    /// A call whose keys cannot be told has none: the dispatch gives its command no key either, and
-    /// it answers an error.
+    /// A call whose keys cannot be told has none: its command gets no key from the dispatch either,
+    /// and answers an error.
     ///
     /// # Errors
     /// No selector permits all of it.

@@ -1,4 +1,4 @@
-//! spec ▸ \[acl\] ▸ service
+//! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold — beside them: \[acl\]
 //!
 //! This crate is who the users are and what each may do, as in Redis 7.2: rules are applied to a
 //! [`User`], a call of a command is checked against it, and what was denied goes into an

@@ -6,7 +6,7 @@ use crate::selector::{ChannelDefault, KeyRights, Selector};
 use basalt_spec::CommandTable;
 use std::sync::Arc;
 
-/// A user. It is changed as a copy: whoever holds one has a state that was whole.
+/// A user. It is changed as a copy: a holder of one has a state that was whole.
 #[derive(Clone, Debug)]
 pub struct User {
     name: Arc<[u8]>,

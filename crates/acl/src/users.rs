@@ -45,7 +45,7 @@ pub struct Users {
 }
 
 impl Users {
-    /// The default user alone, who may do everything without a password.
+    /// The default user alone, which may do everything without a password.
     pub fn new(table: &CommandTable) -> Users {
         let mut users = Users { by_name: BTreeMap::new(), last_id: 0 };
         users.insert(default_user(table, 0));

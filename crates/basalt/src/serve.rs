@@ -122,8 +122,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let env = Env::system();
     let listening = Arc::new(Listening::open(&settings.network)?);
     listening.exchange_tls(tls(&settings, &env)?);
-    let is_port_given = loaded.given.contains(&"http-port");
-    let http = Http::listen(&listening, &settings, is_port_given)?;
+    let http = Http::listen(&listening, &settings, loaded.given.contains(&"http-port"))?;
 
     let opening = env.clock.now();
     let mut reserve = match settings.persistence.cold_tier {

@@ -9,7 +9,7 @@ use crate::rewrite::{self, RewriteError};
 use crate::set::{PreparedSet, SetError, SetOrigin};
 use crate::settings::Settings;
 use crate::source::ConfigFile;
-use crate::users::UserDirective;
+use crate::user_directive::UserDirective;
 use crate::values::Values;
 use basalt_stdx::glob::{self, Case, Pattern};
 use basalt_stdx::lock_rank::{LeafRwLock, RankedGuard, RankedMutex};

@@ -7,7 +7,7 @@ use crate::options::huststore::contradiction;
 use crate::parse::{Previous, ValueError, parse_words};
 use crate::reference::expected;
 use crate::source::{LoadError, SourcePlace, Syntax, Warning};
-use crate::users::UserDirective;
+use crate::user_directive::UserDirective;
 use crate::values::Values;
 use crate::{conf_file, toml_file};
 use basalt_stdx::glob::{self, Case, Pattern};

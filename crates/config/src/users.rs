@@ -1,28 +1,10 @@
-//! Users as an operator defines them: directives of a configuration, or a file of their own
-//! (`aclfile`). What a rule means is not known here.
+//! The file of users (`aclfile`). What a rule means is not known here.
 
 use crate::config::Config;
 use crate::load::FILE_BYTES_MAX;
 use crate::rewrite::replace;
-use crate::source::SourcePlace;
-use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
-
-/// The words of a `user` directive. They may hold a password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct UserDirective {
-    /// Where it stands.
-    pub place: SourcePlace,
-    /// The name, then the rules.
-    pub words: Vec<Vec<u8>>,
-}
-
-impl fmt::Debug for UserDirective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserDirective").field("place", &self.place).finish_non_exhaustive()
-    }
-}
 
 impl Config {
     /// The text of a file of users.

@@ -3,12 +3,10 @@
 //! everything ([`super::admission::Admission::RESTRICTED`]), and of no other.
 
 use super::dispatcher::Dispatcher;
-use super::prepare::Incoming;
 use super::request::Request;
-use super::row::Alike;
 use super::worker::Worker;
 use basalt_acl::{Context, Denied};
-use basalt_service::access::{Denial, denial_text};
+use basalt_service::access::{Denial, denied_since_queued, denied_to_client, denied_to_script};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::Session;
@@ -30,29 +28,9 @@ pub(super) fn admit(
         Ok(()) => check_reach(server, session, command, &args),
         Err(denied) => {
             note(server, worker, session, (denied, context), command, &args);
-            let text = denial_text(denied, (session.rights.user(), command));
-            Err(CommandError::new(format!("NOPERM {text}")))
+            Err(denied_to_client(denied, (session.rights.user(), command)))
         }
     }
-}
-
-/// How many requests of a row are permitted, before one that is not.
-#[inline]
-pub(super) fn count_permitted<'a>(
-    alike: &Alike<'_>,
-    session: &Session,
-    requests: impl Iterator<Item = Incoming<'a>>,
-) -> usize {
-    let traits = alike.server.commands.traits(alike.id);
-    if traits.reads_any_key.is_some() {
-        return 0;
-    }
-    let command = alike.server.commands.table.command(alike.id);
-    let is_permitted = |request: &Incoming<'_>| {
-        let args = Args::new(request.buffer, request.words);
-        alike.has(*request) && session.rights.check(command, &args).is_ok()
-    };
-    requests.take_while(is_permitted).count()
 }
 
 /// Whether a queued command may still run when EXEC comes to it.
@@ -73,17 +51,7 @@ pub(super) fn permit_queued(
         return check_reach(server, session, command, args);
     };
     note(server, worker, session, (denied, Context::Multi), command, args);
-    let reason = match denied {
-        Denied::Command => "no permission to execute the command or subcommand",
-        Denied::Key(_) => "no permission to touch the specified keys",
-        Denied::Channel(_) => {
-            "no permission to access one of the channels used as arguments to the command"
-        }
-    };
-    Err(CommandError::new(format!(
-        "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC \
-         call. This command is no longer allowed for the following reason: {reason}"
-    )))
+    Err(denied_since_queued(denied))
 }
 
 /// Whether a script's caller may run a command that the script calls.
@@ -104,8 +72,7 @@ pub(super) fn permit_called(
         return check_reach(server, session, command, args);
     };
     note(server, worker, session, (denied, Context::Lua), command, args);
-    let text = denial_text(denied, (session.rights.user(), command));
-    Err(CommandError::new(format!("ERR ACL failure in script: {text}")))
+    Err(denied_to_script(denied, (session.rights.user(), command)))
 }
 
 /// A command that reads keys which are not among its words takes the right to read all.

@@ -8,7 +8,6 @@
 //! asked once for the row. What is under their one key may be enough for them (`short.rs`);
 //! if not, they change it as any command does (`plain.rs`).
 
-use super::access;
 use super::admission::Admission;
 use super::dispatcher::Dispatcher;
 use super::plain;
@@ -19,6 +18,7 @@ use basalt_call::calls::Call;
 use basalt_call::entry::{OVERWRITE_WORDS, Run, Shortcut};
 use basalt_engine::Key;
 use basalt_resp::Output;
+use basalt_service::args::Args;
 use basalt_service::session::{Flow, Session};
 use basalt_spec::CommandId;
 use std::sync::atomic::Ordering;
@@ -105,10 +105,29 @@ fn run_permitted<'a>(
     outgoing: (&mut Output, usize),
 ) -> Row {
     let incoming = requests.clone().map(|(incoming, _)| incoming);
-    match access::count_permitted(&alike, session, incoming) {
+    match count_permitted(&alike, session, incoming) {
         0 => Row::NONE,
         count => run_alike(alike, worker, session, admission, requests.take(count), outgoing),
     }
+}
+
+/// How many requests of a row are permitted, before one that is not.
+#[inline]
+fn count_permitted<'a>(
+    alike: &Alike<'_>,
+    session: &Session,
+    requests: impl Iterator<Item = Incoming<'a>>,
+) -> usize {
+    let traits = alike.server.commands.traits(alike.id);
+    if traits.reads_any_key.is_some() {
+        return 0;
+    }
+    let command = alike.server.commands.table.command(alike.id);
+    let is_permitted = |request: &Incoming<'_>| {
+        let args = Args::new(request.buffer, request.words);
+        alike.has(*request) && session.rights.check(command, &args).is_ok()
+    };
+    requests.take_while(is_permitted).count()
 }
 
 #[inline(always)]

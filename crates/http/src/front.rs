@@ -56,7 +56,7 @@ pub struct HttpFront {
     patience: Patience,
     accepted: Accepted,
     logins: Arc<Logins>,
-    /// The number of the user with whose rights requests run, if one has come.
+    /// The number of the user that requests run for, if one has come.
     user_at_hand: Option<u64>,
     /// That user's rights, if the session does not have them yet.
     new_rights: Option<Rights>,

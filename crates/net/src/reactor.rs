@@ -1,8 +1,10 @@
 //! HOT PATH
 //! A network thread: one poll, its connections, its mailbox.
 
+mod care;
+
 use crate::buffers::BufferPool;
-use crate::connection::{Connection, Room, State};
+use crate::connection::{Connection, State};
 use crate::gather;
 use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnection};
 use crate::share::{Held, Share};
@@ -35,11 +37,6 @@ pub(crate) const MAILBOX: Token = Token(usize::MAX);
 const EVENTS_A_POLL: usize = 1024;
 /// How often idle connections are looked at.
 const CARE_EVERY: Duration = Duration::from_secs(1);
-/// How many of them are looked at in one turn, and how many of these are answered or closed, each
-/// of which takes system calls. Thousands that are late at once are spread over as many turns as
-/// that takes: in one turn, 5,000 had the other clients wait for 20 ms.
-const CARED_FOR_A_TURN: usize = 1024;
-const ANSWERED_A_TURN: usize = 32;
 /// How many connections with a part of a request are read in one turn: thousands that send byte by
 /// byte are not read before those that have something to be answered.
 const UNFINISHED_A_TURN: usize = 64;
@@ -697,83 +694,6 @@ impl Reactor {
                 self.bury(turn, index);
             }
         }
-    }
-
-    /// Counts the turn's requests. Once a second: clients that have been silent for too long,
-    /// memory that lies idle.
-    fn care(&mut self, turn: &mut Turn) {
-        let now = self.clock.now();
-        turn.worker.count_requests(now);
-        if let Some(from) = self.care_from {
-            return self.care_for_some(turn, from);
-        }
-        if now - self.last_care < CARE_EVERY {
-            return;
-        }
-        self.last_care = now;
-        self.pool.age();
-        self.care_for_some(turn, 0);
-    }
-
-    /// Looks at connections from this one on, as many as a turn may, and notes where to go on.
-    fn care_for_some(&mut self, turn: &mut Turn, from: usize) {
-        let count = self.connections.len();
-        let end = from.saturating_add(CARED_FOR_A_TURN).min(count);
-        let mut answered = 0;
-        let mut index = from;
-        while index < end && answered < ANSWERED_A_TURN {
-            answered += usize::from(self.care_for(turn, index));
-            index += 1;
-        }
-        self.care_from = (index < count).then_some(index);
-    }
-
-    /// Looks at one connection; returns true if it was answered or closed.
-    fn care_for(&mut self, turn: &mut Turn, index: usize) -> bool {
-        let now_ms = turn.worker.now_ms;
-        let timeout_ms = turn.worker.settings.clients.idle_timeout_s * 1000;
-        let Some(connection) = &mut self.connections[index] else { return false };
-        let active_ms = connection.session.client.active_ms.load(Ordering::Relaxed);
-        let idle_ms = now_ms.saturating_sub(active_ms);
-        if idle_ms > 2000 {
-            connection.input.shrink();
-        }
-        if connection.is_crowded() {
-            return self.make_room(turn, index);
-        }
-        let idle = connection.state == State::Open
-            && idle_ms > connection.idle_max_ms(timeout_ms)
-            && !connection.session.is_subscribed();
-        if idle || connection.closes_for_too_long(self.last_care) {
-            self.bury(turn, index);
-            return true;
-        }
-        let has_replies = connection.refuses_late_request(self.last_care)
-            | connection.beat(self.last_care)
-            || connection.owes();
-        if has_replies {
-            turn.finish(self, index);
-            self.after_turn(turn, index);
-        }
-        has_replies
-    }
-
-    /// A client's request waits for room that others take: it goes on if there is some, and is
-    /// turned away if it has waited for too long; then true is returned.
-    #[cold]
-    fn make_room(&mut self, turn: &mut Turn, index: usize) -> bool {
-        let Some(connection) = &mut self.connections[index] else { return false };
-        match connection.take_room(self.last_care) {
-            Room::Taken => self.schedule(index),
-            Room::NotYet => {}
-            Room::None => {
-                turn.turn_away(self, index);
-                turn.finish(self, index);
-                self.after_turn(turn, index);
-                return true;
-            }
-        }
-        false
     }
 
     fn begin_stop(&mut self) {

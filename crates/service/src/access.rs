@@ -1,4 +1,4 @@
-//! Who may log in and what each user may do, for all sessions.
+//! The users of a server and what each may do, for all sessions.
 //!
 //! The users are behind one lock, which is taken when somebody logs in and when users change. A
 //! session has its own [`Rights`], a whole user as of a *version*; it compares versions once a
@@ -6,6 +6,7 @@
 //! for every command of a batch that begins after it.
 
 use crate::clients::ClientHandle;
+use crate::error::CommandError;
 use basalt_acl::{
     AclLog, ChannelDefault, Context, DEFAULT_USER, Denied, FileError, LogEntry, Occurrence, Reason,
     SetUserError, User, Users,
@@ -49,7 +50,7 @@ pub struct Denials {
     pub channel: AtomicU64,
 }
 
-/// Who a session's client is, and what it may do.
+/// The user that a session's client is, and what it may do.
 #[derive(Clone, Debug)]
 pub struct Rights {
     user: Arc<User>,
@@ -237,7 +238,7 @@ impl Access {
         Rights::new(user, lets_in, self.version())
     }
 
-    /// The rights of whoever knows this user's password; `None` if that is wrong.
+    /// The rights of the user of this name; `None` if the password is wrong.
     pub fn authenticate(&self, name: &[u8], password: &[u8]) -> Option<Rights> {
         let state = self.state.read();
         let user = Arc::clone(state.users.authenticate(name, password)?);
@@ -335,7 +336,7 @@ impl Rights {
         }
     }
 
-    /// Who it is.
+    /// The user.
     pub fn user(&self) -> &Arc<User> {
         &self.user
     }
@@ -403,8 +404,33 @@ impl Rights {
     }
 }
 
+/// What a client is answered that may not do something.
+pub fn denied_to_client(denied: Denied, call: (&User, &Command)) -> CommandError {
+    CommandError::new(format!("NOPERM {}", denial_text(denied, call)))
+}
+
+/// What a script is answered that may not call something.
+pub fn denied_to_script(denied: Denied, call: (&User, &Command)) -> CommandError {
+    CommandError::new(format!("ERR ACL failure in script: {}", denial_text(denied, call)))
+}
+
+/// What stands in the place of the reply to a queued command that is not permitted any more.
+pub fn denied_since_queued(denied: Denied) -> CommandError {
+    let reason = match denied {
+        Denied::Command => "no permission to execute the command or subcommand",
+        Denied::Key(_) => "no permission to touch the specified keys",
+        Denied::Channel(_) => {
+            "no permission to access one of the channels used as arguments to the command"
+        }
+    };
+    CommandError::new(format!(
+        "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC \
+         call. This command is no longer allowed for the following reason: {reason}"
+    ))
+}
+
 /// A denial in words. Neither the key nor the channel is named.
-pub fn denial_text(denied: Denied, (user, command): (&User, &Command)) -> String {
+fn denial_text(denied: Denied, (user, command): (&User, &Command)) -> String {
     match denied {
         Denied::Command => {
             let (name, command) = (String::from_utf8_lossy(user.name()), command.spec.name);
@@ -457,7 +483,7 @@ fn set_default_password(users: &mut Users, table: &CommandTable, settings: &Sett
 }
 
 impl ClientHandle {
-    /// Who its client is, for CLIENT LIST and CLIENT KILL.
+    /// The name of its client's user, for CLIENT LIST and CLIENT KILL.
     pub fn user(&self) -> Arc<[u8]> {
         Arc::clone(&self.user.lock())
     }

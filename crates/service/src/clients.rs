@@ -33,7 +33,7 @@ pub struct ClientHandle {
     pub connected_ms: u64,
     /// Names that the client gave itself.
     pub names: RankedMutex<ClientNames>,
-    /// Who its client is.
+    /// The name of its client's user.
     pub(crate) user: RankedMutex<Arc<[u8]>>,
     /// When it last sent something, in unix milliseconds.
     pub active_ms: AtomicU64,

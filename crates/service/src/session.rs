@@ -31,7 +31,7 @@ pub struct Session {
     pub db: u8,
     /// The protocol that it speaks.
     pub protocol: Protocol,
-    /// Who its client is, and what it may do.
+    /// The user that its client is, and what it may do.
     pub rights: Rights,
     /// The common name in the certificate that it has shown, which has been verified.
     pub certificate_name: Option<Box<str>>,

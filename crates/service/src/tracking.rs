@@ -1,5 +1,5 @@
-//! The clients that keep copies of keys (`CLIENT TRACKING`), and telling them which of these are out
-//! of date.
+//! The clients that keep copies of keys (`CLIENT TRACKING`), and telling them which of these are
+//! out of date.
 //!
 //! What a client has read stands in the partitions of the keys (`engine/src/tracking.rs`), under
 //! the client's number. Here are the clients by their numbers, how each wants to be told, and the

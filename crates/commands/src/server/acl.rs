@@ -1,12 +1,13 @@
 //! ACL: users and what they may do.
 
+mod facts;
 mod files;
 mod log;
 mod look;
 mod users;
 
 use crate::help::{container, help};
-use basalt_call::entry::{Entry, Run, Traits};
+use basalt_call::entry::{Entry, Run};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands};
 
 /// The container and its subcommands.
@@ -42,12 +43,3 @@ pub(super) use files::{ACL_LOAD, ACL_SAVE};
 pub(super) use log::ACL_LOG;
 pub(super) use look::{ACL_CAT, ACL_DRYRUN, ACL_GENPASS, ACL_WHOAMI};
 pub(super) use users::{ACL_DELUSER, ACL_GETUSER, ACL_LIST, ACL_SETUSER, ACL_USERS};
-
-/// Of what changes users or shows them.
-const OF_OPERATORS: Flags = Flags::of(&[Flag::Admin, Flag::Noscript, Flag::Loading, Flag::Stale]);
-/// Of what anybody may ask.
-const OF_ANYBODY: Flags = Flags::of(&[Flag::Noscript, Flag::Loading, Flag::Stale]);
-
-/// Its words may hold passwords.
-const SECRET: Traits =
-    Traits { secrets: basalt_call::entry::Secrets::AfterSubcommand, ..Traits::NONE };

@@ -81,7 +81,7 @@ impl HttpFront {
         Ok(self.write(input, (head, body), task, words))
     }
 
-    /// Whether the request at hand is of the user with whose rights those before it run. If it is
+    /// Whether the request at hand is of the user that those before it run for. If it is
     /// the first that is not answered, its user is that one from now on.
     fn is_of_user_at_hand(&mut self) -> bool {
         let Some(rights) = self.accepted.rights() else { return true };

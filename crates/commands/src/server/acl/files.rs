@@ -1,6 +1,6 @@
 //! ACL LOAD and ACL SAVE.
 
-use super::OF_OPERATORS;
+use super::facts::OF_OPERATORS;
 use super::users::close_clients_of;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};

@@ -1,6 +1,6 @@
 //! ACL LOG.
 
-use super::OF_OPERATORS;
+use super::facts::OF_OPERATORS;
 use basalt_acl::LogEntry;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};

@@ -1,6 +1,6 @@
 //! ACL CAT, DRYRUN, GENPASS and WHOAMI.
 
-use super::{OF_ANYBODY, OF_OPERATORS};
+use super::facts::{OF_ANYBODY, OF_OPERATORS};
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
 use basalt_number::parse_i64;

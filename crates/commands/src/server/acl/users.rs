@@ -1,6 +1,6 @@
 //! ACL SETUSER, GETUSER, LIST, USERS and DELUSER.
 
-use super::{OF_OPERATORS, SECRET};
+use super::facts::{OF_OPERATORS, SECRET};
 use basalt_acl::{DEFAULT_USER, Selector};
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
