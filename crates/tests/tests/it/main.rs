@@ -7,6 +7,7 @@
 // A test tells its counts and its seed; the harness shows them when it fails, or with --nocapture.
 #![allow(clippy::print_stderr)]
 
+mod acl;
 mod cas;
 mod clients;
 mod compat;
