@@ -98,7 +98,7 @@ fn a_client_in_a_script_misses_no_message() {
     let mut caller = server.connect();
     caller.run("HELLO 3").expect("an answer");
     caller.run("SUBSCRIBE news").expect("an answer");
-    caller.send(&["EVAL", "while true do end", "0"]).expect("sent");
+    caller.send(&["EVAL", "while true do end", "1", "k"]).expect("sent");
     // One of two newcomers is on the other thread, which publishes.
     let mut others = [server.connect(), server.connect()];
     ask_until(&mut others[0], "GET k", "BUSY");
@@ -123,7 +123,7 @@ fn the_server_ends_in_the_midst_of_a_script() {
             let mut other = server.connect();
             other.run("SET before 1").expect("an answer");
             let mut caller = server.connect();
-            caller.send(&["EVAL", script, "0"]).expect("sent");
+            caller.send(&["EVAL", script, "1", "k"]).expect("sent");
             ask_until(&mut other, "GET k", "BUSY");
             end_by_sigterm(&mut server);
             drop(server);
