@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long a library may take to register its functions when a client loads it.
-const LOAD_TIME_MAX: Duration = Duration::from_millis(500);
+pub const LOAD_TIME_MAX: Duration = Duration::from_millis(500);
 /// Bytes of all libraries together. Each is run by every thread, which keeps what that makes.
 pub const LIBRARIES_BYTES_MAX: usize = 64 << 20;
 
@@ -208,8 +208,8 @@ pub struct Changing<'a> {
 }
 
 impl ScriptService {
-    /// Reads and runs the text of a library, which is not there for others yet; `refuse` is told
-    /// its name before.
+    /// Reads and runs the text of a library for at most `time_max`; it is not there for others yet.
+    /// `refuse` is told its name before.
     ///
     /// # Errors
     /// It is none, or refused.
@@ -217,12 +217,13 @@ impl ScriptService {
         &self,
         code: Vec<u8>,
         settings: &Settings,
+        time_max: Duration,
         refuse: impl FnOnce(&str) -> Result<(), CommandError>,
     ) -> Result<Arc<Library>, CommandError> {
         let source = LibrarySource::read(Arc::new(code), next_number());
         let source = source.map_err(CommandError::because)?;
         refuse(&source.name)?;
-        self.load_library(source, settings, Some(LOAD_TIME_MAX))
+        self.load_library(source, settings, Some(time_max))
     }
 
     /// Libraries that have been read do not become known.

@@ -2,18 +2,22 @@
 
 use super::function::has_valid_mode;
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
 use basalt_rdb::{DecodeLimits, decode_functions};
 use basalt_resp::Reply;
 use basalt_script::Library;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
-use basalt_service::functions::{Changing, Collision, LIBRARIES_BYTES_MAX};
+use basalt_service::functions::{Changing, Collision, LIBRARIES_BYTES_MAX, LOAD_TIME_MAX};
 use basalt_service::session::{Flow, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, around};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long all libraries of a payload may take together to register their functions.
+const RESTORE_TIME_MAX: Duration = Duration::from_secs(5);
 
 const WRITES: Flags = Flags::of(&[Flag::Write, Flag::Noscript]);
 const TAKES_MEMORY: Flags = Flags::of(&[Flag::Write, Flag::Denyoom, Flag::Noscript]);
@@ -40,6 +44,7 @@ pub(super) const FUNCTION_LOAD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(load),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -103,6 +108,7 @@ pub(super) const FUNCTION_RESTORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(restore),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -125,7 +131,8 @@ fn load(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
         true => Err(CommandError::new(format!("ERR Library '{name}' already exists"))),
         false => Ok(()),
     };
-    let library = scripts.read_library(args.word(last).to_vec(), ctx.settings, refuse)?;
+    let code = args.word(last).to_vec();
+    let library = scripts.read_library(code, ctx.settings, LOAD_TIME_MAX, refuse)?;
     let name = library.source.name.clone();
     add(ctx, &[library], collision, reply, |reply| reply.bulk(name.as_bytes()))
 }
@@ -178,6 +185,8 @@ fn restore(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Ses
         memory_bytes_max: LIBRARIES_BYTES_MAX,
     };
     let texts = decode_functions(args.word(2), &limits).map_err(CommandError::because)?;
+    let clock = &*ctx.server.env.clock;
+    let started = clock.now();
     let mut libraries: Vec<Arc<Library>> = Vec::new();
     for text in texts {
         let refuse = |name: &str| match libraries.iter().any(|other| other.source.name == name) {
@@ -185,7 +194,8 @@ fn restore(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Ses
             false => Ok(()),
         };
         let scripts = &ctx.server.scripts;
-        match scripts.read_library(text.into_owned(), ctx.settings, refuse) {
+        let time_max = RESTORE_TIME_MAX.saturating_sub(clock.since(started)).min(LOAD_TIME_MAX);
+        match scripts.read_library(text.into_owned(), ctx.settings, time_max, refuse) {
             Ok(library) => libraries.push(library),
             Err(error) => {
                 scripts.forget_libraries(&libraries);

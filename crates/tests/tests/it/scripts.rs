@@ -3,7 +3,7 @@
 //! Nothing is timed. The scripts do not end by themselves and are ended by nobody but the test, so
 //! a reply to somebody else that comes at all has come in the midst of one.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
@@ -89,6 +89,44 @@ fn a_script_that_takes_long_stops_nobody() {
             assert_eq!(text(other.run("GET k").expect("an answer")), "v");
         }
     }
+}
+
+/// A library that does not end is ended after half a second, by itself and in a transaction; others
+/// are served meanwhile. In one of three tries, as the machine may stand still for as long.
+#[test]
+fn a_library_that_takes_long_stops_nobody() {
+    const ENDLESS: &str = "#!lua name=endless\nwhile true do end";
+    for io_threads in ["1", "2"] {
+        let server = launch(io_threads).start();
+        let longest = (0..3).map(|_| longest_wait_beside(&server, &["FUNCTION", "LOAD", ENDLESS]));
+        let shortest = longest.min().expect("three tries");
+        assert!(shortest < Duration::from_millis(400), "{io_threads}: {shortest:?}");
+    }
+}
+
+/// The longest that another client waits while a call runs, and again in a transaction.
+fn longest_wait_beside(server: &Server, call: &[&str]) -> Duration {
+    let (mut caller, mut other) = (server.connect(), server.connect());
+    let mut longest = Duration::ZERO;
+    std::thread::scope(|scope| {
+        let caller = scope.spawn(move || {
+            let alone = text(caller.call(call).expect("an answer"));
+            caller.run("MULTI").expect("an answer");
+            caller.call(call).expect("queued");
+            let Value::Array(mut within) = caller.run("EXEC").expect("an answer") else {
+                panic!("EXEC is refused");
+            };
+            [alone, text(within.remove(0))]
+        });
+        while !caller.is_finished() {
+            let before = Instant::now();
+            assert_eq!(text(other.run("SET k v").expect("an answer")), "OK");
+            longest = longest.max(before.elapsed());
+        }
+        let answers = caller.join().expect("no panic");
+        assert!(answers.iter().all(|answer| answer.contains("LOAD timeout")), "{answers:?}");
+    });
+    longest
 }
 
 /// Messages for the client of a script come when the script has ended.
