@@ -156,6 +156,23 @@ impl Socket {
             }
         }
     }
+
+    pub(crate) fn stream(&mut self) -> &mut dyn ReadWrite {
+        match self {
+            Self::Tcp(stream) => stream,
+            Self::Unix(stream) => stream,
+            Self::Tls(stream) => &mut **stream,
+        }
+    }
+
+    /// How long a read may take.
+    pub(crate) fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
+            Self::Unix(stream) => stream.set_read_timeout(Some(timeout)),
+            Self::Tls(stream) => stream.sock.set_read_timeout(Some(timeout)),
+        }
+    }
 }
 
 /// A blocking connection for the few commands that are not load.
@@ -169,17 +186,18 @@ impl Client {
         Ok(Self { socket: target.connect()? })
     }
 
+    /// What it speaks through, for somebody who reads on.
+    pub(crate) fn into_socket(self) -> Socket {
+        self.socket
+    }
+
     /// Sends one command and returns the raw bytes of its reply.
     pub(crate) fn call(&mut self, words: &[&str]) -> Result<Vec<u8>, BenchError> {
         let mut request = format!("*{}\r\n", words.len());
         for word in words {
             request.push_str(&format!("${}\r\n{word}\r\n", word.len()));
         }
-        let stream: &mut dyn ReadWrite = match &mut self.socket {
-            Socket::Tcp(stream) => stream,
-            Socket::Unix(stream) => stream,
-            Socket::Tls(stream) => &mut **stream,
-        };
+        let stream = self.socket.stream();
         stream.write_all(request.as_bytes())?;
         let (mut scanner, mut tally) = (Scanner::default(), Tally::default());
         let (mut reply, mut scanned) = (Vec::new(), 0);
@@ -210,5 +228,6 @@ impl Client {
     }
 }
 
-trait ReadWrite: Read + Write {}
+/// A stream of any family.
+pub(crate) trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}

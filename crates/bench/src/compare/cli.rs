@@ -71,6 +71,16 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Server CPU time of GET and SET under rules for keys, beside MONITOR, by scripts and functions
+    Surface {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Requests of a plain test; scripts have a quarter, monitored ones a tenth
+        #[arg(long, default_value_t = 2_000_000)]
+        requests: u64,
+        #[arg(long, default_value_t = 100_000)]
+        keys: u64,
+    },
     /// Bytes per element of hashes, a set, a sorted set and a list
     MemoryTypes {
         #[command(flatten)]

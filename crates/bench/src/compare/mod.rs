@@ -25,6 +25,7 @@ mod restart;
 mod scenario;
 mod server;
 mod suite;
+mod surface;
 mod table;
 mod types;
 
@@ -72,6 +73,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             let mut cells = types::cells(*requests, *elements);
             keep(&mut cells, only, |cell| cell.name);
             types::run(&Arena::new("types", common, PINNED, "everysec")?, &cells)
+        }
+        Suite::Surface { common, requests, keys } => {
+            let amount = surface::Amount { requests: *requests, keys: *keys };
+            let arena = Arena::new("surface", common, PINNED, "everysec")?;
+            surface::run(&arena, &surface::cells(), amount)
         }
         Suite::MemoryTypes { common, scale, only } => {
             let mut holdings = memory_types::holdings(*scale);
