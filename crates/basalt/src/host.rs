@@ -1,5 +1,6 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
+use crate::allocator;
 use crate::logging::LevelHandle;
 use crate::peer::Peers;
 use crate::process;
@@ -78,6 +79,10 @@ impl Host for Process {
             rss,
             system_total: process::system_bytes(),
         }
+    }
+
+    fn give_memory_back(&self) {
+        allocator::give_back();
     }
 
     fn cpu(&self) -> HostCpu {

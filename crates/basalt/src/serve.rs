@@ -6,6 +6,7 @@
 //! and the same backwards. Listeners come early, so that a taken port is found before a gigabyte is
 //! opened, and nobody is accepted before the data is there.
 
+use crate::allocator;
 use crate::banner;
 use crate::host::{Process, fsync_policy};
 use crate::http::Http;
@@ -372,6 +373,7 @@ fn wait(
     shutdowns: &Receiver<Shutdown>,
     mut reserve: Reserve,
 ) -> Shutdown {
+    let mut let_go = 0;
     for sample in 1.. {
         if sample % SAMPLES_A_LOOK == 0 {
             reserve.look(&server.engine, journal);
@@ -379,10 +381,26 @@ fn wait(
         match shutdowns.recv_timeout(SAMPLE_EVERY) {
             Ok(how) => return how,
             Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
-            Err(RecvTimeoutError::Timeout) => server.sample(),
+            Err(RecvTimeoutError::Timeout) => {
+                server.sample();
+                let_go = give_memory_back(server, let_go);
+            }
         }
     }
     Shutdown::Normal
+}
+
+/// Has the allocator give back what clients have held that were let go because it was too much, if
+/// more than `before` have been by now; others will hold as much before a second has passed.
+/// Returns how many have been.
+fn give_memory_back(server: &Server, before: u64) -> u64 {
+    let let_go = server.sum(|own| {
+        own.query_limit_disconnections.value() + own.output_limit_disconnections.value()
+    });
+    if let_go != before {
+        allocator::give_back();
+    }
+    let_go
 }
 
 /// Everybody has gone: saves what is to be saved and closes the files.

@@ -9,6 +9,9 @@ pub trait Host: Send + Sync {
     /// Memory of the process.
     fn memory(&self) -> HostMemory;
 
+    /// Has the allocator give what is free back to the system now, if it can.
+    fn give_memory_back(&self) {}
+
     /// CPU time of the process so far.
     fn cpu(&self) -> HostCpu;
 

@@ -74,13 +74,14 @@ pub(super) const MEMORY_PURGE: Entry = Entry {
         name: "memory|purge",
         group: Group::Server,
         since: "4.0.0",
-        complexity: "O(1)",
-        summary: "Has the allocator return memory, which it does by itself.",
+        complexity: "O(N) with N bytes that are free",
+        summary: "Has the allocator return what is free to the system, which it does by itself after a second.",
         examples: &["MEMORY PURGE => OK"],
         tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(purge),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 pub(super) const MEMORY_STATS: Entry = Entry {
@@ -136,7 +137,8 @@ fn usage(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     Ok(())
 }
 
-fn purge(_: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+fn purge(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+    ctx.server.host.give_memory_back();
     reply.ok();
     Ok(Flow::Done)
 }
