@@ -26,6 +26,8 @@ const CASES: &[(&str, &[&str])] = &[
     ("sadd", &["sadd"]),
     ("hset", &["hset"]),
     ("zadd", &["zadd"]),
+    ("evalsha", &["evalsha"]),
+    ("fcall", &["fcall"]),
     ("q-put", &["q.put"]),
     ("q-get", &["q.get"]),
     ("q-ack", &["q.ack"]),

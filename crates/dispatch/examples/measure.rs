@@ -10,7 +10,7 @@
 //!
 //! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`; or `set-new`,
 //! SET of keys that are not there. The last five stand for the long way of commands that change
-//! a key. `q.put`, `q.get` and `q.ack` are the life of a message: 50 are put, taken and
+//! a key. `evalsha` and `fcall` are a script and a function that get their key. `q.put`, `q.get` and `q.ack` are the life of a message: 50 are put, taken and
 //! acknowledged, a request for each, and one of the three is counted.
 //!
 //! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
@@ -28,6 +28,10 @@ const KEYS: usize = 100_000;
 /// Collections, each of ten elements in the end.
 const COLLECTIONS: usize = 10_000;
 const BATCHES: usize = 2_000;
+const SCRIPT: &str = "return redis.call('get', KEYS[1])";
+const SCRIPT_SHA1: &str = "4e6d8fc8bb01276962cce5371fa795a7763657ae";
+const LIBRARY: &str = "#!lua name=lib\n\
+    redis.register_function('f', function(keys) return redis.call('get', keys[1]) end)";
 /// Requests of a batch.
 const PIPELINE: usize = 50;
 
@@ -49,6 +53,12 @@ fn main() {
 fn measure_keys(server: &mut TestServer, name: &str, is_gated: bool) {
     let filling = (0..KEYS).map(|number| request("SET", number));
     server.serve(filling.flatten().collect(), PIPELINE, &mut Output::new());
+    let known = [&["SCRIPT", "LOAD", SCRIPT][..], &["FUNCTION", "LOAD", LIBRARY]];
+    for words in known {
+        let mut bytes = Vec::new();
+        encode_request(words, &mut bytes);
+        server.serve(bytes, 1, &mut Output::new());
+    }
     if is_gated {
         server.log.stop_acknowledging();
     }
@@ -139,6 +149,8 @@ fn request(name: &str, number: usize) -> Vec<u8> {
         "LPUSH" | "SADD" => encode_request(&[name, &collection, &element], &mut bytes),
         "HSET" => encode_request(&[name, &collection, &element, &value], &mut bytes),
         "ZADD" => encode_request(&[name, &collection, &drawn.to_string(), &element], &mut bytes),
+        "EVALSHA" => encode_request(&[name, SCRIPT_SHA1, "1", &key], &mut bytes),
+        "FCALL" => encode_request(&[name, "f", "1", &key], &mut bytes),
         name => encode_request(&[name, &key], &mut bytes),
     }
     bytes

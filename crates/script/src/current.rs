@@ -3,9 +3,9 @@
 
 use crate::failure::raise;
 use crate::host::{Level, Look, Overseer};
+use crate::lent;
 use crate::registering::Registered;
 use basalt_resp::Protocol;
-use mlua::{Function, MultiValue, Value};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -17,10 +17,6 @@ pub(crate) struct Current {
     stopped: Cell<bool>,
     /// Why, if it was ended from outside.
     reason: Cell<Option<&'static str>>,
-    /// The prelude's way to [`Host::attend`](crate::Host::attend).
-    attend: RefCell<Option<Function>>,
-    /// The prelude's way to [`Host::may_call`](crate::Host::may_call).
-    may_call: RefCell<Option<Function>>,
     /// What the library that is being loaded has registered, if one is.
     registering: RefCell<Option<Registered>>,
     /// The kind of text that runs: errors name its lines.
@@ -82,20 +78,14 @@ impl Current {
         self.reason.get()
     }
 
-    /// Whether the script may go on; `attend` has its host do what else there is to do.
-    ///
-    /// # Errors
-    /// Those of `attend`.
-    pub(crate) fn may_go_on(
-        &self,
-        attend: impl FnOnce() -> mlua::Result<()>,
-    ) -> mlua::Result<bool> {
+    /// Whether the script may go on; the host does what else there is to do if it is time.
+    pub(crate) fn may_go_on(&self) -> bool {
         if self.look() == Some(Look::Attend) {
-            attend()?;
+            lent::with(|host| host.attend());
             // What was done may have been to end the script.
             self.look();
         }
-        Ok(!self.stopped.get())
+        !self.stopped.get()
     }
 
     /// For functions that may take long: the script goes on, unless it is to end.
@@ -103,27 +93,9 @@ impl Current {
     /// # Errors
     /// It is to end.
     pub(crate) fn go_on(&self) -> mlua::Result<()> {
-        let attend = || match &*self.attend.borrow() {
-            Some(attend) => attend.call(()),
-            None => Ok(()),
-        };
-        match self.may_go_on(attend)? {
+        match self.may_go_on() {
             true => Ok(()),
             false => Err(raise(self.reason().unwrap_or_default())),
-        }
-    }
-
-    /// Has the host reached through these functions of the prelude.
-    pub(crate) fn reach_host_through(&self, attend: Function, may_call: Function) {
-        *self.attend.borrow_mut() = Some(attend);
-        *self.may_call.borrow_mut() = Some(may_call);
-    }
-
-    /// What the host says of a command: whether it can say anything, and what.
-    pub(crate) fn may_call(&self, words: &MultiValue) -> mlua::Result<(bool, Value)> {
-        match &*self.may_call.borrow() {
-            Some(may_call) => may_call.call(words),
-            None => Ok((true, Value::Boolean(false))),
         }
     }
 

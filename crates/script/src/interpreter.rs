@@ -1,33 +1,31 @@
 //! A thread's Lua state and how a script runs in it.
 //!
 //! ```text
-//! Interpreter::run ▸ prelude's run ▸ xpcall(script) ▸ redis.call ▸ way out ▸ Host::call
+//! Interpreter::run ▸ prelude's run ▸ xpcall(script) ▸ redis.call, a way out ▸ Host::call
 //!                                        │ error                       │ reply
 //!                                        ▼                             ▼
 //!                                     explain: where it happened    from_reply.rs
 //! ```
 //! The state and the compiled scripts stay for the next run. A hook that Lua calls every
 //! [`INSTRUCTIONS_BETWEEN_LOOKS`] instructions asks the overseer whether to go on, and has the host
-//! attend to its other clients while a script takes long. The host is lent to a run and the hook
-//! belongs to the state, so the hook reaches it as a script does, through a function of the
-//! prelude.
+//! attend to its other clients while a script takes long.
 
 use crate::answer::Answer;
 use crate::current::{Current, Source};
 use crate::failure::{self, Counted, error_text, told};
 use crate::host::{Host, Overseer};
 use crate::json;
+use crate::lent;
 use crate::library::{FunctionInfo, Library, LibrarySource, Program};
 use crate::native;
 use crate::random::{Random, RandomState};
 use crate::registering::Registered;
+use crate::room::with_room;
 use crate::script::Script;
 use crate::sha1::Sha1;
-use crate::way_out::WayOut;
-use crate::words::Words;
 use mlua::chunk::ChunkMode;
-use mlua::{Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value, VmState};
-use std::cell::{Cell, RefCell};
+use mlua::{Function, HookTriggers, IntoLua, Lua, LuaOptions, StdLib, Table, Value, VmState};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,6 +37,9 @@ const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
 const COMPILED_MAX: usize = 1000;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;
+
+/// What a word counts besides its bytes in what it takes to make it.
+const WORD_BYTES: usize = 4;
 
 /// What a script may take.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +94,6 @@ pub struct Interpreter {
     /// Those of `cjson`, which a script sets for itself.
     json_settings: Rc<Cell<json::Settings>>,
     memory_bytes_max: usize,
-    words: Words,
 }
 
 impl Interpreter {
@@ -115,32 +115,28 @@ impl Interpreter {
         let json_settings = Rc::default();
         let native = native::functions(&lua, &current, &random, &json_settings)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=redis");
-        let made: (Table, Function, Function, Function, Function, Function) =
+        let made: (Table, Function, Function, Function) =
             prelude.call((native, version, version_number(version)))?;
-        let (globals, run, run_function, load_library, attend, may_call) = made;
+        let (globals, run, run_function, load_library) = made;
         lua.set_globals(globals)?;
         let watch = Rc::clone(&current);
         let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_BETWEEN_LOOKS);
-        current.reach_host_through(attend, may_call);
         lua.set_global_hook(triggers, move |_, _| watch.go_on().map(|()| VmState::Continue))?;
         let state = Rc::clone(&current);
         let explain = move |lua: &Lua, problem| explain(lua, problem, state.source());
         let explain = lua.create_function(explain)?;
-        let (compiled, words) = (HashMap::new(), Words::default());
-        let memory_bytes_max = 0;
         Ok(Interpreter {
             lua,
             run,
             run_function,
             load_library,
             explain,
-            compiled,
+            compiled: HashMap::new(),
             libraries: LoadedLibraries::default(),
             current,
             random,
             json_settings,
-            memory_bytes_max,
-            words,
+            memory_bytes_max: 0,
         })
     }
 
@@ -286,22 +282,14 @@ impl Interpreter {
             self.random.go_back_to(state);
         }
         let random = self.random.state();
-        let way_out = RefCell::new(WayOut {
-            lua: &self.lua,
-            host,
-            words: std::mem::take(&mut self.words),
-            current: &self.current,
+        let words = input.keys.iter().chain(&input.args);
+        let bytes = words.map(|word| word.len() + WORD_BYTES).sum();
+        let tables = with_room(&self.lua, limits.memory_bytes_max, bytes, || {
+            Ok((strings(&self.lua, &input.keys)?, strings(&self.lua, &input.args)?))
         });
-        let result = self.lua.scope(|scope| {
-            let keys = strings(&self.lua, &input.keys)?;
-            let args = strings(&self.lua, &input.args)?;
-            // No command runs a script, so nobody else has it borrowed.
-            let call =
-                scope.create_function(|_, asked| way_out.borrow_mut().call_or_raise(&asked))?;
-            let ask = scope.create_function(|_, asked| way_out.borrow_mut().ask(&asked))?;
-            run.call::<(bool, Value)>((function, &self.explain, call, ask, keys, args))
+        let result = tables.and_then(|(keys, args)| {
+            lent::lend(host, || run.call::<(bool, Value)>((function, &self.explain, keys, args)))
         });
-        self.words = way_out.into_inner().words;
         self.current.end();
         let protocol = self.current.protocol();
         let finished = match result {
@@ -410,11 +398,16 @@ fn in_one_line(text: &str) -> String {
 }
 
 fn strings(lua: &Lua, words: &[&[u8]]) -> mlua::Result<Table> {
-    let table = lua.create_table_with_capacity(words.len(), 0)?;
-    for (index, word) in words.iter().enumerate() {
-        table.raw_set(index + 1, lua.create_string(word)?)?;
+    lua.create_sequence_from(words.iter().map(|word| Bytes(word)))
+}
+
+/// A string that becomes Lua's when it is needed.
+struct Bytes<'a>(&'a [u8]);
+
+impl IntoLua for Bytes<'_> {
+    fn into_lua(self, lua: &Lua) -> mlua::Result<Value> {
+        lua.create_string(self.0).map(Value::String)
     }
-    Ok(table)
 }
 
 /// `7.2.4` as `0x070204`.

@@ -2,7 +2,7 @@
 
 use crate::bit;
 use crate::current::Current;
-use crate::failure::{caught_text, raise, raise_table, told};
+use crate::failure::{caught_text, raise, told};
 use crate::from_reply::error;
 use crate::host::Level;
 use crate::json;
@@ -12,6 +12,7 @@ use crate::registering::register;
 use crate::sha1::Sha1;
 use crate::strings;
 use crate::structs;
+use crate::way_out::WayOut;
 use basalt_resp::Protocol;
 use mlua::{Lua, LuaString, MultiValue, Table, Value};
 use std::cell::Cell;
@@ -45,12 +46,10 @@ pub(crate) fn functions(
     native.set("log", lua.create_function(move |_, args| log(&state, &args))?)?;
     let state = Rc::clone(current);
     native.set("setresp", lua.create_function(move |_, args| set_protocol(&state, &args))?)?;
-    let state = Rc::clone(current);
-    let may_call = move |_: &Lua, words: MultiValue| match state.may_call(&words)? {
-        (true, may) => Ok(may),
-        (false, problem) => Err(raise_table(problem)),
-    };
-    native.set("acl_check_cmd", lua.create_function(may_call)?)?;
+    let way_out = WayOut::functions(lua, current)?;
+    native.set("call", way_out.call)?;
+    native.set("pcall", way_out.pcall)?;
+    native.set("acl_check_cmd", way_out.may_call)?;
     let state = Rc::clone(current);
     let register = move |_: &Lua, args: MultiValue| register(&state, &args);
     native.set("register_function", lua.create_function(register)?)?;

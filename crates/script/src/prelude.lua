@@ -2,8 +2,8 @@
 --
 -- A script's globals are a proxy without fields of its own. Reading goes to the table behind it, and from
 -- there to an error if there is nothing; writing is an error. The libraries are proxies, too, so that no
--- script changes them for the next one. What gets around a proxy (table.insert and its like write into it
--- directly) is swept out after the run.
+-- script changes them for the next one. What would get around a proxy (table.insert and its like write into it
+-- directly) refuses them.
 --
 -- Functions that catch errors catch none that is to end the script.
 
@@ -16,10 +16,6 @@ local byte, concat, collect, sub, rep = string.byte, table.concat, collectgarbag
 local insert, remove, sort = table.insert, table.remove, table.sort
 local compile, resume, floor = loadstring, coroutine.resume, math.floor
 local stopped, told, fraction = native.stopped, native.seen, native.fraction
-
--- What the running script asks the server for, and which of the two ways.
-local ask
-local CALL, MAY_CALL, ATTEND = 1, 2, 3
 
 -- Proxy → the table behind it.
 local behind = {}
@@ -66,20 +62,15 @@ local function settle_explained(ok, ...)
   return ok, ...
 end
 
--- The library of scripts; `call` is put in when a script begins.
+-- The library of scripts.
 
 local redis = {
   LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
   REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
   REDIS_VERSION = version, REDIS_VERSION_NUM = version_number,
   log = native.log, set_repl = native.set_repl, setresp = native.setresp, sha1hex = native.sha1hex,
-  acl_check_cmd = native.acl_check_cmd,
+  acl_check_cmd = native.acl_check_cmd, call = native.call, pcall = native.pcall,
 }
-
-function redis.pcall(...)
-  local _, value = ask(CALL, ...)
-  return value
-end
 
 function redis.error_reply(text)
   if type(text) ~= "string" then return { err = "ERR wrong number or type of arguments" } end
@@ -326,6 +317,7 @@ end
 
 function table.insert(t, ...)
   is_table(t, "insert")
+  if behind[t] then error("Attempt to modify a readonly table", 0) end
   if select("#", ...) == 2 then
     local place, value = ...
     place = whole(place, 2, "insert")
@@ -418,30 +410,18 @@ local loading = setmetatable({
 getmetatable("").__index = string
 getmetatable("").__metatable = protect({})
 
-local function sweep()
-  for proxy in next, behind do
-    local key = next(proxy)
-    while key ~= nil do
-      rawset(proxy, key, nil)
-      key = next(proxy)
-    end
-  end
-end
-
-local function run(script, explain, call, way_out, keys, arguments)
-  redis.call, ask, globals.KEYS, globals.ARGV = call, way_out, keys, arguments
+local function run(script, explain, keys, arguments)
+  globals.KEYS, globals.ARGV = keys, arguments
   local ok, value = raw_xpcall(script, explain)
-  redis.call, ask, globals.KEYS, globals.ARGV = nil, nil, nil, nil
-  sweep()
+  globals.KEYS, globals.ARGV = nil, nil
   return ok, value
 end
 
 -- Calls a function of a library.
-local function run_function(callback, explain, call, way_out, keys, arguments)
-  functions_redis.call, ask, globals.redis = call, way_out, redis_of_functions
-  local ok, value = raw_xpcall(function() return callback(keys, arguments) end, explain)
-  functions_redis.call, ask, globals.redis = nil, nil, redis_of_scripts
-  sweep()
+local function run_function(callback, explain, keys, arguments)
+  globals.redis = redis_of_functions
+  local ok, value = raw_xpcall(callback, explain, keys, arguments)
+  globals.redis = redis_of_scripts
   return ok, value
 end
 
@@ -450,18 +430,7 @@ local function load_library(text, explain)
   G_fields.__index = loading
   local ok, value = raw_xpcall(text, explain)
   G_fields.__index = globals
-  sweep()
   return ok, value
 end
 
--- Called by the hook.
-local function attend()
-  if ask then ask(ATTEND) end
-end
-
--- Called by redis.acl_check_cmd.
-local function may_call(...)
-  return ask(MAY_CALL, ...)
-end
-
-return G, run, run_function, load_library, attend, may_call
+return G, run, run_function, load_library

@@ -20,13 +20,30 @@ impl Sha1 {
         if text.len() != 2 * digest.len() {
             return None;
         }
+        let mut wrong = 0;
         for (byte, digits) in digest.iter_mut().zip(text.chunks_exact(2)) {
-            let digit = |digit: u8| char::from(digit).to_digit(16);
-            *byte = (digit(digits[0])? << 4 | digit(digits[1])?) as u8;
+            let digits = [DIGITS[usize::from(digits[0])], DIGITS[usize::from(digits[1])]];
+            wrong |= digits[0] | digits[1];
+            *byte = digits[0] << 4 | (digits[1] & (NO_DIGIT - 1));
         }
-        Some(Sha1(digest))
+        (wrong < NO_DIGIT).then_some(Sha1(digest))
     }
 }
+
+/// Greater than every digit.
+const NO_DIGIT: u8 = 16;
+/// What each character is as a hexadecimal digit.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < NO_DIGIT {
+        let small = b"0123456789abcdef"[digit as usize];
+        digits[small as usize] = digit;
+        digits[small.to_ascii_uppercase() as usize] = digit;
+        digit += 1;
+    }
+    digits
+};
 
 impl fmt::Display for Sha1 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

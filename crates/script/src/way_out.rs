@@ -1,112 +1,111 @@
 //! What a running script asks of its host, as functions that Lua calls.
+//!
+//! They are made once for a Lua state, since making a function costs more than most scripts. So
+//! they find the host of the run by their thread, to which it is [lent](crate::lent).
 
 use crate::current::Current;
 use crate::failure::{Counted, raise, raise_table};
 use crate::from_reply::{error, to_lua};
-use crate::host::{Denied, Host};
+use crate::host::Denied;
+use crate::lent;
+use crate::room::with_room;
 use crate::words::Words;
 use basalt_resp::Output;
-use mlua::{Lua, MultiValue, Value};
+use mlua::{Function, Lua, MultiValue, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 const NO_WORDS: &str = "ERR Please specify at least one argument for this redis lib call";
-
-// What the prelude asks for; anything else is whether a call is allowed.
-const CALL: i64 = 1;
-const ATTEND: i64 = 3;
+const NOT_RUNNING: &str = "ERR no script is running";
 
 /// What a running script reaches the server through.
-pub(crate) struct WayOut<'a> {
-    pub(crate) lua: &'a Lua,
-    pub(crate) host: &'a mut dyn Host,
-    pub(crate) words: Words,
-    pub(crate) current: &'a Current,
+pub(crate) struct WayOut {
+    current: Rc<Current>,
+    words: RefCell<Words>,
 }
 
-impl WayOut<'_> {
-    /// What the prelude asks for: returns whether it went well and what came of it.
-    pub(crate) fn ask(&mut self, asked: &MultiValue) -> mlua::Result<(bool, Value)> {
-        let mut words = asked.iter();
-        let what = words.next().and_then(Value::as_i64);
-        if what == Some(ATTEND) {
-            self.host.attend();
-            return Ok((true, Value::Nil));
-        }
-        if let Err(text) = self.take_words(words) {
-            return self.refuse(text, Counted::NotYet);
-        }
-        match what {
-            Some(CALL) => self.call(),
-            _ => self.may_call(),
-        }
+/// `redis.call`, `redis.pcall` and `redis.acl_check_cmd`.
+pub(crate) struct Functions {
+    pub(crate) call: Function,
+    pub(crate) pcall: Function,
+    pub(crate) may_call: Function,
+}
+
+impl WayOut {
+    /// The functions of a state, of whose scripts `current` knows.
+    pub(crate) fn functions(lua: &Lua, current: &Rc<Current>) -> mlua::Result<Functions> {
+        let way_out = Rc::new(WayOut { current: Rc::clone(current), words: RefCell::default() });
+        let own = Rc::clone(&way_out);
+        let call =
+            lua.create_function(move |lua, asked: MultiValue| match own.call(lua, &asked)? {
+                (true, value) => Ok(value),
+                (false, problem) => Err(raise_table(problem)),
+            })?;
+        let own = Rc::clone(&way_out);
+        let pcall = move |lua: &Lua, asked: MultiValue| own.call(lua, &asked).map(|it| it.1);
+        let pcall = lua.create_function(pcall)?;
+        let may_call = move |lua: &Lua, asked: MultiValue| way_out.may_call(lua, &asked);
+        Ok(Functions { call, pcall, may_call: lua.create_function(may_call)? })
     }
 
-    /// `redis.call`
-    pub(crate) fn call_or_raise(&mut self, asked: &MultiValue) -> mlua::Result<Value> {
-        self.take_words(asked.iter()).map_err(raise)?;
-        let (is_well, value) = self.call()?;
-        if is_well { Ok(value) } else { Err(raise_table(value)) }
-    }
-
-    fn call(&mut self) -> mlua::Result<(bool, Value)> {
-        if self.words.words().is_empty() {
-            return self.refuse(NO_WORDS, Counted::NotYet);
+    /// Runs a command: returns whether that went well and what came of it.
+    fn call(&self, lua: &Lua, asked: &MultiValue) -> mlua::Result<(bool, Value)> {
+        let Ok(mut words) = self.words.try_borrow_mut() else { return Err(raise(NOT_RUNNING)) };
+        if let Err(text) = self.take_words(&mut words, asked) {
+            return refused(lua, text, Counted::NotYet);
         }
-        let host = &mut *self.host;
-        let attend = || {
-            host.attend();
-            Ok(())
-        };
-        if !self.current.may_go_on(attend)? {
-            return Err(raise(self.current.reason().unwrap_or_default()));
+        let current = &*self.current;
+        if !current.may_go_on() {
+            return Err(raise(current.reason().unwrap_or_default()));
         }
-        let protocol = self.current.protocol();
+        let (protocol, memory_bytes_max) = (current.protocol(), current.memory_bytes_max());
         let mut out = Output::new();
-        out.set_copied_bytes_max(self.current.memory_bytes_max());
-        match self.host.call(&self.words, protocol, &mut out) {
+        out.set_copied_bytes_max(memory_bytes_max);
+        let called = lent::with(|host| host.call(&words, protocol, &mut out));
+        match called.ok_or_else(|| raise(NOT_RUNNING))? {
             // A value that stands in memory once may be in the reply many times.
-            Ok(()) if out.is_over() || out.len() > self.current.memory_bytes_max() => {
+            Ok(()) if out.is_over() || out.len() > memory_bytes_max => {
                 let text = "ERR the reply to the call is larger than 'script-memory-max'";
-                self.refuse(text, Counted::NotYet)
+                refused(lua, text, Counted::NotYet)
             }
             Ok(()) => {
-                let value = to_lua(self.lua, &mut out, protocol)?;
+                let bytes = out.len();
+                let value =
+                    with_room(lua, memory_bytes_max, bytes, || to_lua(lua, &mut out, protocol))?;
                 let error = value.as_table().map(|table| table.raw_get("err"));
                 Ok((!matches!(error, Some(Ok(Value::String(_)))), value))
             }
-            Err(Denied::Because(text)) => self.refuse(&*text, Counted::Already),
+            Err(Denied::Because(text)) => refused(lua, &*text, Counted::Already),
             Err(Denied::GiveUp) => {
-                self.current.stop();
+                current.stop();
                 Err(raise("ERR the script begins again"))
             }
         }
     }
 
-    fn may_call(&mut self) -> mlua::Result<(bool, Value)> {
-        if self.words.words().is_empty() {
-            return self.refuse(NO_WORDS, Counted::NotYet);
+    fn may_call(&self, lua: &Lua, asked: &MultiValue) -> mlua::Result<bool> {
+        let Ok(mut words) = self.words.try_borrow_mut() else { return Err(raise(NOT_RUNNING)) };
+        let told = |text: &str| Err(raise_table(error(lua, text, Counted::NotYet)?));
+        if let Err(text) = self.take_words(&mut words, asked) {
+            return told(text);
         }
-        match self.host.may_call(&self.words) {
-            Some(may) => Ok((true, Value::Boolean(may))),
-            None => {
-                let text = "ERR Invalid command passed to redis.acl_check_cmd()";
-                self.refuse(text, Counted::NotYet)
-            }
+        let asked = lent::with(|host| host.may_call(&words));
+        match asked.ok_or_else(|| raise(NOT_RUNNING))? {
+            Some(may) => Ok(may),
+            None => told("ERR Invalid command passed to redis.acl_check_cmd()"),
         }
     }
 
-    fn take_words<'v>(
-        &mut self,
-        asked: impl Iterator<Item = &'v Value>,
-    ) -> Result<(), &'static str> {
-        self.words.clear();
+    fn take_words(&self, words: &mut Words, asked: &MultiValue) -> Result<(), &'static str> {
+        words.clear();
         let bytes_max = self.current.memory_bytes_max();
         for word in asked {
-            self.words.push(word, bytes_max)?;
+            words.push(word, bytes_max)?;
         }
-        Ok(())
+        if asked.is_empty() { Err(NO_WORDS) } else { Ok(()) }
     }
+}
 
-    fn refuse(&self, text: impl AsRef<[u8]>, counted: Counted) -> mlua::Result<(bool, Value)> {
-        Ok((false, error(self.lua, text, counted)?))
-    }
+fn refused(lua: &Lua, text: impl AsRef<[u8]>, counted: Counted) -> mlua::Result<(bool, Value)> {
+    Ok((false, error(lua, text, counted)?))
 }
