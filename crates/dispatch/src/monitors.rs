@@ -16,6 +16,11 @@ use basalt_service::args::Args;
 use basalt_service::push::Push;
 use basalt_service::session::Session;
 use basalt_spec::{CommandId, Flag};
+use std::io::Write;
+
+/// What a line has room for before its words, and for each word besides its bytes.
+const HEAD_BYTES: usize = 64;
+const WORD_BYTES: usize = 3;
 
 /// The sender of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,14 +108,21 @@ fn line(
     sender: Sender,
 ) -> Vec<u8> {
     let now_us = server.engine.clock().unix_us();
-    let client = &session.client;
-    let sender = match (sender, client.is_unix()) {
-        (Sender::Script, _) => "lua".to_owned(),
-        (Sender::Client, true) => format!("unix:{}", client.address.trim_end_matches(":0")),
-        (Sender::Client, false) => client.address.clone(),
-    };
     let (seconds, micros) = (now_us / 1_000_000, now_us % 1_000_000);
-    let mut line = format!("{seconds}.{micros:06} [{} {sender}]", session.db).into_bytes();
+    let bytes: usize = args.from(0).map(|word| word.len() + WORD_BYTES).sum();
+    let mut line = Vec::with_capacity(HEAD_BYTES + bytes);
+    // A vector takes what it is given.
+    let _ = write!(line, "{seconds}.{micros:06} [{} ", session.db);
+    let client = &session.client;
+    match (sender, client.is_unix()) {
+        (Sender::Script, _) => line.extend_from_slice(b"lua"),
+        (Sender::Client, true) => {
+            line.extend_from_slice(b"unix:");
+            line.extend_from_slice(client.address.trim_end_matches(":0").as_bytes());
+        }
+        (Sender::Client, false) => line.extend_from_slice(client.address.as_bytes()),
+    }
+    line.push(b']');
     for word in redact(server.commands.traits(id).secrets, args.from(0)) {
         line.push(b' ');
         quote(word, &mut line);
@@ -120,19 +132,27 @@ fn line(
 
 /// As Redis quotes words: what is not printable by its number.
 fn quote(word: &[u8], line: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let is_special = |byte: &u8| !matches!(byte, b' '..=b'~') || matches!(byte, b'\\' | b'"');
     line.push(b'"');
-    for &byte in word {
-        match byte {
-            b'\\' | b'"' => line.extend([b'\\', byte]),
+    let mut rest = word;
+    while let Some(place) = rest.iter().position(is_special) {
+        line.extend_from_slice(&rest[..place]);
+        match rest[place] {
+            byte @ (b'\\' | b'"') => line.extend([b'\\', byte]),
             b'\n' => line.extend(b"\\n"),
             b'\r' => line.extend(b"\\r"),
             b'\t' => line.extend(b"\\t"),
             0x07 => line.extend(b"\\a"),
             0x08 => line.extend(b"\\b"),
-            b' '..=b'~' => line.push(byte),
-            _ => line.extend(format!("\\x{byte:02x}").bytes()),
+            byte => {
+                let [high, low] = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+                line.extend([b'\\', b'x', high, low]);
+            }
         }
+        rest = &rest[place + 1..];
     }
+    line.extend_from_slice(rest);
     line.push(b'"');
 }
 
