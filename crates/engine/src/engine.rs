@@ -27,6 +27,7 @@ use basalt_stdx::short_lock::LockWait;
 use basalt_value::{FormLimits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A record of the log: as much as the journal's buffers hold before they refuse more.
 const RECORD_BYTES_MAX: usize = 64 << 20;
@@ -122,6 +123,8 @@ pub struct Engine {
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) expired_fields: AtomicU64,
+    /// The longest round of expiry since somebody asked, in nanoseconds.
+    pub(crate) longest_expiry_round_ns: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
     /// Until when the expiry cycle rests (`CLIENT PAUSE`), in unix milliseconds.
     pub(crate) expiry_paused_until_ms: AtomicU64,
@@ -189,6 +192,7 @@ impl Engine {
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             expired_fields: AtomicU64::new(0),
+            longest_expiry_round_ns: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             expiry_paused_until_ms: AtomicU64::new(0),
             expiring_databases: DatabaseSet::default(),
@@ -375,6 +379,11 @@ impl Engine {
     /// Keys that were removed because they had expired.
     pub fn expired_keys(&self) -> u64 {
         self.expired_keys.load(Ordering::Relaxed)
+    }
+
+    /// How long the longest round of the expiry cycle was since this was asked last.
+    pub fn take_longest_expiry_round(&self) -> Duration {
+        Duration::from_nanos(self.longest_expiry_round_ns.swap(0, Ordering::Relaxed))
     }
 
     /// Counts expired keys and fields from zero again (`CONFIG RESETSTAT`).
