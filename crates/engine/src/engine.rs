@@ -11,6 +11,7 @@ use crate::residency::queue::MissQueue;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
 use crate::store::key::Key;
+use crate::store::view::access_at;
 use crate::timers::Timers;
 use crate::tracking::TrackedTotals;
 use crate::waiting::request::Places;
@@ -19,6 +20,7 @@ use basalt_change::place::PartitionId;
 use basalt_cold::ColdTier;
 use basalt_env::{Clock, Env};
 use basalt_keyspace::database::Database;
+use basalt_keyspace::entry::Access;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::EntryHint;
@@ -164,7 +166,8 @@ impl Engine {
         let limits = LimitsCell::new(options.limits);
         let accepts_loss = options.accept_data_loss;
         let opening = env.clock.now();
-        let mut applier = RecordApplier::begin(&keyspace, &*cold, options.limits, accepts_loss)?;
+        let begun = (options.limits, access_at(env.clock.unix_ms()));
+        let mut applier = RecordApplier::begin(&keyspace, &*cold, begun, accepts_loss)?;
         let marks_read_in = env.clock.since(opening);
         let floor = applier.floor();
         let belonging = Belonging::read(&*cold, floor.clone(), accepts_loss)?;
@@ -270,6 +273,11 @@ impl Engine {
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.env.clock
+    }
+
+    /// What a key has that is used now.
+    pub(crate) fn access_now(&self) -> Access {
+        access_at(self.env.clock.unix_ms())
     }
 
     /// Computes what is needed to find a key.

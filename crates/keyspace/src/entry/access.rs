@@ -56,7 +56,7 @@ impl Access {
     }
 
     /// Accessed at the time of `now`, as often as before.
-    pub(crate) fn renewed(self, now: Access) -> Access {
+    pub fn renewed(self, now: Access) -> Access {
         now.with_frequency(self.frequency(now.0))
     }
 
