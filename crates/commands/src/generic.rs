@@ -18,6 +18,7 @@ mod scan;
 mod sort;
 mod ttl;
 
+pub(crate) use describe::length;
 pub(crate) use object::{RAW, encoding};
 
 use basalt_call::entry::Entry;
@@ -69,6 +70,6 @@ pub const COMMANDS: &[Entry] = &[
 ];
 
 /// How TYPE calls an object.
-fn type_name(object: Object<'_>) -> &'static str {
+pub(crate) fn type_name(object: Object<'_>) -> &'static str {
     object.collection().map_or("string", |value| value.kind().name())
 }

@@ -1,11 +1,14 @@
 //! Commands of the server family.
 
 mod acl;
+mod big_keys;
 mod command;
 mod command_keys;
 mod config;
 mod debug;
+mod hot_keys;
 mod info;
+mod key_report;
 mod latency;
 mod lolwut;
 mod memory;
@@ -36,6 +39,7 @@ pub const COMMANDS: &[Entry] = &[
     acl::ACL_SETUSER,
     acl::ACL_USERS,
     acl::ACL_WHOAMI,
+    big_keys::BIGKEYS,
     command::COMMAND,
     command::COMMAND_COUNT,
     command::COMMAND_DOCS,
@@ -51,6 +55,7 @@ pub const COMMANDS: &[Entry] = &[
     config::CONFIG_REWRITE,
     config::CONFIG_SET,
     debug::DEBUG,
+    hot_keys::HOTKEYS,
     info::INFO,
     latency::LATENCY,
     latency::LATENCY_DOCTOR,

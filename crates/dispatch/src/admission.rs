@@ -34,6 +34,10 @@ impl Admission {
     const TIMED: u16 = 1 << 7;
     /// Its user may not do everything: each command is checked.
     pub(super) const RESTRICTED: u16 = 1 << 8;
+    /// Its command has waited for keys that somebody held for long.
+    pub(super) const HELD: u16 = 1 << 9;
+    /// There is something to be done before or after its command.
+    pub(super) const ASIDE: u16 = Admission::SILENT | Admission::HELD;
 
     /// Goes through the conditions. If users have changed, the client's rights are renewed first.
     #[inline]
@@ -52,6 +56,7 @@ impl Admission {
             (Admission::LISTENING, is_listening),
             (Admission::TIMED, worker.times_every_command),
             (Admission::RESTRICTED, session.rights.is_restricted()),
+            (Admission::HELD, session.held_since.is_some()),
         ];
         Admission(conditions.iter().map(|&(bit, holds)| if holds { bit } else { 0 }).sum())
     }

@@ -355,6 +355,9 @@ impl Batch {
                 Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
                 Flow::RunApart => halt = Some(Halt::Later),
             }
+            if let Some(halt) = &halt {
+                worker.note_halt(session, halt);
+            }
             let replied = out.len();
             if let Some(begun) = begun {
                 halt = begun.end(halt.take(), out);
@@ -370,7 +373,6 @@ impl Batch {
         }
         let after = if halt.is_some() { next } else { number + 1 };
         if let Some(halt) = halt {
-            worker.note_halt(&halt);
             clients.halt(request.client, halt);
         }
         if others_were_served { self.requests.len() } else { after }
@@ -449,7 +451,7 @@ impl Batch {
                 }
                 Flow::Wait(wait) => {
                     let halt = Halt::Waits { wait, end: request.end };
-                    worker.note_halt(&halt);
+                    worker.note_halt(session, &halt);
                     return Some(Stop::Halt(halt));
                 }
             }

@@ -67,14 +67,10 @@ pub(super) fn execute_attended(
 ) -> Flow {
     let before = Reply::new(out, session.protocol).mark();
     let command = request.prepared.command;
-    let flow = if !admission.has(Admission::SILENT) {
+    let flow = if !admission.has(Admission::ASIDE) {
         run_and_reply(server, worker, session, request, (admission, attendant), out)
     } else {
-        let flow = silence::execute(worker, session, out, |worker, session, out| {
-            run_and_reply(server, worker, session, request, (&mut *admission, attendant), out)
-        });
-        *admission = Admission::of(server, worker, session);
-        flow
+        run_with_asides(server, worker, session, request, (admission, attendant), out)
     };
     if (session.has_told_monitors || server.unusual.any())
         && !runs_again(&flow)
@@ -87,6 +83,30 @@ pub(super) fn execute_attended(
         let reply = &mut Reply::new(out, session.protocol);
         return outcome::take_back(server, worker, (command, flow), before, reply);
     }
+    flow
+}
+
+/// Runs a request of a client whose replies are not simply sent, or which has waited for keys that
+/// were held.
+#[cold]
+fn run_with_asides(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    request: Incoming<'_>,
+    (admission, attendant): (&mut Admission, &mut dyn Attendant),
+    out: &mut Output,
+) -> Flow {
+    let is_silent = admission.has(Admission::SILENT);
+    let mut run = |worker: &mut Worker, session: &mut Session, out: &mut Output| {
+        run_and_reply(server, worker, session, request, (&mut *admission, attendant), out)
+    };
+    let flow = match is_silent {
+        true => silence::execute(worker, session, out, run),
+        false => run(worker, session, out),
+    };
+    outcome::note_lock_wait(server, worker, session, &flow);
+    *admission = Admission::of(server, worker, session);
     flow
 }
 

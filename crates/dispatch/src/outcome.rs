@@ -11,6 +11,7 @@ use basalt_resp::{Reply, ReplyMark};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, Session};
+use basalt_service::wait::Wait;
 use basalt_spec::{CommandId, Flag};
 
 /// Answers and counts an error.
@@ -98,6 +99,25 @@ pub(super) fn note_slow_call(
         client_name: session.client.names.lock().name.clone(),
     };
     server.slow_log.push(entry, settings.slowlog_entries_max);
+}
+
+/// Tells the latency monitor how long a command has waited for keys that somebody held, if that is
+/// over.
+pub(super) fn note_lock_wait(
+    server: &Dispatcher,
+    worker: &Worker,
+    session: &mut Session,
+    flow: &Flow,
+) {
+    if matches!(flow, Flow::Wait(Wait::Held) | Flow::RunApart) {
+        return;
+    }
+    let Some(since) = session.held_since.take() else { return };
+    let threshold_ms = worker.settings.server.latency_threshold_ms;
+    let ms = server.env.clock.since(since).as_millis() as u64;
+    if threshold_ms != 0 && ms >= threshold_ms {
+        server.latency.add(latency::LOCK_WAIT, Sample { unix_s: worker.now_ms / 1000, ms });
+    }
 }
 
 fn note_latency(server: &Dispatcher, worker: &Worker, id: CommandId, ms: u64) {

@@ -48,6 +48,7 @@ pub fn finish_wait(
     (afterwards, result): (Afterwards, Result<(), CommandError>),
     out: &mut Output,
 ) {
+    session.held_since = None;
     if let Err(error) = &result {
         let counters = &worker.counters;
         counters.count_error(error.text());

@@ -205,8 +205,9 @@ impl Worker {
 
     /// A command waits: if for a partition that is held for long, the turn's others do not add to
     /// the wait.
-    pub(super) fn note_halt(&mut self, halt: &Halt) {
+    pub(super) fn note_halt(&mut self, session: &mut Session, halt: &Halt) {
         if matches!(halt, Halt::Waits { wait: Wait::Held, .. }) {
+            session.held_since.get_or_insert_with(|| self.clock.now());
             self.lock_wait = LockWait::Spinning;
         }
     }

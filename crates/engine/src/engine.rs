@@ -11,6 +11,7 @@ use crate::residency::queue::MissQueue;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
 use crate::store::key::Key;
+use crate::store::view::access_at;
 use crate::timers::Timers;
 use crate::tracking::TrackedTotals;
 use crate::waiting::request::Places;
@@ -19,6 +20,7 @@ use basalt_change::place::PartitionId;
 use basalt_cold::ColdTier;
 use basalt_env::{Clock, Env};
 use basalt_keyspace::database::Database;
+use basalt_keyspace::entry::Access;
 use basalt_keyspace::keyspace::{Keyspace, Locked};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::EntryHint;
@@ -27,6 +29,7 @@ use basalt_stdx::short_lock::LockWait;
 use basalt_value::{FormLimits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A record of the log: as much as the journal's buffers hold before they refuse more.
 const RECORD_BYTES_MAX: usize = 64 << 20;
@@ -122,6 +125,8 @@ pub struct Engine {
     pub(crate) retired: Retired,
     pub(crate) expired_keys: AtomicU64,
     pub(crate) expired_fields: AtomicU64,
+    /// The longest round of expiry since somebody asked, in nanoseconds.
+    pub(crate) longest_expiry_round_ns: AtomicU64,
     pub(crate) active_expiry: AtomicBool,
     /// Until when the expiry cycle rests (`CLIENT PAUSE`), in unix milliseconds.
     pub(crate) expiry_paused_until_ms: AtomicU64,
@@ -161,7 +166,8 @@ impl Engine {
         let limits = LimitsCell::new(options.limits);
         let accepts_loss = options.accept_data_loss;
         let opening = env.clock.now();
-        let mut applier = RecordApplier::begin(&keyspace, &*cold, options.limits, accepts_loss)?;
+        let begun = (options.limits, access_at(env.clock.unix_ms()));
+        let mut applier = RecordApplier::begin(&keyspace, &*cold, begun, accepts_loss)?;
         let marks_read_in = env.clock.since(opening);
         let floor = applier.floor();
         let belonging = Belonging::read(&*cold, floor.clone(), accepts_loss)?;
@@ -189,6 +195,7 @@ impl Engine {
             retired: Retired::default(),
             expired_keys: AtomicU64::new(0),
             expired_fields: AtomicU64::new(0),
+            longest_expiry_round_ns: AtomicU64::new(0),
             active_expiry: AtomicBool::new(true),
             expiry_paused_until_ms: AtomicU64::new(0),
             expiring_databases: DatabaseSet::default(),
@@ -266,6 +273,11 @@ impl Engine {
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.env.clock
+    }
+
+    /// What a key has that is used now.
+    pub(crate) fn access_now(&self) -> Access {
+        access_at(self.env.clock.unix_ms())
     }
 
     /// Computes what is needed to find a key.
@@ -375,6 +387,11 @@ impl Engine {
     /// Keys that were removed because they had expired.
     pub fn expired_keys(&self) -> u64 {
         self.expired_keys.load(Ordering::Relaxed)
+    }
+
+    /// How long the longest round of the expiry cycle was since this was asked last.
+    pub fn take_longest_expiry_round(&self) -> Duration {
+        Duration::from_nanos(self.longest_expiry_round_ns.swap(0, Ordering::Relaxed))
     }
 
     /// Counts expired keys and fields from zero again (`CONFIG RESETSTAT`).

@@ -6,6 +6,7 @@ use crate::expiry::ExpiryCycle;
 use crate::expiry::fields::FieldExpiryCycle;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How often a round is made.
@@ -32,6 +33,9 @@ impl Housekeeping {
         self.expiry.run(engine, EXPIRY_BUDGET);
         let left = EXPIRY_BUDGET.saturating_sub(engine.env.clock.since(start));
         self.field_expiry.run(engine, left.max(FIELD_EXPIRY_BUDGET_MIN));
+        let took = engine.env.clock.since(start).as_nanos() as u64;
+        // Relaxed: a figure by itself.
+        engine.longest_expiry_round_ns.fetch_max(took, Ordering::Relaxed);
         engine.clear_leftovers();
         engine.free_flushed();
         engine.retired.free();

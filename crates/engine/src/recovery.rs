@@ -21,6 +21,7 @@ use basalt_change::row::{self, Mark, RowError};
 use basalt_cold::{ColdError, ColdTier};
 use basalt_env::{Env, Random};
 use basalt_keyspace::database::Stored;
+use basalt_keyspace::entry::Access;
 use basalt_keyspace::keyspace::Keyspace;
 use basalt_keyspace::partition::StoredPartition;
 use basalt_keyspace::retire::FreeAtOnce;
@@ -104,11 +105,11 @@ impl<'a> RecordApplier<'a> {
     pub(crate) fn begin(
         keyspace: &'a Keyspace,
         cold: &'a dyn ColdTier,
-        limits: FormLimits,
+        (limits, now): (FormLimits, Access),
         accepts_loss: bool,
     ) -> Result<RecordApplier<'a>, RecoveryError> {
         let mut applier = RecordApplier {
-            apply: Apply { keyspace, cold, limits, retired: FreeAtOnce },
+            apply: Apply { keyspace, cold, limits, now, retired: FreeAtOnce },
             floor: vec![0; SHARDS],
             generation_max: FIRST_GENERATION_MAX,
             accepts_loss,

@@ -198,7 +198,7 @@ impl Engine {
 
     /// Wakes the clients that wait for what was put under keys, and tells those that keep copies;
     /// no partition is held.
-    pub(crate) fn wake_called(&self, called: Called) {
+    pub fn wake_called(&self, called: Called) {
         if called.is_empty() {
             return;
         }

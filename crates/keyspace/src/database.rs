@@ -100,6 +100,8 @@ pub struct Row<'a> {
     pub spread_id: Option<u64>,
     /// Whether it is still what the rows say.
     pub state: RowState,
+    /// Since when it is in memory: what was before, the rows do not know.
+    pub access: Access,
 }
 
 /// Whether what has been read is still what the rows say.
@@ -340,7 +342,7 @@ impl Database {
 
     /// Makes a row of the cold tier resident under a key that has no entry.
     pub fn adopt_row(&mut self, hash: u64, key: &[u8], row: Row<'_>) {
-        let Row { expire_ms, value, version, spread_id, state } = row;
+        let Row { expire_ms, value, version, spread_id, state, access } = row;
         debug_assert!(
             state == RowState::CaughtUp || self.spread.deferred(key).is_none(),
             "changes wait for it"
@@ -365,11 +367,7 @@ impl Database {
                 COLD | DIRTY
             }
         };
-        self.table.insert(
-            hash,
-            Content { key, value, expire_ms, access: Access::default(), version },
-            flags,
-        );
+        self.table.insert(hash, Content { key, value, expire_ms, access, version }, flags);
         self.take_from_cold();
     }
 

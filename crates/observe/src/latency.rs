@@ -13,6 +13,10 @@ pub const SAMPLES_MAX: usize = 160;
 pub const COMMAND: &str = "command";
 /// An event of a command that is flagged `fast`.
 pub const FAST_COMMAND: &str = "fast-command";
+/// A round of the expiry cycle.
+pub const EXPIRE_CYCLE: &str = "expire-cycle";
+/// A command's wait for keys that a script or a transaction holds for long.
+pub const LOCK_WAIT: &str = "lock-wait";
 /// A checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 /// A sync of the journal under `appendfsync always`.

@@ -1,4 +1,5 @@
-//! What the latency monitor learns of work that no command does: checkpoints, syncs of the journal.
+//! What the latency monitor learns of work that no command does: checkpoints, syncs of the journal,
+//! rounds of the expiry cycle.
 //!
 //! Those who do that work know nothing of the monitor. The thread that samples the server compares
 //! their figures with those of its last look.
@@ -16,6 +17,7 @@ pub(crate) struct BackgroundLatency(RankedMutex<Seen>);
 #[derive(Debug, Default)]
 struct Seen {
     checkpoints: Option<u64>,
+    expiry: bool,
     syncs: Option<Distribution>,
 }
 
@@ -31,10 +33,14 @@ impl BackgroundLatency {
         };
         let stats = server.engine.checkpoint_stats();
         let syncs = server.host.syncs();
+        let expiry = server.engine.take_longest_expiry_round();
         let mut seen = self.0.lock();
         if seen.checkpoints.replace(stats.completed).is_some_and(|before| before < stats.completed)
         {
             note(latency::CHECKPOINT, stats.last_duration.as_millis() as u64);
+        }
+        if std::mem::replace(&mut seen.expiry, true) {
+            note(latency::EXPIRE_CYCLE, expiry.as_millis() as u64);
         }
         let Some(syncs) = syncs else { return };
         let longest = seen.syncs.as_ref().and_then(|before| syncs.longest_since(before));

@@ -72,6 +72,8 @@ pub struct Session {
     pub monitoring: Option<Reason>,
     /// Its script waits and will begin again: where its random numbers stood when it began first.
     pub script_random: Option<RandomState>,
+    /// Its command waits for keys that somebody holds for long: since when.
+    pub held_since: Option<Instant>,
 }
 
 /// Where a command waits, and until when.
@@ -158,6 +160,7 @@ impl Session {
             has_told_monitors: false,
             monitoring: None,
             script_random: None,
+            held_since: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,
             subscriptions: None,

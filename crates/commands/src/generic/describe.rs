@@ -54,7 +54,7 @@ fn describe(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
 }
 
 /// Elements, or bytes of a string.
-fn length(object: Object<'_>) -> usize {
+pub(crate) fn length(object: Object<'_>) -> usize {
     match object.collection() {
         Some(value) => value.len(),
         None => object.string().map_or(0, |string| string.bytes().len()),

@@ -163,11 +163,7 @@ pub(crate) fn encoding(object: Object<'_>) -> &'static str {
     }
 }
 
-/// Seconds without a use after which a frequency is a point less: Redis' `lfu-decay-time`.
-const DECAY_SECONDS: u32 = 60;
-
-/// What RESTORE or a new key began with, less what has decayed since the last use. Uses do not add
-/// to it: that would be a write for each hit.
+/// How often the key is used: at most one use a second counts.
 fn freq(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let Some(object) = view.inspect(args.key(0)) else {
         reply.null();
@@ -181,7 +177,7 @@ fn freq(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
         ));
     }
     let now_s = (view.now_ms() / 1000) as u32;
-    reply.integer(object.access().frequency(now_s, DECAY_SECONDS).into());
+    reply.integer(object.access().frequency(now_s).into());
     Ok(())
 }
 

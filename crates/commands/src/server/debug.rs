@@ -1,7 +1,9 @@
 //! DEBUG: what tests and developers need and nobody else should have.
 
 mod digest;
+mod forms;
 mod object;
+mod populate;
 mod protocol;
 
 use crate::help::help_lines;
@@ -38,7 +40,7 @@ pub(super) const DEBUG: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(debug),
-    traits: Traits { locks_partitions: true, ..Traits::NONE },
+    traits: Traits { locks_partitions: true, ..Traits::LONG },
     ..Entry::DEFAULT
 };
 
@@ -64,21 +66,35 @@ const HELP: &[&str] = &[
     "    Output a hex signature of each key's value.",
     "ERROR <string>",
     "    Return an error with <string> as its message.",
+    "HTSTATS <dbid>",
+    "    Output how many keys the tables of a database hold.",
+    "HTSTATS-KEY <key>",
+    "    Output how many elements the table of <key>'s value holds.",
+    "LISTPACK <key>",
+    "    Write to the server log how long <key>'s packed value is.",
     "LOADAOF",
     "    Same as RELOAD.",
     "LOG <message>",
     "    Write <message> to the server log.",
     "OBJECT <key>",
     "    Show low level info about a key and its value.",
+    "POPULATE <count> [<prefix>] [<size>]",
+    "    Create <count> string keys named key:<num>, but for those that exist.",
+    "    If <prefix> is specified it is used instead of 'key'; with <size> the",
+    "    values have this many bytes.",
     "PROTOCOL <type>",
     "    Reply with a test value of the specified type. <type> can be: string,",
     "    integer, double, bignum, null, array, set, map, attrib, push, verbatim,",
     "    true, false.",
+    "QUICKLIST <key> [<0|1>]",
+    "    Write to the server log how long <key>'s list is.",
     "QUICKLIST-PACKED-THRESHOLD <size>",
     "    Does nothing: there is no such encoding.",
     "RELOAD",
     "    Make a checkpoint, forget everything in memory, and read it back when",
     "    it is asked for and in the background, as after a restart.",
+    "SDSLEN <key>",
+    "    Show how long <key> and its string are, and the memory they take.",
     "SET-ACTIVE-EXPIRE <0|1>",
     "    Switch the removal of expired keys that nobody asks for off or on.",
     "SLEEP <seconds>",
@@ -105,6 +121,12 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
             return Ok(Flow::Wait(Wait::Reload(warm_up)));
         }
         (b"object", 3..) => return object::object(ctx, args, reply),
+        (b"listpack", 3) => return forms::listpack(ctx, args, reply),
+        (b"quicklist", 3 | 4) => return forms::quicklist(ctx, args, reply),
+        (b"sdslen", 3) => return forms::sdslen(ctx, args, reply),
+        (b"htstats", 3) => return forms::htstats(ctx, args, reply),
+        (b"htstats-key", 3) => return forms::htstats_key(ctx, args, reply),
+        (b"populate", 3..=5) => return populate::populate(ctx, args, reply),
         (b"digest", 2) => return digest::everything(ctx, reply),
         (b"digest-value", _) => return digest::values(ctx, args, reply),
         (b"protocol", 3) => protocol::protocol(args, reply)?,

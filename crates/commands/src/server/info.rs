@@ -1,6 +1,7 @@
 //! INFO: sections of `name:value` lines.
 
 mod commands;
+mod keysizes;
 mod keyspace;
 mod lines;
 mod memory;
@@ -112,6 +113,7 @@ const SECTIONS: &[Section] = &[
     Section { title: "Latencystats", part_of: PartOf::All, write: commands::latency_stats },
     Section { title: "Cluster", part_of: PartOf::Default, write: replication::cluster },
     Section { title: "Keyspace", part_of: PartOf::Default, write: keyspace::keyspace },
+    Section { title: "Keysizes", part_of: PartOf::Everything, write: keysizes::keysizes },
 ];
 
 fn info(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -208,6 +208,10 @@ fn finding(number: usize, event: &str, series: &Series) -> String {
             "commands that take little time have waited: for a lock, or because the machine has \
              too little CPU time for the process."
         }
+        "expire-cycle" => "many keys or fields have expired at once; commands go on meanwhile.",
+        "lock-wait" => {
+            "keys were held for long, by a script or a transaction: SLOWLOG GET shows which."
+        }
         "checkpoint" => {
             "a checkpoint takes as long as there are changes; commands go on meanwhile."
         }

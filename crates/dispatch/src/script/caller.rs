@@ -10,17 +10,18 @@ use super::invocation::Invocation;
 use crate::access;
 use crate::keys::{add_keys, key_session};
 use crate::monitors::{self, Sender};
-use crate::outcome::fail;
+use crate::outcome::{fail, note_slow_call};
 use crate::queue::shards_of;
 use crate::tracking::note_within;
 use crate::wants::{Wants, When, wants, when};
 use crate::within::read_within;
-use crate::worker::Worker;
+use crate::worker::{Apart, Worker};
 use basalt_call::calls::Call;
 use basalt_call::context::Context;
 use basalt_call::entry::Run;
 use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, CommandContext, Gate, Issuer, Key, Missing, Refusal, Transaction};
+use basalt_env::Instant;
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
 use basalt_script::{Denied, Host, KeyScope, Words};
@@ -338,6 +339,9 @@ impl<'a, 't> Caller<'a, 't> {
         self.reach(command, &args, &keys)?;
         self.hold_before_change(command)?;
         let mut reply = Reply::new(out, protocol);
+        // Those that are fast by their flags are timed where every call is.
+        let is_timed = !call.shares_time || self.worker.times_every_command;
+        let start = is_timed.then(|| self.server.env.clock.now());
         let result = match self.server.commands.traits(id).publishes {
             Some(kind) => {
                 self.publish(kind, &args, &mut reply);
@@ -345,7 +349,10 @@ impl<'a, 't> Caller<'a, 't> {
             }
             None => self.run(id, &args.with_keys(&keys), &mut reply),
         };
-        self.worker.count_call(id);
+        match start {
+            Some(start) => self.count_timed(id, &args, start),
+            None => self.worker.count_call(id),
+        }
         if self.has_effects()
             && let Some(running) = &self.running
         {
@@ -359,6 +366,15 @@ impl<'a, 't> Caller<'a, 't> {
                 Ok(())
             }
         }
+    }
+
+    /// Counts a call, and tells the slow log of it if it took long.
+    fn count_timed(&mut self, id: CommandId, args: &Args<'_>, start: Instant) {
+        let elapsed = self.server.env.clock.since(start);
+        let family = self.server.commands.call(id).family;
+        self.worker.count_timed_call((id, family), elapsed, Apart::No);
+        let micros = elapsed.as_micros() as u64;
+        note_slow_call(self.server, self.worker, self.session, id, args, micros);
     }
 
     /// Notes a message to be sent when the script has ended, and tells how many will get it.

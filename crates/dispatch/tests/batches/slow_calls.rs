@@ -66,3 +66,20 @@ fn slow_calls_of_fast_commands_are_noticed_in_the_middle_of_a_batch() {
         assert!(own >= 1000 && own > others, "{command}: {own} us; all GETs: {others} us");
     }
 }
+
+#[test]
+fn calls_of_a_script_are_timed_and_noticed() {
+    let mut server = TestServer::new();
+    server.line("SADD set a b c");
+    server.configure("slowlog-log-slower-than", "0");
+    let script = "redis.call('SET', KEYS[1], 'v') return redis.call('SMEMBERS', KEYS[2])";
+    server.run(&["EVAL", script, "2", "k", "set"]);
+    assert_eq!(names_in_slow_log(&mut server), ["SET", "SMEMBERS", "EVAL"]);
+    // Of those that are not fast by their flags the time is known whatever the slow log wants.
+    server.configure("slowlog-log-slower-than", "-1");
+    server.line("CONFIG RESETSTAT");
+    server.run(&["EVAL", script, "2", "k", "set"]);
+    let Value::Bulk(text) = server.line("INFO latencystats") else { panic!("a text") };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(text.contains("latency_percentiles_usec_smembers:"), "{text}");
+}

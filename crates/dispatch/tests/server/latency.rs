@@ -2,7 +2,11 @@
 
 use super::{elements, fields, text};
 use crate::harness::TestServer;
-use basalt_resp::Value;
+use basalt_engine::LockWait;
+use basalt_resp::{Value, encode_request};
+use basalt_service::wait::Wait;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 #[test]
 fn commands_that_take_long_are_events_only_if_that_is_asked_for() {
@@ -49,4 +53,66 @@ fn durations_are_kept_by_command_as_long_as_the_option_says() {
     server.line("CONFIG SET latency-tracking yes");
     server.line("CONFIG RESETSTAT");
     assert_eq!(elements(&server.line("LATENCY HISTOGRAM set")).len(), 0);
+}
+
+#[test]
+fn a_wait_for_keys_that_are_held_is_an_event_once_it_is_over() {
+    let mut server = TestServer::new();
+    server.line("CONFIG SET latency-monitor-threshold 100000");
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let mut waiting = server.another_connection();
+    for (held_ms, expected) in [(5, None), (200_000, Some(200_000..300_000))] {
+        std::thread::scope(|scope| {
+            let (hold, held) = channel();
+            let (release, released) = channel::<()>();
+            let engine = &engine;
+            scope.spawn(move || {
+                let locked = engine.lock_all_within(LockWait::Endless);
+                hold.send(()).unwrap();
+                let _ = released.recv_timeout(Duration::from_secs(60));
+                drop(locked);
+            });
+            held.recv().unwrap();
+            assert!(matches!(waiting.run_once("GET k"), Some(Wait::Held)));
+            server.clock.advance_ms(held_ms);
+            // It still waits, since it came first.
+            assert!(matches!(waiting.run_once("GET k"), Some(Wait::Held)));
+            release.send(()).unwrap();
+        });
+        assert!(waiting.run_once("GET k").is_none());
+        let event = server.server.latency.of(b"lock-wait");
+        let longest = event.map(|series| series.max_ms());
+        match expected {
+            Some(range) => assert!(longest.is_some_and(|ms| range.contains(&ms)), "{longest:?}"),
+            None => assert_eq!(longest, None),
+        }
+    }
+    assert!(text(&server.line("LATENCY DOCTOR")).contains("lock-wait"));
+    // What did not wait is no event.
+    server.line("LATENCY RESET");
+    waiting.run_once("GET k");
+    assert!(server.server.latency.of(b"lock-wait").is_none());
+}
+
+#[test]
+fn a_long_round_of_expiry_is_an_event() {
+    const KEYS: usize = 50_000;
+    let mut server = TestServer::new();
+    server.line("DEBUG SET-ACTIVE-EXPIRE 0");
+    let mut input = Vec::new();
+    for number in 0..KEYS {
+        encode_request(&["SET", &format!("key:{number}"), "v", "PX", "1"], &mut input);
+    }
+    server.run_bytes(input, 64);
+    server.clock.advance_ms(1_000);
+    server.configure("latency-monitor-threshold", "1");
+    server.server.sample();
+    assert!(server.server.latency.of(b"expire-cycle").is_none());
+    server.line("DEBUG SET-ACTIVE-EXPIRE 1");
+    let begin = Instant::now();
+    while server.server.latency.of(b"expire-cycle").is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no event of the expiry of {KEYS} keys");
+        std::thread::yield_now();
+        server.server.sample();
+    }
 }

@@ -5,6 +5,7 @@ mod client_kill;
 mod client_reply;
 mod command_tables;
 mod info;
+mod key_reports;
 mod latency;
 mod monitor;
 mod pauses;

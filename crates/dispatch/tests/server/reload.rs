@@ -125,3 +125,24 @@ fn no_change_is_lost_while_others_write() {
         assert_eq!(value, Value::Bulk(ROUNDS.to_string().into_bytes()), "n{key}");
     }
 }
+
+/// Neither rows nor the log know when a key was used: it counts from when it is in memory.
+#[test]
+fn what_comes_back_into_memory_has_not_been_idle_for_years() {
+    let mut server = TestServer::new();
+    server.line("SET k v");
+    server.line("RPUSH l a");
+    server.clock.advance_ms(100_000);
+    assert_eq!(server.line("OBJECT IDLETIME k"), Value::Integer(100));
+    let mut reopened = server.reopen();
+    reopened.clock.advance_ms(7_000);
+    for key in ["k", "l"] {
+        let idle = reopened.line(&format!("OBJECT IDLETIME {key}"));
+        assert_eq!(idle, Value::Integer(7), "{key}, of the log");
+    }
+    server.line("DEBUG RELOAD");
+    for key in ["k", "l"] {
+        let idle = server.line(&format!("OBJECT IDLETIME {key}"));
+        assert!(matches!(idle, Value::Integer(0..=7)), "{key}, of the cold tier: {idle:?}");
+    }
+}

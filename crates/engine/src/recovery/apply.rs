@@ -94,6 +94,8 @@ pub(crate) struct Apply<'a, R> {
     pub(crate) keyspace: &'a Keyspace,
     pub(crate) cold: &'a dyn ColdTier,
     pub(crate) limits: FormLimits,
+    /// When keys count as used: no log knows when they were.
+    pub(crate) now: Access,
     /// Takes big values that have gone.
     pub(crate) retired: R,
 }
@@ -125,7 +127,7 @@ impl<R: Retire> Apply<'_, R> {
                 let (key, database) = (key(bytes), partition.database_mut(db));
                 match self.make_resident(database, &key)? {
                     Residence::Memory => {
-                        database.set_expiry(key.hash, bytes, expire_ms, Access::default());
+                        database.set_expiry(key.hash, bytes, expire_ms, self.now);
                     }
                     Residence::Disk => database.defer(bytes, Change::Expire(expire_ms)),
                 }
@@ -145,13 +147,13 @@ impl<R: Retire> Apply<'_, R> {
                 self.make_resident(database, &key)?;
                 let offset = usize::try_from(offset).unwrap_or(usize::MAX);
                 if let Some(found) = database.table().find(key.hash, bytes) {
-                    database.splice(bytes, found, offset, new, Access::default());
+                    database.splice(bytes, found, offset, new, self.now);
                 }
             }
             Op::Replace(replace) => {
                 let (key, database) = (key(replace.key), partition.database_mut(replace.db));
                 self.make_resident(database, &key)?;
-                replace_range(database, &key, &replace);
+                replace_range(database, &key, &replace, self.now);
             }
             Op::Edit(edit) => self.edit(partition.database_mut(edit.db), &key(edit.key), &edit)?,
             Op::PutValue(put) => {
@@ -201,7 +203,7 @@ impl<R: Retire> Apply<'_, R> {
         expire_ms: u64,
         origin: Origin,
     ) {
-        let (access, version) = (Access::default(), Version::NONE);
+        let (access, version) = (self.now, Version::NONE);
         let content = Content { key: key.bytes, value, expire_ms, access, version };
         let known = match origin {
             Origin::New => Known::New,
@@ -275,7 +277,7 @@ impl<R: Retire> Apply<'_, R> {
             let read =
                 LoadedRow::read_unless_spread(&row, partition, database.generation(), source);
             match read.map_err(|error| unread(partition, error))? {
-                Some(row) => database.adopt_row(key.hash, key.bytes, row.into_row()),
+                Some(row) => database.adopt_row(key.hash, key.bytes, row.into_row(self.now)),
                 None => return Ok(Residence::Disk),
             }
         }
@@ -313,12 +315,12 @@ fn check_end(partition: PartitionId, op: Op<'_>) -> Result<(), ApplyError> {
     Err(ApplyError::FarEnd { partition: partition.number(), end })
 }
 
-fn replace_range(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>) {
+fn replace_range(database: &mut Database, key: &Key<'_>, replace: &Replace<'_>, now: Access) {
     if let Some(found) = database.table().find(key.hash, key.bytes) {
         let start = usize::try_from(replace.offset).unwrap_or(usize::MAX);
         let removed = usize::try_from(replace.removed).unwrap_or(usize::MAX);
         let range = start..start.saturating_add(removed);
-        database.replace_range(key.bytes, found, range, replace.bytes, Access::default());
+        database.replace_range(key.bytes, found, range, replace.bytes, now);
     }
 }
 

@@ -110,7 +110,7 @@ impl Engine {
         for (bytes, row) in rows {
             let key = Key { bytes, hash: self.keyspace.hasher().hash(bytes), partition: id };
             if database.table().find(key.hash, key.bytes).is_none() {
-                database.adopt_row(key.hash, key.bytes, row.into_row());
+                database.adopt_row(key.hash, key.bytes, row.into_row(self.access_now()));
             }
         }
         if database.may_expire() {

@@ -14,6 +14,7 @@ use crate::store::key::Key;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::Probe;
+use basalt_keyspace::entry::Access;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
@@ -49,7 +50,7 @@ impl Engine {
                 Probe::Absent => {}
                 Probe::Present(row) => match LoadedRow::decode(&row, &self.limits()) {
                     Ok(Some(row)) => {
-                        install(partition, &miss, Some(row));
+                        install(partition, &miss, Some(row), self.access_now());
                         self.note_expiring(db);
                     }
                     // Its elements are read, or it is read again, and reported, by the pool.
@@ -167,7 +168,7 @@ impl Engine {
             };
             let mut locked = self.keyspace.lock(miss.partition);
             let partition = locked.partition_mut(miss.partition);
-            install(partition, miss, row);
+            install(partition, miss, row, self.access_now());
             if partition.database(miss.db).may_expire() {
                 self.note_expiring(miss.db);
             }
@@ -267,7 +268,7 @@ impl Engine {
 }
 
 /// Makes what was read resident, unless the key has changed since.
-fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>) {
+fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>, now: Access) {
     if partition.cold_version() != miss.cold_version {
         return; // The command will ask again.
     }
@@ -277,7 +278,7 @@ fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>) {
         return;
     }
     match row {
-        Some(row) => database.adopt_row(miss.hash, key, row.into_row()),
+        Some(row) => database.adopt_row(miss.hash, key, row.into_row(now)),
         // The filter was wrong.
         None => database.adopt_absence(miss.hash, key),
     }

@@ -7,7 +7,7 @@ use basalt_change::row::{ObjectRow, RowError, RowKind, SpreadHead};
 use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::database::{Row, RowState};
 use basalt_keyspace::deferred::Change;
-use basalt_keyspace::entry::NewValue;
+use basalt_keyspace::entry::{Access, NewValue};
 use basalt_value::{DecodeError, FormLimits, Kind, Value, spread};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -99,7 +99,9 @@ impl<'a> LoadedRow<'a> {
         };
         let ObjectRow { expire_ms, version, .. } = row;
         let (spread_id, state) = (None, RowState::AsOnDisk);
-        Ok(Some(LoadedRow { row: Row { value, expire_ms, version, spread_id, state } }))
+        Ok(Some(LoadedRow {
+            row: Row { value, expire_ms, version, spread_id, state, access: Access::default() },
+        }))
     }
 
     /// Reads an object's row, and the pieces of a string; `None` if it is a collection whose
@@ -140,7 +142,9 @@ impl<'a> LoadedRow<'a> {
         };
         let ObjectRow { expire_ms, version, .. } = row;
         let (spread_id, state) = (Some(head.id), RowState::AsOnDisk);
-        Ok(LoadedRow { row: Row { value, expire_ms, version, spread_id, state } })
+        Ok(LoadedRow {
+            row: Row { value, expire_ms, version, spread_id, state, access: Access::default() },
+        })
     }
 
     /// Its elements or pieces have rows of their own: changes may wait for a collection.
@@ -170,9 +174,9 @@ impl<'a> LoadedRow<'a> {
         Ok(())
     }
 
-    /// What becomes of it in memory.
-    pub(crate) fn into_row(self) -> Row<'a> {
-        self.row
+    /// What becomes of it in memory, into which it comes now.
+    pub(crate) fn into_row(self, now: Access) -> Row<'a> {
+        Row { access: now, ..self.row }
     }
 }
 

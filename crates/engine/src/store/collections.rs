@@ -168,7 +168,10 @@ impl Txn<'_> {
     ) -> Result<Option<R>, WrongType> {
         match self.find_live(self.session.db, key) {
             Some((_, object)) if object.collection().and_then(C::of).is_none() => Err(WrongType),
-            Some((found, _)) => Ok(self.edit_existing(manner, key, found, change)),
+            Some((found, _)) => {
+                self.note_use(key, found);
+                Ok(self.edit_existing(manner, key, found, change))
+            }
             None if absent == Absent::Skip => Ok(None),
             None => Ok(Some(self.create(manner, key, change))),
         }

@@ -6,7 +6,8 @@ use crate::store::context::RunMode;
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::txn::{PutOptions, Txn};
-use basalt_keyspace::entry::{EntryValue, StringValue};
+use crate::store::view::access_at;
+use basalt_keyspace::entry::{Access, EntryValue, StringValue};
 use basalt_value::{FormLimits, Value};
 use std::sync::Arc;
 
@@ -77,8 +78,11 @@ impl Txn<'_> {
     /// It is too large for the log; nothing has changed.
     pub fn rename(&mut self, from: &Key<'_>, to: Destination<'_>) -> Result<bool, TooLarge> {
         let Some(object) = self.get(from) else { return Ok(false) };
+        let access = object.access();
         if object.collection().is_none() {
-            return Ok(self.copy(from, to)? && self.delete(from));
+            let is_copied = self.copy(from, to)?;
+            self.keep_frequency(to, access);
+            return Ok(is_copied && self.delete(from));
         }
         self.check_room(logged_bytes(object.value()))?;
         let expire_ms = object.expire_ms();
@@ -91,7 +95,17 @@ impl Txn<'_> {
             self.notify(EventClass::New, "new", to.key);
         }
         self.session.db = selected;
+        self.keep_frequency(to, access);
         Ok(self.delete(from))
+    }
+
+    /// What has been moved to `to` is used as often as it was.
+    fn keep_frequency(&mut self, to: Destination<'_>, access: Access) {
+        let access = access.renewed(access_at(self.session.now_ms));
+        let database = self.partition(to.key).database_mut(to.db);
+        if let Some(found) = database.table().find(to.key.hash, to.key.bytes) {
+            database.set_access(found, access);
+        }
     }
 
     /// Says of a key that is about to be replaced that its time had come, if so, and whether there

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::log::{Gate, Gating};
 use crate::residency::queue::Missing;
 use crate::store::changes::ChangeSet;
-use crate::store::context::{Attempt, CommandContext, Issuer, RunMode};
+use crate::store::context::{Attempt, CommandContext, Issuer, RunMode, Touch};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::view::{Object, access_at, live};
@@ -162,7 +162,7 @@ impl<'e> Txn<'e> {
     }
 
     #[inline(always)]
-    fn partition(&mut self, key: &Key<'_>) -> &mut Partition {
+    pub(crate) fn partition(&mut self, key: &Key<'_>) -> &mut Partition {
         self.locked.partition_mut(key.partition)
     }
 
@@ -172,10 +172,22 @@ impl<'e> Txn<'e> {
         self.partition(key).database_mut(db)
     }
 
-    /// The live object under a key.
+    /// The live object under a key; looking at it may count as a use of the key.
     #[inline]
     pub fn get(&self, key: &Key<'_>) -> Option<Object<'_>> {
-        self.object_in(self.session.db, key)
+        let (found, object) = self.find_live(self.session.db, key)?;
+        self.note_use(key, found);
+        Some(object)
+    }
+
+    /// Notes a use of the key found, also if nothing comes of it, unless the session says that
+    /// there is none to note.
+    #[inline(always)]
+    pub(crate) fn note_use(&self, key: &Key<'_>, found: Found) {
+        if self.session.touch == Touch::Yes {
+            let database = self.locked.partition(key.partition).database(self.session.db);
+            database.touch(found, access_at(self.session.now_ms));
+        }
     }
 
     /// The live object under a key of a database, and where it is.

@@ -91,6 +91,11 @@ impl<'a> Object<'a> {
         self.entry.bytes() + self.entry.apart_bytes()
     }
 
+    /// Bytes of those that do not stand in the entry.
+    pub fn apart_bytes(self) -> usize {
+        self.entry.apart_bytes()
+    }
+
     /// When it was last used.
     pub fn access(self) -> Access {
         self.entry.access()

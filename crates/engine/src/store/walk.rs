@@ -115,7 +115,7 @@ impl WalkLimits {
     /// The walk goes on to the end.
     pub const NONE: WalkLimits = WalkLimits { keys: usize::MAX, buckets: usize::MAX };
 
-    fn are_reached(self) -> bool {
+    pub(crate) fn are_reached(self) -> bool {
         self.keys == 0 || self.buckets == 0
     }
 }
@@ -267,7 +267,7 @@ impl Engine {
 }
 
 /// Visits the entries that are not tombstones of some buckets; returns the hash where to go on.
-fn visit_some(
+pub(crate) fn visit_some(
     table: &Table,
     from: u64,
     left: &mut WalkLimits,

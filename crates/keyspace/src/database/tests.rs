@@ -158,7 +158,8 @@ impl World {
             Some(ColdRow { thing, spread_id }) => {
                 let Thing { expire_ms, version, ref value } = *thing;
                 let (value, spread_id, state) = (value.to_value(), *spread_id, RowState::AsOnDisk);
-                let row = Row { value, expire_ms, version, spread_id, state };
+                let access = Access::default();
+                let row = Row { value, expire_ms, version, spread_id, state, access };
                 self.database.adopt_row(hash, key, row);
             }
             None => self.database.adopt_absence(hash, key),

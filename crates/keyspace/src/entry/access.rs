@@ -1,4 +1,11 @@
-//! When an entry was used.
+//! When and how often an entry was used.
+//!
+//! The frequency is Redis' counter: it grows with uses by chance, the more slowly the higher it is,
+//! and falls by a point for each minute without a use. Redis draws at each use. A use here must not
+//! cost that: at most one a second is noted at all, since the second is written anyway; and of
+//! those, one in [`COUNTED_IN`] counts, and for that many, so that the counter still grows as that
+//! of a key which Redis sees used once a second. Which second counts goes by the entry's address,
+//! so that there is nothing to draw and no counter of the thread's to keep.
 
 /// When and how often an entry was used, for `OBJECT IDLETIME`, `OBJECT FREQ` and eviction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -9,6 +16,13 @@ impl Access {
     /// What a new key's frequency is, as Redis': stands in the byte as 0.
     const FREQUENCY_NEW: u8 = 5;
 
+    /// Redis' `lfu-log-factor`: how slowly a frequency grows.
+    const GROWTH: u32 = 10;
+    /// Redis' `lfu-decay-time`: seconds without a use after which a frequency is a point less.
+    const DECAY_SECONDS: u32 = 60;
+    /// Threads read the clock once a turn: a use may seem to be this much later than now.
+    const CLOCK_LAG_SECONDS: u32 = 60;
+
     /// Accessed now, for the first time.
     #[inline]
     pub fn at(unix_seconds: u32) -> Access {
@@ -17,7 +31,8 @@ impl Access {
 
     /// Seconds since the last access. Wraps after 194 days, as Redis' clock does.
     pub fn idle_seconds(self, unix_seconds: u32) -> u32 {
-        unix_seconds.wrapping_sub(self.0) & Access::SECONDS_MASK
+        let idle = unix_seconds.wrapping_sub(self.0) & Access::SECONDS_MASK;
+        if idle > Access::SECONDS_MASK - Access::CLOCK_LAG_SECONDS { 0 } else { idle }
     }
 
     /// Not accessed for these seconds, or for the longest time that can be told.
@@ -32,11 +47,112 @@ impl Access {
         Access(self.0 & Access::SECONDS_MASK | byte << 24)
     }
 
-    /// How often it was used on Redis' logarithmic scale, a point less for each of these periods
-    /// since the last access.
-    pub fn frequency(self, unix_seconds: u32, period_seconds: u32) -> u8 {
+    /// How often it was used on Redis' logarithmic scale, a point less for each minute since the
+    /// last access.
+    pub fn frequency(self, unix_seconds: u32) -> u8 {
         let frequency = (self.0 >> 24) as u8 ^ Access::FREQUENCY_NEW;
-        let periods = self.idle_seconds(unix_seconds) / period_seconds;
+        let periods = self.idle_seconds(unix_seconds) / Access::DECAY_SECONDS;
         frequency.saturating_sub(periods.min(u8::MAX.into()) as u8)
+    }
+
+    /// Accessed at the time of `now`, as often as before.
+    pub fn renewed(self, now: Access) -> Access {
+        now.with_frequency(self.frequency(now.0))
+    }
+
+    /// What an access at the time of `now` makes of it, which is in another second. `address` is
+    /// the entry's.
+    #[inline(always)]
+    pub(super) fn used(self, now: Access, address: usize) -> Access {
+        let changed = (self.0 ^ now.0) & Access::SECONDS_MASK;
+        let counts = (now.0 ^ (address >> ADDRESS_SHIFT) as u32).is_multiple_of(COUNTED_IN);
+        // What has decayed must be known before the second is written over.
+        if counts || changed >= DECAYS_FROM {
+            return self.counted(now, address, counts);
+        }
+        Access(self.0 ^ changed)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn counted(self, now: Access, address: usize, counts: bool) -> Access {
+        let frequency = self.frequency(now.0);
+        let above_new = frequency.saturating_sub(Access::FREQUENCY_NEW);
+        // It grows in one of so many uses.
+        let odds = u64::from(u32::from(above_new) * Access::GROWTH + 1);
+        let draw = (address as u64 ^ u64::from(now.0) << 32).wrapping_mul(DRAW_FACTOR) >> 32;
+        let grows = counts && (draw * odds) >> 32 < u64::from(COUNTED_IN);
+        now.with_frequency(frequency.saturating_add(u8::from(grows)))
+    }
+}
+
+/// One in this many seconds counts. A power of two.
+const COUNTED_IN: u32 = 8;
+/// Bits of an address that tell entries apart begin here.
+const ADDRESS_SHIFT: u32 = 4;
+/// Two seconds that differ in this bit, or in a higher one, may be a minute apart; no others are.
+const DECAYS_FROM: u32 = 32;
+/// 2^64 over the golden ratio: spreads what it multiplies over the upper bits.
+const DRAW_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START_S: u32 = 1_704_067_200;
+
+    /// Redis' counter after one use in each of these seconds.
+    fn in_redis(uses: u32, random: &mut u64) -> u32 {
+        (0..uses).fold(5, |frequency, _| {
+            // Knuth's generator is random enough for an average.
+            *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let odds = u64::from((frequency - 5) * Access::GROWTH + 1);
+            frequency + u32::from(frequency < 255 && (*random >> 33) % odds == 0)
+        })
+    }
+
+    fn used_every_second(uses: u32, address: usize) -> Access {
+        (1..=uses).fold(Access::at(START_S), |access, second| {
+            access.used(Access::at(START_S + second), address)
+        })
+    }
+
+    #[test]
+    fn a_key_used_once_a_second_grows_as_in_redis() {
+        const KEYS: usize = 200;
+        let mut random = 1;
+        for uses in [100, 1_000, 10_000] {
+            let ours = (0..KEYS).map(|key| {
+                let access = used_every_second(uses, 0x7f00_0000_0000 + key * 88);
+                u32::from(access.frequency(START_S + uses))
+            });
+            let (ours, redis) = (
+                ours.sum::<u32>() / KEYS as u32,
+                (0..KEYS).map(|_| in_redis(uses, &mut random)).sum::<u32>() / KEYS as u32,
+            );
+            assert!(ours.abs_diff(redis) <= 1 + redis / 10, "{uses} uses: {ours}, Redis {redis}");
+        }
+    }
+
+    #[test]
+    fn a_frequency_falls_by_a_point_a_minute_also_where_uses_do_not_count() {
+        let access = Access::at(START_S).with_frequency(100);
+        assert_eq!(access.frequency(START_S + 59), 100);
+        assert_eq!(access.frequency(START_S + 10 * 60), 90);
+        assert_eq!(access.frequency(START_S + 200 * 60), 0);
+        for address in (0..64).map(|number| number * 16) {
+            let later = START_S + 10 * 60;
+            let used = access.used(Access::at(later), address);
+            assert!((90..=91).contains(&used.frequency(later)), "address {address}");
+            assert_eq!(used.idle_seconds(later), 0);
+        }
+    }
+
+    #[test]
+    fn a_use_by_a_thread_whose_clock_is_ahead_is_no_use_of_half_a_year_ago() {
+        let access = Access::at(START_S + 2).with_frequency(100);
+        assert_eq!((access.idle_seconds(START_S), access.frequency(START_S)), (0, 100));
+        let used = access.used(Access::at(START_S), 16);
+        assert!(used.frequency(START_S) >= 100);
     }
 }

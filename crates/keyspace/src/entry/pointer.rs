@@ -227,7 +227,7 @@ impl EntryPtr {
         }
     }
 
-    /// Notes an access; the frequency stays.
+    /// Notes an access.
     ///
     /// # Safety
     /// The entry is alive and nobody else writes it meanwhile.
@@ -236,10 +236,10 @@ impl EntryPtr {
         // SAFETY: the access field is the second half of the header.
         unsafe {
             let field = self.0.as_ptr().add(4).cast::<u32>();
-            let changed = (field.read() ^ access.0) & Access::SECONDS_MASK;
+            let before = Access(field.read());
             // Once a second a key: a hit must not write a cache line that others read.
-            if changed != 0 {
-                field.write(field.read() ^ changed);
+            if (before.0 ^ access.0) & Access::SECONDS_MASK != 0 {
+                field.write(before.used(access, self.0.as_ptr().addr()).0);
             }
         }
     }

@@ -340,9 +340,14 @@ impl Table {
         }
     }
 
-    /// Puts another entry for the same key in the place of the one found.
-    pub fn replace(&mut self, found: Found, content: Content<'_>, flags: u64) {
+    /// Puts another entry for the same key in the place of the one found. A key that has one keeps
+    /// its frequency.
+    pub fn replace(&mut self, found: Found, mut content: Content<'_>, flags: u64) {
         self.revision.check(found.revision);
+        let before = self.entry(found);
+        if !before.is_tombstone() {
+            content.access = before.access().renewed(content.access);
+        }
         let expiring = if content.expire_ms != 0 { EXPIRING } else { 0 };
         let entry = EntryPtr::create(&mut self.slab, content);
         let slot = Slot::new(entry, flags | expiring);
