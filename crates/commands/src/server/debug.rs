@@ -4,7 +4,7 @@ mod digest;
 mod object;
 mod protocol;
 
-use crate::help::help_lines;
+use crate::help::help;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
@@ -64,28 +64,37 @@ const HELP: &[&str] = &[
     "    Output a hex signature of each key's value.",
     "ERROR <string>",
     "    Return an error with <string> as its message.",
-    "LOADAOF",
-    "    Same as RELOAD.",
     "LOG <message>",
     "    Write <message> to the server log.",
+    "LOADAOF",
+    "    Same as RELOAD.",
     "OBJECT <key>",
     "    Show low level info about a key and its value.",
     "PROTOCOL <type>",
     "    Reply with a test value of the specified type. <type> can be: string,",
     "    integer, double, bignum, null, array, set, map, attrib, push, verbatim,",
     "    true, false.",
-    "QUICKLIST-PACKED-THRESHOLD <size>",
-    "    Does nothing: there is no such encoding.",
-    "RELOAD",
+    "RELOAD [option ...]",
     "    Make a checkpoint, forget everything in memory, and read it back when",
-    "    it is asked for and in the background, as after a restart.",
+    "    it is asked for and in the background, as after a restart. Options are",
+    "    taken and mean nothing.",
     "SET-ACTIVE-EXPIRE <0|1>",
     "    Switch the removal of expired keys that nobody asks for off or on.",
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "    Does nothing: there is no such encoding.",
     "SLEEP <seconds>",
     "    Answer after <seconds>. Decimals allowed. Other clients wait only if",
     "    debug-sleep-stops-all says so.",
     "STRINGMATCH-LEN <pattern> <string>",
     "    Tell whether the glob-style <pattern> matches <string>: 1 or 0.",
+    "DICT-RESIZING <0|1>",
+    "    Does nothing: tables grow with the writes.",
+    "PAUSE-CRON <0|1>",
+    "    Does nothing: there is no such task.",
+    "REPLYBUFFER PEAK-RESET-TIME <NEVER||RESET|time>",
+    "    Does nothing: there is no such buffer.",
+    "REPLYBUFFER RESIZING <0|1>",
+    "    Does nothing: there is no such buffer.",
 ];
 
 fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
@@ -131,7 +140,7 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
             | b"leak",
             _,
         ) => return Err(NO_CRASH),
-        (b"help", 2) => help_lines(args, HELP, reply),
+        (b"help", 2) => return help(args, HELP, reply),
         _ => return Err(wrong_subcommand(args)),
     }
     Ok(Flow::Done)
