@@ -2,6 +2,7 @@
 
 mod exec;
 mod isolation;
+mod own_connection;
 mod watch;
 mod watched_examples;
 
