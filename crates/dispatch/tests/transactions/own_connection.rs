@@ -56,8 +56,8 @@ fn reply(bytes: &[u8]) -> String {
     })
 }
 
-/// How many keys are tracked, and by how many clients in all. Redis keeps those of a client that has
-/// switched tracking off until it comes across them.
+/// How many keys are tracked, and by how many clients in all. Redis keeps those of a client that
+/// has switched tracking off until it comes across them.
 fn tracked(info: &[u8], transaction: &str) -> Vec<String> {
     if transaction.contains("TRACKING OFF") {
         return Vec::new();
