@@ -50,7 +50,7 @@ fn keys_of<'a>(table: &CommandTable, call: &'a Words) -> BTreeSet<&'a [u8]> {
     if visited.is_ok() { keys } else { BTreeSet::new() }
 }
 
-/// A call that would wait, or whose examples are about another time or another connection.
+/// A call that would wait.
 fn waits(command: &Command, reply: &Expected) -> bool {
     command.flags.has(Flag::Blocking) && *reply == Expected::Nil
 }
