@@ -13,6 +13,7 @@
 mod args;
 mod conf_file;
 mod config;
+mod directives;
 mod load;
 mod notice;
 mod option;

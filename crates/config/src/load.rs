@@ -1,6 +1,7 @@
 //! Gathers values from files, standard input and the command line, in the order in which they
 //! count: what comes later wins.
 
+use crate::directives::{DIRECTIVES, INCLUDE, USER};
 use crate::notice;
 use crate::option::OptionId;
 use crate::options::huststore::contradiction;
@@ -22,17 +23,6 @@ pub(crate) const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const INCLUDE_DEPTH_MAX: u32 = 16;
 /// Files in all: a file that includes itself twice would otherwise be read 2^16 times.
 const FILES_MAX: u32 = 1024;
-
-/// Directives of redis.conf that are no options, and what to say about them.
-const DIRECTIVES: &[(&str, &str)] = &[
-    ("rename-command", "is not supported: commands keep their names; restrict who can connect"),
-    ("loadmodule", "is not supported: Basalt loads no modules"),
-    ("module", "is not supported: Basalt loads no modules"),
-    ("sentinel", "is not supported: Basalt is no sentinel"),
-    ("list-max-ziplist-entries", "has no effect, as in Redis since 3.2"),
-    ("list-max-ziplist-value", "has no effect, as in Redis since 3.2"),
-    ("tls-allow-tls-without-ca", "is not supported: see tls-auth-clients"),
-];
 
 pub(crate) struct Loader {
     values: Values,
@@ -131,16 +121,16 @@ impl Loader {
             return self.assign_option(place, id, words);
         }
         let name = name.to_ascii_lowercase();
-        if name == "include" {
+        if name == INCLUDE {
             return self.include(place, words);
         }
-        if name == "user" {
+        if name == USER {
             self.users.push(UserDirective { place: place.clone(), words: words.to_vec() });
             return Ok(());
         }
-        let known = DIRECTIVES.iter().find(|(directive, _)| *directive == name);
+        let known = DIRECTIVES.iter().find(|directive| directive.name == name);
         match known {
-            Some((_, remark)) => self.warn_once(place, &name, remark),
+            Some(directive) => self.warn_once(place, &name, directive.remark),
             None => self.warn_once(place, &name, "is unknown and ignored; see basalt --help"),
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Texts made of the table: `--help`, and the reference page of all options.
 
+use crate::directives::{DIRECTIVES, Outcome};
 use crate::option::{ChangeRule, Effect, Kind, NameOrigin, OptionSpec, Visibility};
 use crate::options::OPTIONS;
 use std::fmt::Write;
@@ -33,7 +34,18 @@ take units as in Redis: `1k` is 1000 bytes, `1kb` is 1024, and so on with `m`, `
 `CONFIG SET` changes an option at run time unless it is marked *at start*; *protected* ones change \
 only where `enable-protected-configs` allows it. Options marked *Basalt* do not exist in Redis. \
 Options under \"no effect\" are accepted, kept and reported, so that existing files and clients work; \
-a warning says so when one is set to anything but its default.
+a warning says so when one is set to anything but its default. Those that are *hidden* are reported \
+only when they are asked for by their names.
+";
+
+const DIRECTIVES_HEAD: &str = "
+## Directives that are no options
+
+`CONFIG GET` and `CONFIG SET` do not know them. A name that is neither here nor above is ignored in \
+a file and on the command line, with a warning; `CONFIG SET` refuses it.
+
+| directive | is | what it does |
+|---|---|---|
 ";
 
 /// The text of `--help`.
@@ -71,8 +83,16 @@ pub fn reference_markdown() -> String {
     let mut page = PAGE_HEAD.to_owned();
     let effective = |spec: &&OptionSpec| spec.effect == Effect::Effective;
     section(&mut page, "Options with an effect", OPTIONS.iter().filter(effective));
-    let accepted = |spec: &&OptionSpec| !effective(spec) && spec.visibility != Visibility::Hidden;
+    let accepted = |spec: &&OptionSpec| !effective(spec);
     section(&mut page, "Options of Redis with no effect", OPTIONS.iter().filter(accepted));
+    page.push_str(DIRECTIVES_HEAD);
+    for directive in &DIRECTIVES {
+        let outcome = match directive.outcome {
+            Outcome::Followed => "followed",
+            Outcome::Ignored => "ignored, with a warning",
+        };
+        let _ = writeln!(page, "| `{}` | {outcome} | {} |", directive.name, directive.remark);
+    }
     page
 }
 
@@ -104,6 +124,9 @@ fn row(spec: &OptionSpec) -> String {
         ChangeRule::Mutable => {}
         ChangeRule::Protected => doc.push_str(" *Protected.*"),
         ChangeRule::Immutable => doc.push_str(" *At start.*"),
+    }
+    if spec.visibility == Visibility::Hidden {
+        doc.push_str(" *Hidden.*");
     }
     if spec.origin == NameOrigin::Own {
         doc.push_str(" *Basalt.*");

@@ -77,6 +77,10 @@ pub(super) fn execute(
         session.transaction = Some(queue);
     } else {
         session.discard_transaction(&server.engine, worker.lock_wait);
+        if let Some(tracking) = &mut session.read_tracking {
+            // CLIENT CACHING within it was for its commands.
+            tracking.end();
+        }
     }
     outcome
 }

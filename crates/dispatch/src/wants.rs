@@ -27,10 +27,12 @@ pub(super) struct Wants {
 pub(super) fn wants(commands: &Commands, command: &Command, args: Args<'_>) -> Wants {
     let walks = matches!(commands.call(command.id).run, Run::Session(_));
     let reads = command.flags.has(Flag::Readonly);
+    let concerns_connection = command.spec.group == Group::Connection;
+    let is_noted = concerns_connection && commands.traits(command.id).locks_partitions;
     let guesses = makes_names(command, args)
         || command.key_specs.iter().any(|spec| spec.flags.has(KeyFlag::Incomplete));
     Wants {
-        everything: guesses || walks && (reads || command.flags.has(Flag::Write)),
+        everything: guesses || is_noted || walks && (reads || command.flags.has(Flag::Write)),
         // What is fast does not look at keys: DBSIZE counts.
         reads_everything: guesses || walks && reads && !command.flags.has(Flag::Fast),
     }
@@ -49,8 +51,7 @@ fn makes_names(command: &Command, args: Args<'_>) -> bool {
 pub(super) fn when(commands: &Commands, command: &Command) -> When {
     let flags = command.flags;
     let concerns_data = flags.has(Flag::Readonly) || flags.has(Flag::Write);
-    let concerns_connection =
-        command.spec.group == Group::Connection && !commands.traits(command.id).locks_partitions;
+    let concerns_connection = command.spec.group == Group::Connection;
     match commands.call(command.id).run {
         Run::Session(_) if concerns_data || concerns_connection => When::InTurn,
         Run::Session(_) | Run::Exec => When::Late,

@@ -49,9 +49,14 @@ impl TrackedTotals {
 impl BroadcastFlags<'_> {
     /// All partitions say what changes from here on.
     pub fn set(mut self) {
-        for id in PartitionId::all() {
-            self.0.partition_mut(id).interest.get_or_insert_default().broadcasts = true;
-        }
+        set_broadcasts(&mut self.0);
+    }
+}
+
+/// Has all partitions, which are held, say what changes.
+pub(crate) fn set_broadcasts(locked: &mut Locked<'_>) {
+    for id in PartitionId::all() {
+        locked.partition_mut(id).interest.get_or_insert_default().broadcasts = true;
     }
 }
 
@@ -164,16 +169,24 @@ impl Engine {
     ) {
         for id in PartitionId::all() {
             let Some(mut locked) = self.keyspace.lock_within(id, wait) else { continue };
-            let partition = locked.partition_mut(id);
-            let Some(interest) = &mut partition.interest else { continue };
-            let tracked = &mut interest.tracked;
-            let before = (tracked.len(), tracked.items());
-            tracked.sweep(is_live);
-            self.tracked.note(before, (tracked.len(), tracked.items()));
-            interest.broadcasts &= has_broadcasts();
-            if interest.is_empty() {
-                partition.interest = None;
-            }
+            self.sweep_held(locked.partition_mut(id), is_live, has_broadcasts);
+        }
+    }
+
+    pub(crate) fn sweep_held(
+        &self,
+        partition: &mut Partition,
+        is_live: &dyn Fn(u64) -> bool,
+        has_broadcasts: &dyn Fn() -> bool,
+    ) {
+        let Some(interest) = &mut partition.interest else { return };
+        let tracked = &mut interest.tracked;
+        let before = (tracked.len(), tracked.items());
+        tracked.sweep(is_live);
+        self.tracked.note(before, (tracked.len(), tracked.items()));
+        interest.broadcasts &= has_broadcasts();
+        if interest.is_empty() {
+            partition.interest = None;
         }
     }
 

@@ -418,13 +418,20 @@ impl Connection {
         self.state = State::Closing;
     }
 
-    /// Its client has gone, and it may still have commands to run.
+    /// It was killed before its client went: what the client says after the killer has its answer
+    /// is not run.
+    #[inline]
+    pub(crate) fn is_killed(&self) -> bool {
+        self.session.client.is_killed() && !self.is_parting
+    }
+
     /// Whether it is to be closed: it was killed, or its user has lost a right to what it has
     /// subscribed to.
     pub(crate) fn is_to_go(&mut self, server: &Server) -> bool {
         self.session.client.is_killed() || self.session.has_lost_channels(&server.access)
     }
 
+    /// Its client has gone, and it may still have commands to run.
     pub(crate) fn is_parting(&self) -> bool {
         self.is_parting
     }

@@ -246,7 +246,7 @@ impl Turn {
         batch_max: usize,
     ) -> bool {
         let Some(connection) = &mut reactor.connections[index] else { return false };
-        if connection.is_idle() {
+        if connection.is_idle() || connection.is_killed() {
             return false;
         }
         let limits = self.limits(connection);

@@ -12,7 +12,7 @@ use crate::reports::Reports;
 use crate::sampler::{Sampler, Totals};
 use crate::scripts::ScriptService;
 use crate::session::Session;
-use crate::tracking::Trackers;
+use crate::tracking::{Partitions, Trackers};
 use crate::unusual::Unusual;
 use crate::web_guard::WebGuard;
 use basalt_change::place::ShardId;
@@ -182,7 +182,7 @@ impl Server {
     /// A connection has gone: nobody sees it any more, and nothing is told to it.
     pub fn part_with(&self, session: &mut Session, wait: LockWait) {
         self.clients.remove(session.client.id);
-        self.trackers.stop(&self.engine, session, wait);
+        self.trackers.stop(&self.engine, session, Partitions::Free(wait));
     }
 
     /// The counters of all workers.

@@ -14,13 +14,21 @@ use crate::clients::ClientHandle;
 use crate::push::{Outbox, PubSub, Push};
 use crate::read_tracking::{Choosing, ReadTracking};
 use crate::session::Session;
-use basalt_engine::{Cause, Engine, Gate, Held, LockWait, Outdated, OutdatedCopies};
+use basalt_engine::{Cause, Engine, Gate, Held, LockWait, Outdated, OutdatedCopies, Transaction};
 use basalt_pubsub::{Address, Serial};
 use basalt_stdx::lock_rank::LeafRwLock;
 use basalt_tracking::Prefixes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+
+/// How the partitions are reached where it is noted what clients keep copies of.
+pub enum Partitions<'a, 't> {
+    /// They are locked for it, waiting for as long as this.
+    Free(LockWait),
+    /// A transaction holds all of them.
+    Held(&'a mut Transaction<'t>),
+}
 
 /// All clients that keep copies of keys.
 #[derive(Debug, Default)]
@@ -151,13 +159,21 @@ impl Trackers {
         engine: &Engine,
         session: &mut Session,
         tracker: Tracker,
-        wait: LockWait,
+        partitions: Partitions<'_, '_>,
     ) -> Result<(), Held> {
         let Scope::Read(choosing) = tracker.scope else {
             // Nothing changes while it is put down: it hears of all that comes after.
-            let flags = engine.hold_broadcasts(wait)?;
-            self.put(tracker);
-            flags.set();
+            match partitions {
+                Partitions::Free(wait) => {
+                    let flags = engine.hold_broadcasts(wait)?;
+                    self.put(tracker);
+                    flags.set();
+                }
+                Partitions::Held(transaction) => {
+                    self.put(tracker);
+                    transaction.set_broadcasts();
+                }
+            }
             (session.is_tracked, session.read_tracking) = (true, None);
             return Ok(());
         };
@@ -182,11 +198,17 @@ impl Trackers {
     }
 
     /// A client keeps no copies any more. The last one leaves nothing in the partitions.
-    pub fn stop(&self, engine: &Engine, session: &mut Session, wait: LockWait) {
+    pub fn stop(&self, engine: &Engine, session: &mut Session, partitions: Partitions<'_, '_>) {
         session.read_tracking = None;
         if std::mem::take(&mut session.is_tracked) && self.take(session.client.id) {
             let has_broadcasts = || self.broadcasters.load(Ordering::Relaxed) > 0;
-            engine.sweep_tracked(&|id| self.is_reader(id), &has_broadcasts, wait);
+            let is_live = |id| self.is_reader(id);
+            match partitions {
+                Partitions::Free(wait) => engine.sweep_tracked(&is_live, &has_broadcasts, wait),
+                Partitions::Held(transaction) => {
+                    transaction.sweep_tracked(&is_live, &has_broadcasts);
+                }
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 use crate::argument::Override;
 use crate::category::Categories;
 use crate::flags::Flags;
-use crate::keys::{KeyFlags, KeyUse};
+use crate::keys::{KeyFlags, KeyUse, KeysError, Words};
+use std::ops::Range;
 
 /// Everything that is known about a command besides its function.
 ///
@@ -39,6 +40,9 @@ pub struct CommandSpec {
     pub keys: &'static [KeyUse],
     /// What a call does to its key, if that depends on its options ([`KeyUse::varying`]).
     pub key_flags: Option<KeyFlagsOf>,
+    /// Where the keys of a call are, if `keys` cannot say it exactly. They are one run, and what is
+    /// done to them is what the first of `keys` says.
+    pub keys_of_call: Option<KeysOfCall>,
     /// Which of its words are channels that a user needs rights for.
     pub channels: ChannelUse,
     /// ACL categories in place of the group's; those that flags imply are added in any case.
@@ -70,6 +74,9 @@ pub struct CommandSpec {
 /// Returns what a call does to its key; the first word is the command's name.
 pub type KeyFlagsOf = fn(&[&[u8]]) -> KeyFlags;
 
+/// Returns the places of a call's keys; the first word is the command's name.
+pub type KeysOfCall = fn(&dyn Words) -> Result<Range<usize>, KeysError>;
+
 impl CommandSpec {
     /// The rest of a spec that has nothing special about it.
     pub const DEFAULT: CommandSpec = CommandSpec {
@@ -79,6 +86,7 @@ impl CommandSpec {
         flags: Flags::NONE,
         keys: &[],
         key_flags: None,
+        keys_of_call: None,
         channels: ChannelUse::None,
         acl: None,
         subcommands: Subcommands::None,

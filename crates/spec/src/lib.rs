@@ -25,7 +25,7 @@ mod table;
 pub use argument::{Argument, Kind, Override, Presence, Repeat, around, at};
 pub use category::{Categories, Category};
 pub use command_spec::{
-    Audience, ChannelUse, CommandSpec, Deprecated, Group, KeyFlagsOf, Subcommands,
+    Audience, ChannelUse, CommandSpec, Deprecated, Group, KeyFlagsOf, KeysOfCall, Subcommands,
 };
 pub use document::Node;
 pub use flags::{Flag, Flags};

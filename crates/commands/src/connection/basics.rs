@@ -9,6 +9,7 @@ use basalt_resp::{Protocol, Reply};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, Replies, SessionResult};
+use basalt_service::tracking::Partitions;
 use basalt_spec::{CommandSpec, Flag, Flags, Group};
 use std::sync::atomic::Ordering;
 
@@ -155,7 +156,7 @@ fn reset(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionR
         let _ = held.leave().go_on(&ctx.server.pubsub, usize::MAX);
         session.subscriptions_changed();
     }
-    ctx.server.trackers.stop(&ctx.server.engine, session, ctx.lock_wait);
+    ctx.server.trackers.stop(&ctx.server.engine, session, Partitions::Free(ctx.lock_wait));
     session.select(0);
     session.speak(Protocol::Resp2);
     session.log_in(ctx.server.access.rights_of_new_client(false));

@@ -2,14 +2,14 @@
 
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
-use basalt_engine::Held;
+use basalt_engine::{Held, LockWait, Transaction};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::read_tracking::Choosing;
 use basalt_service::session::{Flow, SessionResult};
-use basalt_service::tracking::{Redirect, Scope, Tracker, redirection_of};
+use basalt_service::tracking::{Partitions, Redirect, Scope, Tracker, redirection_of};
 use basalt_service::wait::Wait;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, around};
 use basalt_tracking::{Overlap, Prefixes};
@@ -233,9 +233,10 @@ fn overlapping(overlap: Overlap<'_>) -> CommandError {
 
 fn tracking(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let options = Options::parse(ctx, args)?;
-    let (server, wait) = (ctx.server, ctx.lock_wait);
+    let server = ctx.server;
     if args.is(2, "off") {
-        server.trackers.stop(&server.engine, ctx.session, wait);
+        let partitions = partitions(&mut ctx.transaction, ctx.lock_wait);
+        server.trackers.stop(&server.engine, ctx.session, partitions);
         reply.ok();
         return Ok(Flow::Done);
     }
@@ -250,12 +251,23 @@ fn tracking(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
     options.check(before)?;
     let scope = options.scope(before)?;
     let tracker = Tracker::new(ctx.session, options.redirect, options.noloop, scope);
-    match server.trackers.start(&server.engine, ctx.session, tracker, wait) {
+    let partitions = partitions(&mut ctx.transaction, ctx.lock_wait);
+    match server.trackers.start(&server.engine, ctx.session, tracker, partitions) {
         Ok(()) => {
             reply.ok();
             Ok(Flow::Done)
         }
         Err(Held) => Ok(Flow::Wait(Wait::Held)),
+    }
+}
+
+fn partitions<'a, 't>(
+    transaction: &'a mut Option<Transaction<'t>>,
+    wait: LockWait,
+) -> Partitions<'a, 't> {
+    match transaction {
+        Some(transaction) => Partitions::Held(transaction),
+        None => Partitions::Free(wait),
     }
 }
 

@@ -22,8 +22,9 @@ use basalt_service::session::{Flow, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::{
     BeginSearch, Categories, Category, CommandSpec, FindKeys, Flag, Flags, Group, KeyFlag, KeyUse,
-    Kind, around, at,
+    KeysError, Kind, Words, around, at,
 };
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ pub(super) const MIGRATE: Entry = Entry {
         group: Group::Generic,
         flags: Flags::of(&[Flag::Write]),
         keys: &[KeyUse::TAKE, REST],
+        keys_of_call: Some(keys_of_call),
         acl: Some(Categories::of(&[Category::Keyspace, Category::Dangerous])),
         overrides: &[
             at("\"\"").named("empty_string"),
@@ -70,6 +72,27 @@ const REST: KeyUse =
         FindKeys::Range { last_key: -1, step: 1, limit: 0 },
         &["KEYS"],
     );
+
+/// Where the key of a call without KEYS is.
+const KEY_PLACE: usize = 3;
+
+/// The keys of a call are those behind KEYS, or the one at its place.
+fn keys_of_call(call: &dyn Words) -> Result<Range<usize>, KeysError> {
+    let mut at = 6;
+    while at < call.count() {
+        let is = |word: &[u8]| call.word(at).eq_ignore_ascii_case(word);
+        if is(b"keys") && at + 1 < call.count() {
+            let is_alone = call.word(KEY_PLACE).is_empty();
+            return if is_alone { Ok(at + 1..call.count()) } else { Err(KeysError::Invalid) };
+        }
+        at += match () {
+            () if is(b"auth") => 2,
+            () if is(b"auth2") => 3,
+            () => 1,
+        };
+    }
+    Ok(KEY_PLACE..KEY_PLACE + 1)
+}
 
 /// The time for which the other server is waited for, if the call does not say how long.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(1);

@@ -126,6 +126,20 @@ pub(super) const OBJECT_REFCOUNT: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP: &[&str] = &[
+    "DESCRIBE <key>",
+    "    Return the type of a key, its time to live, its encoding, the memory that",
+    "    it takes and how many elements it has.",
+    "ENCODING <key>",
+    "    Return how the value of a key is represented in memory.",
+    "FREQ <key>",
+    "    Return how often a key is used, on a logarithmic scale.",
+    "IDLETIME <key>",
+    "    Return the seconds for which a key has not been used.",
+    "REFCOUNT <key>",
+    "    Return how often the value of a key is referred to.",
+];
+
 pub(super) const OBJECT_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "object|help",
@@ -137,7 +151,7 @@ pub(super) const OBJECT_HELP: Entry = Entry {
         examples: &["OBJECT HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

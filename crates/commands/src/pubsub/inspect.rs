@@ -98,6 +98,20 @@ pub(super) const PUBSUB_SHARDNUMSUB: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP: &[&str] = &[
+    "CHANNELS [<pattern>]",
+    "    List the channels that have subscribers, or those that match <pattern>.",
+    "NUMPAT",
+    "    Count the patterns that have subscribers.",
+    "NUMSUB [<channel> ...]",
+    "    Count the subscribers of channels, without those by patterns.",
+    "SHARDCHANNELS [<pattern>]",
+    "    List the sharded channels that have subscribers, or those that match",
+    "    <pattern>.",
+    "SHARDNUMSUB [<shardchannel> ...]",
+    "    Count the subscribers of sharded channels.",
+];
+
 pub(super) const PUBSUB_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "pubsub|help",
@@ -109,7 +123,7 @@ pub(super) const PUBSUB_HELP: Entry = Entry {
         examples: &["PUBSUB HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

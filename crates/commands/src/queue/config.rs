@@ -50,6 +50,15 @@ pub(super) const Q_CONFIG_GET: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP: &[&str] = &[
+    "GET <key>",
+    "    Return the settings of a queue.",
+    "INIT <key> <setting> <value> [<setting> <value> ...]",
+    "    Make a queue with these settings; one that is there stays as it is.",
+    "SET <key> <setting> <value> [<setting> <value> ...]",
+    "    Change settings of a queue, which is made if there is none.",
+];
+
 pub(super) const Q_CONFIG_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "q.config|help",
@@ -61,7 +70,7 @@ pub(super) const Q_CONFIG_HELP: Entry = Entry {
         examples: &["Q.CONFIG HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

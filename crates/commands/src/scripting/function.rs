@@ -38,6 +38,36 @@ pub(super) const FUNCTION_KILL: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP_LINES: &[&str] = &[
+    "LOAD [REPLACE] <FUNCTION CODE>",
+    "    Make a library of functions.",
+    "DELETE <LIBRARY NAME>",
+    "    Delete a library.",
+    "LIST [LIBRARYNAME PATTERN] [WITHCODE]",
+    "    Describe the libraries, or those whose names match PATTERN:",
+    "    * name",
+    "    * engine",
+    "    * functions, each with its description and flags",
+    "    * code, if WITHCODE is given",
+    "STATS",
+    "    Describe the function that runs, if one does, and the engines:",
+    "    * name of the function",
+    "    * the command that called it",
+    "    * milliseconds for which it has run",
+    "KILL",
+    "    End the functions that take long and have changed nothing.",
+    "FLUSH [ASYNC|SYNC]",
+    "    Delete all libraries.",
+    "DUMP",
+    "    Return all libraries as a payload for RESTORE.",
+    "RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]",
+    "    Make the libraries of a payload. What happens to those that are there:",
+    "    * FLUSH: they are deleted.",
+    "    * APPEND: they stay; one of the same name is an error. The default.",
+    "    * REPLACE: they stay, but for those of the same name. A function that",
+    "      another library has is an error all the same.",
+];
+
 pub(super) const FUNCTION_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "function|help",
@@ -46,7 +76,7 @@ pub(super) const FUNCTION_HELP: Entry = Entry {
         examples: &["FUNCTION HELP => (any)"],
         ..HELP
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP_LINES, reply)),
     ..Entry::DEFAULT
 };
 

@@ -106,6 +106,19 @@ pub(super) const SCRIPT_LOAD: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP: &[&str] = &[
+    "DEBUG (YES|SYNC|NO)",
+    "    There is no debugger: NO is taken, the others are refused.",
+    "EXISTS <sha1> [<sha1> ...]",
+    "    Tell of each digest whether there is a script of that name.",
+    "FLUSH [ASYNC|SYNC]",
+    "    Forget all scripts.",
+    "KILL",
+    "    End the scripts that take long and have changed nothing.",
+    "LOAD <script>",
+    "    Keep a script without running it, and return its name.",
+];
+
 pub(super) const SCRIPT_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "script|help",
@@ -114,7 +127,7 @@ pub(super) const SCRIPT_HELP: Entry = Entry {
         examples: &["SCRIPT HELP => (any)"],
         ..super::function::HELP
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

@@ -25,6 +25,33 @@ pub(super) const ACL: Entry = Entry {
     run: Run::Session(container),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "CAT [<category>]",
+    "    List the categories, or the commands of one.",
+    "DELUSER <username> [<username> ...]",
+    "    Delete users; their connections are closed.",
+    "DRYRUN <username> <command> [<arg> ...]",
+    "    Tell whether a user may run a command, without running it.",
+    "GETUSER <username>",
+    "    Describe a user.",
+    "GENPASS [<bits>]",
+    "    Return a random password of 256 bits, or of as many as are asked for.",
+    "LIST",
+    "    Describe all users by the rules that make them.",
+    "LOAD",
+    "    Read the users from the file that aclfile names.",
+    "LOG [<count> | RESET]",
+    "    Show what was denied lately, or forget it.",
+    "SAVE",
+    "    Write the users into the file that aclfile names.",
+    "SETUSER <username> <attribute> [<attribute> ...]",
+    "    Make a user, or change one, by rules.",
+    "USERS",
+    "    List the names of all users.",
+    "WHOAMI",
+    "    Return the name of the connection's user.",
+];
+
 pub(super) const ACL_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "acl|help",
@@ -36,7 +63,7 @@ pub(super) const ACL_HELP: Entry = Entry {
         examples: &["ACL HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 pub(super) use files::{ACL_LOAD, ACL_SAVE};

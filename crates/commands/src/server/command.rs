@@ -110,6 +110,23 @@ pub(super) const COMMAND_DOCS: Entry = Entry {
     run: Run::Session(docs),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "(no subcommand)",
+    "    Describe all commands.",
+    "COUNT",
+    "    Count the commands.",
+    "LIST",
+    "    List the names of the commands.",
+    "INFO [<command-name> ...]",
+    "    Describe commands, all if none is named.",
+    "DOCS [<command-name> ...]",
+    "    Document commands, all if none is named.",
+    "GETKEYS <full-command>",
+    "    Return the keys in a call of a command.",
+    "GETKEYSANDFLAGS <full-command>",
+    "    Return the keys in a call of a command, each with what is done to it.",
+];
+
 pub(super) const COMMAND_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "command|help",
@@ -122,7 +139,7 @@ pub(super) const COMMAND_HELP: Entry = Entry {
         examples: &["COMMAND HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

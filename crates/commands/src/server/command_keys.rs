@@ -89,10 +89,13 @@ fn keys_of_call<'a>(
     }
     let varying = command.spec.key_flags.map(|of| of(&call));
     let mut keys = Vec::new();
-    command
-        .visit_keys(&call[..], |position, flags| {
-            keys.push((call[position], varying.unwrap_or(flags)));
-        })
-        .map_err(CommandError::because)?;
-    Ok(keys)
+    let visited = command.visit_keys(&call[..], |position, flags| {
+        keys.push((call[position], varying.unwrap_or(flags)));
+    });
+    match visited {
+        Ok(()) => Ok(keys),
+        // Like Redis, takes a number of keys that is wrong for none where there may be none.
+        Err(_) if command.flags.has(Flag::NoMandatoryKeys) => Ok(Vec::new()),
+        Err(error) => Err(CommandError::because(error)),
+    }
 }

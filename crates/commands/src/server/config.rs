@@ -90,6 +90,17 @@ pub(super) const CONFIG_RESETSTAT: Entry = Entry {
     run: Run::Session(reset_statistics),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "GET <pattern>",
+    "    Return the options whose names match <pattern>, and their values.",
+    "SET <directive> <value>",
+    "    Set an option, or several: all of them or none.",
+    "RESETSTAT",
+    "    Set the counters of INFO to zero.",
+    "REWRITE",
+    "    Write the options into the file with which the server was started.",
+];
+
 pub(super) const CONFIG_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "config|help",
@@ -101,7 +112,7 @@ pub(super) const CONFIG_HELP: Entry = Entry {
         examples: &["CONFIG HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

@@ -6,7 +6,7 @@ mod object;
 mod populate;
 mod protocol;
 
-use crate::help::help_lines;
+use crate::help::help;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
@@ -66,16 +66,14 @@ const HELP: &[&str] = &[
     "    Output a hex signature of each key's value.",
     "ERROR <string>",
     "    Return an error with <string> as its message.",
+    "LOG <message>",
+    "    Write <message> to the server log.",
     "HTSTATS <dbid>",
     "    Output how many keys the tables of a database hold.",
     "HTSTATS-KEY <key>",
     "    Output how many elements the table of <key>'s value holds.",
-    "LISTPACK <key>",
-    "    Write to the server log how long <key>'s packed value is.",
     "LOADAOF",
     "    Same as RELOAD.",
-    "LOG <message>",
-    "    Write <message> to the server log.",
     "OBJECT <key>",
     "    Show low level info about a key and its value.",
     "POPULATE <count> [<prefix>] [<size>]",
@@ -86,22 +84,33 @@ const HELP: &[&str] = &[
     "    Reply with a test value of the specified type. <type> can be: string,",
     "    integer, double, bignum, null, array, set, map, attrib, push, verbatim,",
     "    true, false.",
-    "QUICKLIST <key> [<0|1>]",
-    "    Write to the server log how long <key>'s list is.",
-    "QUICKLIST-PACKED-THRESHOLD <size>",
-    "    Does nothing: there is no such encoding.",
-    "RELOAD",
+    "RELOAD [option ...]",
     "    Make a checkpoint, forget everything in memory, and read it back when",
-    "    it is asked for and in the background, as after a restart.",
+    "    it is asked for and in the background, as after a restart. Options are",
+    "    taken and mean nothing.",
     "SDSLEN <key>",
     "    Show how long <key> and its string are, and the memory they take.",
     "SET-ACTIVE-EXPIRE <0|1>",
     "    Switch the removal of expired keys that nobody asks for off or on.",
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "    Does nothing: there is no such encoding.",
     "SLEEP <seconds>",
     "    Answer after <seconds>. Decimals allowed. Other clients wait only if",
     "    debug-sleep-stops-all says so.",
     "STRINGMATCH-LEN <pattern> <string>",
     "    Tell whether the glob-style <pattern> matches <string>: 1 or 0.",
+    "LISTPACK <key>",
+    "    Write to the server log how long <key>'s packed value is.",
+    "QUICKLIST <key> [<0|1>]",
+    "    Write to the server log how long <key>'s list is.",
+    "DICT-RESIZING <0|1>",
+    "    Does nothing: tables grow with the writes.",
+    "PAUSE-CRON <0|1>",
+    "    Does nothing: there is no such task.",
+    "REPLYBUFFER PEAK-RESET-TIME <NEVER||RESET|time>",
+    "    Does nothing: there is no such buffer.",
+    "REPLYBUFFER RESIZING <0|1>",
+    "    Does nothing: there is no such buffer.",
 ];
 
 fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
@@ -153,7 +162,7 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
             | b"leak",
             _,
         ) => return Err(NO_CRASH),
-        (b"help", 2) => help_lines(args, HELP, reply),
+        (b"help", 2) => return help(args, HELP, reply),
         _ => return Err(wrong_subcommand(args)),
     }
     Ok(Flow::Done)

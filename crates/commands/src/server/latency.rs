@@ -59,6 +59,22 @@ pub(super) const LATENCY_GRAPH: Entry = Entry {
     run: Run::Session(graph),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "DOCTOR",
+    "    Say in words what has taken long.",
+    "GRAPH <event>",
+    "    Draw the latest durations of an event.",
+    "HISTORY <event>",
+    "    Return the latest durations of an event.",
+    "LATEST",
+    "    Return the latest duration of each event.",
+    "RESET [<event> ...]",
+    "    Forget the durations of these events, or of all.",
+    "HISTOGRAM [COMMAND ...]",
+    "    Return how the durations of commands are distributed, of all commands",
+    "    that have run if none is named.",
+];
+
 pub(super) const LATENCY_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "latency|help",
@@ -70,7 +86,7 @@ pub(super) const LATENCY_HELP: Entry = Entry {
         examples: &["LATENCY HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 pub(super) const LATENCY_HISTOGRAM: Entry = Entry {

@@ -41,6 +41,20 @@ pub(super) const MEMORY_DOCTOR: Entry = Entry {
     run: Run::Session(doctor),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "DOCTOR",
+    "    Say in words what is conspicuous about the use of memory.",
+    "MALLOC-STATS",
+    "    Return the statistics of the allocator.",
+    "PURGE",
+    "    Have the allocator return memory.",
+    "STATS",
+    "    Tell how much memory is used by what.",
+    "USAGE <key> [SAMPLES <count>]",
+    "    Return the bytes that a key and its value take. All of the value is",
+    "    counted, whatever SAMPLES says.",
+];
+
 pub(super) const MEMORY_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "memory|help",
@@ -52,7 +66,7 @@ pub(super) const MEMORY_HELP: Entry = Entry {
         examples: &["MEMORY HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 pub(super) const MEMORY_MALLOC_STATS: Entry = Entry {

@@ -24,6 +24,17 @@ pub(super) const MODULE: Entry = Entry {
     run: Run::Session(container),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "LIST",
+    "    List the modules, of which there are none.",
+    "LOAD <path> [<arg> ...]",
+    "    Refused: this server loads no modules.",
+    "LOADEX <path> [[CONFIG NAME VALUE] [CONFIG NAME VALUE]] [ARGS ...]",
+    "    Refused: this server loads no modules.",
+    "UNLOAD <name>",
+    "    Refused: there is no module.",
+];
+
 pub(super) const MODULE_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "module|help",
@@ -35,7 +46,7 @@ pub(super) const MODULE_HELP: Entry = Entry {
         examples: &["MODULE HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 pub(super) const MODULE_LIST: Entry = Entry {

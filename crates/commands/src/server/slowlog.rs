@@ -78,6 +78,16 @@ pub(super) const SLOWLOG_RESET: Entry = Entry {
     run: Run::Session(reset),
     ..Entry::DEFAULT
 };
+const HELP: &[&str] = &[
+    "GET [<count>]",
+    "    Return the latest <count> entries (default: 10, all: -1), each with its",
+    "    number, time, microseconds, words, address of the client and its name.",
+    "LEN",
+    "    Count the entries.",
+    "RESET",
+    "    Forget all entries.",
+];
+
 pub(super) const SLOWLOG_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "slowlog|help",
@@ -89,7 +99,7 @@ pub(super) const SLOWLOG_HELP: Entry = Entry {
         examples: &["SLOWLOG HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

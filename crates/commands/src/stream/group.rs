@@ -114,6 +114,24 @@ pub(super) const XGROUP_DESTROY: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP: &[&str] = &[
+    "CREATE <key> <groupname> <id|$> [option]",
+    "    Make a group of consumers. Options are:",
+    "    * MKSTREAM",
+    "      Make the stream, if there is none.",
+    "    * ENTRIESREAD entries_read",
+    "      How many entries the group counts as read.",
+    "CREATECONSUMER <key> <groupname> <consumer>",
+    "    Make a consumer.",
+    "DELCONSUMER <key> <groupname> <consumer>",
+    "    Delete a consumer.",
+    "DESTROY <key> <groupname>",
+    "    Delete a group.",
+    "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
+    "    Set the entry from which on a group is served, and how many count as",
+    "    read.",
+];
+
 pub(super) const XGROUP_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "xgroup|help",
@@ -125,7 +143,7 @@ pub(super) const XGROUP_HELP: Entry = Entry {
         examples: &["XGROUP HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

@@ -71,6 +71,15 @@ pub(super) const XINFO_GROUPS: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+const HELP: &[&str] = &[
+    "CONSUMERS <key> <groupname>",
+    "    Describe the consumers of a group.",
+    "GROUPS <key>",
+    "    Describe the groups of a stream.",
+    "STREAM <key> [FULL [COUNT <count>]",
+    "    Describe a stream.",
+];
+
 pub(super) const XINFO_HELP: Entry = Entry {
     spec: CommandSpec {
         name: "xinfo|help",
@@ -82,7 +91,7 @@ pub(super) const XINFO_HELP: Entry = Entry {
         examples: &["XINFO HELP => (any)"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(help),
+    run: Run::Session(|_, args, reply| help(args, HELP, reply)),
     ..Entry::DEFAULT
 };
 

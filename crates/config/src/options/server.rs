@@ -109,6 +109,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         .hidden()
         .accepted("a failed assertion aborts"),
     option(
+        "lua-enable-deprecated-api",
+        Kind::Bool,
+        "no",
+        "Let scripts use functions of Lua that Redis has deprecated.",
+    )
+    .immutable()
+    .hidden()
+    .accepted("scripts never have these functions"),
+    option(
         "oom-score-adj",
         Kind::Enum(&["no", "yes", "relative", "absolute"]),
         "no",

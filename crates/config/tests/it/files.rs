@@ -107,7 +107,7 @@ fn what_is_unknown_or_has_no_effect_is_said_once() {
         [
             ":1: option 'frobnicate' is unknown and ignored; see basalt --help",
             ":4: option 'rename-command' is not supported: commands keep their names; \
-             restrict who can connect",
+             take them from users by their rights (ACL SETUSER default -flushall)",
             ":6: option 'loadmodule' is not supported: Basalt loads no modules",
             ":11: option 'list-max-ziplist-entries' has no effect, as in Redis since 3.2",
             ":10: option 'daemonize' is accepted but has no effect: \

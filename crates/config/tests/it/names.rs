@@ -40,6 +40,35 @@ fn redis_names_and_defaults() {
     assert_eq!(count, 196);
 }
 
+/// Options that Redis 7 reports only when they are asked for by name: what its own tests set.
+const HIDDEN: &[&str] = &[
+    "close-on-replica-write",
+    "key-load-delay",
+    "loading-process-events-interval-bytes",
+    "lua-enable-deprecated-api",
+    "rdb-key-save-delay",
+    "use-exit-on-panic",
+    "watchdog-period",
+];
+
+/// Directives of redis.conf 7.2 that are no options.
+const DIRECTIVES: &[&str] = &["include", "user", "rename-command", "loadmodule", "module"];
+
+#[test]
+fn every_name_of_redis_7_2_is_documented() {
+    let page = reference_markdown();
+    let reported = REDIS_OPTIONS.lines().filter(|line| !line.starts_with('#'));
+    let reported = reported.filter_map(|line| line.split('\t').next());
+    for name in reported.chain(HIDDEN.iter().copied()).chain(DIRECTIVES.iter().copied()) {
+        let own_row = page.contains(&format!("\n| `{name}`"));
+        let is_alias = page.contains(&format!(" (also `{name}`)"));
+        assert!(own_row || is_alias, "{name} is not documented");
+    }
+    for name in HIDDEN {
+        assert!(OptionId::find(name).is_some(), "{name} is missing");
+    }
+}
+
 #[test]
 fn what_depends_on_the_machine() {
     let config = Config::default();

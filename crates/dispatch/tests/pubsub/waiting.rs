@@ -61,3 +61,18 @@ fn messages_of_a_log_that_gates_nothing_wait_for_nothing() {
     assert_eq!(subscriber.messages().len(), 1);
     assert!(subscriber.session.gate.is_open());
 }
+
+#[test]
+fn news_of_copies_that_are_out_of_date_waits_for_the_change() {
+    let mut server = TestServer::new();
+    let mut keeper = server.another_connection();
+    for line in ["HELLO 3", "CLIENT TRACKING ON", "GET k"] {
+        keeper.line(line);
+    }
+    server.log.stop_acknowledging();
+    server.line("SET other v");
+    assert_eq!(keeper.messages().len(), 0);
+    server.line("SET k v");
+    assert_eq!(keeper.messages().len(), 1);
+    assert!(!keeper.session.gate.is_open());
+}

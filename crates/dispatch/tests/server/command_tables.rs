@@ -114,51 +114,6 @@ fn command_docs_are_the_same_but_for_our_own_words() {
 }
 
 #[test]
-fn keys_of_calls_are_the_same() {
-    let calls = [
-        "GET k",
-        "GET k x",
-        "GET",
-        "SET k v EX 1",
-        "SET k v GET",
-        "SET k v XX get EX 1",
-        "SET GET GET",
-        "BITFIELD k",
-        "BITFIELD k GET u8 0",
-        "BITFIELD k get u8 0 OVERFLOW SAT GET u4 4",
-        "BITFIELD k GET u8 0 SET u8 0 1",
-        "BITFIELD k INCRBY u8 0 1",
-        "BITFIELD k GET u8",
-        "BITFIELD k OVERFLOW",
-        "BITFIELD k BOGUS u8 0",
-        "BITFIELD_RO k GET u8 0",
-        "MSET a 1 b 2 c 3",
-        "MGET a b c",
-        "DEL a b c",
-        "RENAME a b",
-        "COPY a b DB 1",
-        "LCS a b",
-        "OBJECT ENCODING k",
-        "OBJECT NOSUCH k",
-        "PING",
-        "PING x",
-        "CLIENT ID",
-        "CONFIG GET x",
-        "NOSUCH a",
-        "DEBUG OBJECT k",
-    ];
-    let Some(mut redis) = Redis::start() else { return };
-    let mut server = TestServer::new();
-    for sub in ["GETKEYS", "GETKEYSANDFLAGS"] {
-        for call in calls {
-            let words: Vec<&str> = ["COMMAND", sub].into_iter().chain(call.split(' ')).collect();
-            let expected = ask(&mut redis, &words);
-            assert_eq!(server.run(&words), expected, "{sub} {call}");
-        }
-    }
-}
-
-#[test]
 fn lists_counts_and_all_agree_with_the_table() {
     let mut server = TestServer::new();
     let names: BTreeSet<String> = own_names().into_iter().map(str::to_owned).collect();

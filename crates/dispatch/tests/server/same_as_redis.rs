@@ -1,5 +1,6 @@
 //! Calls whose replies are the same, byte for byte, in Redis.
 
+use super::fields;
 use crate::harness::TestServer;
 use crate::harness::redis::Redis;
 
@@ -170,6 +171,19 @@ fn replies_are_the_same_in_both_protocols() {
             }
         }
         assert!(different.is_empty(), "{}", different.join("\n"));
+    }
+}
+
+#[test]
+fn every_option_that_redis_reports_is_reported() {
+    let Some(mut redis) = Redis::start() else { return };
+    let mut server = TestServer::new();
+    let reported = redis.run(&["CONFIG", "GET", "*"]);
+    let names: Vec<String> = fields(&reported).into_keys().collect();
+    assert!(names.len() > 150, "only {} options", names.len());
+    for name in names {
+        let own = server.run(&["CONFIG", "GET", &name]);
+        assert!(fields(&own).contains_key(&name), "{name} is not reported");
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod exec;
 mod isolation;
+mod own_connection;
 mod watch;
+mod watched_examples;
 
 use crate::harness::TestServer;
 use basalt_resp::Value;
@@ -22,4 +24,9 @@ fn bulk(text: &str) -> Value {
 
 fn ok() -> Value {
     Value::Simple(b"OK".to_vec())
+}
+
+/// Whether EXEC has answered that a watched key has changed.
+fn is_aborted(reply: &Value) -> bool {
+    matches!(reply, Value::Null | Value::NullArray)
 }

@@ -1,6 +1,6 @@
 //! What counts as a change of a watched key: the same as in Redis, and nothing else.
 
-use super::transaction;
+use super::{is_aborted, transaction};
 use crate::harness::TestServer;
 use crate::harness::redis::Redis;
 use basalt_engine::LockWait;
@@ -46,6 +46,26 @@ const EVENTS: &[(&str, bool)] = &[
     ("SWAPDB 0 1", true),
     ("SWAPDB 0 0", false),
     ("SWAPDB 1 2", false),
+    ("RENAME k k", false),
+    ("RENAME absent k", false),
+    ("RENAMENX k k", false),
+    ("MOVE absent 1", false),
+    ("SET k v GET", true),
+    ("EXPIRE absent 1", false),
+    ("PEXPIREAT k 1", true),
+    ("EXPIRE k 100 GT", false),
+    ("GETEX k PERSIST", false),
+    ("SORT absent STORE k", true),
+    ("SORT absent STORE absent", false),
+    ("EVAL return(redis.call('SET',KEYS[1],'v')) 1 k", true),
+    ("EVAL return(redis.call('GET',KEYS[1])) 1 k", false),
+    ("EVAL return(redis.call('DEL',KEYS[1])) 1 absent", false),
+    ("EVAL redis.call('SET','k','v') 0", true),
+    ("RESTORE k 0 x", false),
+    ("RESTORE k 0 x REPLACE", false),
+    ("SPUBLISH k v", false),
+    ("LPUSH k v", false),
+    ("INCR k", false),
     ("UNWATCH", false),
 ];
 
@@ -60,11 +80,16 @@ const EVENTS_OF_AN_ABSENT_KEY: &[(&str, bool)] = &[
     ("FLUSHDB", false),
     ("FLUSHALL", false),
     ("SWAPDB 0 1", false),
+    ("MOVE other 1", false),
+    ("UNLINK none other", false),
+    ("RENAME none other", false),
+    ("SETNX none 1", true),
+    ("GETEX none EX 1", false),
+    ("GETSET none 1", true),
+    ("SORT absent STORE none", false),
+    ("EVAL return(redis.call('SET',KEYS[1],'v')) 1 none", true),
+    ("EVAL return(redis.call('DEL',KEYS[1])) 1 none", false),
 ];
-
-fn is_aborted(reply: &Value) -> bool {
-    matches!(reply, Value::Null | Value::NullArray)
-}
 
 fn prepare(run: &mut dyn FnMut(&str) -> Value) {
     run("FLUSHALL");
@@ -106,6 +131,54 @@ fn another_client_changes_a_watched_key_just_as_well() {
         other.line(event);
         let aborted = is_aborted(&transaction(&mut watcher, &["PING"]));
         assert_eq!(aborted, changes || event == "RENAME other far", "{event}");
+    }
+}
+
+/// Databases, in both of which a key may be, changed from another one.
+const ACROSS_DATABASES: &[(&str, bool)] = &[
+    ("SWAPDB 0 1", true),
+    ("SWAPDB 1 2", false),
+    ("FLUSHDB", false),
+    ("FLUSHALL", true),
+    ("SET k v", false),
+    ("COPY k k DB 0 REPLACE", true),
+    ("COPY k k DB 0", false),
+    ("MOVE k 0", false),
+    ("DEL k", false),
+];
+
+#[test]
+fn only_the_database_of_a_watched_key_counts() {
+    let mut server = TestServer::new();
+    let mut redis = Redis::start();
+    for &(event, changes) in ACROSS_DATABASES {
+        let changed = |run: &mut dyn FnMut(&str) -> Value| {
+            run("FLUSHALL");
+            let script = ["SET k v", "SELECT 1", "SET k v", "SELECT 0", "WATCH k", "SELECT 1"];
+            script.iter().for_each(|line| drop(run(line)));
+            run(event);
+            ["SELECT 0", "MULTI", "PING"].iter().for_each(|line| drop(run(line)));
+            is_aborted(&run("EXEC"))
+        };
+        assert_eq!(changed(&mut |line| server.line(line)), changes, "{event}");
+        if let Some(redis) = &mut redis {
+            let mut run = |line: &str| redis.run(&line.split(' ').collect::<Vec<_>>());
+            assert_eq!(changed(&mut run), changes, "{event} in Redis");
+        }
+    }
+}
+
+#[test]
+fn what_restore_brings_counts() {
+    let mut server = TestServer::new();
+    let mut other = server.another_connection();
+    other.line("SET k v");
+    let Value::Bulk(payload) = other.line("DUMP k") else { panic!("no payload") };
+    for (options, changes) in [(&[][..], false), (&[&b"REPLACE"[..]][..], true)] {
+        server.line("WATCH k");
+        let words = [&[&b"RESTORE"[..], b"k", b"0", &payload][..], options].concat();
+        assert_eq!(matches!(other.run(&words), Value::Error(_)), !changes);
+        assert_eq!(is_aborted(&transaction(&mut server, &["PING"])), changes);
     }
 }
 

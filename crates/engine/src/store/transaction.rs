@@ -22,6 +22,7 @@ use crate::store::key::Key;
 use crate::store::txn::Txn;
 use crate::store::view::{Object, View};
 use crate::store::walk::{Cursor, Walk, WalkEnd, WalkLimits};
+use crate::tracking::set_broadcasts;
 use crate::waiting::watching::Watching;
 use basalt_change::place::{PartitionId, ShardSet};
 use basalt_env::random::Random;
@@ -176,6 +177,22 @@ impl<'e> Transaction<'e> {
     pub fn track(&mut self, keys: &[Key<'_>], reader: u64, is_live: &dyn Fn(u64) -> bool) {
         let called = &mut self.changes.called;
         self.engine.track_held(&mut self.locked, keys, (reader, is_live), called);
+    }
+
+    /// Has all partitions, every one of which it holds, say what changes from here on.
+    pub fn set_broadcasts(&mut self) {
+        set_broadcasts(&mut self.locked);
+    }
+
+    /// As [`Engine::sweep_tracked`]; it holds every partition.
+    pub fn sweep_tracked(
+        &mut self,
+        is_live: &dyn Fn(u64) -> bool,
+        has_broadcasts: &dyn Fn() -> bool,
+    ) {
+        for id in PartitionId::all() {
+            self.engine.sweep_held(self.locked.partition_mut(id), is_live, has_broadcasts);
+        }
     }
 
     /// Stops watching keys whose partitions are held.

@@ -75,8 +75,15 @@ impl Command {
     pub fn visit_keys<W: Words + ?Sized>(
         &self,
         words: &W,
-        visit: impl FnMut(usize, KeyFlags),
+        mut visit: impl FnMut(usize, KeyFlags),
     ) -> Result<(), KeysError> {
+        if let (Some(places), Some(first)) = (self.spec.keys_of_call, self.key_specs.first()) {
+            if !self.accepts_words(words.count()) {
+                return Err(KeysError::Invalid);
+            }
+            places(&ByRef(words))?.for_each(|position| visit(position, first.flags));
+            return Ok(());
+        }
         let may_have_none = self.key_specs.is_empty() || self.flags.has(Flag::NoMandatoryKeys);
         let search = keys::Search {
             specs: &self.key_specs,
@@ -112,6 +119,19 @@ impl Command {
             key_specs,
             arguments,
         })
+    }
+}
+
+/// Words whose type may have no size, for what takes any.
+struct ByRef<'a, W: ?Sized>(&'a W);
+
+impl<W: Words + ?Sized> Words for ByRef<'_, W> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn word(&self, index: usize) -> &[u8] {
+        self.0.word(index)
     }
 }
 

@@ -18,6 +18,7 @@ mod functions;
 mod hostile;
 mod http;
 mod in_process;
+mod killed;
 mod limits;
 mod load;
 mod openapi;

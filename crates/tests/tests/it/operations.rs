@@ -288,6 +288,24 @@ fn the_fsync_policy_may_change_under_load() {
     assert_eq!(found, Value::Bulk(kept.to_string().into_bytes()));
 }
 
+/// The file that Debian installs, with its paths in a folder of ours and no daemon's fate.
+#[test]
+fn a_stock_redis_conf_starts_a_server() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let text = include_str!("../../../config/tests/data/stock-redis.conf")
+        .replace("/run/redis/redis-server.pid", &at("redis-server.pid"))
+        .replace("/var/log/redis/redis-server.log", "\"\"")
+        .replace("/var/lib/redis", &at(""));
+    let file = folder.path().join("redis.conf");
+    std::fs::write(&file, text).expect("a file can be written");
+    let server = Launch::new(Kind::Basalt).file(&file).allow_log("is accepted").start();
+    let mut connection = server.connect();
+    assert_eq!(connection.run("SET k v").expect("a reply"), ok());
+    let fsync = connection.run("CONFIG GET appendfsync").expect("a reply");
+    assert!(matches!(&fsync, Value::Array(pair) if pair[1] == Value::Bulk(b"everysec".to_vec())));
+}
+
 /// What is not changed stays as it was written, also what has no effect here.
 #[test]
 fn a_redis_conf_is_understood_and_rewritten() {

@@ -127,7 +127,11 @@ fn write(connection: &mut Connection, random: &mut Random, number: u64) {
 
 /// Clients keep copies while others change keys. Returns copies that remain out of date.
 fn stale_copies(options: &str, hearing: Hearing) -> Vec<String> {
-    let server = Launch::new(Kind::Basalt).option("io-threads", "3").start();
+    stale_copies_of(Launch::new(Kind::Basalt), options, hearing)
+}
+
+fn stale_copies_of(launch: Launch, options: &str, hearing: Hearing) -> Vec<String> {
+    let server = launch.option("io-threads", "3").start();
     let random = Random::from_environment();
     eprintln!("BASALT_SEED={}", random.seed());
     let stop = AtomicBool::new(false);
@@ -199,6 +203,39 @@ fn settle(server: &Server, mut readers: Vec<Caching>) -> Vec<String> {
 #[test]
 fn no_copy_remains_out_of_date() {
     assert_eq!(stale_copies("", Hearing::Good), [""; 0]);
+}
+
+#[test]
+fn no_copy_remains_out_of_date_where_changes_wait_for_the_disk() {
+    let launch = || Launch::new(Kind::Basalt).option("appendfsync", "always");
+    assert_eq!(stale_copies_of(launch(), "", Hearing::Good), [""; 0]);
+    assert_eq!(stale_copies_of(launch(), " BCAST PREFIX k", Hearing::Good), [""; 0]);
+}
+
+/// A client is told of a change of another once that has its answer, and reads the new value then;
+/// of its own change it is told once.
+#[test]
+fn what_waits_for_the_disk_is_told_in_order_with_replies() {
+    let server =
+        Launch::new(Kind::Basalt).option("appendfsync", "always").option("io-threads", "2").start();
+    let mut writer = server.connect();
+    for round in 0..100 {
+        let mut caching = Caching::new(&server, "", Hearing::Good);
+        caching.read("k", 8);
+        let answer = writer.run(&format!("SET k {round}")).expect("an answer");
+        assert_eq!(answer, Value::Simple(b"OK".to_vec()));
+        let told = caching.connection.receive().expect("a message");
+        assert!(matches!(&told, Value::Push(parts) if parts[1] != Value::Null), "{told:?}");
+        caching.copies.clear();
+        caching.read("k", 8);
+        assert_eq!(caching.copies["k"], Value::Bulk(round.to_string().into_bytes()));
+        // Its own, once its thread has looked at its messages.
+        let heard = caching.heard;
+        for line in [&format!("SET k own{round}"), "PING", "PING"] {
+            caching.call(line);
+        }
+        assert_eq!(caching.heard, heard + 1, "round {round}");
+    }
 }
 
 #[test]
