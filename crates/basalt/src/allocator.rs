@@ -38,8 +38,8 @@ fn say_that_there_is_none() {
     }
 }
 
-/// Gives what is free back to the system now, not after a second. Takes a millisecond for some
-/// megabytes; network threads have better things to do.
+/// Has jemalloc return what is free to the system now, not after a second. Takes a millisecond for
+/// some megabytes; network threads have better things to do.
 pub(crate) fn give_back() {
     /// Of all arenas: `MALLCTL_ARENAS_ALL` of `jemalloc(3)`.
     const PURGE: &std::ffi::CStr = c"arena.4096.purge";

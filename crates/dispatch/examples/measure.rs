@@ -10,8 +10,9 @@
 //!
 //! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`; or `set-new`,
 //! SET of keys that are not there. The last five stand for the long way of commands that change
-//! a key. `evalsha` and `fcall` are a script and a function that get their key. `q.put`, `q.get` and `q.ack` are the life of a message: 50 are put, taken and
-//! acknowledged, a request for each, and one of the three is counted.
+//! a key. `evalsha` and `fcall` are a script and a function that get their key. `q.put`, `q.get`
+//! and `q.ack` are the life of a message: 50 are put, taken and acknowledged, a request for each,
+//! and one of the three is counted.
 //!
 //! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
 //! the network.

@@ -94,12 +94,8 @@ impl Task {
             Method::Options => None,
             method => Some(found.route.operation((method, Asks::of(head, bytes)), &query)?),
         };
-        match operation.map(|operation| operation.run) {
-            Some(Run::Live) => return Ok(Task::Own(Own::Text(health::HEALTHY))),
-            Some(Run::Ready) => {
-                return health::ready(server).map(|()| Task::Own(Own::Text(health::HEALTHY)));
-            }
-            _ => {}
+        if let Some(health) = operation.and_then(|operation| Task::health(server, operation.run)) {
+            return health;
         }
         if operation.is_none() && guard::is_preflight(head, bytes, &settings.http) {
             return Ok(Task::Own(Own::Preflight(found.route.allow())));
@@ -146,6 +142,17 @@ impl Task {
                 let call = |parts| CommandCall::of(operation, parts, &named, &settings.http);
                 Task::on_data(run, call, (head, bytes), &named)
             }
+        }
+    }
+
+    /// What is answered to anybody: whether the server lives, and is ready. `None` if something
+    /// else is asked for.
+    fn health(server: &Dispatcher, run: Run) -> Option<Result<Task, Problem>> {
+        let healthy = || Task::Own(Own::Text(health::HEALTHY));
+        match run {
+            Run::Live => Some(Ok(healthy())),
+            Run::Ready => Some(health::ready(server).map(|()| healthy())),
+            _ => None,
         }
     }
 

@@ -1,5 +1,5 @@
-//! The host of the script that runs on this thread, for the functions and the hook of its Lua state,
-//! which live longer than any run.
+//! The host of the script that runs on this thread, for the functions and the hook of its Lua
+//! state, which live longer than any run.
 
 use crate::host::Host;
 use scoped_tls_hkt::scoped_thread_local;

@@ -32,7 +32,7 @@ pub(crate) struct Functions {
 }
 
 impl WayOut {
-    /// The functions of a state, of whose scripts `current` knows.
+    /// The functions of the state that `current` belongs to.
     pub(crate) fn functions(lua: &Lua, current: &Rc<Current>) -> mlua::Result<Functions> {
         let way_out = Rc::new(WayOut { current: Rc::clone(current), words: RefCell::default() });
         let own = Rc::clone(&way_out);

@@ -71,7 +71,7 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
-    /// Server CPU time of GET and SET under rules for keys, beside MONITOR, by scripts and functions
+    /// Server CPU time of GET and SET under rules for keys, beside MONITOR, and by scripts
     Surface {
         #[command(flatten)]
         common: CommonArgs,

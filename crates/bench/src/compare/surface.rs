@@ -1,5 +1,5 @@
-//! `compare surface`: what users with rules, a client that monitors, scripts and functions cost: the
-//! server's CPU time of GET and SET without them, and beside or by them.
+//! `compare surface`: what users with rules, a client that monitors, scripts and functions cost:
+//! the server's CPU time of GET and SET without them, and beside or by them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -78,7 +78,7 @@ impl Access {
     fn counted(self, now: Access, address: usize, counts: bool) -> Access {
         let frequency = self.frequency(now.0);
         let above_new = frequency.saturating_sub(Access::FREQUENCY_NEW);
-        // It grows in one of so many uses.
+        // One in this many uses makes it grow.
         let odds = u64::from(u32::from(above_new) * Access::GROWTH + 1);
         let draw = (address as u64 ^ u64::from(now.0) << 32).wrapping_mul(DRAW_FACTOR) >> 32;
         let grows = counts && (draw * odds) >> 32 < u64::from(COUNTED_IN);
