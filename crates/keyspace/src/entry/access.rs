@@ -107,7 +107,7 @@ mod tests {
             // Knuth's generator is random enough for an average.
             *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let odds = u64::from((frequency - 5) * Access::GROWTH + 1);
-            frequency + u32::from(frequency < 255 && (*random >> 33) % odds == 0)
+            frequency + u32::from(frequency < 255 && (*random >> 33).is_multiple_of(odds))
         })
     }
 
