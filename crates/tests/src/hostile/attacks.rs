@@ -39,6 +39,7 @@ fn scripted() -> Vec<Attack> {
         script("exponential pattern in a script", scripts::exponential_pattern),
         script("table.insert at -2^31", scripts::table_insert),
         script("script that doubles a string", scripts::large_string),
+        script("library that does not end", scripts::endless_library),
     ]
 }
 

@@ -43,3 +43,15 @@ pub(super) fn large_string(server: &Server, _: Scale, stop: &Stop) {
     let script = "local s = 'x' while true do s = s .. s end";
     repeat(server, script, &[], stop);
 }
+
+/// The text of a library, again and again, by itself and in transactions.
+pub(super) fn endless_library(server: &Server, _: Scale, stop: &Stop) {
+    let load = ["FUNCTION", "LOAD", "#!lua name=endless\nwhile true do end"];
+    let mut connection = server.connect();
+    while !stop.is_set()
+        && connection.call(&load).is_ok()
+        && connection.call(&["MULTI"]).is_ok()
+        && connection.call(&load).is_ok()
+        && connection.call(&["EXEC"]).is_ok()
+    {}
+}
