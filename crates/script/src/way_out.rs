@@ -1,7 +1,7 @@
 //! What a running script asks of its host, as functions that Lua calls.
 //!
 //! They are made once for a Lua state, since making a function costs more than most scripts. So
-//! they find the host of the run by their thread, to which it is [lent](crate::lent).
+//! they find the host of the run by their thread, to which it is lent (`lent.rs`).
 
 use crate::current::Current;
 use crate::failure::{Counted, raise, raise_table};

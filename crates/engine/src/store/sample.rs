@@ -3,7 +3,7 @@
 //!
 //! Keys are in buckets by their hashes, so the buckets from any hash on hold a fair sample. Each
 //! partition is looked at for its share of the keys, from a place of its own; one is held at a
-//! time, for [`BUCKETS_A_LOCK`] buckets. A database that has no more keys than are asked for is
+//! time, for some hundred buckets. A database that has no more keys than are asked for is
 //! looked at whole.
 
 use crate::engine::Engine;
