@@ -132,7 +132,7 @@ fn load(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
         false => Ok(()),
     };
     let code = args.word(last).to_vec();
-    let library = scripts.read_library(code, ctx.settings, LOAD_TIME_MAX, refuse)?;
+    let library = scripts.read_library(code, ctx.settings, load_time_max(ctx), refuse)?;
     let name = library.source.name.clone();
     add(ctx, &[library], collision, reply, |reply| reply.bulk(name.as_bytes()))
 }
@@ -194,7 +194,8 @@ fn restore(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Ses
             false => Ok(()),
         };
         let scripts = &ctx.server.scripts;
-        let time_max = RESTORE_TIME_MAX.saturating_sub(clock.since(started)).min(LOAD_TIME_MAX);
+        let left = RESTORE_TIME_MAX.saturating_sub(clock.since(started));
+        let time_max = load_time_max(ctx).min(left);
         match scripts.read_library(text.into_owned(), ctx.settings, time_max, refuse) {
             Ok(library) => libraries.push(library),
             Err(error) => {
@@ -204,6 +205,17 @@ fn restore(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Ses
         }
     }
     add(ctx, &libraries, collision, reply, |reply| reply.ok())
+}
+
+/// How long a library may take. Those of a transaction share the time, since it holds partitions
+/// for which others wait.
+fn load_time_max(ctx: &Context<'_>) -> Duration {
+    if ctx.transaction.is_none() {
+        return LOAD_TIME_MAX;
+    }
+    // Its time stands still.
+    let ran_ms = ctx.server.engine.clock().unix_ms().saturating_sub(ctx.now_ms);
+    LOAD_TIME_MAX.saturating_sub(Duration::from_millis(ran_ms))
 }
 
 fn add(

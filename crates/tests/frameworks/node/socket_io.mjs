@@ -107,9 +107,11 @@ async function recovery() {
     await until('it has heard', () => two.heard.length === 1);
     const id = two.client.id;
     const cut = new Promise((resolve) => two.client.once('disconnect', resolve));
+    // Only then is the client's session kept; one that is back earlier is a new client.
+    const noticed = new Promise((resolve) => two.io.sockets.sockets.get(id).once('disconnect', resolve));
     two.client.io.engine.close();
     await cut;
-    await sleep(50);
+    await noticed;
     one.io.emit('meanwhile', 1);
     one.io.emit('meanwhile', 2);
     two.client.connect();
