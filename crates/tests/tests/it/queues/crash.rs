@@ -119,7 +119,7 @@ fn acknowledge(
     let all_done = matches!(reply, Ok(Value::Integer(done)) if done == taken.len() as i64);
     for delivery in taken {
         // One lease may have ended and its message be with somebody else: which is not said.
-        if all_done { ledger.done(&delivery.body) } else { ledger.unsure(&delivery.body) }
+        if all_done { ledger.done(delivery) } else { ledger.unsure(&delivery.body) }
     }
     reply.map(|_| ())
 }
@@ -157,7 +157,7 @@ fn drain(server: &Server, ledger: &Mutex<Ledger>) {
         for delivery in deliveries(reply) {
             let mut ledger = ledger.lock().expect("no panic");
             ledger.came(&delivery);
-            ledger.done(&delivery.body);
+            ledger.done(&delivery);
         }
         match connection.run("Q.LEN q") {
             Ok(Value::Integer(0)) => return,

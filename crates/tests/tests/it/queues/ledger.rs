@@ -20,8 +20,8 @@ pub(super) struct Ledger {
     kills: Vec<Instant>,
     /// Messages whose put was answered, and when.
     put: BTreeMap<String, Instant>,
-    /// Messages whose acknowledgement was answered, and when.
-    done: BTreeMap<String, Instant>,
+    /// Messages whose acknowledgement was answered, when, and which of their deliveries it was.
+    done: BTreeMap<String, (Instant, i64)>,
     /// Acknowledgements that were sent and not answered: they count or not.
     unsure: BTreeSet<String>,
     /// When each came as a first delivery.
@@ -48,8 +48,8 @@ impl Ledger {
         self.put.insert(body, Instant::now());
     }
 
-    pub(super) fn done(&mut self, body: &str) {
-        self.done.insert(body.to_owned(), Instant::now());
+    pub(super) fn done(&mut self, delivery: &Delivery) {
+        self.done.insert(delivery.body.clone(), (Instant::now(), delivery.deliveries));
     }
 
     pub(super) fn unsure(&mut self, body: &str) {
@@ -68,7 +68,11 @@ impl Ledger {
     /// A message has come.
     pub(super) fn came(&mut self, delivery: &Delivery) {
         let body = &delivery.body;
-        if self.done.get(body).is_some_and(|&at| !self.may_be_lost(at)) {
+        // An earlier delivery, of whose consumer the machine thought late, did not come back.
+        let came_back = |&(at, acknowledged): &(Instant, i64)| {
+            delivery.deliveries >= acknowledged && !self.may_be_lost(at)
+        };
+        if self.done.get(body).is_some_and(came_back) {
             self.wrong.push(format!("{body} came back after its acknowledgement"));
         }
         if delivery.deliveries > 1 {
