@@ -68,7 +68,7 @@ impl Ledger {
     /// A message has come.
     pub(super) fn came(&mut self, delivery: &Delivery) {
         let body = &delivery.body;
-        // An earlier delivery, of whose consumer the machine thought late, did not come back.
+        // An earlier delivery that its consumer has noted late did not come back.
         let came_back = |&(at, acknowledged): &(Instant, i64)| {
             delivery.deliveries >= acknowledged && !self.may_be_lost(at)
         };
