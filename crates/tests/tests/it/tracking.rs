@@ -243,10 +243,11 @@ fn no_copy_of_a_client_that_hears_of_all_remains_out_of_date() {
     assert_eq!(stale_copies(" BCAST PREFIX k", Hearing::Good), [""; 0]);
 }
 
-/// The canary: messages that are not heeded leave copies behind, and that is found.
+/// The canary: messages that are not heeded leave copies behind, and that is found. On a busy
+/// machine the clients may happen to read everything again in the end, so it has several tries.
 #[test]
 fn copies_that_remain_out_of_date_are_found() {
-    assert!(!stale_copies("", Hearing::Hard).is_empty());
+    assert!((0..5).any(|_| !stale_copies("", Hearing::Hard).is_empty()));
 }
 
 /// More readers than the table has room for: it stays within its limit, and who is forgotten is
