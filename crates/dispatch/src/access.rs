@@ -6,7 +6,7 @@ use super::dispatcher::Dispatcher;
 use super::request::Request;
 use super::worker::Worker;
 use basalt_acl::{Context, Denied};
-use basalt_service::access::{Denial, denied_since_queued, denied_to_client, denied_to_script};
+use basalt_service::access::{Denial, denied_to_client};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::Session;
@@ -33,16 +33,17 @@ pub(super) fn admit(
     }
 }
 
-/// Whether a queued command may still run when EXEC comes to it.
+/// Whether a command may run that does not come by itself: a queued one when EXEC comes to it, or
+/// one that a script calls.
 ///
 /// # Errors
-/// It may not; that is counted and logged.
-pub(super) fn permit_queued(
+/// It may not; that is counted and logged. `explain` says why to the one that asked for it.
+pub(super) fn permit(
     server: &Dispatcher,
-    worker: &Worker,
-    session: &Session,
-    command: &Command,
-    args: &Args<'_>,
+    (worker, session): (&Worker, &Session),
+    (command, args): (&Command, &Args<'_>),
+    context: Context,
+    explain: impl FnOnce(Denied) -> CommandError,
 ) -> Result<(), CommandError> {
     if !session.rights.is_restricted() {
         return Ok(());
@@ -50,29 +51,8 @@ pub(super) fn permit_queued(
     let Err(denied) = session.rights.check(command, args) else {
         return check_reach(server, session, command, args);
     };
-    note(server, worker, session, (denied, Context::Multi), command, args);
-    Err(denied_since_queued(denied))
-}
-
-/// Whether a script's caller may run a command that the script calls.
-///
-/// # Errors
-/// It may not; that is counted and logged.
-pub(super) fn permit_called(
-    server: &Dispatcher,
-    worker: &Worker,
-    session: &Session,
-    command: &Command,
-    args: &Args<'_>,
-) -> Result<(), CommandError> {
-    if !session.rights.is_restricted() {
-        return Ok(());
-    }
-    let Err(denied) = session.rights.check(command, args) else {
-        return check_reach(server, session, command, args);
-    };
-    note(server, worker, session, (denied, Context::Lua), command, args);
-    Err(denied_to_script(denied, (session.rights.user(), command)))
+    note(server, worker, session, (denied, context), command, args);
+    Err(explain(denied))
 }
 
 /// A command that reads keys which are not among its words takes the right to read all.

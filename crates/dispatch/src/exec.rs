@@ -26,6 +26,7 @@ use basalt_config::ClientClass;
 use basalt_engine::{Key, Refusal, Transaction, Watching};
 use basalt_env::Instant;
 use basalt_resp::{Output, Reply};
+use basalt_service::access::denied_since_queued;
 use basalt_service::error::CommandError;
 use basalt_service::scripts::Attendant;
 use basalt_service::session::{Flow, Replies, Session};
@@ -308,8 +309,14 @@ impl Runner<'_> {
     ) {
         let command = self.server.commands.table.command(step.id);
         self.session.renew_rights(&self.server.access);
-        let permitted =
-            access::permit_queued(self.server, self.worker, self.session, command, &step.args);
+        let (asks, call) = ((&*self.worker, &*self.session), (command, &step.args));
+        let permitted = access::permit(
+            self.server,
+            asks,
+            call,
+            basalt_acl::Context::Multi,
+            denied_since_queued,
+        );
         if self.server.unusual.any() {
             let call = (step.id, &step.args);
             let told = monitors::publication(self.server, self.session, call, Sender::Client);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::compare::server::Server;
+use crate::compare::table::{Summary, summarise};
 use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
@@ -101,4 +102,20 @@ pub(crate) fn empty(server: &Server) -> Result<(), BenchError> {
     Client::connect(&server.target())?.text(&["FLUSHALL"])?;
     server.wait_quiet();
     Ok(())
+}
+
+/// One life of one side.
+#[derive(Debug, Serialize)]
+pub(crate) struct Round {
+    pub(crate) round: usize,
+    pub(crate) side: &'static str,
+    /// In the order of the cells.
+    pub(crate) tests: Vec<(&'static str, TestReport)>,
+}
+
+/// The server's CPU time an operation in a cell, over the lives of a side.
+pub(crate) fn server_cpu_us(rounds: &[Round], side: &str, cell: &str) -> Summary {
+    let of_side = rounds.iter().filter(|round| round.side == side);
+    let tests = of_side.flat_map(|round| round.tests.iter().filter(|(name, _)| *name == cell));
+    summarise(tests.filter_map(|(_, test)| test.server_cpu_us_per_request))
 }

@@ -4,14 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::compare::Arena;
-use crate::compare::scenario::{Manner, Sending};
+use crate::compare::scenario::{Manner, Round, Sending, server_cpu_us};
 use crate::compare::server::{Contender, Server};
-use crate::compare::table::{Summary, summarise};
 use crate::error::BenchError;
-use crate::report::TestReport;
 use crate::target::{Client, Socket};
 
 const CONNECTIONS: usize = 50;
@@ -80,15 +76,6 @@ pub(crate) fn cells() -> Vec<SurfaceCell> {
 pub(crate) struct Amount {
     pub(crate) requests: u64,
     pub(crate) keys: u64,
-}
-
-/// One life of one side.
-#[derive(Debug, Serialize)]
-struct Round {
-    round: usize,
-    side: &'static str,
-    /// In the order of the cells.
-    tests: Vec<(&'static str, TestReport)>,
 }
 
 pub(super) fn run(
@@ -209,12 +196,6 @@ fn table(arena: &Arena<'_>, cells: &[SurfaceCell], rounds: &[Round]) -> String {
         text.push('\n');
     }
     text
-}
-
-fn server_cpu_us(rounds: &[Round], side: &str, cell: &str) -> Summary {
-    let of_side = rounds.iter().filter(|round| round.side == side);
-    let tests = of_side.flat_map(|round| round.tests.iter().filter(|(name, _)| *name == cell));
-    summarise(tests.filter_map(|(_, test)| test.server_cpu_us_per_request))
 }
 
 #[cfg(test)]

@@ -10,11 +10,10 @@
 use serde::Serialize;
 
 use crate::compare::Arena;
-use crate::compare::scenario::{Manner, Sending, empty};
+use crate::compare::scenario::{Manner, Round, Sending, empty, server_cpu_us};
 use crate::compare::server::Contender;
 use crate::compare::table::{Summary, summarise};
 use crate::error::BenchError;
-use crate::report::TestReport;
 
 const CONNECTIONS: usize = 50;
 const PIPELINE: u32 = 50;
@@ -140,15 +139,6 @@ impl Sizes {
     }
 }
 
-/// One life of one side.
-#[derive(Debug, Serialize)]
-struct Round {
-    round: usize,
-    side: &'static str,
-    /// In the order of the cells.
-    tests: Vec<(&'static str, TestReport)>,
-}
-
 pub(super) fn run(arena: &Arena<'_>, cells: &[TypeCell]) -> Result<(), BenchError> {
     if cells.is_empty() {
         return Err(BenchError::Usage("no test has that name".into()));
@@ -215,12 +205,6 @@ fn table(arena: &Arena<'_>, cells: &[TypeCell], rounds: &[Round]) -> String {
         text.push_str(&format!("  median {middle:.2}x, maximum {worst:.2}x ({name})\n"));
     }
     text
-}
-
-fn server_cpu_us(rounds: &[Round], side: &str, cell: &str) -> Summary {
-    let of_side = rounds.iter().filter(|round| round.side == side);
-    let tests = of_side.flat_map(|round| round.tests.iter().filter(|(name, _)| *name == cell));
-    summarise(tests.filter_map(|(_, test)| test.server_cpu_us_per_request))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use basalt_env::Instant;
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
 use basalt_script::{Denied, Host, KeyScope, Words};
+use basalt_service::access::denied_to_script;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
@@ -173,7 +174,9 @@ impl<'a, 't> Caller<'a, 't> {
         if flags.has(Flag::Noscript) || is_foreign {
             return Err(NOT_ALLOWED);
         }
-        access::permit_called(self.server, self.worker, self.session, command, args)
+        let explain = |denied| denied_to_script(denied, (self.session.rights.user(), command));
+        let (asks, called) = ((&*self.worker, &*self.session), (command, args));
+        access::permit(self.server, asks, called, basalt_acl::Context::Lua, explain)
             .map_err(because)?;
         let may_replicate = flags.has(Flag::Write) || flags.has(Flag::MayReplicate);
         if may_replicate && self.invocation.is_read_only() {
