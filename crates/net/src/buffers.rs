@@ -56,12 +56,13 @@ impl BufferPool {
         Some(large)
     }
 
-    /// Takes a large buffer back.
+    /// Takes a large buffer back. It is not kept while somebody waits for the room that it takes.
     #[cold]
     pub(crate) fn give_large(&mut self, buffer: Vec<u8>) {
         let kept = self.large.as_ref().map_or(0, Vec::capacity);
         let len = buffer.len();
-        if buffer.capacity() > kept && len <= LARGE_BYTES_MAX {
+        let is_waited_for = self.share.as_ref().is_some_and(Share::is_waited_for);
+        if buffer.capacity() > kept && len <= LARGE_BYTES_MAX && !is_waited_for {
             self.large = Some(buffer);
             self.is_large_old = false;
             self.count(len);

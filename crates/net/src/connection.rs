@@ -4,6 +4,7 @@
 use crate::buffers::{BUFFER_BYTES, BufferPool};
 use crate::front::{Beat, Next};
 use crate::input::{Input, READ_BYTES};
+use crate::seats::BEYOND_PART;
 use crate::share::Share;
 use crate::stream::Stream;
 use crate::wire::Wire;
@@ -41,7 +42,7 @@ const READ_BYTES_MAX: usize = 256 << 10;
 /// next waits until it has taken what it was told before.
 const OWED_BYTES_STANDING: usize = 64 << 10;
 
-/// How long a request waits for room that others take.
+/// How long a request waits for room that others take, at a time.
 const CROWDED_MAX: Duration = Duration::from_secs(5);
 
 /// How long a connection that ends waits for its client to take the last replies.
@@ -79,7 +80,7 @@ pub(crate) struct Connection {
     /// Since when it owes more than its soft limit.
     over_soft_limit_since: Option<Instant>,
     /// Nothing is read, for there is no room for the rest of the request that its client has begun.
-    is_crowded: bool,
+    pub(crate) is_crowded: bool,
     /// When that was first so for this request.
     crowded_since: Option<Instant>,
     /// When it was first seen closing.
@@ -473,17 +474,27 @@ impl Connection {
     /// Takes room for the rest of the request that its client has begun.
     pub(crate) fn take_room(&mut self, now: Instant) -> Room {
         let Some(share) = &mut self.share else { return Room::Taken };
+        let Some(max) = self.wire.other().map(|front| front.unfinished_bytes_max()) else {
+            return Room::Taken;
+        };
         let own = self.input.bytes_cut();
+        let has_begun_only = self.input.pending() <= BUFFER_BYTES;
         let held = share.input_of_others().saturating_add(own);
-        if self.wire.other().is_none_or(|front| held <= front.unfinished_bytes_max()) {
+        let is_taken = match own <= BUFFER_BYTES {
+            true => held <= max,
+            false => share.take_input(own, self.input.missing().saturating_sub(READ_BYTES), max),
+        };
+        share.set_waiting(!is_taken);
+        if is_taken {
             share.set_input(own);
-            self.is_crowded = false;
+            (self.is_crowded, self.crowded_since) = (false, None);
             return Room::Taken;
         }
         self.is_crowded = true;
         let since = *self.crowded_since.get_or_insert(now);
-        let has_begun_only = self.input.pending() <= BUFFER_BYTES;
-        if has_begun_only || now - since > CROWDED_MAX { Room::None } else { Room::NotYet }
+        let is_beyond = has_begun_only && held > max + max / BEYOND_PART;
+        let is_over = now - since > CROWDED_MAX || is_beyond;
+        if is_over { Room::None } else { Room::NotYet }
     }
 
     /// It waits for room that others take.
@@ -499,11 +510,18 @@ impl Connection {
         let Some(share) = &mut self.share else { return };
         if self.input.wants_nothing() {
             self.crowded_since = None;
+            if self.input.is_parsed() {
+                share.leave_seat();
+            }
         }
         if !self.readable && self.input.is_cut() {
             self.input.compact(pool);
         }
-        share.set_input(self.input.bytes_cut());
+        share.set_input(match self.is_crowded {
+            // It is read no further.
+            true => self.input.memory_bytes(),
+            false => self.input.bytes_cut(),
+        });
         share.set_owed(owed_bytes);
     }
 

@@ -164,6 +164,11 @@ impl Input {
         self.filled - self.consumed
     }
 
+    /// Bytes that are missing of the request where parsing stands, as far as is known.
+    pub(crate) fn missing(&self) -> usize {
+        self.parsed.saturating_add(self.wanted).saturating_sub(self.filled)
+    }
+
     /// Where parsing goes on.
     #[inline(always)]
     pub fn parsed(&self) -> usize {

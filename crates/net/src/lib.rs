@@ -27,6 +27,7 @@ pub mod listening;
 mod mailbox;
 mod reactor;
 mod relief;
+mod seats;
 mod share;
 mod stream;
 mod threads;

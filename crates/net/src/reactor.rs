@@ -37,6 +37,8 @@ pub(crate) const MAILBOX: Token = Token(usize::MAX);
 const EVENTS_A_POLL: usize = 1024;
 /// How often idle connections are looked at.
 const CARE_EVERY: Duration = Duration::from_secs(1);
+/// How often it is looked whether there is room for the requests that wait for it.
+const ROOM_EVERY: Duration = Duration::from_millis(2);
 /// How many connections with a part of a request are read in one turn: thousands that send byte by
 /// byte are not read before those that have something to be answered.
 const UNFINISHED_A_TURN: usize = 64;
@@ -75,6 +77,10 @@ pub(crate) struct Reactor {
     pub(crate) ready: Vec<usize>,
     /// Those of which a part of a request is there, and more has come.
     unfinished: VecDeque<usize>,
+    /// Those whose request waits for room that others take, …
+    crowded: VecDeque<ConnectionId>,
+    /// … and when it was last looked whether there is some.
+    last_room: Instant,
     /// Those that are served now.
     pub(crate) serving: Vec<usize>,
     /// Those that were served in this turn.
@@ -127,6 +133,8 @@ impl Reactor {
             generation: 0,
             ready: Vec::new(),
             unfinished: VecDeque::new(),
+            crowded: VecDeque::new(),
+            last_room: server.env.clock.now(),
             serving: Vec::new(),
             touched: Vec::new(),
             put_off: 0,
@@ -185,6 +193,7 @@ impl Reactor {
         turn.worker.end_turn(&server);
         turn.worker.end_some_subscriptions(&server);
         self.bury_and_watch(turn);
+        self.make_room(turn);
         self.care(turn);
     }
 
@@ -316,7 +325,11 @@ impl Reactor {
         if self.has_ready() || self.care_from.is_some() || turn.worker.has_subscriptions_to_end() {
             return Duration::ZERO;
         }
-        let limit = if self.stopping.is_some() { Duration::from_millis(50) } else { CARE_EVERY };
+        let limit = match (self.stopping.is_some(), self.crowded.is_empty()) {
+            (_, false) => ROOM_EVERY,
+            (true, true) => Duration::from_millis(50),
+            (false, true) => CARE_EVERY,
+        };
         self.timers.next().map_or(limit, |next| next.min(limit))
     }
 

@@ -5,6 +5,8 @@
 //! Each connection has limits of its own, and ten thousand of them together none. Here each one
 //! notes, at the end of a turn, what it holds. Most hold nothing by then, and note nothing.
 
+use crate::seats::{Bounds, Seats};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,6 +19,9 @@ const OWED_BYTES_MAX: usize = 32 << 20;
 pub(crate) struct Held {
     input: AtomicUsize,
     owed: AtomicUsize,
+    /// How many wait for room for a request.
+    waiting: AtomicUsize,
+    seats: Mutex<Seats>,
 }
 
 /// What one connection holds of them.
@@ -25,11 +30,14 @@ pub(crate) struct Share {
     of: Arc<Held>,
     input: usize,
     owed: usize,
+    waiting: usize,
+    /// Its place among those whose request is promised to end.
+    seat: Option<u64>,
 }
 
 impl Share {
     pub(crate) fn of(held: &Arc<Held>) -> Share {
-        Share { of: Arc::clone(held), input: 0, owed: 0 }
+        Share { of: Arc::clone(held), input: 0, owed: 0, waiting: 0, seat: None }
     }
 
     /// It holds this many bytes of requests, or is about to.
@@ -42,6 +50,40 @@ impl Share {
     #[inline]
     pub(crate) fn set_owed(&mut self, bytes: usize) {
         note(&self.of.owed, &mut self.owed, bytes);
+    }
+
+    /// Takes room for this many bytes of a large request of which `rest` more are to come; false if
+    /// it has to wait for others to end.
+    #[cold]
+    pub(crate) fn take_input(&mut self, bytes: usize, rest: usize, max: usize) -> bool {
+        let of = Arc::clone(&self.of);
+        let mut seats = of.seats.lock();
+        let bounds = Bounds { others: self.input_of_others(), max };
+        let is_taken = seats.ask(&mut self.seat, (bytes, rest), bounds);
+        if is_taken {
+            self.set_input(bytes);
+        }
+        is_taken
+    }
+
+    /// It waits for room, or does not any more.
+    #[cold]
+    pub(crate) fn set_waiting(&mut self, waits: bool) {
+        note(&self.of.waiting, &mut self.waiting, usize::from(waits));
+    }
+
+    /// Whether somebody waits for room.
+    #[cold]
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.of.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Its request is wholly there, or will never be.
+    #[inline]
+    pub(crate) fn leave_seat(&mut self) {
+        if let Some(seat) = self.seat.take() {
+            self.of.seats.lock().leave(seat);
+        }
     }
 
     /// Bytes of requests that the others hold.
@@ -58,6 +100,8 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
+        self.leave_seat();
+        self.set_waiting(false);
         self.set_input(0);
         self.set_owed(0);
     }

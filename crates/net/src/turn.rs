@@ -368,13 +368,19 @@ impl Turn {
     fn check_query_limit(&mut self, reactor: &mut Reactor, index: usize) -> bool {
         let Some(connection) = &mut reactor.connections[index] else { return false };
         let now = self.server.env.clock.now();
+        let has_waited = connection.is_crowded();
         let mut room = connection.take_room(now);
         if room != Room::Taken && reactor.pool.drop_large() {
             room = connection.take_room(now);
         }
         match room {
             Room::Taken => {}
-            Room::NotYet => return false,
+            Room::NotYet => {
+                if !has_waited {
+                    reactor.await_room(index);
+                }
+                return false;
+            }
             Room::None => {
                 self.turn_away(reactor, index);
                 return false;

@@ -71,9 +71,8 @@ pub(crate) fn cells(requests: u64, keys: u64) -> Vec<HttpCell> {
         HttpCell { requests: requests.max(1) * 3, ..small("get-64-p16", "get", 64, 16) },
         large("get-64k", "get", 64 << 10, 20, 1000, 10),
         large("put-64k", "set", 64 << 10, 20, 1000, 10),
-        // As many at once as `http-buffers-max` has room for.
-        large("get-16m", "get", 16 << 20, 2, 4, 1000),
-        large("put-16m", "set", 16 << 20, 2, 4, 1000),
+        large("get-16m", "get", 16 << 20, 4, 4, 1000),
+        large("put-16m", "set", 16 << 20, 4, 4, 1000),
         HttpCell { is_paced: true, ..small("scrape", "get", 1024, 1) },
     ]
 }

@@ -99,7 +99,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         Kind::Memory { min: MIB, max: 64 * GIB },
         "40mb",
         "Memory for requests by HTTP that are not wholly there, of all connections together; one \
-         that needs more is answered 503. There is always room for one of the largest.",
+         that finds none for 5 s is answered 503. There is always room for one of the largest.",
     ),
     option(
         "http-json-max",

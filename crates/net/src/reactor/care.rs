@@ -2,8 +2,9 @@
 //! What a network thread sees to once a second: clients that are silent or late, memory that lies
 //! idle.
 
-use super::{CARE_EVERY, Reactor};
+use super::{CARE_EVERY, ROOM_EVERY, Reactor};
 use crate::connection::{Room, State};
+use crate::mailbox::ConnectionId;
 use crate::turn::Turn;
 use std::sync::atomic::Ordering;
 
@@ -12,6 +13,9 @@ use std::sync::atomic::Ordering;
 /// as that takes: in one turn, 5,000 had the other clients wait for 20 ms.
 const CARED_FOR_A_TURN: usize = 1024;
 const ANSWERED_A_TURN: usize = 32;
+/// How many that wait for room are asked in one turn.
+const ROOM_FOR_A_TURN: usize = 16;
+
 impl Reactor {
     /// Counts the turn's requests. Once a second: clients that have been silent for too long,
     /// memory that lies idle.
@@ -53,7 +57,7 @@ impl Reactor {
             connection.input.shrink();
         }
         if connection.is_crowded() {
-            return self.make_room(turn, index);
+            return false;
         }
         let idle = connection.state == State::Open
             && idle_ms > connection.idle_max_ms(timeout_ms)
@@ -72,21 +76,50 @@ impl Reactor {
         has_replies
     }
 
-    /// A client's request waits for room that others take: it goes on if there is some, and is
-    /// turned away if it has waited for too long; then true is returned.
+    /// The connection's request waits for room that others take.
     #[cold]
-    fn make_room(&mut self, turn: &mut Turn, index: usize) -> bool {
-        let Some(connection) = &mut self.connections[index] else { return false };
-        match connection.take_room(self.last_care) {
-            Room::Taken => self.schedule(index),
-            Room::NotYet => {}
-            Room::None => {
-                turn.turn_away(self, index);
-                turn.finish(self, index);
-                self.after_turn(turn, index);
-                return true;
+    pub(crate) fn await_room(&mut self, index: usize) {
+        if let Some(connection) = &self.connections[index] {
+            let id = ConnectionId { index, generation: connection.generation };
+            self.crowded.push_back(id);
+        }
+    }
+
+    /// Requests that wait for room go on if there is some, and are turned away if they have waited
+    /// for too long.
+    #[inline]
+    pub(super) fn make_room(&mut self, turn: &mut Turn) {
+        if !self.crowded.is_empty() {
+            self.make_room_for_some(turn);
+        }
+    }
+
+    #[cold]
+    fn make_room_for_some(&mut self, turn: &mut Turn) {
+        let now = self.clock.now();
+        if now - self.last_room < ROOM_EVERY {
+            return;
+        }
+        self.last_room = now;
+        self.pool.drop_large();
+        for _ in 0..self.crowded.len().min(ROOM_FOR_A_TURN) {
+            let Some(id) = self.crowded.pop_front() else { return };
+            let Some(connection) = self.connection(id) else { continue };
+            let room = match (connection.is_crowded(), connection.is_crowded) {
+                (true, _) => connection.take_room(now),
+                // It waits for something else, and comes back to this.
+                (false, true) => Room::NotYet,
+                (false, false) => continue,
+            };
+            match room {
+                Room::Taken => self.schedule(id.index),
+                Room::NotYet => self.crowded.push_back(id),
+                Room::None => {
+                    turn.turn_away(self, id.index);
+                    turn.finish(self, id.index);
+                    self.after_turn(turn, id.index);
+                }
             }
         }
-        false
     }
 }

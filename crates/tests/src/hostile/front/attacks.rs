@@ -121,8 +121,8 @@ fn slowly(scene: &Scene<'_>, count: u64, begun: &str) {
         });
         std::thread::sleep(SLOWLY);
     }
-    // A short attack is answered, too.
-    if let Some(client) = clients.first_mut().filter(|_| scene.answers.are_none()) {
+    // A short attack is answered, too: the last one is the first for which there is no room.
+    if let Some(client) = clients.last_mut().filter(|_| scene.answers.are_none()) {
         scene.answers.note_next(client);
     }
 }
@@ -133,7 +133,8 @@ fn endless(scene: &Scene<'_>, part: &[u8]) {
         let Some(mut client) = connect(scene) else { return };
         let head = format!("{BEGUN}Transfer-Encoding: chunked\r\n\r\n");
         let mut goes_on = client.send(head).is_ok();
-        while goes_on && !scene.stop.is_set() {
+        // A short attack is answered, too.
+        while goes_on && (!scene.stop.is_set() || scene.answers.are_none()) {
             goes_on = client.send(part).is_ok();
         }
         if !goes_on {

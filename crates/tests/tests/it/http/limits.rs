@@ -3,6 +3,7 @@
 use super::{client, start};
 use basalt_tests::http::HttpClient;
 use basalt_tests::random::Random;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -135,6 +136,38 @@ fn many_half_requests_take_little() {
     }
     let grown = server.resident_bytes().saturating_sub(before);
     assert!(grown < 64 << 20, "{grown} bytes for {} clients", clients.len());
+}
+
+/// Each could hold a part of the room for all, and wait for the others.
+#[test]
+fn bodies_that_are_larger_together_than_the_room_for_all_arrive() {
+    const CLIENTS: usize = 12;
+    const BYTES: usize = 900_000;
+    let (_server, address) = start(&[("http-body-max", "1mb"), ("http-buffers-max", "2mb")]);
+    let begun = Barrier::new(CLIENTS);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let put = |number: usize| {
+            let begun = &begun;
+            scope.spawn(move || {
+                let mut http = client(address);
+                let field = format!("Content-Length: {BYTES}\r\n");
+                http.request(&format!("PUT /v1/strings/k{number}"), &field, b"").unwrap();
+                http.send(vec![b'x'; 200_000]).unwrap();
+                begun.wait();
+                http.send(vec![b'y'; BYTES - 200_000]).unwrap();
+                http.response().unwrap().status
+            })
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(put).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    assert_eq!(statuses, [201; CLIENTS]);
+    let mut http = client(address);
+    for number in 0..CLIENTS {
+        let body = http.ask(&format!("GET /v1/strings/k{number}"), "", b"").body;
+        assert_eq!(body.len(), BYTES);
+        assert_eq!((body[199_999], body[200_000]), (b'x', b'y'));
+    }
 }
 
 /// Bytes that are nearly requests, in pieces, on connections of which some are never read.

@@ -1,0 +1,240 @@
+//! Which requests that are not wholly there are read on, of those of all fronts.
+//!
+//! What they may take together has a bound. If each took what is left, bodies that are
+//! larger together would each hold a part of it and wait for one another for ever. So one is read
+//! on only if all that hold much can still end afterwards, one behind the other, each in the room
+//! that is free and that those before it have left: Dijkstra's banker.
+//!
+//! That is promised to those that have a seat. There are few; if all are taken, one that holds more
+//! takes the place of the one that holds least. So thousands that have said a large length and sent
+//! nothing stand in nobody's way. What small requests have taken since then may break the promise.
+//! So the one that needs least to end may go beyond the room for all, by one of [`BEYOND_PART`]
+//! parts.
+
+/// Each is looked at, at most, when a large request is to be read on.
+const SEATS: usize = 64;
+/// By which part of the room for all it may be exceeded: so that one can end, and by those that
+/// have only begun and wait.
+pub(crate) const BEYOND_PART: usize = 8;
+/// Has no seat.
+const NOBODY: u64 = 0;
+
+/// The seats.
+#[derive(Debug, Default)]
+pub(crate) struct Seats {
+    taken: Vec<Seat>,
+    last_id: u64,
+}
+
+/// A request that is promised to end.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    id: u64,
+    /// Bytes that it holds.
+    held: usize,
+    /// Bytes that it needs besides, by its client's word.
+    rest: usize,
+}
+
+/// The room for all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Bytes that all others hold.
+    pub(crate) others: usize,
+    /// Bytes that all may hold.
+    pub(crate) max: usize,
+}
+
+impl Seats {
+    /// Whether a request may hold `held` bytes, of which it will need `rest` more. `id` is that of
+    /// its seat, if it has or gets one.
+    pub(crate) fn ask(
+        &mut self,
+        id: &mut Option<u64>,
+        (held, rest): (usize, usize),
+        Bounds { others, max }: Bounds,
+    ) -> bool {
+        let all = others.saturating_add(held);
+        let (free, beyond) = (max.checked_sub(all), (max + max / BEYOND_PART).checked_sub(all));
+        // One that says more than there is room for ends when it gets there.
+        let rest = rest.min(max.saturating_sub(held));
+        let own = self.taken.iter().position(|seat| Some(seat.id) == *id);
+        let Some(place) = own.or_else(|| self.place_for(held)) else {
+            return free.is_some_and(|free| ends(&self.taken, free));
+        };
+        let before = self.taken[place];
+        let seat_id = own.map_or(self.last_id + 1, |_| before.id);
+        self.taken[place] = Seat { id: seat_id, held, rest };
+        let is_sound = free.is_some_and(|free| ends(&self.taken, free))
+            || beyond.is_some_and(|free| rest <= free && self.needs_least(place));
+        if !is_sound {
+            self.taken[place] = before;
+            self.taken.retain(|seat| seat.id != NOBODY);
+            return false;
+        }
+        self.last_id = self.last_id.max(seat_id);
+        *id = Some(seat_id);
+        true
+    }
+
+    /// The request is wholly there, or has gone.
+    pub(crate) fn leave(&mut self, id: u64) {
+        self.taken.retain(|seat| seat.id != id);
+    }
+
+    /// Whether all others need more to end, or stand behind it.
+    fn needs_least(&self, place: usize) -> bool {
+        let order = |seat: &Seat| (seat.rest, seat.id);
+        self.taken.iter().map(order).min() == Some(order(&self.taken[place]))
+    }
+
+    /// A free seat, or that of one that holds less.
+    fn place_for(&mut self, held: usize) -> Option<usize> {
+        if self.taken.len() < SEATS {
+            self.taken.push(Seat { id: NOBODY, held: 0, rest: 0 });
+            return Some(self.taken.len() - 1);
+        }
+        let (place, least) = self.taken.iter().enumerate().min_by_key(|(_, seat)| seat.held)?;
+        (least.held < held).then_some(place)
+    }
+}
+
+/// Whether all can end, one behind the other, if `free` bytes are free.
+fn ends(seats: &[Seat], mut free: usize) -> bool {
+    if seats.iter().all(|seat| seat.rest <= free) {
+        return true;
+    }
+    let mut by_rest = [(0, 0); SEATS];
+    let by_rest = &mut by_rest[..seats.len()];
+    for (place, seat) in by_rest.iter_mut().zip(seats) {
+        *place = (seat.rest, seat.held);
+    }
+    by_rest.sort_unstable();
+    by_rest.iter().all(|&(rest, held)| {
+        let fits = rest <= free;
+        free = free.saturating_add(held);
+        fits
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: usize = 40;
+
+    /// Requests that are read on one byte at a time, in turn.
+    struct Requests {
+        seats: Seats,
+        of: Vec<Request>,
+    }
+
+    struct Request {
+        id: Option<u64>,
+        held: usize,
+        size: usize,
+    }
+
+    impl Requests {
+        fn new(sizes: &[usize]) -> Requests {
+            let request = |&size| Request { id: None, held: 0, size };
+            Requests { seats: Seats::default(), of: sizes.iter().map(request).collect() }
+        }
+
+        fn held(&self) -> usize {
+            self.of.iter().map(|request| request.held).sum()
+        }
+
+        /// One more byte of this one; false if it has to wait.
+        fn read(&mut self, index: usize) -> bool {
+            let others = self.held() - self.of[index].held;
+            let Request { id, held, size } = &mut self.of[index];
+            let wanted = (*held + 1, *size - *held - 1);
+            if !self.seats.ask(id, wanted, Bounds { others, max: MAX }) {
+                return false;
+            }
+            *held += 1;
+            if held == size {
+                if let Some(id) = id.take() {
+                    self.seats.leave(id);
+                }
+                (*held, *size) = (0, 0);
+            }
+            true
+        }
+
+        /// Reads all in turn until nothing goes on; returns whether all have ended.
+        fn read_all(&mut self) -> bool {
+            while (0..self.of.len()).fold(false, |goes_on, index| {
+                self.of[index].size > 0 && self.read(index) || goes_on
+            }) {
+                assert!(self.held() <= MAX + MAX / BEYOND_PART);
+            }
+            self.of.iter().all(|request| request.size == 0)
+        }
+    }
+
+    #[test]
+    fn whatever_is_larger_together_ends_nevertheless() {
+        for sizes in [
+            &[16, 16, 16][..],
+            &[32, 32, 32],
+            &[16, 32, 32],
+            &[40, 40, 1, 39],
+            &[5; 60],
+            &[33, 7, 33, 7, 33, 7, 20, 20, 20, 1, 1, 1],
+        ] {
+            assert!(Requests::new(sizes).read_all(), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn what_others_take_meanwhile_keeps_nobody_from_ending() {
+        let mut requests = Requests::new(&[30, 30, 30]);
+        while (0..3).fold(false, |goes_on, index| {
+            requests.of[index].held < 8 && requests.read(index) || goes_on
+        }) {}
+        // Small requests have no seat, and these do not end.
+        requests.of.push(Request { id: None, held: 4, size: 0 });
+        assert!(requests.read_all());
+    }
+
+    #[test]
+    fn one_that_is_slow_stands_in_nobodys_way() {
+        let mut requests = Requests::new(&[32, 16, 16, 16]);
+        assert!(requests.read(0));
+        for index in 1..4 {
+            while requests.of[index].size > 0 {
+                assert!(requests.read(index), "{index}");
+            }
+        }
+    }
+
+    #[test]
+    fn those_that_hold_much_take_the_seats_of_those_that_hold_little() {
+        let mut seats = Seats::default();
+        for _ in 0..SEATS {
+            assert!(seats.ask(&mut None, (1, 1_000), Bounds { others: 64, max: 2_000 }));
+        }
+        let (mut id, mut unseated) = (None, None);
+        assert!(seats.ask(&mut unseated, (1, 1), Bounds { others: 64, max: 2_000 }));
+        assert_eq!(unseated, None);
+        assert!(seats.ask(&mut id, (500, 500), Bounds { others: 64, max: 2_000 }));
+        assert_eq!((id.is_some(), seats.taken.len()), (true, SEATS));
+    }
+
+    #[test]
+    fn a_seat_that_is_refused_is_as_it_was() {
+        let mut seats = Seats::default();
+        let mut one = None;
+        assert!(seats.ask(&mut one, (20, 15), Bounds { others: 0, max: MAX }));
+        assert!(!seats.ask(&mut None, (20, 15), Bounds { others: 20, max: MAX }));
+        assert!(!seats.ask(&mut None, (26, 0), Bounds { others: 20, max: MAX }));
+        assert_eq!(seats.taken.len(), 1);
+        assert!(seats.ask(&mut one, (30, 5), Bounds { others: 0, max: MAX }));
+        // More than there is room for is not waited for.
+        let mut large = None;
+        seats.leave(one.unwrap());
+        assert!(seats.ask(&mut large, (1, 500), Bounds { others: 0, max: MAX }));
+    }
+}
