@@ -108,7 +108,10 @@ impl Interpreter {
 
     fn build(version: &str, seed: u64) -> mlua::Result<Interpreter> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
-        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
+        // A panic ends the process, where it does not unwind; where it does, as in tests, it goes on
+        // from whatever looks at it. So nothing has to keep scripts from catching it, and the call of
+        // each script is spared a wrapper.
+        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
         let current = Rc::new(Current::default());
         let random = Rc::new(Random::default());
         random.seed(seed as i64);
@@ -397,8 +400,12 @@ fn in_one_line(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
 }
 
-fn strings(lua: &Lua, words: &[&[u8]]) -> mlua::Result<Table> {
-    lua.create_sequence_from(words.iter().map(|word| Bytes(word)))
+/// `None` if there are none: the prelude makes an empty table for less.
+fn strings(lua: &Lua, words: &[&[u8]]) -> mlua::Result<Option<Table>> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    lua.create_sequence_from(words.iter().map(|word| Bytes(word))).map(Some)
 }
 
 /// A string that becomes Lua's when it is needed.

@@ -411,7 +411,7 @@ getmetatable("").__index = string
 getmetatable("").__metatable = protect({})
 
 local function run(script, explain, keys, arguments)
-  globals.KEYS, globals.ARGV = keys, arguments
+  globals.KEYS, globals.ARGV = keys or {}, arguments or {}
   local ok, value = raw_xpcall(script, explain)
   globals.KEYS, globals.ARGV = nil, nil
   return ok, value
@@ -420,7 +420,7 @@ end
 -- Calls a function of a library.
 local function run_function(callback, explain, keys, arguments)
   globals.redis = redis_of_functions
-  local ok, value = raw_xpcall(callback, explain, keys, arguments)
+  local ok, value = raw_xpcall(function() return callback(keys or {}, arguments or {}) end, explain)
   globals.redis = redis_of_scripts
   return ok, value
 end
