@@ -45,20 +45,21 @@ impl<'a> Invocation<'a> {
         args: Args<'a>,
         call: ScriptCall,
     ) -> Result<Invocation<'a>, CommandError> {
-        let bad_count = match call.named {
-            Named::BySha if Sha1::parse(args.word(1)).is_none() => return Err(NO_SCRIPT),
-            Named::ByFunction => {
-                find(server, args, call)?;
-                BAD_KEY_COUNT
+        // Which errors come first is as in Redis; what the text of a script is, is looked at last.
+        let (found, bad_count) = match call.named {
+            Named::BySha => {
+                let sha = Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
+                (Some(find_by_sha(server, &sha)), CommandError::NOT_INTEGER)
             }
-            Named::BySha | Named::ByText => CommandError::NOT_INTEGER,
+            Named::ByFunction => (Some(Ok(find(server, args, call)?)), BAD_KEY_COUNT),
+            Named::ByText => (None, CommandError::NOT_INTEGER),
         };
         let keys = parse_i64(args.word(2)).ok_or(bad_count)?;
         if keys > (args.len() - WORDS_BEFORE_KEYS) as i64 {
             return Err(TOO_MANY_KEYS);
         }
         let keys = usize::try_from(keys).map_err(|_| NEGATIVE_KEYS)?;
-        let program = find(server, args, call)?;
+        let program = found.unwrap_or_else(|| find(server, args, call))?;
         let flags = program.flags();
         if flags.declared && !flags.no_writes && call.permit == Permit::Reads {
             return Err(NOT_READ_ONLY);
@@ -139,9 +140,13 @@ pub(super) fn find(
     match call.named {
         Named::BySha => {
             let sha = Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
-            server.scripts.known.find(&sha).map(Program::Script).ok_or(NO_SCRIPT)
+            find_by_sha(server, &sha)
         }
         Named::ByText => server.scripts.load(args.word(1), Evaluated::Only).map(Program::Script),
         Named::ByFunction => server.scripts.functions.find(args.word(1)).ok_or(NO_FUNCTION),
     }
+}
+
+fn find_by_sha(server: &Dispatcher, sha: &Sha1) -> Result<Program, CommandError> {
+    server.scripts.known.find(sha).map(Program::Script).ok_or(NO_SCRIPT)
 }
