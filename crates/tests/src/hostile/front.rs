@@ -2,12 +2,14 @@
 //! feel, compared with what they feel without it.
 //!
 //! ```text
-//! time      quiet │ attack │ quiet │ attack │ …     PING and GET on fixed schedules all the time
-//! P99         q₁      a₁      q₂      a₂            median of a / median of q
-//! memory        ▲ before    ▲ most    ▲ most
+//! time      quiet │ elsewhere │ attack │ quiet │ …     PING and GET on fixed schedules all the time
+//! P99         q₁       e₁         a₁      q₂           median of a / the greater one of q and e
+//! memory        ▲ before            ▲ most
 //! ```
-//! Quiet and attacked phases take turns, because the machine is not the same from one second to the
-//! next. A server of its own answers each attack.
+//! The phases take turns, because the machine is not the same from one second to the next. A server
+//! of its own answers each attack. Elsewhere is the same attack on another server beside it: what
+//! others feel of that is the work of two programs on the cores that they share with them, and no
+//! fault of the server that they ask.
 
 mod answers;
 mod attacks;
@@ -18,7 +20,7 @@ use super::attack::{Scale, Stop};
 use super::data;
 use crate::server::{Kind, Launch, Server};
 use answers::Answers;
-use meter::{Meter, p99};
+use meter::{Latencies, Meter, p99};
 use std::time::Duration;
 
 pub use attacks::attacks;
@@ -67,6 +69,8 @@ pub struct Course {
 pub struct Felt {
     /// The median of those without the attack.
     pub alone: Duration,
+    /// The median of those beside the same attack on another server.
+    pub elsewhere: Duration,
     /// The median of those with it.
     pub beside: Duration,
 }
@@ -87,7 +91,7 @@ pub struct FrontVerdict {
 pub struct FrontBounds {
     /// Of resident memory beyond that before the attack.
     pub resident_bytes: u64,
-    /// Of others' P99 as multiples of theirs without the attack …
+    /// Of others' P99 as multiples of theirs without the attack, or with it elsewhere …
     pub ratio: f64,
     /// … unless it is below this anyway.
     pub p99: Duration,
@@ -95,36 +99,22 @@ pub struct FrontBounds {
 
 /// Runs an attack against a new server with these options.
 pub fn run(attack: &FrontAttack, options: &[(&str, &str)], course: Course) -> FrontVerdict {
-    let options = attack.options.iter().chain(options);
-    let launch = Launch::new(Kind::Basalt).with_http();
-    let launch = options.fold(launch, |launch, (name, value)| launch.option(name, value));
-    let server = launch.start();
-    data::string(&server, "key", VALUE_BYTES);
-    let answers = Answers::default();
+    let (server, other) = (start(attack, options), start(attack, options));
+    let (answers, answers_elsewhere) = (Answers::default(), Answers::default());
     let mut meter = Meter::new(&server);
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    let (mut alone, mut elsewhere, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     let mut resident_before = None;
     for _ in 0..course.rounds {
         alone.push(meter.watch(&server, course.phase));
+        let asked = (&server, &mut meter);
+        elsewhere.push(watch_beside(attack, course, (&other, &answers_elsewhere), asked));
         resident_before.get_or_insert_with(|| {
             let before = server.resident_bytes();
             meter.resident_bytes_max = before;
             before
         });
-        let stop = Stop::default();
-        beside.push(std::thread::scope(|scope| {
-            let scene =
-                Scene { server: &server, scale: course.scale, stop: &stop, answers: &answers };
-            scope.spawn(move || {
-                // A machine that does not permit it has attackers that are less nice.
-                let _ = rustix::process::nice(NICE);
-                (attack.run)(&scene);
-            });
-            let felt = meter.watch(&server, course.phase);
-            stop.set();
-            felt
-        }));
-        std::thread::sleep(REST);
+        let asked = (&server, &mut meter);
+        beside.push(watch_beside(attack, course, (&server, &answers), asked));
     }
     let mut failures = answers.wrong(attack.statuses);
     failures.append(&mut meter.failures);
@@ -133,24 +123,64 @@ pub fn run(attack: &FrontAttack, options: &[(&str, &str)], course: Course) -> Fr
         failures.push(format!("a request within another one was taken: {hidden:?}"));
     }
     let before = resident_before.unwrap_or_default();
+    let mut felt = |request| Felt {
+        alone: p99(&mut alone, request),
+        elsewhere: p99(&mut elsewhere, request),
+        beside: p99(&mut beside, request),
+    };
     FrontVerdict {
         answered: answers.shown(),
         resident_bytes_beyond: meter.resident_bytes_max.saturating_sub(before),
-        ping: Felt { alone: p99(&mut alone, 0), beside: p99(&mut beside, 0) },
-        get: Felt { alone: p99(&mut alone, 1), beside: p99(&mut beside, 1) },
+        ping: felt(0),
+        get: felt(1),
         failures,
     }
 }
 
+/// A server that has what is asked for.
+fn start(attack: &FrontAttack, options: &[(&str, &str)]) -> Server {
+    let options = attack.options.iter().chain(options);
+    let launch = Launch::new(Kind::Basalt).with_http();
+    let launch = options.fold(launch, |launch, (name, value)| launch.option(name, value));
+    let server = launch.start();
+    data::string(&server, "key", VALUE_BYTES);
+    server
+}
+
+/// What others feel that ask one server while one is attacked, the same or another one.
+fn watch_beside(
+    attack: &FrontAttack,
+    course: Course,
+    (attacked, answers): (&Server, &Answers),
+    (asked, meter): (&Server, &mut Meter),
+) -> Latencies {
+    let stop = Stop::default();
+    let felt = std::thread::scope(|scope| {
+        let scene = Scene { server: attacked, scale: course.scale, stop: &stop, answers };
+        scope.spawn(move || {
+            // A machine that does not permit it has attackers that are less nice.
+            let _ = rustix::process::nice(NICE);
+            (attack.run)(&scene);
+        });
+        let felt = meter.watch(asked, course.phase);
+        stop.set();
+        felt
+    });
+    std::thread::sleep(REST);
+    felt
+}
+
 impl Felt {
     fn ratio(&self) -> f64 {
-        self.beside.as_secs_f64() / self.alone.as_secs_f64().max(1e-6)
+        let others = self.alone.max(self.elsewhere);
+        self.beside.as_secs_f64() / others.as_secs_f64().max(1e-6)
     }
 
     fn shown(&self) -> String {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
-        let Felt { alone, beside } = *self;
-        format!("{:.2} ms, {:.2} ms, {:.1}", millis(alone), millis(beside), self.ratio())
+        let Felt { alone, elsewhere, beside } = *self;
+        let [alone, elsewhere, beside] = [alone, elsewhere, beside].map(millis);
+        format!("{alone:.2}, {elsewhere:.2}, {beside:.2} ms: {:.1}", self.ratio())
     }
 }
 
@@ -173,7 +203,8 @@ impl FrontVerdict {
         self.resident_bytes_beyond as f64 / f64::from(1 << 20)
     }
 
-    /// A row of a Markdown table: name, answers, memory, P99 of PING and GET without, with, ratio.
+    /// A row of a Markdown table: name, answers, memory, P99 of PING and GET without, with it
+    /// elsewhere, with it, ratio.
     pub fn row(&self, name: &str) -> String {
         let (ping, get) = (self.ping.shown(), self.get.shown());
         format!("| {name} | {} | {:.0} MiB | {ping} | {get} |", self.answered, self.mebibytes())

@@ -4,6 +4,7 @@ use crate::http::{HttpClient, Response};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// How often which answer has come. Nothing depends on the order in which attackers note them.
 #[derive(Debug, Default)]
@@ -42,6 +43,16 @@ impl Answers {
         };
         self.note(answer);
         goes_on
+    }
+
+    /// Notes the next response to a client, if it is there by now.
+    pub(super) fn note_if_there(&self, client: &mut HttpClient) {
+        const SOON: Duration = Duration::from_millis(20);
+        if client.set_patience(SOON).is_ok()
+            && let Ok(response) = client.response()
+        {
+            self.note(of(&response));
+        }
     }
 
     /// Whether nothing has been noted yet.

@@ -5,7 +5,7 @@ use super::tricks;
 use super::{FrontAttack, Scene};
 use crate::descriptors::Thousands;
 use crate::http::HttpClient;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Clients that are slow.
 const SLOW_CLIENTS: u64 = 5_000;
@@ -121,9 +121,10 @@ fn slowly(scene: &Scene<'_>, count: u64, begun: &str) {
         });
         std::thread::sleep(SLOWLY);
     }
-    // A short attack is answered, too: the last one is the first for which there is no room.
-    if let Some(client) = clients.last_mut().filter(|_| scene.answers.are_none()) {
-        scene.answers.note_next(client);
+    // A short attack is answered, too: somebody of it.
+    let begun = Instant::now();
+    while scene.answers.are_none() && begun.elapsed() < PATIENCE {
+        clients.iter_mut().for_each(|client| scene.answers.note_if_there(client));
     }
 }
 

@@ -45,7 +45,7 @@ fn attacks_are_refused_clearly_and_cost_others_little() {
     for &io_threads in threads {
         eprintln!("\nio-threads {io_threads}\n");
         eprintln!(
-            "| attack | answered | memory | PING: P99 without, with, ratio | GET: the same |"
+            "| attack | answered | memory | PING: P99 without, elsewhere, with: ratio | GET: the same |"
         );
         eprintln!("|---|---|---|---|---|");
         for attack in chosen() {
