@@ -150,7 +150,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         listening: Arc::clone(&listening),
         dir: dir.clone(),
         clock: Arc::clone(&env.clock),
-        peers: Peers::default(),
+        peers: Peers::new(&env.clock),
     };
     let server = Arc::new(new_server(&engine, config, host, threads));
     define_users(&server)?;
