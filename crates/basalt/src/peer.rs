@@ -1,9 +1,9 @@
 //! Another server, which a command asks: a connection and a thread for each call.
 //!
 //! Whatever the other server does, the client that waits is answered: finding and connecting take
-//! the call's time at most, and so do each reply and each part of what is sent. A name is looked up on a thread of its own,
-//! since the system's look-up cannot be ended: it is waited for no longer than that, and counts as a
-//! call under way until it comes back.
+//! the call's time at most, and so do each reply and each part of what is sent. A name is looked up
+//! on a thread of its own, since the system's look-up cannot be ended: it is waited for no longer
+//! than that, and counts as a call under way until it comes back.
 
 use basalt_env::Clock;
 use basalt_service::peer::{Answered, PeerAnswers, PeerCall, PeerFailure};
