@@ -38,7 +38,7 @@ struct Slot {
 }
 
 /// See the top of the file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Index {
     slots: Box<[Slot]>,
     mask: usize,
@@ -81,18 +81,27 @@ impl Index {
     pub(super) fn insert(
         &mut self,
         container: Option<CommandId>,
-        name: &str,
+        name: &[u8],
         id: CommandId,
     ) -> Result<(), Problem> {
-        let is_lower = !name.bytes().any(|byte| byte.is_ascii_uppercase());
-        let key = Key::new(container, name.as_bytes()).filter(|_| is_lower);
+        let is_lower = !name.iter().any(u8::is_ascii_uppercase);
+        let key = Key::new(container, name).filter(|_| is_lower);
         let key = key.ok_or(Problem::Name)?;
-        if self.find(container, name.as_bytes()).is_some() {
+        if self.find(container, name).is_some() {
             return Err(Problem::Duplicate);
         }
         let slot = Slot { key, id: Some(id) };
         place(&mut self.slots, self.seed, slot);
         Ok(())
+    }
+
+    /// Takes the name of a command out that is in no container. The index is to be settled before
+    /// it is asked again: a name behind the empty slot is not found.
+    pub(super) fn remove(&mut self, id: CommandId) {
+        let is_name = |slot: &Slot| slot.id == Some(id) && slot.key.scope >> 8 == 0;
+        if let Some(slot) = self.slots.iter_mut().find(|slot| is_name(slot)) {
+            slot.id = None;
+        }
     }
 
     /// Rebuilds the index with the best seed, once all names are in.
@@ -210,7 +219,8 @@ mod tests {
             .collect();
         let mut index = Index::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
-            index.insert(None, name, CommandId::new(number).expect("small")).expect("new");
+            let id = CommandId::new(number).expect("small");
+            index.insert(None, name.as_bytes(), id).expect("new");
         }
         index.settle();
         for (number, name) in names.iter().enumerate() {
@@ -231,9 +241,9 @@ mod tests {
     fn names_are_checked() {
         let id = CommandId::new(0).expect("small");
         let mut index = Index::with_capacity(2);
-        assert_eq!(index.insert(None, "GET", id), Err(Problem::Name));
-        assert_eq!(index.insert(None, "", id), Err(Problem::Name));
-        assert_eq!(index.insert(None, "get", id), Ok(()));
-        assert_eq!(index.insert(None, "get", id), Err(Problem::Duplicate));
+        assert_eq!(index.insert(None, b"GET", id), Err(Problem::Name));
+        assert_eq!(index.insert(None, b"", id), Err(Problem::Name));
+        assert_eq!(index.insert(None, b"get", id), Ok(()));
+        assert_eq!(index.insert(None, b"get", id), Err(Problem::Duplicate));
     }
 }

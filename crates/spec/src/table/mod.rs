@@ -2,6 +2,7 @@
 
 mod index;
 mod list;
+mod rename;
 
 use std::num::NonZero;
 
@@ -15,6 +16,8 @@ use crate::keys::{
 use crate::synopsis::{self, SynopsisError};
 use index::Index;
 pub use list::Filter;
+pub use rename::RenameError;
+use rename::Renames;
 
 /// The place of a command in the sequence of specs from which the table was built, from 0 without
 /// gaps. What else belongs to a command, its function above all, is kept in a vector by this index.
@@ -190,6 +193,7 @@ pub enum Found<'a> {
 pub struct CommandTable {
     commands: Vec<Command>,
     index: Index,
+    renames: Renames,
 }
 
 impl CommandTable {
@@ -208,7 +212,8 @@ impl CommandTable {
             let id = id.ok_or_else(|| wrong(Problem::TooMany))?;
             commands.push(Command::derive(id, spec).map_err(wrong)?);
         }
-        let mut table = CommandTable { index: Index::with_capacity(commands.len()), commands };
+        let index = Index::with_capacity(commands.len());
+        let mut table = CommandTable { commands, index, renames: Renames::default() };
         table.insert_names()?;
         Ok(table)
     }
@@ -233,7 +238,8 @@ impl CommandTable {
     /// Finds a command, but no subcommand, by name.
     #[inline]
     pub fn lookup(&self, name: &[u8]) -> Option<&Command> {
-        self.index.find(None, name).map(|id| self.command(id))
+        let found = self.index.find(None, name).or_else(|| self.renames.find_long(name));
+        found.map(|id| self.command(id))
     }
 
     /// Finds a command or, by `container|name`, a subcommand.
@@ -281,13 +287,13 @@ impl CommandTable {
     fn insert_name(&mut self, index: usize) -> Result<(), Problem> {
         let Command { id, spec, .. } = self.commands[index];
         let Some((container, name)) = spec.container_and_name() else {
-            return self.index.insert(None, spec.name, id);
+            return self.index.insert(None, spec.name.as_bytes(), id);
         };
         let container = self.index.find(None, container.as_bytes()).ok_or(Problem::NoContainer)?;
         if self.command(container).spec.subcommands == Subcommands::None {
             return Err(Problem::NoContainer);
         }
-        self.index.insert(Some(container), name, id)?;
+        self.index.insert(Some(container), name.as_bytes(), id)?;
         self.commands[index].container = Some(container);
         self.commands[container.index()].subcommands.push(id);
         Ok(())
