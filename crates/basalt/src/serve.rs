@@ -152,7 +152,6 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
 
     let (shutdown, shutdowns) = channel();
     watch_signals(shutdown.clone())?;
-    let threads = settings.network.io_threads;
     let host = Process {
         journal: Arc::clone(&journal),
         log_level,
@@ -175,7 +174,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         http: &listening.addresses_of_fronts(),
         recovery: engine.recovery(),
         opened_in,
-        threads,
+        threads: settings.network.io_threads,
     };
     show(&banner::text(&start), &settings);
     tracing::info!(port = listening.tcp_port(), "ready to accept connections");
@@ -360,7 +359,7 @@ fn new_server(
     Dispatcher::new(Arc::clone(engine), config, commands, counters, Box::new(host))
 }
 
-/// The commands, under the names that the configuration gives them.
+/// The commands, under the names that the configuration has for them.
 fn renamed_commands(config: &Config) -> Result<Commands, ServeError> {
     let mut commands = commands();
     for RenameDirective { place, name, new_name } in config.renames() {

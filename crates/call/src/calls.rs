@@ -114,7 +114,7 @@ impl Commands {
         Commands { calls, table: Arc::new(table), traits }
     }
 
-    /// Gives a command another name, or none ([`CommandTable::rename`]).
+    /// Has a command called by another name, or by none ([`CommandTable::rename`]).
     ///
     /// # Errors
     /// There is no such command, or the new name is that of another one.

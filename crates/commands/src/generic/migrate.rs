@@ -6,12 +6,12 @@
 //! Nothing is held in between: a key that has changed meanwhile is not removed, and the client is
 //! told. The keys stay whole here until the other server has said that it has them.
 //!
-//! So it cannot be part of a transaction, nor of a script. EXEC holds its keys' partitions until its
-//! changes are in the log: with them it would wait for a server that may never answer, or that waits
-//! for this one because it moves keys in the other direction. Nor can EXEC let go of them: sent
-//! before it, a key would be there though a watched key then has EXEC do nothing, and would not be
-//! what the commands before have made of it; sent after it, the commands behind would still find it
-//! here.
+//! So it cannot be part of a transaction, nor of a script. EXEC holds its keys' partitions until
+//! its changes are in the log: with them it would wait for a server that may never answer, or that
+//! waits for this one because it moves keys in the other direction. Nor can EXEC let go of them:
+//! sent before it, a key would be there though a watched key then has EXEC do nothing, and would
+//! not be what the commands before have made of it; sent after it, the commands behind would still
+//! find it here.
 
 use super::dump::payload_of;
 use crate::number::integer;

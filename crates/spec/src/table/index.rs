@@ -16,10 +16,19 @@
 //! shortest probes is kept. (A general-purpose hash map costs several times as much here: it must
 //! fold the name into a buffer first, and then hash and compare bytes.)
 
-use super::{CommandId, Problem};
+use super::id::CommandId;
 
 /// The longest name that the index holds.
 pub(super) const NAME_BYTES_MAX: usize = 24;
+
+/// Why a name is not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NameError {
+    /// It has upper case, or is empty or too long.
+    Form,
+    /// Another command has it.
+    Taken,
+}
 
 /// How many seeds are tried.
 const SEEDS: u64 = 64;
@@ -83,12 +92,12 @@ impl Index {
         container: Option<CommandId>,
         name: &[u8],
         id: CommandId,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), NameError> {
         let is_lower = !name.iter().any(u8::is_ascii_uppercase);
         let key = Key::new(container, name).filter(|_| is_lower);
-        let key = key.ok_or(Problem::Name)?;
+        let key = key.ok_or(NameError::Form)?;
         if self.find(container, name).is_some() {
-            return Err(Problem::Duplicate);
+            return Err(NameError::Taken);
         }
         let slot = Slot { key, id: Some(id) };
         place(&mut self.slots, self.seed, slot);
@@ -241,9 +250,9 @@ mod tests {
     fn names_are_checked() {
         let id = CommandId::new(0).expect("small");
         let mut index = Index::with_capacity(2);
-        assert_eq!(index.insert(None, b"GET", id), Err(Problem::Name));
-        assert_eq!(index.insert(None, b"", id), Err(Problem::Name));
+        assert_eq!(index.insert(None, b"GET", id), Err(NameError::Form));
+        assert_eq!(index.insert(None, b"", id), Err(NameError::Form));
         assert_eq!(index.insert(None, b"get", id), Ok(()));
-        assert_eq!(index.insert(None, b"get", id), Err(Problem::Duplicate));
+        assert_eq!(index.insert(None, b"get", id), Err(NameError::Taken));
     }
 }

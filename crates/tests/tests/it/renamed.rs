@@ -21,8 +21,8 @@ fn run(connection: &mut Connection, line: &str) -> Value {
     connection.call(&words).expect("a reply")
 }
 
-/// Words, parted by semicolons, and the reply: an error begins with `-`, a text is as it is, and `*` is
-/// followed by the number of elements of an array, or of a map's, which RESP2 has as an array.
+/// Words, parted by semicolons, and the reply: an error begins with `-`, a text is as it is, and
+/// `*` is followed by the number of an array's elements.
 const CALLS: &[(&str, &str)] = &[
     ("SET;k;v", "-ERR unknown command 'SET', with args beginning with: 'k' 'v' "),
     ("PUT;k;v", "OK"),
