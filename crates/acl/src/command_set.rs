@@ -104,13 +104,13 @@ impl CommandSet {
     /// `+name`, `+name|sub`, `+name|argument`.
     pub(crate) fn give(&mut self, table: &CommandTable, what: &[u8]) -> Result<(), RuleError> {
         let Some(bar) = what.iter().rposition(|&byte| byte == b'|') else {
-            let command = table.lookup(what).ok_or(RuleError::Unknown)?;
+            let command = table.lookup_own_name(what).ok_or(RuleError::Unknown)?;
             self.set_with_subcommands(command, Verb::Give);
             self.note(Verb::Give, command.spec.name.to_owned());
             return Ok(());
         };
         let (name, argument) = (&what[..bar], &what[bar + 1..]);
-        let command = table.lookup_full_name(name).ok_or(RuleError::Unknown)?;
+        let command = table.lookup_own_name(name).ok_or(RuleError::Unknown)?;
         if command.container.is_some() {
             return Err(RuleError::ArgumentOfSubcommand);
         }
@@ -125,7 +125,7 @@ impl CommandSet {
                 permitted.push(argument.to_vec());
             }
         } else {
-            let sub = table.lookup_full_name(what).ok_or(RuleError::Unknown)?;
+            let sub = table.lookup_own_name(what).ok_or(RuleError::Unknown)?;
             self.set_with_subcommands(sub, Verb::Give);
         }
         self.note(Verb::Give, text.to_ascii_lowercase());
@@ -134,7 +134,7 @@ impl CommandSet {
 
     /// `-name` and `-name|sub`.
     pub(crate) fn take(&mut self, table: &CommandTable, what: &[u8]) -> Result<(), RuleError> {
-        let command = table.lookup_full_name(what).ok_or(RuleError::Unknown)?;
+        let command = table.lookup_own_name(what).ok_or(RuleError::Unknown)?;
         self.set_with_subcommands(command, Verb::Take);
         self.note(Verb::Take, command.spec.name.to_owned());
         Ok(())

@@ -13,9 +13,10 @@ use crate::http::Http;
 use crate::logging;
 use crate::peer::Peers;
 use crate::reserve::Reserve;
+use basalt_call::calls::Commands;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
-use basalt_config::{ColdTierKind, Config, Loaded, Settings};
+use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
 use basalt_env::{DirectoryLock, Disk, Env, RealDisk};
@@ -97,6 +98,14 @@ pub enum ServeError {
         /// What is wrong.
         reason: String,
     },
+    /// A command cannot have the name that the configuration gives it.
+    #[error("{place}: {reason}")]
+    Rename {
+        /// The directive.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The system refused something.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -117,6 +126,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
+    let commands = renamed_commands(&config)?;
     fit_clients_to_descriptors(&config);
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
@@ -142,7 +152,6 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
 
     let (shutdown, shutdowns) = channel();
     watch_signals(shutdown.clone())?;
-    let threads = settings.network.io_threads;
     let host = Process {
         journal: Arc::clone(&journal),
         log_level,
@@ -150,9 +159,9 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         listening: Arc::clone(&listening),
         dir: dir.clone(),
         clock: Arc::clone(&env.clock),
-        peers: Peers::default(),
+        peers: Peers::new(&env.clock),
     };
-    let server = Arc::new(new_server(&engine, config, host, threads));
+    let server = Arc::new(new_server(&engine, config, commands, host));
     define_users(&server)?;
     http.serve(&server);
     let reporter = Reporter::start(&server)?;
@@ -165,7 +174,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         http: &listening.addresses_of_fronts(),
         recovery: engine.recovery(),
         opened_in,
-        threads,
+        threads: settings.network.io_threads,
     };
     show(&banner::text(&start), &settings);
     tracing::info!(port = listening.tcp_port(), "ready to accept connections");
@@ -340,14 +349,26 @@ fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::O
 
 fn new_server(
     engine: &Arc<Engine>,
-    config: Arc<basalt_config::Config>,
+    config: Arc<Config>,
+    commands: Commands,
     host: Process,
-    threads: usize,
 ) -> Dispatcher {
-    let commands = commands();
     let count = commands.table.all().len();
+    let threads = config.settings().network.io_threads;
     let counters = (0..threads).map(|_| Arc::new(ThreadCounters::new(count))).collect();
     Dispatcher::new(Arc::clone(engine), config, commands, counters, Box::new(host))
+}
+
+/// The commands, under the names that the configuration has for them.
+fn renamed_commands(config: &Config) -> Result<Commands, ServeError> {
+    let mut commands = commands();
+    for RenameDirective { place, name, new_name } in config.renames() {
+        commands.rename(name, new_name).map_err(|error| ServeError::Rename {
+            place: place.to_string(),
+            reason: error.to_string(),
+        })?;
+    }
+    Ok(commands)
 }
 
 /// Defines the users of the configuration, or those of the file of users.

@@ -3,7 +3,7 @@
 
 use crate::entry::{Entry, RepliedFn, Run, Shortcut, Taken, Traits};
 use basalt_service::collection_target::CollectionTarget;
-use basalt_spec::{Command, CommandId, CommandTable, Flag, Group};
+use basalt_spec::{Command, CommandId, CommandTable, Flag, Group, RenameError};
 use basalt_value::sorted_set::Direction;
 use std::sync::Arc;
 
@@ -112,6 +112,18 @@ impl Commands {
         assert!(count <= 1, "{count} entries are EXEC: some do not say what they run");
         let traits = entries.iter().map(|entry| &entry.traits).collect();
         Commands { calls, table: Arc::new(table), traits }
+    }
+
+    /// Has a command called by another name, or by none ([`CommandTable::rename`]).
+    ///
+    /// # Errors
+    /// There is no such command, or the new name is that of another one.
+    ///
+    /// # Panics
+    /// If a server has the table already.
+    pub fn rename(&mut self, name: &[u8], new_name: &[u8]) -> Result<(), RenameError> {
+        let table = Arc::get_mut(&mut self.table);
+        table.expect("commands are renamed before a server has them").rename(name, new_name)
     }
 
     /// What a command's entry says for the dispatch.

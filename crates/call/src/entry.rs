@@ -86,6 +86,9 @@ pub struct Traits {
     pub names_databases: bool,
     /// Between MULTI and EXEC it runs at once instead of being queued.
     pub runs_in_multi: bool,
+    /// It waits for another server, and changes its keys when that has answered: transactions and
+    /// scripts, which hold their keys' partitions from the first command to the last, refuse it.
+    pub asks_another_server: bool,
     /// It locks partitions though it names no key: it is refused while a script that takes long
     /// holds some.
     pub locks_partitions: bool,
@@ -122,6 +125,7 @@ impl Traits {
     pub const NONE: Traits = Traits {
         names_databases: false,
         runs_in_multi: false,
+        asks_another_server: false,
         locks_partitions: false,
         is_harmless: false,
         is_about_connection: false,

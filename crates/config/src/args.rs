@@ -72,7 +72,7 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
     }
     read_options(&mut loader, &place, args)?;
     let given = loader.given();
-    let users = loader.take_users();
+    let (users, renames) = (loader.take_users(), loader.take_renames());
     let (values, warnings) = loader.finish()?;
     if let (Some(user), true) = (users.first(), values.path("aclfile").is_some()) {
         return Err(LoadError::Contradicts {
@@ -81,7 +81,7 @@ pub fn from_args(args: &[OsString], stdin: &mut dyn Read) -> Result<Invocation, 
             reason: "users are defined here or in the aclfile, not in both".to_owned(),
         });
     }
-    let config = Config::new(values, file).with_users(users);
+    let config = Config::new(values, file).with_users(users).with_renames(renames);
     Ok(Invocation::Run(Box::new(Loaded { config, warnings, given })))
 }
 

@@ -5,6 +5,7 @@
 //! ones and swaps both in under one lock, so nobody ever sees half a change.
 
 use crate::option::{OptionId, Visibility};
+use crate::rename_directive::RenameDirective;
 use crate::rewrite::{self, RewriteError};
 use crate::set::{PreparedSet, SetError, SetOrigin};
 use crate::settings::Settings;
@@ -35,6 +36,7 @@ pub struct Config {
     changing: RankedMutex<(), CHANGING_RANK>,
     file: Option<ConfigFile>,
     users: Vec<UserDirective>,
+    renames: Vec<RenameDirective>,
 }
 
 #[derive(Debug, Clone)]
@@ -83,6 +85,7 @@ impl Config {
             changing: RankedMutex::new(()),
             file,
             users: Vec::new(),
+            renames: Vec::new(),
         }
     }
 
@@ -93,6 +96,15 @@ impl Config {
     /// The users that the configuration has defined when the server started.
     pub fn users(&self) -> &[UserDirective] {
         &self.users
+    }
+
+    pub(crate) fn with_renames(self, renames: Vec<RenameDirective>) -> Config {
+        Config { renames, ..self }
+    }
+
+    /// The commands that have other names, in the order in which they get them.
+    pub fn renames(&self) -> &[RenameDirective] {
+        &self.renames
     }
 
     /// The settings of this moment. Keep them, and ask again when [`Config::version`] has changed.

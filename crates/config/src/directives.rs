@@ -33,6 +33,9 @@ pub(crate) const INCLUDE: &str = "include";
 /// Defines a user.
 pub(crate) const USER: &str = "user";
 
+/// Gives a command another name.
+pub(crate) const RENAME_COMMAND: &str = "rename-command";
+
 /// All of them.
 pub(crate) const DIRECTIVES: [KnownDirective; 9] = [
     followed(
@@ -44,10 +47,11 @@ pub(crate) const DIRECTIVES: [KnownDirective; 9] = [
         USER,
         "defines a user by its name and rules, as ACL SETUSER does; not together with aclfile",
     ),
-    ignored(
-        "rename-command",
-        "is not supported: commands keep their names; take them from users by their rights \
-         (ACL SETUSER default -flushall)",
+    followed(
+        RENAME_COMMAND,
+        "gives a command another name, or with \"\" none: nobody can call it then, by HTTP neither. \
+         COMMAND and rules of ACL have the commands' own names. Rights of users \
+         (ACL SETUSER default -flushall) tell clients apart; this does not",
     ),
     ignored("loadmodule", "is not supported: Basalt loads no modules"),
     ignored("module", "is not supported: Basalt loads no modules"),

@@ -1,12 +1,13 @@
 //! Gathers values from files, standard input and the command line, in the order in which they
 //! count: what comes later wins.
 
-use crate::directives::{DIRECTIVES, INCLUDE, USER};
+use crate::directives::{DIRECTIVES, INCLUDE, RENAME_COMMAND, USER};
 use crate::notice;
 use crate::option::OptionId;
 use crate::options::huststore::contradiction;
 use crate::parse::{Previous, ValueError, parse_words};
 use crate::reference::expected;
+use crate::rename_directive::RenameDirective;
 use crate::source::{LoadError, SourcePlace, Syntax, Warning};
 use crate::user_directive::UserDirective;
 use crate::values::Values;
@@ -31,6 +32,7 @@ pub(crate) struct Loader {
     warnings: Vec<Warning>,
     warned: HashSet<String>,
     users: Vec<UserDirective>,
+    renames: Vec<RenameDirective>,
     depth: u32,
     files: u32,
 }
@@ -43,6 +45,7 @@ impl Loader {
             warnings: Vec::new(),
             warned: HashSet::new(),
             users: Vec::new(),
+            renames: Vec::new(),
             depth: 0,
             files: 0,
         }
@@ -57,6 +60,11 @@ impl Loader {
     /// The users that have been defined, in this order.
     pub(crate) fn take_users(&mut self) -> Vec<UserDirective> {
         std::mem::take(&mut self.users)
+    }
+
+    /// The commands that are to have other names, in this order.
+    pub(crate) fn take_renames(&mut self) -> Vec<RenameDirective> {
+        std::mem::take(&mut self.renames)
     }
 
     /// The values, and the warnings about options without effect besides those given so far.
@@ -126,6 +134,10 @@ impl Loader {
         }
         if name == USER {
             self.users.push(UserDirective { place: place.clone(), words: words.to_vec() });
+            return Ok(());
+        }
+        if name == RENAME_COMMAND {
+            self.renames.push(RenameDirective::of(place, words)?);
             return Ok(());
         }
         let known = DIRECTIVES.iter().find(|directive| directive.name == name);

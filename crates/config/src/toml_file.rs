@@ -4,8 +4,10 @@
 //! several words or lines, one string or an array: `bind = ["127.0.0.1", "::1"]`,
 //! `save = ["900 1", "300 10"]`. The files of `include` are read before the file that names them,
 //! wherever the key stands, so that a file always outranks what it includes. Users are strings:
-//! `user = ["alice on >secret ~a:* +@read"]`.
+//! `user = ["alice on >secret ~a:* +@read"]`, and so are commands with other names, which have none
+//! behind the first word: `rename-command = ["CONFIG cfg", "FLUSHALL"]`.
 
+use crate::directives::{RENAME_COMMAND, USER};
 use crate::load::{Loader, bad_value};
 use crate::option::{Kind, OptionId};
 use crate::parse::ValueError;
@@ -27,12 +29,26 @@ pub(crate) fn read(loader: &mut Loader, place: &SourcePlace, text: &[u8]) -> Res
     }
     for (name, item) in table.iter().filter(|(name, _)| !is_include(name)) {
         let place = key_place(place, text, table, name);
-        if name.eq_ignore_ascii_case("user") {
-            for user in user_words(item).ok_or_else(|| LoadError::Malformed {
+        if name.eq_ignore_ascii_case(USER) {
+            for user in lines_of(item).ok_or_else(|| LoadError::Malformed {
                 place: place.clone(),
                 reason: "user takes an array of strings, each a name and its rules".to_owned(),
             })? {
                 loader.assign(&place, name, &user)?;
+            }
+            continue;
+        }
+        if name.eq_ignore_ascii_case(RENAME_COMMAND) {
+            for mut names in lines_of(item).ok_or_else(|| LoadError::Malformed {
+                place: place.clone(),
+                reason: "rename-command takes an array of strings, each a name and a new one, if \
+                         there is to be one"
+                    .to_owned(),
+            })? {
+                if names.len() == 1 {
+                    names.push(Vec::new());
+                }
+                loader.assign(&place, name, &names)?;
             }
             continue;
         }
@@ -89,10 +105,10 @@ fn include_words(item: &Item) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// The words of each user.
-fn user_words(item: &Item) -> Option<Vec<Vec<Vec<u8>>>> {
-    let words = |user: &Value| {
-        let words = user.as_str()?.split_ascii_whitespace();
+/// The words of each string of an array.
+fn lines_of(item: &Item) -> Option<Vec<Vec<Vec<u8>>>> {
+    let words = |line: &Value| {
+        let words = line.as_str()?.split_ascii_whitespace();
         Some(words.map(|word| word.as_bytes().to_vec()).collect())
     };
     item.as_array()?.iter().map(words).collect()

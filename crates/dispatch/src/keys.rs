@@ -229,6 +229,10 @@ fn settled(
             session.waiting = waiting;
             Some(Box::new(Stop::Copy(copying)))
         }
+        Settled::WaitsForCheckpoint => {
+            session.waiting = waiting;
+            held()
+        }
         Settled::RunsApart => {
             session.waiting = waiting;
             Some(Box::new(Stop::RunApart))

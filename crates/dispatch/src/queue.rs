@@ -36,6 +36,11 @@ pub(super) fn push(
     if command.flags.has(Flag::NoMulti) {
         return Err(CommandError::fixed("ERR Command not allowed inside a transaction"));
     }
+    if server.commands.traits(command.id).asks_another_server {
+        let name = command.spec.name;
+        let text = format!("ERR '{name}' waits and cannot do that inside a transaction");
+        return Err(CommandError::new(text));
+    }
     // Whatever the command does, queueing it takes memory.
     if server.is_out_of_memory(&worker.settings) {
         return Err(CommandError::OUT_OF_MEMORY);

@@ -43,6 +43,11 @@ const LENT_BYTES_MIN: usize = 64 << 10;
 /// one are rare, so recovery seldom has to look whether it replaces one.
 const STRING_PIECE_BYTES: usize = 1 << 20;
 
+/// A command that edits a string of 512 MiB, or makes another in its place, while a checkpoint
+/// holds it would have both in memory. It waits for the checkpoint instead, which takes a second or
+/// so; a copy of a shorter string is affordable, and made at once.
+const SINGLE_STRING_BYTES_MIN: usize = 256 << 20;
+
 /// What is changed at once stands in memory twice until it is written, in the buffer of the command
 /// and in that of the log, but for strings that are lent.
 const CHANGE_SET_BYTES_MAX: usize = 4 << 30;
@@ -66,6 +71,9 @@ pub struct Options {
     /// Bytes of a string above which it is written to the cold tier in pieces, and those of a
     /// piece. A string of less than 2 KiB, which stands in its entry, is one row in any case.
     pub string_piece_bytes: usize,
+    /// Bytes of a string from which a command that would have a second one in its place waits while
+    /// a checkpoint holds the first.
+    pub single_string_bytes_min: usize,
     /// Bytes of a record of the log from which a command's changes go on in another record of the
     /// same append.
     pub record_bytes_max: usize,
@@ -93,6 +101,7 @@ impl Default for Options {
             limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
             string_piece_bytes: STRING_PIECE_BYTES,
+            single_string_bytes_min: SINGLE_STRING_BYTES_MIN,
             record_bytes_max: RECORD_BYTES_MAX,
             lent_bytes_min: LENT_BYTES_MIN,
             change_set_bytes_max: CHANGE_SET_BYTES_MAX,

@@ -122,6 +122,7 @@ impl Txn<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
+            Some(Ask::Written) => Settled::WaitsForCheckpoint,
             Some(Ask::Apart) => Settled::RunsApart,
             Some(Ask::Ready(request)) => {
                 join(self.engine, &mut self.locked, client, &request);
@@ -200,6 +201,7 @@ impl View<'_> {
             Some(Ask::Fetch(missing)) => Settled::Fetches(missing),
             Some(Ask::Reach(names)) => Settled::Reaches(names),
             Some(Ask::Copy(copying)) => Settled::Copies(copying),
+            Some(Ask::Written) => Settled::WaitsForCheckpoint,
             Some(Ask::Apart) => Settled::RunsApart,
             Some(Ask::Ready(request)) => {
                 join(self.engine, &mut self.locked, client, &request);

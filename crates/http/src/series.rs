@@ -113,6 +113,11 @@ impl Gathered {
         }
     }
 
+    /// MULTI was refused: what follows it would run by itself.
+    pub(crate) fn cannot_begin(&self, purpose: Purpose) -> bool {
+        purpose != Purpose::Batch && self.ran == 1 && self.refused.is_some()
+    }
+
     /// The answer, when all have run.
     pub(crate) fn outcome(mut self, purpose: Purpose, bytes_max: usize) -> Outcome {
         if let Some(refused) = self.refused {

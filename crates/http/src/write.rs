@@ -197,7 +197,19 @@ impl Writing<'_> {
         call.write(&mut words, start, of_body)
     }
 
+    /// What follows MULTI must not run by itself because that has another name here.
+    fn demand_transactions(&self) -> Result<(), Problem> {
+        let table = &self.server.commands.table;
+        match table.keeps_name("multi") && table.keeps_name("exec") {
+            true => Ok(()),
+            false => Err(Problem::bad_request(
+                "MULTI or EXEC has another name here (rename-command): nothing can be done at once",
+            )),
+        }
+    }
+
     fn several(&mut self, call: &CommandCall, purpose: Purpose) -> Result<Written, Problem> {
+        self.demand_transactions()?;
         let mut words = Vec::new();
         let counts = self.translate(call, &[], &mut words)?;
         let series = Series::new(words, counts, self.input.parsed());
@@ -212,6 +224,9 @@ impl Writing<'_> {
         purpose: Purpose,
         read: &mut Option<Batch>,
     ) -> Result<Written, Problem> {
+        if purpose == Purpose::Atomic {
+            self.demand_transactions()?;
+        }
         let batch = match read.take() {
             Some(batch) => batch,
             None => Batch::of(self.body(), self.words_max(), &self.server.commands)?,

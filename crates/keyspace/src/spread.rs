@@ -79,6 +79,13 @@ impl SpreadKeys {
         self.0.as_mut()?.resident.find_mut(hash, |spread| *spread.key == *key)
     }
 
+    /// Whether a checkpoint under way writes the rows of a key.
+    pub fn is_in_flight(&self, hash: u64, key: &[u8]) -> bool {
+        let resident = self.0.as_ref().map(|keys| &keys.resident);
+        let found = resident.and_then(|keys| keys.find(hash, |spread| *spread.key == *key));
+        found.is_some_and(|spread| spread.in_flight)
+    }
+
     /// Those that are resident.
     pub fn resident(&self) -> impl Iterator<Item = &SpreadKey> {
         self.0.iter().flat_map(|keys| &keys.resident)

@@ -28,9 +28,11 @@ pub enum Point {
     Commit,
     /// A checkpoint is visible; the engine does not know.
     Committed,
+    /// A checkpoint is about to write a row of an element or a piece.
+    Element,
 }
 
-const POINTS: usize = 5;
+const POINTS: usize = 6;
 /// What the keys of partitions' marks begin with.
 const MARKS: &[u8] = &[0xFF, 0xFF, 0];
 
@@ -252,6 +254,9 @@ struct StagedWriter<'tier> {
 
 impl<'tier> CheckpointWriter<'tier> for StagedWriter<'tier> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), ColdError> {
+        if RowsOf::Elements.has(key) && self.stage.pass(Point::Element) == Cue::NoSpace {
+            return Err(no_space());
+        }
         if self.stage.faults().drops_rows_of.is_some_and(|rows| rows.has(key)) {
             self.candidates += 1;
             if self.candidates % 8 == 7 {

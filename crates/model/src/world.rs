@@ -70,6 +70,8 @@ pub struct Setting {
     pub collection_row_bytes_max: usize,
     /// Bytes above which a string is written in pieces, and those of a piece.
     pub string_piece_bytes: usize,
+    /// From where on commands wait until a checkpoint has written a string.
+    pub single_string_bytes_min: usize,
     /// Bytes of rows that a checkpoint ingests together.
     pub ingest_bytes: u64,
     /// Opens what has lost data.
@@ -86,6 +88,7 @@ impl Default for Setting {
             limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,
             string_piece_bytes: 1 << 20,
+            single_string_bytes_min: usize::MAX,
             ingest_bytes: 64 << 20,
             accept_data_loss: false,
         }
@@ -172,6 +175,7 @@ impl<'a> World<'a> {
             hash_seed: setting.hash_seed,
             collection_row_bytes_max: setting.collection_row_bytes_max,
             string_piece_bytes: setting.string_piece_bytes,
+            single_string_bytes_min: setting.single_string_bytes_min,
             ingest_bytes: setting.ingest_bytes,
             limits: setting.limits,
             accept_data_loss: setting.accept_data_loss,

@@ -15,7 +15,7 @@ pub struct PeerCall {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// How long connecting, and each reading and writing, may take.
+    /// How long finding and connecting, taking each part of the requests, and each reply may take.
     pub timeout: Duration,
     /// Requests of Redis' protocol, which are all sent at once.
     pub requests: Vec<u8>,

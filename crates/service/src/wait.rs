@@ -20,7 +20,7 @@ pub enum Wait {
     /// Room in the log's buffers for changes of these shards; then the command runs again.
     LogRoom(ShardSet),
     /// A partition that somebody holds for longer than a network thread waits, which only scripts
-    /// do; then the command runs again.
+    /// do, or a very long string that a checkpoint holds; then the command runs again.
     Held,
     /// Subscribers that are behind with what they have to get; then the command runs again.
     Subscribers,

@@ -35,5 +35,5 @@ pub use keys::{
 };
 pub use table::{
     COMMANDS_MAX, Command, CommandId, CommandTable, Filter, Found, NAME_BYTES_MAX, Problem,
-    SpecError,
+    RenameError, SpecError,
 };

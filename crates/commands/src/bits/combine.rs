@@ -46,6 +46,9 @@ fn bitop(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
     if operation == Operation::Not && sources.len() != 1 {
         return Err(CommandError::fixed("ERR BITOP NOT must be called with a single source key."));
     }
+    if txn.must_wait_for_checkpoint(destination) {
+        return Ok(());
+    }
     txn.prefetch(args.keys());
     txn.notify_missing(sources);
     let mut longest = 0;

@@ -5,6 +5,13 @@
 //! ```
 //! Nothing is held in between: a key that has changed meanwhile is not removed, and the client is
 //! told. The keys stay whole here until the other server has said that it has them.
+//!
+//! So it cannot be part of a transaction, nor of a script. EXEC holds its keys' partitions until
+//! its changes are in the log: with them it would wait for a server that may never answer, or that
+//! waits for this one because it moves keys in the other direction. Nor can EXEC let go of them:
+//! sent before it, a key would be there though a watched key then has EXEC do nothing, and would
+//! not be what the commands before have made of it; sent after it, the commands behind would still
+//! find it here.
 
 use super::dump::payload_of;
 use crate::number::integer;
@@ -61,7 +68,7 @@ pub(super) const MIGRATE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(migrate),
-    traits: Traits { secrets: Secrets::AfterAuth, ..Traits::NONE },
+    traits: Traits { asks_another_server: true, secrets: Secrets::AfterAuth, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -196,11 +203,6 @@ const UNREACHABLE: CommandError =
     CommandError::fixed("IOERR error or timeout connecting to the client");
 
 fn migrate(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    if !ctx.runs_alone {
-        return Err(CommandError::fixed(
-            "ERR 'migrate' waits and cannot do that inside a transaction",
-        ));
-    }
     let request = Request::parse(args)?;
     if let Some(errand) = ctx.session.errand.clone() {
         return match errand.answers() {

@@ -9,7 +9,8 @@ use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_spec::{
-    Categories, Category, Command, CommandSpec, Filter, Flag, Flags, Group, Subcommands, at,
+    Categories, Category, Command, CommandSpec, CommandTable, Filter, Flag, Flags, Group,
+    Subcommands, at,
 };
 use basalt_stdx::glob::{Case, Pattern};
 
@@ -143,15 +144,20 @@ pub(super) const COMMAND_HELP: Entry = Entry {
     ..Entry::DEFAULT
 };
 
+/// The commands that have a name, without subcommands.
+fn callable(table: &CommandTable) -> impl Iterator<Item = &Command> {
+    table.commands().filter(|command| table.is_callable(command))
+}
+
 fn all(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let table = &ctx.server.table;
-    reply.array(table.commands().count());
-    table.commands().for_each(|command| node::write(&table.info(command), reply));
+    reply.array(callable(table).count());
+    callable(table).for_each(|command| node::write(&table.info(command), reply));
     Ok(Flow::Done)
 }
 
 fn count(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    reply.integer(ctx.server.table.commands().count() as i64);
+    reply.integer(callable(&ctx.server.table).count() as i64);
     Ok(Flow::Done)
 }
 
@@ -159,7 +165,7 @@ fn list(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
     let table = &ctx.server.table;
     let pattern = Pattern::new(args.opt(4).unwrap_or_default(), Case::Ignored);
     let matches = |name: &str| pattern.matches(name.as_bytes());
-    let found: Vec<&Command> = if args.len() == 2 {
+    let mut found: Vec<&Command> = if args.len() == 2 {
         table.all().iter().collect()
     } else if args.len() != 5 || !args.is(2, "filterby") {
         return Err(CommandError::SYNTAX);
@@ -173,6 +179,7 @@ fn list(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
     } else {
         return Err(CommandError::SYNTAX);
     };
+    found.retain(|command| table.is_callable(command));
     reply.array(found.len());
     found.iter().for_each(|command| reply.bulk(command.spec.name.as_bytes()));
     Ok(Flow::Done)
@@ -196,7 +203,7 @@ fn info(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
 fn docs(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let table = &ctx.server.table;
     let found: Vec<&Command> = if args.len() == 2 {
-        table.commands().collect()
+        callable(table).collect()
     } else {
         args.from(2).filter_map(|name| table.lookup_full_name(name)).collect()
     };

@@ -1,6 +1,7 @@
 //! redis.conf's syntax, includes, and what is said about mistakes.
 
 use crate::{file, load, value};
+use basalt_config::{Loaded, SetOrigin};
 use std::fs;
 
 /// Lines of a file, and the values that they make.
@@ -79,6 +80,11 @@ const REFUSED: &[(&str, &str)] = &[
         ":1: unbalanced quotes in configuration line; close the quote and leave a space after it",
     ),
     ("include", ":1: include names no file; write include /path/to/file"),
+    (
+        "port 1\nrename-command FLUSHALL",
+        ":2: rename-command takes the name of a command and a new one; \
+         write rename-command FLUSHALL \"\" for none",
+    ),
 ];
 
 #[test]
@@ -95,7 +101,7 @@ fn mistakes_are_named_with_their_line() {
 
 #[test]
 fn what_is_unknown_or_has_no_effect_is_said_once() {
-    let text = "frobnicate 1\nport 7000\nfrobnicate 2\nrename-command FLUSHALL \"\"\nuser bob on\n\
+    let text = "frobnicate 1\nport 7000\nfrobnicate 2\nsentinel monitor x\nuser bob on\n\
                 loadmodule /x.so\nactivedefrag yes\nactivedefrag yes\nhash-max-listpack-entries 512\n\
                 daemonize yes\nlist-max-ziplist-entries 5\n";
     let (_directory, path) = file("x.conf", text.as_bytes());
@@ -106,8 +112,7 @@ fn what_is_unknown_or_has_no_effect_is_said_once() {
         said,
         [
             ":1: option 'frobnicate' is unknown and ignored; see basalt --help",
-            ":4: option 'rename-command' is not supported: commands keep their names; \
-             take them from users by their rights (ACL SETUSER default -flushall)",
+            ":4: option 'sentinel' is not supported: Basalt is no sentinel",
             ":6: option 'loadmodule' is not supported: Basalt loads no modules",
             ":11: option 'list-max-ziplist-entries' has no effect, as in Redis since 3.2",
             ":10: option 'daemonize' is accepted but has no effect: \
@@ -117,6 +122,49 @@ fn what_is_unknown_or_has_no_effect_is_said_once() {
         ]
     );
     assert_eq!(value(&loaded.config, "port"), "7000");
+}
+
+/// The names, old and new, and the line of each directive.
+fn renames(loaded: &Loaded, path: &str) -> Vec<(String, String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let renames = loaded.config.renames().iter();
+    let line = |place: &str| place.replace(path, "");
+    renames.map(|it| (text(&it.name), text(&it.new_name), line(&it.place.to_string()))).collect()
+}
+
+#[test]
+fn commands_are_renamed_in_the_order_of_the_lines() {
+    let own = |name: &str, new_name: &str, line: &str| {
+        (name.to_owned(), new_name.to_owned(), line.to_owned())
+    };
+    let text = "rename-command CONFIG \"c f\\x00g\"\nport 7000\nRENAME-COMMAND flushall \"\"\n";
+    let (_directory, path) = file("x.conf", text.as_bytes());
+    let loaded = load(&[&path, "--rename-command", "KEYS", "k"], b"").unwrap();
+    let expected = [
+        own("CONFIG", "c f\0g", ":1"),
+        own("flushall", "", ":3"),
+        own("KEYS", "k", "command line"),
+    ];
+    assert_eq!(renames(&loaded, &path), expected);
+    assert!(loaded.warnings.is_empty() && loaded.config.file().is_some());
+    assert!(loaded.config.get(&[b"rename-command"]).is_empty());
+    // It is kept where the file is written again.
+    let port = [&b"port"[..], b"7001"];
+    loaded.config.prepare_set(&port, SetOrigin::Server).unwrap().commit();
+    loaded.config.rewrite().unwrap();
+    let written = fs::read_to_string(&path).unwrap();
+    assert_eq!(written, text.replace("port 7000", "port 7001"));
+
+    let text = "rename-command = [\"CONFIG cfg\", \"FLUSHALL\"]\n";
+    let (_directory, path) = file("x.toml", text.as_bytes());
+    let loaded = load(&[&path], b"").unwrap();
+    let expected = [own("CONFIG", "cfg", ":1"), own("FLUSHALL", "", ":1")];
+    assert_eq!(renames(&loaded, &path), expected);
+    for text in ["rename-command = \"CONFIG cfg\"", "rename-command = [\"a b c\"]"] {
+        let (_directory, path) = file("x.toml", text.as_bytes());
+        let error = load(&[&path], b"").unwrap_err().to_string();
+        assert!(error.contains("rename-command takes"), "{error}");
+    }
 }
 
 #[test]

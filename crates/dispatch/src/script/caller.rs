@@ -171,7 +171,7 @@ impl<'a, 't> Caller<'a, 't> {
         let is_foreign = when(&self.server.commands, command) == When::Late
             && !traits.is_harmless
             && traits.publishes.is_none();
-        if flags.has(Flag::Noscript) || is_foreign {
+        if flags.has(Flag::Noscript) || is_foreign || traits.asks_another_server {
             return Err(NOT_ALLOWED);
         }
         let explain = |denied| denied_to_script(denied, (self.session.rights.user(), command));

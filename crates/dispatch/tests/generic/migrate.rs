@@ -65,9 +65,24 @@ fn what_the_other_server_has_not_acknowledged_stays() {
         assert_eq!(server.line(CALL), Value::Error(text.as_bytes().to_vec()));
         assert!(server.stored("k").is_some(), "{text}");
     }
+}
+
+/// EXEC would hold the key while it waits for a server that may wait for this one.
+#[test]
+fn it_is_refused_as_soon_as_a_transaction_is_to_have_it() {
+    let mut server = TestServer::new();
+    server.line("SET k v");
     server.line("MULTI");
-    server.line(CALL);
-    let Value::Array(replies) = server.line("EXEC") else { panic!("EXEC has replies") };
-    assert!(matches!(replies[..], [Value::Error(_)]));
+    server.line("SET k w");
+    let text = b"ERR 'migrate' waits and cannot do that inside a transaction";
+    for line in [CALL, "MIGRATE 10.0.0.1 6379 \"\" 2 100 COPY KEYS k none"] {
+        assert_eq!(server.line(line), Value::Error(text.to_vec()), "{line}");
+    }
+    let Value::Error(text) = server.line("EXEC") else { panic!("it has failed") };
+    assert!(text.starts_with(b"EXECABORT"), "{}", text.escape_ascii());
+    assert_eq!(server.line("GET k"), Value::Bulk(b"v".to_vec()), "nothing has run");
+    assert!(server.host.calls.lock().is_empty(), "nobody was asked");
+    let script = "return redis.call('MIGRATE', '10.0.0.1', '6379', KEYS[1], '2', '100')";
+    assert!(matches!(server.run(&["EVAL", script, "1", "k"]), Value::Error(_)));
     assert!(server.host.calls.lock().is_empty(), "nobody was asked");
 }

@@ -63,19 +63,25 @@ pub struct TestServer {
     pub ran_apart: usize,
 }
 
-/// How much of the log a request may take.
+/// How much of the log a request may take, and from where on it waits for a checkpoint to have
+/// written a string.
 #[derive(Clone, Copy)]
 pub struct LogBounds {
     pub record_bytes_max: usize,
     pub change_set_bytes_max: usize,
     pub lent_bytes_min: usize,
+    pub single_string_bytes_min: usize,
 }
 
 impl Default for LogBounds {
     fn default() -> LogBounds {
-        let Options { record_bytes_max, change_set_bytes_max, lent_bytes_min, .. } =
-            Options::default();
-        LogBounds { record_bytes_max, change_set_bytes_max, lent_bytes_min }
+        let options = Options::default();
+        LogBounds {
+            record_bytes_max: options.record_bytes_max,
+            change_set_bytes_max: options.change_set_bytes_max,
+            lent_bytes_min: options.lent_bytes_min,
+            single_string_bytes_min: options.single_string_bytes_min,
+        }
     }
 }
 
@@ -159,7 +165,21 @@ impl TestServer {
     /// An empty server with another bound on what it logs at once.
     pub fn with_bounds(bounds: LogBounds) -> TestServer {
         let clock = Arc::new(ManualClock::at_unix_ms(START_MS));
-        TestServer::open(clock, Arc::new(MemoryDisk::new()), &[], bounds)
+        let disk = Arc::new(MemoryDisk::new());
+        let tier = memory_tier(&disk);
+        TestServer::open(clock, disk, Arc::new(tier), &[], bounds)
+    }
+
+    /// An empty server with another cold tier, made of the usual one.
+    #[allow(dead_code, reason = "not every user of this file looks into checkpoints")]
+    pub fn on_tier(
+        bounds: LogBounds,
+        tier: impl FnOnce(Arc<dyn ColdTier>) -> Arc<dyn ColdTier>,
+    ) -> TestServer {
+        let clock = Arc::new(ManualClock::at_unix_ms(START_MS));
+        let disk = Arc::new(MemoryDisk::new());
+        let tier = tier(Arc::new(memory_tier(&disk)));
+        TestServer::open(clock, disk, tier, &[], bounds)
     }
 
     /// The server after a crash: the cold tier as checkpoints left it, and the log replayed.
@@ -167,6 +187,7 @@ impl TestServer {
         TestServer::open(
             Arc::clone(&self.clock),
             Arc::clone(&self.disk),
+            Arc::new(memory_tier(&self.disk)),
             &self.log.records(),
             self.bounds,
         )
@@ -175,10 +196,10 @@ impl TestServer {
     fn open(
         clock: Arc<ManualClock>,
         disk: Arc<MemoryDisk>,
+        tier: Arc<dyn ColdTier>,
         records: &[Record],
         bounds: LogBounds,
     ) -> TestServer {
-        let tier = MemoryTier::open(&disk, Path::new("cold"), Residency::Uncached);
         let mut log = None;
         // Others in each life: collections and strings are found in either form, and change it.
         let collection_row_bytes_max = [64 << 10, 200, 1_500][records.len() % 3];
@@ -191,9 +212,10 @@ impl TestServer {
                 record_bytes_max: bounds.record_bytes_max,
                 change_set_bytes_max: bounds.change_set_bytes_max,
                 lent_bytes_min: bounds.lent_bytes_min,
+                single_string_bytes_min: bounds.single_string_bytes_min,
                 ..Options::default()
             },
-            Arc::new(tier) as Arc<dyn ColdTier>,
+            tier,
             env(&clock),
             |floor, replay| -> Result<Arc<dyn basalt_engine::CommitLog>, RecoveryError> {
                 let opened = Arc::new(MemoryLog::new(floor));
@@ -233,7 +255,7 @@ impl TestServer {
 
     /// The cold tier, as another process would see it.
     pub fn tier(&self) -> MemoryTier {
-        MemoryTier::open(&self.disk, Path::new("cold"), Residency::Uncached)
+        memory_tier(&self.disk)
     }
 
     /// One more connection to the same server, to be used by another thread.
@@ -464,6 +486,10 @@ impl Drop for TestServer {
             background.stop();
         }
     }
+}
+
+fn memory_tier(disk: &Arc<MemoryDisk>) -> MemoryTier {
+    MemoryTier::open(disk, Path::new("cold"), Residency::Uncached)
 }
 
 fn env(by_hand: &Arc<ManualClock>) -> Env {

@@ -1,14 +1,16 @@
 //! Long strings, of which each piece has a row of its own.
 
-use crate::harness::{Stored, TestServer};
+use crate::harness::{LogBounds, Stored, TestServer};
 use basalt_change::element::{ElementsOf, of_row};
 use basalt_change::place::Slot;
 use basalt_cold::{CheckpointWriter, ColdTier};
 use basalt_engine::EngineError;
+use basalt_model::stage::{Cue, Point, Stage, StagedTier};
 use basalt_resp::Value;
+use basalt_service::wait::Wait;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 /// Three and a half pieces, in the first life of a server.
 const LONG: usize = 7 << 19;
@@ -253,5 +255,57 @@ fn a_string_without_one_of_its_pieces_is_an_error_and_no_other_string() {
         let read: Result<(), EngineError> = read.recv().expect("an answer");
         assert!(matches!(read, Err(EngineError::Row(_))), "damage {number}: {read:?}");
         assert_eq!(reopened.line("GET {k}b"), Value::Bulk(b"fine".to_vec()));
+    }
+}
+
+/// Commands that would have another string in the place of the one that a checkpoint holds, and
+/// others, which do not wait.
+const WAITING: [&str; 5] = [
+    "BITOP NOT {k}a {k}a",
+    "APPEND {k}a x",
+    "SETRANGE {k}a 5 x",
+    "SETBIT {k}a 9 1",
+    "BITFIELD {k}a SET u8 0 1",
+];
+const GOING_ON: [&str; 5] =
+    ["GET {k}a", "BITOP NOT {k}b {k}a", "SETBIT {k}b 9 1", "GETBIT {k}a 9", "COPY {k}a {k}c"];
+
+#[test]
+fn what_a_checkpoint_holds_of_a_very_long_string_is_not_copied_beside_it() {
+    for line in WAITING {
+        let stage = Arc::new(Stage::default());
+        let bounds = LogBounds { single_string_bytes_min: LONG, ..LogBounds::default() };
+        let staged = |tier| Arc::new(StagedTier::new(tier, &stage)) as Arc<dyn ColdTier>;
+        let mut server = TestServer::on_tier(bounds, staged);
+        server.run(&[b"SET", &b"{k}a"[..], &long(1)]);
+        let mut expected = TestServer::new();
+        expected.run(&[b"SET", &b"{k}a"[..], &long(1)]);
+        stage.arm(Point::Element);
+        let engine = Arc::clone(&server.server.engine);
+        let checkpoint = std::thread::spawn(move || engine.checkpoint());
+        assert_eq!(stage.wait(&[Point::Element], &|| false), Some(Point::Element));
+        let mut other = server.another_connection();
+        assert!(matches!(other.run_once(line), Some(Wait::Held)), "{line}");
+        assert_eq!(server.stored("{k}a").expect("it is there").value, long(1), "{line}");
+        // Nobody else is held up, nor is a transaction, which copies it.
+        for line in GOING_ON {
+            assert!(!matches!(server.line(line), Value::Error(_)), "{line}");
+        }
+        server.line("MULTI");
+        server.line("SETBIT {k}d 1 1");
+        server.line(line);
+        assert!(matches!(server.line("EXEC"), Value::Array(replies) if replies.len() == 2));
+        // What it has put there is another string, which the checkpoint does not hold.
+        expected.line(line);
+        let changed = expected.stored("{k}a").expect("it is there").value;
+        assert!(server.stored("{k}a").expect("it is there").value == changed, "{line}");
+        server.run(&[b"SET", &b"{k}a"[..], &long(1)]);
+        assert!(other.run_once(line).is_none(), "{line}");
+        stage.cue(Point::Element, Cue::GoOn);
+        checkpoint.join().expect("no panic").expect("the tier is in memory");
+        let stored = server.stored("{k}a").expect("it is there").value;
+        assert!(stored == changed, "{line}");
+        let found = read(&mut server.reopen(), "{k}a").expect("it is there");
+        assert!(found.value == changed, "{line}");
     }
 }

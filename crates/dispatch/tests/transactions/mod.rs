@@ -5,6 +5,7 @@ mod isolation;
 mod own_connection;
 mod watch;
 mod watched_examples;
+mod watched_writes;
 
 use crate::harness::TestServer;
 use basalt_resp::Value;

@@ -13,6 +13,8 @@ pub enum Ask {
     Ready(WaitRequest),
     /// A copy of a long string.
     Copy(Copying),
+    /// That a checkpoint has written a string.
+    Written,
     /// Nothing, but to run again where it may take long.
     Apart,
     /// Nothing, but to run again under the locks of these keys, too.
@@ -24,7 +26,7 @@ impl Ask {
     pub(super) fn names(self) -> Option<Vec<Vec<u8>>> {
         match self {
             Ask::Reach(names) => Some(names),
-            Ask::Fetch(_) | Ask::Ready(_) | Ask::Copy(_) | Ask::Apart => None,
+            Ask::Fetch(_) | Ask::Ready(_) | Ask::Copy(_) | Ask::Written | Ask::Apart => None,
         }
     }
 }

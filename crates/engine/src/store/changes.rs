@@ -329,7 +329,7 @@ impl ChangeSet {
     pub fn take_missing(&mut self) -> Option<Missing> {
         match self.ask.take()? {
             Ask::Fetch(missing) => Some(missing),
-            Ask::Ready(_) | Ask::Reach(_) | Ask::Copy(_) | Ask::Apart => None,
+            Ask::Ready(_) | Ask::Reach(_) | Ask::Copy(_) | Ask::Written | Ask::Apart => None,
         }
     }
 

@@ -14,7 +14,11 @@
 //! Somebody who only reads cannot make it ask twice. If the value is another one, somebody else has
 //! written meanwhile.
 //!
+//! A string of which two would be too much is not copied while a checkpoint holds it
+//! ([`Txn::must_wait_for_checkpoint`]).
+//!
 //! [`Txn::must_copy_first`]: crate::Txn::must_copy_first
+//! [`Txn::must_wait_for_checkpoint`]: crate::Txn::must_wait_for_checkpoint
 
 use basalt_keyspace::entry::SharedValue;
 use std::ops::Range;

@@ -126,8 +126,37 @@ impl Txn<'_> {
         if self.changes.copy.is_some() {
             self.take_copy(key);
         }
-        self.changes.ask = self.copying(key, range).map(Ask::Copy);
+        self.changes.ask = self.copying(key, range).map(|copying| match self.is_written(key) {
+            true => Ask::Written,
+            false => Ask::Copy(copying),
+        });
         self.changes.ask.is_some()
+    }
+
+    /// Whether the command, which is about to make another string in the place of the one under a
+    /// key, has to wait until a checkpoint has written that: both would be in memory meanwhile. If
+    /// so, it returns at once, without a reply and having changed nothing. Only for strings of
+    /// [`Options::single_string_bytes_min`](crate::Options::single_string_bytes_min) and more; a
+    /// transaction never waits.
+    #[cold]
+    pub fn must_wait_for_checkpoint(&mut self, key: &Key<'_>) -> bool {
+        if !self.may_ask() || !self.is_written(key) {
+            return false;
+        }
+        self.changes.ask = Some(Ask::Written);
+        true
+    }
+
+    /// Whether a checkpoint under way writes the string under a key, which is very long. It holds
+    /// the string until it has written its last piece. Others may hold it for longer, such as a
+    /// client that does not read: they are waited for no longer than the checkpoint takes.
+    fn is_written(&self, key: &Key<'_>) -> bool {
+        let Some((_, object)) = self.find_live(self.db(), key) else { return false };
+        let Some(StringValue::Shared(shared)) = object.string() else { return false };
+        let database = self.locked.partition(key.partition).database(self.db());
+        shared.vec().len() >= self.engine.options.single_string_bytes_min
+            && shared.is_held_elsewhere()
+            && database.spread().is_in_flight(key.hash, key.bytes)
     }
 
     /// Whether the command, which is about to do what may take long under its locks, has to run

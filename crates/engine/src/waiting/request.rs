@@ -67,6 +67,8 @@ pub enum Settled {
     Reaches(Vec<Vec<u8>>),
     /// It waits for nothing, but runs again with a copy of a long string.
     Copies(Copying),
+    /// It waits for a checkpoint to have written a long string.
+    WaitsForCheckpoint,
     /// It waits for nothing, but runs again where it may take long.
     RunsApart,
     /// It is over, and its client has left all queues.

@@ -2,10 +2,11 @@
 //! last one's reply brings the response.
 
 use super::{HttpFront, circumstances};
-use crate::plan::{Answer, Plan, Purpose};
+use crate::plan::{Answer, Ending, Plan, Purpose};
 use crate::respond::{respond_together, take_part};
 use crate::series::Series;
 use basalt_dispatch::Then;
+use basalt_http1::Connection;
 use basalt_net::Next;
 use basalt_resp::{Arg, Output, ReplyMark};
 
@@ -51,13 +52,18 @@ impl HttpFront {
             return Then::Closes;
         }
         self.gathered.add(reply.as_deref(), purpose, bytes_max);
-        if !is_last {
+        // The commands behind it are parsed already: only the end of the connection keeps them from
+        // running.
+        let ends = !is_last && self.gathered.cannot_begin(purpose);
+        if !is_last && !ends {
             return Then::GoesOn;
         }
+        let connection = if ends { Connection::Closes } else { plan.ending.connection };
+        let ending = Ending { connection, ..plan.ending };
         let outcome = std::mem::take(&mut self.gathered).outcome(purpose, bytes_max);
         self.batch = None;
         self.date.set(self.server.env.clock.unix_ms());
         let circumstances = circumstances(&self.date, &self.settings.http, &self.tally);
-        respond_together(outcome, plan.ending, out, circumstances)
+        respond_together(outcome, ending, out, circumstances)
     }
 }

@@ -5,7 +5,7 @@ use crate::suspicions::{
     slow_read, splice, unload,
 };
 use basalt_change::element::of_row;
-use basalt_engine::{StringValue, View};
+use basalt_engine::{ChangeSet, StringValue, Txn, View};
 use basalt_model::stage::{Cue, Point};
 use basalt_model::world::{Setting, World};
 use std::ops::ControlFlow;
@@ -53,6 +53,40 @@ fn a_checkpoint_that_waits_holds_no_string() {
                 assert!(!is_held_elsewhere(world), "pieces of {string_piece_bytes}");
             });
             assert_eq!(done, Ok(()));
+        });
+    }
+}
+
+/// Whether a command that would have another string in the place of that under [`KEY`] waits.
+fn waits(world: &World<'_>) -> bool {
+    let engine = world.engine();
+    let keys = [engine.key(KEY)];
+    let mut changes = ChangeSet::default();
+    let mut txn = Txn::new(engine, engine.lock(&keys), world.session(0), &mut changes);
+    let waits = txn.must_wait_for_checkpoint(&keys[0]);
+    assert_eq!(txn.has_to_settle(), waits);
+    waits
+}
+
+#[test]
+fn a_very_long_string_is_not_edited_while_a_checkpoint_holds_it() {
+    for (single_string_bytes_min, cue) in
+        [(LONG, Cue::GoOn), (LONG, Cue::NoSpace), (LONG + 1, Cue::GoOn)]
+    {
+        let setting = Setting { single_string_bytes_min, ingest_bytes: 1, ..with_pieces() };
+        in_world_of(setting, |world, _| {
+            put(world, KEY, &[1; LONG]);
+            assert!(!waits(world), "nobody writes it");
+            let done = checkpoint_with(world, Point::Element, cue, |world| {
+                assert!(is_held_elsewhere(world));
+                assert_eq!(waits(world), single_string_bytes_min == LONG, "{cue:?}");
+            });
+            assert_eq!(done.is_ok(), cue == Cue::GoOn);
+            assert!(!waits(world), "it has been written, or not: {cue:?}");
+            // What is written and not yet visible is not held any more.
+            put(world, KEY, &[2; LONG]);
+            let done = checkpoint_with(world, Point::Prepare, cue, |world| assert!(!waits(world)));
+            assert_eq!(done.is_ok(), cue == Cue::GoOn);
         });
     }
 }

@@ -16,10 +16,19 @@
 //! shortest probes is kept. (A general-purpose hash map costs several times as much here: it must
 //! fold the name into a buffer first, and then hash and compare bytes.)
 
-use super::{CommandId, Problem};
+use super::id::CommandId;
 
 /// The longest name that the index holds.
 pub(super) const NAME_BYTES_MAX: usize = 24;
+
+/// Why a name is not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NameError {
+    /// It has upper case, or is empty or too long.
+    Form,
+    /// Another command has it.
+    Taken,
+}
 
 /// How many seeds are tried.
 const SEEDS: u64 = 64;
@@ -38,7 +47,7 @@ struct Slot {
 }
 
 /// See the top of the file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Index {
     slots: Box<[Slot]>,
     mask: usize,
@@ -81,18 +90,27 @@ impl Index {
     pub(super) fn insert(
         &mut self,
         container: Option<CommandId>,
-        name: &str,
+        name: &[u8],
         id: CommandId,
-    ) -> Result<(), Problem> {
-        let is_lower = !name.bytes().any(|byte| byte.is_ascii_uppercase());
-        let key = Key::new(container, name.as_bytes()).filter(|_| is_lower);
-        let key = key.ok_or(Problem::Name)?;
-        if self.find(container, name.as_bytes()).is_some() {
-            return Err(Problem::Duplicate);
+    ) -> Result<(), NameError> {
+        let is_lower = !name.iter().any(u8::is_ascii_uppercase);
+        let key = Key::new(container, name).filter(|_| is_lower);
+        let key = key.ok_or(NameError::Form)?;
+        if self.find(container, name).is_some() {
+            return Err(NameError::Taken);
         }
         let slot = Slot { key, id: Some(id) };
         place(&mut self.slots, self.seed, slot);
         Ok(())
+    }
+
+    /// Takes the name of a command out that is in no container. The index is to be settled before
+    /// it is asked again: a name behind the empty slot is not found.
+    pub(super) fn remove(&mut self, id: CommandId) {
+        let is_name = |slot: &Slot| slot.id == Some(id) && slot.key.scope >> 8 == 0;
+        if let Some(slot) = self.slots.iter_mut().find(|slot| is_name(slot)) {
+            slot.id = None;
+        }
     }
 
     /// Rebuilds the index with the best seed, once all names are in.
@@ -210,7 +228,8 @@ mod tests {
             .collect();
         let mut index = Index::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
-            index.insert(None, name, CommandId::new(number).expect("small")).expect("new");
+            let id = CommandId::new(number).expect("small");
+            index.insert(None, name.as_bytes(), id).expect("new");
         }
         index.settle();
         for (number, name) in names.iter().enumerate() {
@@ -231,9 +250,9 @@ mod tests {
     fn names_are_checked() {
         let id = CommandId::new(0).expect("small");
         let mut index = Index::with_capacity(2);
-        assert_eq!(index.insert(None, "GET", id), Err(Problem::Name));
-        assert_eq!(index.insert(None, "", id), Err(Problem::Name));
-        assert_eq!(index.insert(None, "get", id), Ok(()));
-        assert_eq!(index.insert(None, "get", id), Err(Problem::Duplicate));
+        assert_eq!(index.insert(None, b"GET", id), Err(NameError::Form));
+        assert_eq!(index.insert(None, b"", id), Err(NameError::Form));
+        assert_eq!(index.insert(None, b"get", id), Ok(()));
+        assert_eq!(index.insert(None, b"get", id), Err(NameError::Taken));
     }
 }

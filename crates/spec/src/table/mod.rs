@@ -1,9 +1,9 @@
 //! All commands of a server, made once at start from their specs.
 
+mod id;
 mod index;
 mod list;
-
-use std::num::NonZero;
+mod rename;
 
 use crate::argument::{self, Argument};
 use crate::category::Categories;
@@ -13,25 +13,11 @@ use crate::keys::{
     self, KeyFlags, KeyPlaceError, KeyRange, KeySpec, KeysError, LeastKeys, OptionWords, Words,
 };
 use crate::synopsis::{self, SynopsisError};
-use index::Index;
+pub use id::CommandId;
+use index::{Index, NameError};
 pub use list::Filter;
-
-/// The place of a command in the sequence of specs from which the table was built, from 0 without
-/// gaps. What else belongs to a command, its function above all, is kept in a vector by this index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CommandId(NonZero<u16>);
-
-impl CommandId {
-    fn new(index: usize) -> Option<CommandId> {
-        u16::try_from(index + 1).ok().and_then(NonZero::new).map(CommandId)
-    }
-
-    /// The index.
-    #[inline]
-    pub fn index(self) -> usize {
-        usize::from(self.0.get()) - 1
-    }
-}
+pub use rename::RenameError;
+use rename::Renames;
 
 /// A command with all that derives from its spec.
 #[derive(Debug)]
@@ -168,6 +154,15 @@ pub enum Problem {
     TooMany,
 }
 
+impl From<NameError> for Problem {
+    fn from(error: NameError) -> Problem {
+        match error {
+            NameError::Form => Problem::Name,
+            NameError::Taken => Problem::Duplicate,
+        }
+    }
+}
+
 /// The longest name of a command or, by itself, of a subcommand.
 pub const NAME_BYTES_MAX: usize = index::NAME_BYTES_MAX;
 
@@ -190,6 +185,7 @@ pub enum Found<'a> {
 pub struct CommandTable {
     commands: Vec<Command>,
     index: Index,
+    renames: Renames,
 }
 
 impl CommandTable {
@@ -208,7 +204,8 @@ impl CommandTable {
             let id = id.ok_or_else(|| wrong(Problem::TooMany))?;
             commands.push(Command::derive(id, spec).map_err(wrong)?);
         }
-        let mut table = CommandTable { index: Index::with_capacity(commands.len()), commands };
+        let index = Index::with_capacity(commands.len());
+        let mut table = CommandTable { commands, index, renames: Renames::default() };
         table.insert_names()?;
         Ok(table)
     }
@@ -233,7 +230,8 @@ impl CommandTable {
     /// Finds a command, but no subcommand, by name.
     #[inline]
     pub fn lookup(&self, name: &[u8]) -> Option<&Command> {
-        self.index.find(None, name).map(|id| self.command(id))
+        let found = self.index.find(None, name).or_else(|| self.renames.find_long(name));
+        found.map(|id| self.command(id))
     }
 
     /// Finds a command or, by `container|name`, a subcommand.
@@ -249,6 +247,44 @@ impl CommandTable {
     #[inline]
     pub fn command(&self, id: CommandId) -> &Command {
         &self.commands[id.index()]
+    }
+
+    /// Has a command called by another name from now on, or by none: then nobody can call it. It
+    /// is looked for under the name that it has by now, as in Redis.
+    ///
+    /// ```text
+    /// rename-command <command> <new name | "">
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such command, or the new name is that of another one.
+    pub fn rename(&mut self, name: &[u8], new_name: &[u8]) -> Result<(), RenameError> {
+        let id = self.lookup(name).ok_or(RenameError::NoSuchCommand)?.id;
+        if self.lookup(new_name).is_some_and(|taken| taken.id != id) {
+            return Err(RenameError::NameTaken);
+        }
+        self.renames.rename(&mut self.index, id, new_name)
+    }
+
+    /// Whether a command or subcommand has a name by which it can be called.
+    pub fn is_callable(&self, command: &Command) -> bool {
+        self.renames.has_name(command.container.unwrap_or(command.id))
+    }
+
+    /// Whether a command is called by its own name.
+    pub fn keeps_name(&self, name: &str) -> bool {
+        self.lookup(name.as_bytes()).is_some_and(|command| command.spec.name == name)
+    }
+
+    /// Finds a command or, by `container|name`, a subcommand, by the name that it has in its spec,
+    /// whatever it is called by: rules of users hold for commands, not for names.
+    pub fn lookup_own_name(&self, name: &[u8]) -> Option<&Command> {
+        let index = self.renames.own_names(&self.index);
+        let id = match name.iter().position(|byte| *byte == b'|') {
+            None => index.find(None, name)?,
+            Some(bar) => index.find(Some(index.find(None, &name[..bar])?), &name[bar + 1..])?,
+        };
+        Some(self.command(id))
     }
 
     /// All commands and subcommands, in the order of the specs: the index is [`CommandId::index`].
@@ -281,13 +317,13 @@ impl CommandTable {
     fn insert_name(&mut self, index: usize) -> Result<(), Problem> {
         let Command { id, spec, .. } = self.commands[index];
         let Some((container, name)) = spec.container_and_name() else {
-            return self.index.insert(None, spec.name, id);
+            return Ok(self.index.insert(None, spec.name.as_bytes(), id)?);
         };
         let container = self.index.find(None, container.as_bytes()).ok_or(Problem::NoContainer)?;
         if self.command(container).spec.subcommands == Subcommands::None {
             return Err(Problem::NoContainer);
         }
-        self.index.insert(Some(container), name, id)?;
+        self.index.insert(Some(container), name.as_bytes(), id)?;
         self.commands[index].container = Some(container);
         self.commands[container.index()].subcommands.push(id);
         Ok(())

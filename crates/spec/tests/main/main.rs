@@ -5,4 +5,5 @@ mod derivation;
 mod documents;
 mod grammar;
 mod lookup;
+mod rename;
 mod samples;

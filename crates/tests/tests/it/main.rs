@@ -28,6 +28,7 @@ mod protocol;
 mod pubsub;
 mod queues;
 mod rdb;
+mod renamed;
 mod robustness;
 mod scripts;
 mod space;

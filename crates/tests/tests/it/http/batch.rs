@@ -111,6 +111,42 @@ fn an_atomic_batch_runs_as_one_or_not_at_all() {
     assert_eq!(waiting.response().unwrap().text(), r#"{"elements":["x"]}"#);
 }
 
+/// Its user may not call MULTI, or EXEC: what stands between them does not run by itself.
+#[test]
+fn what_cannot_be_a_transaction_does_not_run_at_all() {
+    let (server, address) = start(&[]);
+    let mut redis = server.connect();
+    redis.run("SET a 1 EX 1000").unwrap();
+    for (rules, status, closes) in [
+        ("ACL SETUSER default -multi", 403, true),
+        ("ACL SETUSER default +multi -exec", 400, false),
+    ] {
+        redis.run(rules).unwrap();
+        for (line, fields, body) in [
+            (
+                "POST /v1/batch?atomic=1",
+                JSON,
+                &br#"[["INCR","a"],["SET","b","1"],["DEL","a"]]"#[..],
+            ),
+            ("POST /v1/keys/a?op=copy&to=b", "", b""),
+            ("PATCH /v1/keys/a", JSON, br#"{"ttl_ms":null}"#),
+        ] {
+            let mut http = client(address);
+            http.request(line, fields, body).unwrap();
+            http.request("GET /v1/strings/a", "", b"").unwrap();
+            let refused = http.response().unwrap();
+            assert_eq!(refused.status, status, "{rules}: {line}: {}", refused.text());
+            assert!(refused.text().contains("NOPERM"), "{}", refused.text());
+            assert_eq!(refused.field("connection") == Some("close"), closes);
+            // The connection is at its end, or between no MULTI and EXEC.
+            let next = http.response().ok().map(|response| response.text());
+            assert_eq!(next.as_deref(), (!closes).then_some("1"), "{rules}: {line}");
+        }
+    }
+    let Ok(Value::Integer(1)) = redis.run("EXISTS a b") else { panic!("a copy was made") };
+    let Ok(Value::Integer(1..)) = redis.run("TTL a") else { panic!("it was made to stay") };
+}
+
 /// The words of MULTI and EXEC stand over the head, which is parsed again when one has waited.
 #[test]
 fn an_atomic_batch_that_waits_is_parsed_again() {

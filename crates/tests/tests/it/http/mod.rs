@@ -23,6 +23,7 @@ mod queue_events;
 mod queues;
 mod strings;
 mod tags;
+mod watched;
 mod websocket;
 
 use basalt_resp::Value;

@@ -115,6 +115,40 @@ fn we_move_every_type_to_a_redis_and_keep_what_it_does_not_take() {
     assert_eq!(run(&mut ours, "GET k"), Value::Bulk(b"v".to_vec()), "nobody has taken it");
 }
 
+/// The source's key has gone, the target's is another one; and neither, if the target has refused.
+#[test]
+fn what_migrate_changes_aborts_transactions_that_watch_it_on_both_sides() {
+    let launch = || Launch::new(Kind::Basalt).option("requirepass", PASSWORD);
+    let (source, target) = (launch().start(), launch().start());
+    let connect = |server: &Server, db: u8| {
+        let mut connection = server.connect();
+        run(&mut connection, &format!("AUTH {PASSWORD}"));
+        run(&mut connection, &format!("SELECT {db}"));
+        connection
+    };
+    let (mut ours, mut theirs) = (connect(&source, 0), connect(&target, 3));
+    let mut other = connect(&source, 0);
+    for (options, is_done) in [(&[][..], false), (&["REPLACE"][..], true)] {
+        run(&mut ours, "SET k new");
+        run(&mut theirs, "SET k old");
+        run(&mut ours, "WATCH k");
+        run(&mut theirs, "WATCH k");
+        let reply = migrate(&mut other, &target, &["k"], options);
+        assert_eq!(reply == Value::Simple(b"OK".to_vec()), is_done, "{reply:?}");
+        for side in [&mut ours, &mut theirs] {
+            run(side, "MULTI");
+            run(side, "PING");
+            let is_aborted = matches!(run(side, "EXEC"), Value::Null | Value::NullArray);
+            assert_eq!(is_aborted, is_done, "{options:?}");
+        }
+    }
+    run(&mut ours, "WATCH none");
+    let nokey = Value::Simple(b"NOKEY".to_vec());
+    assert_eq!(migrate(&mut other, &target, &["none"], &[]), nokey);
+    run(&mut ours, "MULTI");
+    assert_eq!(run(&mut ours, "EXEC"), Value::Array(vec![]));
+}
+
 #[test]
 fn a_target_that_does_not_answer_holds_up_nobody_else() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
