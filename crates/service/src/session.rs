@@ -10,7 +10,7 @@ use crate::prepared::Prepared;
 use crate::read_tracking::ReadTracking;
 use crate::transaction::Queue;
 use crate::unusual::Reason;
-use crate::wait::Wait;
+use crate::wait::{Afterwards, Wait};
 use basalt_config::Settings;
 use basalt_engine::{
     Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
@@ -131,6 +131,19 @@ pub enum Flow {
     /// Runs the command again at once, apart from its batch: it takes long, and has changed
     /// nothing.
     RunApart,
+}
+
+impl Flow {
+    /// The command has not run: it waits for something that it needs, or runs apart, and will be
+    /// back.
+    #[inline]
+    pub fn runs_again(&self) -> bool {
+        match self {
+            Flow::Wait(wait) => wait.afterwards() == Afterwards::RunAgain,
+            Flow::RunApart => true,
+            Flow::Done | Flow::Close => false,
+        }
+    }
 }
 
 /// What a session command gives.
