@@ -102,6 +102,8 @@ pub struct ParkedCommand {
     durability: Durability,
     /// The keys that it reads are tracked.
     pub tracks_reads: bool,
+    /// Clients that monitor have been told of it.
+    has_told_monitors: bool,
     /// Where it waits, and how long.
     pub waiting: Box<KeyWait>,
 }
@@ -244,6 +246,7 @@ impl Session {
     /// Its command was run by another thread: writes the reply to `out`.
     pub fn take_served(&mut self, served: Served, out: &mut Output) {
         self.is_parked = false;
+        self.has_told_monitors = false;
         self.gate.merge(&served.gate);
         match self.replies {
             Replies::On => Reply::new(out, self.protocol).append(served.reply),
@@ -408,6 +411,7 @@ impl ParkedCommand {
             touch,
             durability: session.gate.durability(),
             tracks_reads: session.tracks_reads(),
+            has_told_monitors: session.has_told_monitors,
             waiting,
         }
     }
@@ -424,6 +428,7 @@ impl ParkedCommand {
         session.protocol = self.protocol;
         session.touch = self.touch;
         session.gate.demand(self.durability);
+        session.has_told_monitors = self.has_told_monitors;
         session.waiting = Some(self.waiting);
         (session, OwnedRequest { bytes: self.bytes, words: self.words, prepared: self.prepared })
     }
