@@ -5,8 +5,9 @@
 //!
 //! Requests come in as bytes, 50 of one connection in a batch, through the same
 //! [`Batch`](basalt_dispatch::Batch) as from a socket. The log is one in memory
-//! (`tests/harness/log.rs`): with `always` as a second word, replies wait for it, and it
-//! acknowledges after every batch.
+//! (`tests/harness/log.rs`): with the word `always` after the first one, replies wait for it, and
+//! it acknowledges after every batch. With `monitored`, a client monitors, and what it is told is
+//! counted up to its output.
 //!
 //! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`; or `set-new`,
 //! SET of keys that are not there. The last five stand for the long way of commands that change
@@ -40,18 +41,19 @@ const PIPELINE: usize = 50;
 fn main() {
     let mut words = std::env::args().skip(1);
     let name = words.next().unwrap_or_else(|| "get".to_owned()).to_uppercase();
-    let is_gated = words.next().is_some_and(|word| word == "always");
+    let words: Vec<String> = words.collect();
+    let has = |word: &str| words.iter().any(|given| given == word);
     let mut server = TestServer::new();
     server.log.forget_records();
     if name.starts_with("Q.") {
         measure_messages(&mut server, &name);
     } else {
-        measure_keys(&mut server, &name, is_gated);
+        measure_keys(&mut server, &name, (has("always"), has("monitored")));
     }
     println!("{} requests", BATCHES * PIPELINE);
 }
 
-fn measure_keys(server: &mut TestServer, name: &str, is_gated: bool) {
+fn measure_keys(server: &mut TestServer, name: &str, (is_gated, is_monitored): (bool, bool)) {
     let filling = (0..KEYS).map(|number| request("SET", number));
     server.serve(filling.flatten().collect(), PIPELINE, &mut Output::new());
     let known = [&["SCRIPT", "LOAD", SCRIPT][..], &["FUNCTION", "LOAD", LIBRARY]];
@@ -69,9 +71,17 @@ fn measure_keys(server: &mut TestServer, name: &str, is_gated: bool) {
             numbers.flat_map(|number| request(name, number)).collect()
         })
         .collect();
+    let mut listener = is_monitored.then(|| {
+        let mut listener = server.another_connection();
+        listener.line("MONITOR");
+        listener
+    });
     let mut out = Output::new();
     for input in inputs {
-        counted(server, input, &mut out);
+        match &mut listener {
+            None => counted(server, input, &mut out),
+            Some(listener) => counted_told(server, input, (&mut out, listener)),
+        }
         server.log.acknowledge();
         server.session.gate.take();
         out.clear();
@@ -130,9 +140,23 @@ fn counted(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
     beside(server, input, out);
 }
 
+/// What callgrind counts while a client monitors.
+#[inline(never)]
+fn counted_told(
+    server: &mut TestServer,
+    input: Vec<u8>,
+    (out, listener): (&mut Output, &mut TestServer),
+) {
+    beside(server, input, out);
+    let mut told = Output::new();
+    listener.receive_messages(&mut told);
+    assert!(!told.is_empty(), "it is told of every batch");
+}
+
 fn beside(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
     server.worker.begin_turn(&server.server);
     server.serve(input, PIPELINE, out);
+    server.worker.hand_over_messages(&server.server);
     server.worker.end_turn(&server.server);
 }
 

@@ -19,6 +19,7 @@ use super::execute::{execute, execute_attended};
 use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
 use super::long::may_take_long;
+use super::monitors;
 use super::prepare::{Incoming, Last, Preparing};
 use super::row::{Row, run_row};
 use super::tracking;
@@ -398,7 +399,13 @@ impl Batch {
                     (request.incoming(bytes, words), request_bytes)
                 });
                 let outgoing = (&mut **out, *owed_bytes_max);
-                run_row(server, worker, session, &mut admission, incoming, outgoing)
+                let row = run_row(server, worker, session, &mut admission, incoming, outgoing);
+                if server.unusual.any() {
+                    let requests = requests.iter().map(|request| request.incoming(bytes, words));
+                    let begun = (row.ran, row.next.as_ref());
+                    monitors::tell_row(server, worker, session, begun, requests);
+                }
+                row
             } else {
                 Row::NONE
             };

@@ -13,7 +13,8 @@ use super::claims::{Plan, Step};
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::keys::key_session;
-use super::monitors::{self, Sender};
+use super::monitor_line::Sender;
+use super::monitors;
 use super::outcome::{fail, may_fail_late, note_slow_call};
 use super::script;
 use super::tracking;
@@ -319,7 +320,8 @@ impl Runner<'_> {
         );
         if self.server.unusual.any() {
             let call = (step.id, &step.args);
-            let told = monitors::publication(self.server, self.session, call, Sender::Client);
+            let told =
+                monitors::publication(self.server, self.worker, self.session, call, Sender::Client);
             self.publications.extend(told);
         }
         let result = match transaction {

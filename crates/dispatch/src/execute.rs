@@ -26,7 +26,7 @@ use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::{Flow, Session, SessionResult};
-use basalt_service::wait::{Afterwards, Wait};
+use basalt_service::wait::Wait;
 use basalt_service::web_guard::is_http;
 use basalt_spec::CommandId;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub(super) fn execute_attended(
         run_with_asides(server, worker, session, request, (admission, attendant), out)
     };
     if (session.has_told_monitors || server.unusual.any())
-        && !runs_again(&flow)
+        && !flow.runs_again()
         && let Some(id) = command
     {
         let args = Args::new(request.buffer, request.words);
@@ -310,7 +310,7 @@ fn finish(
         session.leave_queues(&request.server.engine, worker.lock_wait);
         fail(worker, request.id, &error, reply)
     });
-    if !runs_again(&flow) {
+    if !flow.runs_again() {
         count(request, worker, session, start);
     } else if !session.is_queueing()
         && let Some(tracking) = &mut session.read_tracking
@@ -372,16 +372,6 @@ fn run_session(
     worker.renew_settings(server);
     worker.begin_batch(server);
     result
-}
-
-/// The command has not run: it waits for something that it needs, or runs apart, and will be back.
-#[inline]
-fn runs_again(flow: &Flow) -> bool {
-    match flow {
-        Flow::Wait(wait) => wait.afterwards() == Afterwards::RunAgain,
-        Flow::RunApart => true,
-        Flow::Done | Flow::Close => false,
-    }
 }
 
 /// Whether the command may run at all: arity, authentication, rights, memory.

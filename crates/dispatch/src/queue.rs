@@ -107,6 +107,9 @@ pub(super) enum Held {
 #[cold]
 pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) -> Option<Held> {
     let Request { server, call, .. } = request;
+    if !server.unusual.may_hold() {
+        return None;
+    }
     let command = request.command();
     if server.pauses.scope().is_some() {
         let is_exec = matches!(call.run, Run::Exec);

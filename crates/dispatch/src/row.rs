@@ -83,7 +83,8 @@ pub(super) fn run_row<'a>(
     };
     let Some(id) = prepared.command else { return Row::NONE };
     let (call, words) = (server.commands.call(id), words.len());
-    if !call.accepts_words(words) || server.unusual.any() {
+    let accepts = call.accepts_words(words);
+    if !accepts || server.unusual.any() && !leaves_short_ways_open(server, session) {
         return Row::NONE;
     }
     let alike = Alike { server, id, call, words };
@@ -97,6 +98,13 @@ pub(super) fn run_row<'a>(
         return Row::NONE;
     }
     run_alike(alike, worker, session, admission, requests.take(permitted), (out, owed_bytes_max))
+}
+
+/// Whether a client's commands may go a short way though something is unusual: somebody is told of
+/// them, and nothing else is. One that runs again may have been told of.
+#[cold]
+fn leaves_short_ways_open(server: &Dispatcher, session: &Session) -> bool {
+    !server.unusual.may_hold() && !session.has_told_monitors
 }
 
 /// How many requests of a row are permitted, before one that is not.

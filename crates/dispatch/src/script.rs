@@ -17,6 +17,7 @@ use self::caller::{Caller, GivenUp};
 use self::invocation::Invocation;
 use super::dispatcher::Dispatcher;
 use super::events;
+use super::monitors;
 pub(super) use super::publication::Publication;
 use super::request::Request;
 use super::worker::Worker;
@@ -197,6 +198,10 @@ pub(super) fn publish(
     publications: Vec<Publication>,
 ) {
     for Publication { kind, channel, payload } in publications {
+        if kind == Kind::Monitor {
+            monitors::publish(server, worker, &payload);
+            continue;
+        }
         let gate = session.gate_of_messages();
         // The script has been told how many there were.
         let _ = server.pubsub.publish(
@@ -204,10 +209,7 @@ pub(super) fn publish(
             kind,
             &channel,
             WhenFull::Exceed,
-            &mut |matched| match kind {
-                Kind::Monitor => Push::line(&payload),
-                _ => Push::new(kind, &channel, &payload, matched, gate.clone()),
-            },
+            &mut |matched| Push::new(kind, &channel, &payload, matched, gate.clone()),
         );
     }
 }

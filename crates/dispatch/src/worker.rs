@@ -3,6 +3,7 @@
 
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
+use super::monitor_line::LineHead;
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_config::{ClientClass, Settings};
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
@@ -68,6 +69,8 @@ pub struct Worker {
     runs_apart: bool,
     pub(super) changes: ChangeSet,
     pub(super) outbox: Outbox,
+    /// What the latest line for those who monitor began with.
+    pub(super) line_head: LineHead,
     /// Connections that have gone and whose subscriptions have not all been ended.
     leaving: Vec<Leaving>,
     /// Where replies go that nobody wants.
@@ -133,6 +136,7 @@ impl Worker {
             counters,
             changes: ChangeSet::default(),
             outbox: Outbox::default(),
+            line_head: LineHead::default(),
             leaving: Vec::new(),
             discarded: Output::new(),
             times_every_command: times_every_command(&server.config.settings()),
@@ -286,6 +290,11 @@ impl Worker {
     pub(super) fn end_call(&mut self, now: Instant) -> Instant {
         self.untimed_calls = 0;
         std::mem::replace(&mut self.call_ended, now)
+    }
+
+    /// When the clock was read for the latest call, or for the batch.
+    pub(super) fn clock_was_read(&self) -> Instant {
+        self.call_ended
     }
 
     /// Whether the clock need not be read for a call that cannot have taken long: not for too many

@@ -4,13 +4,25 @@
 //! Each sink gets all of a turn's messages at once: one lock and at most one wake-up a turn,
 //! however many messages. A thread hands over before it sends replies: a client that has been told
 //! that a message is published, and has something else published elsewhere then, is not overtaken.
+//!
+//! Bytes that follow one another to the same subscribers may be gathered into one message. That is
+//! closed when something else is published, when somebody subscribes, when it is large, or when it
+//! is handed over; so gathering changes neither the order of anything nor who gets it.
 
 use crate::audience::{Party, SinkId, Subscription};
 use crate::registry::{Kind, PubSub};
+use std::mem::take;
 use std::sync::Arc;
 
 /// Deliveries that an outbox holds before they are handed over, turn or not.
 const DELIVERIES_MAX: usize = 256;
+
+/// A message that is gathered is closed when it has this many bytes: some hundred lines, so that
+/// each one's share of what a message costs is small.
+const GATHERED_BYTES_MAX: usize = 32 << 10;
+/// A gathered message that has become larger than this, because its last line is long, takes its
+/// memory along; the bytes of others are copied out of room that is kept.
+const GATHERED_BYTES_KEPT: usize = 2 * GATHERED_BYTES_MAX;
 
 /// A message on its way to subscribers of one sink.
 #[derive(Debug)]
@@ -52,7 +64,11 @@ pub enum WhenFull {
 pub struct Outbox<M> {
     /// By number of the sink.
     sinks: Vec<Pending<M>>,
+    /// Those that wait, and one for a message that is being gathered.
     deliveries: usize,
+    gathering: Option<Gathering<M>>,
+    /// What is gathered.
+    gathered: Vec<u8>,
     /// Room for the parties of one message, kept from one to the next.
     pub(crate) parties: Vec<Party>,
 }
@@ -62,9 +78,25 @@ struct Pending<M> {
     deliveries: Vec<Delivery<M>>,
 }
 
+/// A message that is being gathered.
+pub(crate) struct Gathering<M> {
+    pub(crate) kind: Kind,
+    pub(crate) name: Arc<[u8]>,
+    pub(crate) parties: Vec<Party>,
+    /// Subscriptions that had been made when its subscribers were looked up, or more.
+    pub(crate) made_before: u64,
+    pub(crate) wrap: fn(Vec<u8>) -> M,
+}
+
 impl<M> Default for Outbox<M> {
     fn default() -> Outbox<M> {
-        Outbox { sinks: Vec::new(), deliveries: 0, parties: Vec::new() }
+        Outbox {
+            sinks: Vec::new(),
+            deliveries: 0,
+            gathering: None,
+            gathered: Vec::new(),
+            parties: Vec::new(),
+        }
     }
 }
 
@@ -75,7 +107,55 @@ impl<M> Outbox<M> {
         self.deliveries == 0
     }
 
+    /// Puts a delivery behind what is there.
     pub(crate) fn put(&mut self, sink: SinkId, delivery: Delivery<M>) {
+        self.close_gathered();
+        self.push(sink, delivery);
+    }
+
+    /// Whether more may be added to the message that is being gathered, for the subscribers of this
+    /// channel, to whom none has come since these `made` subscriptions.
+    #[inline]
+    pub(crate) fn gathers(&self, kind: Kind, channel: &[u8], made: u64) -> bool {
+        let is_it =
+            |it: &Gathering<M>| it.kind == kind && it.made_before == made && *it.name == *channel;
+        self.gathered.len() < GATHERED_BYTES_MAX && self.gathering.as_ref().is_some_and(is_it)
+    }
+
+    /// Begins to gather a message.
+    pub(crate) fn gather(&mut self, gathering: Gathering<M>) {
+        self.close_gathered();
+        self.deliveries += 1;
+        self.gathering = Some(gathering);
+    }
+
+    /// The bytes that are gathered.
+    #[inline]
+    pub(crate) fn gathered(&mut self) -> &mut Vec<u8> {
+        &mut self.gathered
+    }
+
+    /// The message that is being gathered is whole.
+    pub(crate) fn close_gathered(&mut self) {
+        let Some(Gathering { kind, name, parties, wrap, .. }) = self.gathering.take() else {
+            return;
+        };
+        self.deliveries -= 1;
+        let bytes = if self.gathered.len() > GATHERED_BYTES_KEPT {
+            take(&mut self.gathered)
+        } else {
+            let bytes = self.gathered.to_vec();
+            self.gathered.clear();
+            bytes
+        };
+        let body = Arc::new(wrap(bytes));
+        for Party { sink, subscribers } in parties {
+            let (name, body) = (Arc::clone(&name), Arc::clone(&body));
+            self.push(sink, Delivery { kind, name, subscribers, body });
+        }
+    }
+
+    fn push(&mut self, sink: SinkId, delivery: Delivery<M>) {
         if sink == SinkId::NOWHERE {
             return;
         }
@@ -111,6 +191,7 @@ impl<M> Outbox<M> {
     }
 
     fn flush_some(&mut self, pubsub: &PubSub<M>) {
+        self.close_gathered();
         for (index, pending) in self.sinks.iter_mut().enumerate() {
             if pending.deliveries.is_empty() {
                 continue;

@@ -9,7 +9,7 @@
 
 use crate::audience::{Address, Audience, Party, Serial, SinkId, Subscription};
 use crate::channels::Channels;
-use crate::outbox::{Congested, Delivery, Outbox, Sink, WhenFull};
+use crate::outbox::{Congested, Delivery, Gathering, Outbox, Sink, WhenFull};
 use basalt_stdx::glob::{Case, Pattern};
 use basalt_stdx::lock_rank::LeafRwLock;
 use std::collections::HashMap;
@@ -172,6 +172,31 @@ impl<M> PubSub<M> {
         outbox.parties = parties;
         outbox.flush_if_full(self);
         result
+    }
+
+    /// Where bytes may be appended for everyone who has subscribed to `channel`, of the kind
+    /// `Channel`, `ShardChannel` or `Monitor`; `None` if nobody has. They come in order with
+    /// everything else that is published through `outbox`, however far behind a sink is. `wrap`
+    /// makes a message of what was appended one after the other.
+    #[inline]
+    pub fn gather<'a>(
+        &self,
+        outbox: &'a mut Outbox<M>,
+        kind: Kind,
+        channel: &[u8],
+        wrap: fn(Vec<u8>) -> M,
+    ) -> Option<&'a mut Vec<u8>> {
+        // Read before the subscribers are looked up: one that comes meanwhile is looked for again.
+        // Relaxed, as the count of channels is.
+        let made_before = self.serials.load(Ordering::Relaxed);
+        if !outbox.gathers(kind, channel, made_before) {
+            outbox.close_gathered();
+            outbox.flush_if_full(self);
+            let mut parties = Vec::new();
+            let name = self.table(kind)?.find(channel, &mut parties)?;
+            outbox.gather(Gathering { kind, name, parties, made_before, wrap });
+        }
+        Some(outbox.gathered())
     }
 
     /// Puts a message for one subscriber into `outbox`. `number` is what the subscriber knows

@@ -223,6 +223,15 @@ impl<'a> Reply<'a> {
         self.out.push_shared(Arc::new(replies));
     }
 
+    /// Bytes that are replies already and are sent to others, too. They are not copied if they are
+    /// at least [`SHARED_BYTES_MIN`].
+    pub fn raw_shared(&mut self, replies: &Arc<Vec<u8>>) {
+        if replies.len() < SHARED_BYTES_MIN {
+            return self.raw(replies);
+        }
+        self.out.push_shared(Arc::clone(replies));
+    }
+
     /// Replies that were written aside; nothing of them has been sent.
     pub fn append(&mut self, replies: Output) {
         self.out.append(replies);

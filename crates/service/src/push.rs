@@ -37,8 +37,8 @@ enum Content {
         head: Vec<u8>,
         payload: Option<Arc<Vec<u8>>>,
     },
-    /// What clients do, for one that monitors: the same in both protocols.
-    Line(Vec<u8>),
+    /// What clients do, for one that monitors: lines that are the same in both protocols.
+    Lines(Arc<Vec<u8>>),
     /// Copies of keys are out of date.
     Outdated {
         /// The keys, an encoded array; `None` for all.
@@ -106,10 +106,9 @@ impl Push {
         Push { content: Content::BrokenRedirection(client), gate }
     }
 
-    /// What a client that monitors is told. The line has no line ends.
-    pub fn line(line: &[u8]) -> Push {
-        let line = [b"+", line, b"\r\n"].concat();
-        Push { content: Content::Line(line), gate: Gate::default() }
+    /// What a client that monitors is told: encoded replies, each a line.
+    pub fn lines(lines: Vec<u8>) -> Push {
+        Push { content: Content::Lines(Arc::new(lines)), gate: Gate::default() }
     }
 
     /// Bytes of it, about.
@@ -118,7 +117,7 @@ impl Push {
             Content::Message { head, payload } => {
                 head.len() + payload.as_ref().map_or(0, |payload| payload.len())
             }
-            Content::Line(line) => line.len(),
+            Content::Lines(lines) => lines.len(),
             Content::Outdated { keys, .. } => keys.as_ref().map_or(0, Vec::len),
             Content::BrokenRedirection(_) => 0,
         }
@@ -160,7 +159,7 @@ impl Push {
                 reply.bulk(b"tracking-redir-broken");
                 reply.integer(*client as i64);
             }
-            Content::Line(line) => reply.raw(line),
+            Content::Lines(lines) => reply.raw_shared(lines),
         }
     }
 
@@ -168,7 +167,7 @@ impl Push {
     /// has subscribed.
     fn is_for(&self, session: &Session) -> bool {
         match &self.content {
-            Content::Message { .. } | Content::Line(_) => false,
+            Content::Message { .. } | Content::Lines(_) => false,
             _ if session.client.front.is_some() => false,
             _ if session.protocol == Protocol::Resp3 => true,
             Content::Outdated { is_redirected, .. } => *is_redirected && session.is_subscribed(),

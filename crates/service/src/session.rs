@@ -10,7 +10,7 @@ use crate::prepared::Prepared;
 use crate::read_tracking::ReadTracking;
 use crate::transaction::Queue;
 use crate::unusual::Reason;
-use crate::wait::Wait;
+use crate::wait::{Afterwards, Wait};
 use basalt_config::Settings;
 use basalt_engine::{
     Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
@@ -102,6 +102,8 @@ pub struct ParkedCommand {
     durability: Durability,
     /// The keys that it reads are tracked.
     pub tracks_reads: bool,
+    /// Clients that monitor have been told of it.
+    has_told_monitors: bool,
     /// Where it waits, and how long.
     pub waiting: Box<KeyWait>,
 }
@@ -131,6 +133,19 @@ pub enum Flow {
     /// Runs the command again at once, apart from its batch: it takes long, and has changed
     /// nothing.
     RunApart,
+}
+
+impl Flow {
+    /// The command has not run: it waits for something that it needs, or runs apart, and will be
+    /// back.
+    #[inline]
+    pub fn runs_again(&self) -> bool {
+        match self {
+            Flow::Wait(wait) => wait.afterwards() == Afterwards::RunAgain,
+            Flow::RunApart => true,
+            Flow::Done | Flow::Close => false,
+        }
+    }
 }
 
 /// What a session command gives.
@@ -231,6 +246,7 @@ impl Session {
     /// Its command was run by another thread: writes the reply to `out`.
     pub fn take_served(&mut self, served: Served, out: &mut Output) {
         self.is_parked = false;
+        self.has_told_monitors = false;
         self.gate.merge(&served.gate);
         match self.replies {
             Replies::On => Reply::new(out, self.protocol).append(served.reply),
@@ -395,6 +411,7 @@ impl ParkedCommand {
             touch,
             durability: session.gate.durability(),
             tracks_reads: session.tracks_reads(),
+            has_told_monitors: session.has_told_monitors,
             waiting,
         }
     }
@@ -411,6 +428,7 @@ impl ParkedCommand {
         session.protocol = self.protocol;
         session.touch = self.touch;
         session.gate.demand(self.durability);
+        session.has_told_monitors = self.has_told_monitors;
         session.waiting = Some(self.waiting);
         (session, OwnedRequest { bytes: self.bytes, words: self.words, prepared: self.prepared })
     }

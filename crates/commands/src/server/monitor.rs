@@ -36,7 +36,7 @@ fn monitor(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> Sessio
     let address = session.address;
     let held = session.subscriptions.get_or_insert_with(|| Box::new(Subscriptions::new(address)));
     held.subscribe(&server.pubsub, Kind::Monitor, b"");
-    session.monitoring.get_or_insert_with(|| server.unusual.raise());
+    session.monitoring.get_or_insert_with(|| server.unusual.raise_told());
     session.subscriptions_changed();
     reply.ok();
     Ok(Flow::Done)

@@ -9,7 +9,8 @@ use super::Publication;
 use super::invocation::Invocation;
 use crate::access;
 use crate::keys::{add_keys, key_session};
-use crate::monitors::{self, Sender};
+use crate::monitor_line::Sender;
+use crate::monitors;
 use crate::outcome::{fail, note_slow_call};
 use crate::queue::shards_of;
 use crate::tracking::note_within;
@@ -267,7 +268,13 @@ impl<'a, 't> Caller<'a, 't> {
         reply: &mut Reply<'_>,
     ) -> Result<Flow, CommandError> {
         if self.server.unusual.any() {
-            let told = monitors::publication(self.server, self.session, (id, args), Sender::Script);
+            let told = monitors::publication(
+                self.server,
+                self.worker,
+                self.session,
+                (id, args),
+                Sender::Script,
+            );
             self.publications.extend(told);
         }
         let issuer = Issuer::Script;

@@ -9,7 +9,7 @@ use crate::harness::{START_MS, TestServer};
 use crate::strings::random_commands::KEYS;
 use basalt_dispatch::ShortWays;
 use basalt_engine::Engine;
-use basalt_resp::encode_request;
+use basalt_resp::{Value, encode_request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -86,10 +86,12 @@ struct Side {
     server: TestServer,
     /// A connection that changes keys between batches.
     other: TestServer,
+    /// A client that monitors, every other time.
+    listener: Option<TestServer>,
 }
 
 impl Side {
-    fn new(short_ways: ShortWays, log: LogMode) -> Side {
+    fn new(short_ways: ShortWays, log: LogMode, is_monitored: bool) -> Side {
         let mut server = TestServer::new();
         // Else LCS of long strings takes most of the time.
         server.configure("proto-max-bulk-len", "1048576");
@@ -107,7 +109,25 @@ impl Side {
         server.set_short_ways(short_ways);
         let mut other = server.another_connection();
         other.set_short_ways(short_ways);
-        Side { server, other }
+        let listener = is_monitored.then(|| {
+            let mut listener = server.another_connection();
+            listener.line("MONITOR");
+            listener
+        });
+        Side { server, other, listener }
+    }
+
+    /// What the client that monitors has been told, without the times.
+    fn told(&mut self) -> Vec<Vec<u8>> {
+        let lines = self.listener.as_mut().map_or(Vec::new(), TestServer::messages);
+        let without_time = |line| match line {
+            Value::Simple(line) => {
+                let time = line.iter().position(|&byte| byte == b'[').expect("a sender");
+                line[time..].to_vec()
+            }
+            other => panic!("no line: {other:?}"),
+        };
+        lines.into_iter().map(without_time).collect()
     }
 }
 
@@ -123,8 +143,9 @@ fn compare_with(
     logs: Logs,
     disturb: impl Fn(&Engine, &AtomicBool) + Sync,
 ) -> Result<(), String> {
-    let short = Side::new(ShortWays::Open, logs[0]);
-    let long = Side::new(ShortWays::Closed, logs[1]);
+    let is_monitored = seed % 4 < 2;
+    let short = Side::new(ShortWays::Open, logs[0], is_monitored);
+    let long = Side::new(ShortWays::Closed, logs[1], is_monitored);
     let servers = [&short, &long].map(|side| Arc::clone(&side.server.server));
     let (ended, disturb) = (AtomicBool::new(false), &disturb);
     std::thread::scope(|scope| {
@@ -141,7 +162,7 @@ fn compare_with(
 fn difference_of<T: PartialEq + std::fmt::Debug>(one: &[T], other: &[T]) -> String {
     let at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let shown = |list: &[T]| format!("{:?}", list.get(at));
-    format!("record {at} of {} and {}: {}, {}", one.len(), other.len(), shown(one), shown(other))
+    format!("number {at} of {} and {}: {}, {}", one.len(), other.len(), shown(one), shown(other))
 }
 
 struct SetAtEnd<'a>(&'a AtomicBool);
@@ -195,6 +216,10 @@ fn compare_sides(seed: u64, mut short: Side, mut long: Side) -> Result<(), Strin
             format!("replies wait for {gates:?}")
         } else if short.server.messages() != long.server.messages() {
             "messages differ".to_owned()
+        } else if let (one, other) = (short.told(), long.told())
+            && one != other
+        {
+            format!("who monitors is told other things: {}", difference_of(&one, &other))
         } else {
             String::new()
         };

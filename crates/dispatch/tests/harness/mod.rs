@@ -350,18 +350,21 @@ impl TestServer {
         if let Some(Halt::Waits { wait, .. }) = halt { Some(wait) } else { None }
     }
 
-    /// The messages that have come since the last call.
-    pub fn messages(&mut self) -> Vec<Value> {
+    /// Writes the messages to `out` that have come since the last call.
+    pub fn receive_messages(&mut self, out: &mut Output) {
         let deliveries = std::mem::take(&mut *self.inbox.0.lock());
-        let mut out = Output::new();
         for delivery in &deliveries {
             for subscription in delivery.subscribers.iter() {
-                self.session.receive(delivery, subscription.serial, &mut out);
+                self.session.receive(delivery, subscription.serial, out);
             }
         }
-        let mut slices = [std::io::IoSlice::new(&[]); 64];
-        let count = out.io_slices(&mut slices);
-        let bytes: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
+    }
+
+    /// The messages that have come since the last call.
+    pub fn messages(&mut self) -> Vec<Value> {
+        let mut out = Output::new();
+        self.receive_messages(&mut out);
+        let bytes = bytes_of(&mut out);
         let (mut messages, mut at) = (Vec::new(), 0);
         while let Some((message, len)) = decode(&bytes[at..]).expect("a message") {
             messages.push(message);

@@ -1,7 +1,7 @@
 //! Which subscriber gets which message, and in which order.
 
 use crate::support::{Notebook, Text, at, publish};
-use basalt_pubsub::{Congested, Kind, Outbox, PubSub, Subscriptions};
+use basalt_pubsub::{Congested, Kind, Outbox, PubSub, Serial, Subscriptions};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -116,4 +116,89 @@ fn each_publisher_keeps_its_order_while_subscribers_come_and_go() {
             mine.filter_map(|(_, text)| text.strip_prefix(&prefix)?.parse().ok()).collect();
         assert!(numbers.iter().copied().eq(0..MESSAGES), "publisher {publisher}");
     }
+}
+
+/// Appends to what is gathered for those who monitor; false if nobody does.
+fn gather(pubsub: &PubSub<Text>, outbox: &mut Outbox<Text>, text: &str) -> bool {
+    let wrap = |bytes| (String::from_utf8(bytes).expect("text"), None);
+    let gathered = pubsub.gather(outbox, Kind::Monitor, b"", wrap);
+    gathered.map(|bytes| bytes.extend_from_slice(text.as_bytes())).is_some()
+}
+
+#[test]
+fn what_is_gathered_is_one_message_in_its_place() {
+    let pubsub = PubSub::new(1);
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let mut outbox = Outbox::default();
+    assert!(!gather(&pubsub, &mut outbox, "nobody") && outbox.is_empty());
+    let mut subscriber = Subscriptions::new(at(sink, 1));
+    subscriber.subscribe(&pubsub, Kind::Monitor, b"");
+    subscriber.subscribe(&pubsub, Kind::Channel, b"c");
+    for text in ["a", "b", "c"] {
+        assert!(gather(&pubsub, &mut outbox, text) && !outbox.is_empty());
+    }
+    assert_eq!(publish(&pubsub, &mut outbox, Kind::Channel, "c", "published"), Ok(1));
+    gather(&pubsub, &mut outbox, "d");
+    pubsub.send(&mut outbox, at(sink, 2), Serial::of_subscriber(9), text("sent"));
+    gather(&pubsub, &mut outbox, "e");
+    gather(&pubsub, &mut outbox, "f");
+    assert!(notebook.deliveries.lock().is_empty());
+    outbox.flush(&pubsub);
+    assert!(outbox.is_empty());
+    let expected = [(1, "abc"), (1, "published"), (1, "d"), (2, "sent"), (1, "ef")];
+    assert_eq!(notebook.texts(), expected.map(|(place, text)| (place, text.to_owned())));
+    outbox.flush(&pubsub);
+    assert_eq!(notebook.texts().len(), expected.len());
+}
+
+fn text(text: &str) -> Arc<Text> {
+    Arc::new((text.to_owned(), None))
+}
+
+#[test]
+fn nothing_of_a_message_is_older_than_a_subscription() {
+    let pubsub = PubSub::new(1);
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let (other, other_sink) = Notebook::join(&pubsub);
+    let mut outbox = Outbox::default();
+    let mut first = Subscriptions::new(at(sink, 1));
+    first.subscribe(&pubsub, Kind::Monitor, b"");
+    gather(&pubsub, &mut outbox, "a");
+    let mut second = Subscriptions::new(at(other_sink, 2));
+    second.subscribe(&pubsub, Kind::Monitor, b"");
+    gather(&pubsub, &mut outbox, "b");
+    gather(&pubsub, &mut outbox, "c");
+    outbox.flush(&pubsub);
+    let of = |place, texts: &[&str]| -> Vec<_> {
+        texts.iter().map(|text| (place, (*text).to_owned())).collect()
+    };
+    assert_eq!(notebook.texts(), of(1, &["a", "bc"]));
+    assert_eq!(other.texts(), of(2, &["bc"]));
+}
+
+#[test]
+fn what_is_gathered_is_handed_on_in_pieces_that_have_a_bound() {
+    const LINES: usize = 10_000;
+    let pubsub = PubSub::new(1);
+    let (notebook, sink) = Notebook::join(&pubsub);
+    let mut outbox = Outbox::default();
+    let mut subscriber = Subscriptions::new(at(sink, 1));
+    subscriber.subscribe(&pubsub, Kind::Monitor, b"");
+    let lines: Vec<String> = (0..LINES).map(|number| format!("{number:099} ")).collect();
+    lines.iter().for_each(|line| assert!(gather(&pubsub, &mut outbox, line)));
+    outbox.flush(&pubsub);
+    let texts = notebook.texts();
+    let total = LINES * 100;
+    assert!((total >> 16..=total >> 14).contains(&texts.len()), "{} messages", texts.len());
+    assert!(texts.iter().all(|(_, text)| text.len() < 64 << 10));
+    assert_eq!(texts.into_iter().map(|(_, text)| text).collect::<String>(), lines.concat());
+    // A line is never cut.
+    notebook.deliveries.lock().clear();
+    let long = "x".repeat(1 << 20);
+    for text in ["before", &long, "behind"] {
+        gather(&pubsub, &mut outbox, text);
+    }
+    outbox.flush(&pubsub);
+    let expected = [format!("before{long}"), "behind".to_owned()].map(|text| (1, text));
+    assert_eq!(notebook.texts(), expected);
 }
