@@ -86,7 +86,7 @@ impl BufferPool {
 
     fn count(&mut self, bytes: usize) {
         if let Some(share) = &mut self.share {
-            share.set_input(bytes);
+            share.set_idle(bytes);
         }
     }
 }
@@ -114,14 +114,14 @@ mod tests {
         };
         pool.give_large(of(50_000, 100_000));
         pool.give_large(of(90_000, 90_000));
-        assert_eq!(other.input_of_others(), 50_000);
+        assert_eq!(other.idle_of_all(), 50_000);
         assert!(pool.take_large(100_001).is_none());
         let buffer = pool.take_large(70_000).unwrap();
-        assert_eq!((buffer.len(), other.input_of_others()), (50_000, 0));
+        assert_eq!((buffer.len(), other.idle_of_all()), (50_000, 0));
         pool.give_large(buffer);
         pool.age();
-        assert_eq!(other.input_of_others(), 50_000);
+        assert_eq!(other.idle_of_all(), 50_000);
         pool.age();
-        assert_eq!((other.input_of_others(), pool.drop_large()), (0, false));
+        assert_eq!((other.idle_of_all(), pool.drop_large()), (0, false));
     }
 }

@@ -4,7 +4,6 @@
 use crate::buffers::{BUFFER_BYTES, BufferPool};
 use crate::front::{Beat, Next};
 use crate::input::{Input, READ_BYTES};
-use crate::seats::BEYOND_PART;
 use crate::share::Share;
 use crate::stream::Stream;
 use crate::wire::Wire;
@@ -478,21 +477,19 @@ impl Connection {
             return Room::Taken;
         };
         let own = self.input.bytes_cut();
-        let has_begun_only = self.input.pending() <= BUFFER_BYTES;
-        let held = share.input_of_others().saturating_add(own);
         let is_taken = match own <= BUFFER_BYTES {
-            true => held <= max,
-            false => share.take_input(own, self.input.missing().saturating_sub(READ_BYTES), max),
+            true => share.take_loose(own, max),
+            false => share.take_seat(own, self.input.end_wanted().saturating_sub(own), max),
         };
         share.set_waiting(!is_taken);
         if is_taken {
-            share.set_input(own);
             (self.is_crowded, self.crowded_since) = (false, None);
             return Room::Taken;
         }
         self.is_crowded = true;
         let since = *self.crowded_since.get_or_insert(now);
-        let is_beyond = has_begun_only && held > max + max / BEYOND_PART;
+        let has_begun_only = self.input.pending() <= BUFFER_BYTES;
+        let is_beyond = has_begun_only && !share.fits_loose(self.input.memory_bytes(), max);
         let is_over = now - since > CROWDED_MAX || is_beyond;
         if is_over { Room::None } else { Room::NotYet }
     }
@@ -517,11 +514,12 @@ impl Connection {
         if !self.readable && self.input.is_cut() {
             self.input.compact(pool);
         }
-        share.set_input(match self.is_crowded {
+        let bytes = match self.is_crowded {
             // It is read no further.
             true => self.input.memory_bytes(),
             false => self.input.bytes_cut(),
-        });
+        };
+        share.set_input(bytes, self.input.end_wanted().saturating_sub(bytes));
         share.set_owed(owed_bytes);
     }
 

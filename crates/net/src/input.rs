@@ -164,9 +164,10 @@ impl Input {
         self.filled - self.consumed
     }
 
-    /// Bytes that are missing of the request where parsing stands, as far as is known.
-    pub(crate) fn missing(&self) -> usize {
-        self.parsed.saturating_add(self.wanted).saturating_sub(self.filled)
+    /// Where the request ends at which parsing stands, as far as is known: the length that the
+    /// buffer has to have. One that was used before may have it already.
+    pub(crate) fn end_wanted(&self) -> usize {
+        self.parsed.saturating_add(self.wanted)
     }
 
     /// Where parsing goes on.

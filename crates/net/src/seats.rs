@@ -7,15 +7,11 @@
 //!
 //! That is promised to those that have a seat. There are few; if all are taken, one that holds more
 //! takes the place of the one that holds least. So thousands that have said a large length and sent
-//! nothing stand in nobody's way. What small requests have taken since then may break the promise.
-//! So the one that needs least to end may go beyond the room for all, by one of [`BEYOND_PART`]
-//! parts.
+//! nothing stand in nobody's way. What those without a seat hold is counted by itself (`share.rs`),
+//! and breaks no promise.
 
 /// Each is looked at, at most, when a large request is to be read on.
 const SEATS: usize = 64;
-/// By which part of the room for all it may be exceeded: so that one can end, and by those that
-/// have only begun and wait.
-pub(crate) const BEYOND_PART: usize = 8;
 /// Has no seat.
 const NOBODY: u64 = 0;
 
@@ -36,56 +32,55 @@ struct Seat {
     rest: usize,
 }
 
-/// The room for all.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    /// Bytes that all others hold.
-    pub(crate) others: usize,
-    /// Bytes that all may hold.
-    pub(crate) max: usize,
+/// What has become of a request's wish to be read on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    Granted,
+    /// It would break a promise.
+    Refused,
+    /// All seats are taken by requests that hold more.
+    Unseated,
 }
 
 impl Seats {
-    /// Whether a request may hold `held` bytes, of which it will need `rest` more. `id` is that of
-    /// its seat, if it has or gets one.
+    /// Whether a request may hold `held` bytes, of which it will need `rest` more, if all with a
+    /// seat may hold `max`, of which `idle` are taken by buffers that nobody uses now. `id` is that
+    /// of its seat, if it has or gets one.
     pub(crate) fn ask(
         &mut self,
         id: &mut Option<u64>,
         (held, rest): (usize, usize),
-        Bounds { others, max }: Bounds,
-    ) -> bool {
-        let all = others.saturating_add(held);
-        let (free, beyond) = (max.checked_sub(all), (max + max / BEYOND_PART).checked_sub(all));
+        (idle, max): (usize, usize),
+    ) -> Wish {
         // One that says more than there is room for ends when it gets there.
         let rest = rest.min(max.saturating_sub(held));
         let own = self.taken.iter().position(|seat| Some(seat.id) == *id);
-        let Some(place) = own.or_else(|| self.place_for(held)) else {
-            return free.is_some_and(|free| ends(&self.taken, free));
-        };
+        let Some(place) = own.or_else(|| self.place_for(held)) else { return Wish::Unseated };
         let before = self.taken[place];
         let seat_id = own.map_or(self.last_id + 1, |_| before.id);
         self.taken[place] = Seat { id: seat_id, held, rest };
-        let is_sound = free.is_some_and(|free| ends(&self.taken, free))
-            || beyond.is_some_and(|free| rest <= free && self.needs_least(place));
-        if !is_sound {
+        let all: usize = idle + self.taken.iter().map(|seat| seat.held).sum::<usize>();
+        if max.checked_sub(all).is_none_or(|free| !ends(&self.taken, free)) {
             self.taken[place] = before;
             self.taken.retain(|seat| seat.id != NOBODY);
-            return false;
+            return Wish::Refused;
         }
         self.last_id = self.last_id.max(seat_id);
         *id = Some(seat_id);
-        true
+        Wish::Granted
+    }
+
+    /// What a request holds by now and needs besides: its buffer may have become longer than it
+    /// had asked for, if another one had used it.
+    pub(crate) fn note(&mut self, id: u64, (held, rest): (usize, usize)) {
+        if let Some(seat) = self.taken.iter_mut().find(|seat| seat.id == id) {
+            (seat.held, seat.rest) = (held, rest);
+        }
     }
 
     /// The request is wholly there, or has gone.
     pub(crate) fn leave(&mut self, id: u64) {
         self.taken.retain(|seat| seat.id != id);
-    }
-
-    /// Whether all others need more to end, or stand behind it.
-    fn needs_least(&self, place: usize) -> bool {
-        let order = |seat: &Seat| (seat.rest, seat.id);
-        self.taken.iter().map(order).min() == Some(order(&self.taken[place]))
     }
 
     /// A free seat, or that of one that holds less.
@@ -141,16 +136,10 @@ mod tests {
             Requests { seats: Seats::default(), of: sizes.iter().map(request).collect() }
         }
 
-        fn held(&self) -> usize {
-            self.of.iter().map(|request| request.held).sum()
-        }
-
         /// One more byte of this one; false if it has to wait.
         fn read(&mut self, index: usize) -> bool {
-            let others = self.held() - self.of[index].held;
             let Request { id, held, size } = &mut self.of[index];
-            let wanted = (*held + 1, *size - *held - 1);
-            if !self.seats.ask(id, wanted, Bounds { others, max: MAX }) {
+            if self.seats.ask(id, (*held + 1, *size - *held - 1), (0, MAX)) != Wish::Granted {
                 return false;
             }
             *held += 1;
@@ -168,7 +157,7 @@ mod tests {
             while (0..self.of.len()).fold(false, |goes_on, index| {
                 self.of[index].size > 0 && self.read(index) || goes_on
             }) {
-                assert!(self.held() <= MAX + MAX / BEYOND_PART);
+                assert!(self.of.iter().map(|request| request.held).sum::<usize>() <= MAX);
             }
             self.of.iter().all(|request| request.size == 0)
         }
@@ -189,17 +178,6 @@ mod tests {
     }
 
     #[test]
-    fn what_others_take_meanwhile_keeps_nobody_from_ending() {
-        let mut requests = Requests::new(&[30, 30, 30]);
-        while (0..3).fold(false, |goes_on, index| {
-            requests.of[index].held < 8 && requests.read(index) || goes_on
-        }) {}
-        // Small requests have no seat, and these do not end.
-        requests.of.push(Request { id: None, held: 4, size: 0 });
-        assert!(requests.read_all());
-    }
-
-    #[test]
     fn one_that_is_slow_stands_in_nobodys_way() {
         let mut requests = Requests::new(&[32, 16, 16, 16]);
         assert!(requests.read(0));
@@ -214,27 +192,36 @@ mod tests {
     fn those_that_hold_much_take_the_seats_of_those_that_hold_little() {
         let mut seats = Seats::default();
         for _ in 0..SEATS {
-            assert!(seats.ask(&mut None, (1, 1_000), Bounds { others: 64, max: 2_000 }));
+            assert_eq!(seats.ask(&mut None, (1, 1_000), (0, 2_000)), Wish::Granted);
         }
         let (mut id, mut unseated) = (None, None);
-        assert!(seats.ask(&mut unseated, (1, 1), Bounds { others: 64, max: 2_000 }));
-        assert_eq!(unseated, None);
-        assert!(seats.ask(&mut id, (500, 500), Bounds { others: 64, max: 2_000 }));
-        assert_eq!((id.is_some(), seats.taken.len()), (true, SEATS));
+        assert_eq!(seats.ask(&mut unseated, (1, 1), (0, 2_000)), Wish::Unseated);
+        assert_eq!(seats.ask(&mut id, (500, 500), (0, 2_000)), Wish::Granted);
+        assert_eq!((unseated, id.is_some(), seats.taken.len()), (None, true, SEATS));
+    }
+
+    #[test]
+    fn what_a_buffer_has_become_counts() {
+        let mut seats = Seats::default();
+        let mut one = None;
+        assert_eq!(seats.ask(&mut one, (1, 30), (0, MAX)), Wish::Granted);
+        seats.note(one.unwrap(), (31, 0));
+        assert_eq!(seats.ask(&mut None, (10, 0), (0, MAX)), Wish::Refused);
+        assert_eq!(seats.ask(&mut None, (9, 0), (1, MAX)), Wish::Refused);
+        assert_eq!(seats.ask(&mut None, (9, 20), (0, MAX)), Wish::Granted);
     }
 
     #[test]
     fn a_seat_that_is_refused_is_as_it_was() {
         let mut seats = Seats::default();
         let mut one = None;
-        assert!(seats.ask(&mut one, (20, 15), Bounds { others: 0, max: MAX }));
-        assert!(!seats.ask(&mut None, (20, 15), Bounds { others: 20, max: MAX }));
-        assert!(!seats.ask(&mut None, (26, 0), Bounds { others: 20, max: MAX }));
+        assert_eq!(seats.ask(&mut one, (20, 15), (0, MAX)), Wish::Granted);
+        assert_eq!(seats.ask(&mut None, (10, 15), (0, MAX)), Wish::Refused);
+        assert_eq!(seats.ask(&mut None, (21, 0), (0, MAX)), Wish::Refused);
         assert_eq!(seats.taken.len(), 1);
-        assert!(seats.ask(&mut one, (30, 5), Bounds { others: 0, max: MAX }));
+        assert_eq!(seats.ask(&mut one, (30, 5), (0, MAX)), Wish::Granted);
         // More than there is room for is not waited for.
-        let mut large = None;
         seats.leave(one.unwrap());
-        assert!(seats.ask(&mut large, (1, 500), Bounds { others: 0, max: MAX }));
+        assert_eq!(seats.ask(&mut None, (1, 500), (0, MAX)), Wish::Granted);
     }
 }

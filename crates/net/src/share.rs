@@ -5,7 +5,7 @@
 //! Each connection has limits of its own, and ten thousand of them together none. Here each one
 //! notes, at the end of a turn, what it holds. Most hold nothing by then, and note nothing.
 
-use crate::seats::{Bounds, Seats};
+use crate::seats::{Seats, Wish};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +14,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// served before it has taken that: what a client does not read does not grow.
 const OWED_BYTES_MAX: usize = 32 << 20;
 
+/// Requests without a seat may hold a quarter of what those with one may, besides that.
+const LOOSE_PART: usize = 4;
+
 /// Bytes that all of them hold.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    input: AtomicUsize,
+    /// Of requests without a seat.
+    loose: AtomicUsize,
+    /// Of buffers that are kept for large requests.
+    idle: AtomicUsize,
     owed: AtomicUsize,
     /// How many wait for room for a request.
     waiting: AtomicUsize,
+    /// Large requests.
     seats: Mutex<Seats>,
 }
 
@@ -28,7 +35,8 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<Held>,
-    input: usize,
+    loose: usize,
+    idle: usize,
     owed: usize,
     waiting: usize,
     /// Its place among those whose request is promised to end.
@@ -37,13 +45,22 @@ pub(crate) struct Share {
 
 impl Share {
     pub(crate) fn of(held: &Arc<Held>) -> Share {
-        Share { of: Arc::clone(held), input: 0, owed: 0, waiting: 0, seat: None }
+        Share { of: Arc::clone(held), loose: 0, idle: 0, owed: 0, waiting: 0, seat: None }
     }
 
-    /// It holds this many bytes of requests, or is about to.
+    /// It holds this many bytes of requests, and `rest` more are to come.
     #[inline]
-    pub(crate) fn set_input(&mut self, bytes: usize) {
-        note(&self.of.input, &mut self.input, bytes);
+    pub(crate) fn set_input(&mut self, bytes: usize, rest: usize) {
+        match self.seat {
+            None => note(&self.of.loose, &mut self.loose, bytes),
+            Some(seat) => self.of.seats.lock().note(seat, (bytes, rest)),
+        }
+    }
+
+    /// It keeps this many bytes for large requests.
+    #[cold]
+    pub(crate) fn set_idle(&mut self, bytes: usize) {
+        note(&self.of.idle, &mut self.idle, bytes);
     }
 
     /// It is owed this many bytes.
@@ -52,18 +69,34 @@ impl Share {
         note(&self.of.owed, &mut self.owed, bytes);
     }
 
-    /// Takes room for this many bytes of a large request of which `rest` more are to come; false if
-    /// it has to wait for others to end.
+    /// Takes room for this many bytes of a large request of which `rest` more are to come, if all
+    /// large ones may hold `max`; false if it has to wait for others to end.
     #[cold]
-    pub(crate) fn take_input(&mut self, bytes: usize, rest: usize, max: usize) -> bool {
-        let of = Arc::clone(&self.of);
-        let mut seats = of.seats.lock();
-        let bounds = Bounds { others: self.input_of_others(), max };
-        let is_taken = seats.ask(&mut self.seat, (bytes, rest), bounds);
-        if is_taken {
-            self.set_input(bytes);
+    pub(crate) fn take_seat(&mut self, bytes: usize, rest: usize, max: usize) -> bool {
+        let idle = self.of.idle.load(Ordering::Relaxed);
+        let wish = self.of.seats.lock().ask(&mut self.seat, (bytes, rest), (idle, max));
+        match wish {
+            Wish::Granted => note(&self.of.loose, &mut self.loose, 0),
+            Wish::Refused => {}
+            Wish::Unseated => return self.take_loose(bytes, max),
         }
-        is_taken
+        wish == Wish::Granted
+    }
+
+    /// Takes room for this many bytes of a small request.
+    #[cold]
+    pub(crate) fn take_loose(&mut self, bytes: usize, max: usize) -> bool {
+        let fits = self.fits_loose(bytes, max);
+        if fits {
+            self.set_input(bytes, 0);
+        }
+        fits
+    }
+
+    /// Whether there is room for this many bytes of a small request, or of one that waits.
+    #[cold]
+    pub(crate) fn fits_loose(&self, bytes: usize, max: usize) -> bool {
+        self.loose_of_others().saturating_add(bytes) <= max / LOOSE_PART
     }
 
     /// It waits for room, or does not any more.
@@ -86,9 +119,15 @@ impl Share {
         }
     }
 
-    /// Bytes of requests that the others hold.
-    pub(crate) fn input_of_others(&self) -> usize {
-        self.of.input.load(Ordering::Relaxed).saturating_sub(self.input)
+    /// Bytes that are kept for large requests, by all.
+    #[cfg(test)]
+    pub(crate) fn idle_of_all(&self) -> usize {
+        self.of.idle.load(Ordering::Relaxed)
+    }
+
+    /// Bytes without a seat that the others hold.
+    fn loose_of_others(&self) -> usize {
+        self.of.loose.load(Ordering::Relaxed).saturating_sub(self.loose)
     }
 
     /// Whether all together are owed more than they may be.
@@ -102,7 +141,8 @@ impl Drop for Share {
     fn drop(&mut self) {
         self.leave_seat();
         self.set_waiting(false);
-        self.set_input(0);
+        self.set_input(0, 0);
+        self.set_idle(0);
         self.set_owed(0);
     }
 }
@@ -124,19 +164,23 @@ mod tests {
 
     #[test]
     fn what_a_connection_holds_ends_with_it() {
+        const MAX: usize = 400;
         let held = Arc::default();
         let (mut one, mut other) = (Share::of(&held), Share::of(&held));
-        one.set_input(10);
+        one.set_input(10, 0);
         one.set_owed(OWED_BYTES_MAX);
-        other.set_input(5);
+        other.set_input(5, 0);
         other.set_owed(1);
-        assert_eq!((one.input_of_others(), other.input_of_others()), (5, 10));
+        assert_eq!((one.loose_of_others(), other.loose_of_others()), (5, 10));
         assert!(one.is_owed_too_much());
-        one.set_input(3);
+        one.set_input(3, 0);
         one.set_owed(0);
         assert!(!one.is_owed_too_much());
-        assert_eq!(other.input_of_others(), 3);
+        assert!(other.take_loose(97, MAX) && !other.take_loose(98, MAX));
+        assert!(one.take_seat(300, 100, MAX));
+        assert_eq!(other.loose_of_others(), 0);
+        assert!(!other.take_seat(97, 4, MAX));
         drop(one);
-        assert_eq!(other.input_of_others(), 0);
+        assert!(other.take_seat(97, 4, MAX));
     }
 }

@@ -108,9 +108,8 @@ impl Interpreter {
 
     fn build(version: &str, seed: u64) -> mlua::Result<Interpreter> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::OS;
-        // A panic ends the process, where it does not unwind; where it does, as in tests, it goes on
-        // from whatever looks at it. So nothing has to keep scripts from catching it, and the call of
-        // each script is spared a wrapper.
+        // A panic ends the process, or goes on, in tests, from whatever looks at it. So nothing has
+        // to keep scripts from catching it, and each call of a script is spared a wrapper.
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
         let current = Rc::new(Current::default());
         let random = Rc::new(Random::default());

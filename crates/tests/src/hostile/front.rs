@@ -2,7 +2,7 @@
 //! feel, compared with what they feel without it.
 //!
 //! ```text
-//! time      quiet │ elsewhere │ attack │ quiet │ …     PING and GET on fixed schedules all the time
+//! time      quiet │ elsewhere │ attack │ quiet │ …     PING and GET on fixed schedules
 //! P99         q₁       e₁         a₁      q₂           median of a / the greater one of q and e
 //! memory        ▲ before            ▲ most
 //! ```

@@ -138,30 +138,40 @@ fn many_half_requests_take_little() {
     assert!(grown < 64 << 20, "{grown} bytes for {} clients", clients.len());
 }
 
-/// Each could hold a part of the room for all, and wait for the others.
+/// Each could hold a part of the room for all, and wait for the others. Later ones have the buffers
+/// of those before them, which are long from the beginning.
 #[test]
 fn bodies_that_are_larger_together_than_the_room_for_all_arrive() {
     const CLIENTS: usize = 12;
+    const ROUNDS: usize = 20;
     const BYTES: usize = 900_000;
     let (_server, address) = start(&[("http-body-max", "1mb"), ("http-buffers-max", "2mb")]);
     let begun = Barrier::new(CLIENTS);
-    let statuses: Vec<u16> = std::thread::scope(|scope| {
+    let statuses: Vec<Vec<u16>> = std::thread::scope(|scope| {
         let put = |number: usize| {
             let begun = &begun;
             scope.spawn(move || {
                 let mut http = client(address);
                 let field = format!("Content-Length: {BYTES}\r\n");
-                http.request(&format!("PUT /v1/strings/k{number}"), &field, b"").unwrap();
-                http.send(vec![b'x'; 200_000]).unwrap();
-                begun.wait();
-                http.send(vec![b'y'; BYTES - 200_000]).unwrap();
-                http.response().unwrap().status
+                let line = format!("PUT /v1/strings/k{number}");
+                let put = |round| {
+                    http.request(&line, &field, b"").unwrap();
+                    http.send(vec![b'x'; 200_000]).unwrap();
+                    if round == 0 {
+                        begun.wait();
+                    }
+                    http.send(vec![b'y'; BYTES - 200_000]).unwrap();
+                    http.response().unwrap().status
+                };
+                (0..ROUNDS).map(put).collect()
             })
         };
         let clients: Vec<_> = (0..CLIENTS).map(put).collect();
         clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
-    assert_eq!(statuses, [201; CLIENTS]);
+    for statuses in statuses {
+        assert_eq!(statuses, [&[201][..], &[204; ROUNDS - 1]].concat());
+    }
     let mut http = client(address);
     for number in 0..CLIENTS {
         let body = http.ask(&format!("GET /v1/strings/k{number}"), "", b"").body;
