@@ -33,6 +33,8 @@ pub(crate) enum BenchError {
     Directory { dir: PathBuf, source: io::Error },
     #[error("cannot {what}: {source}; check that --dir is a directory with room to write")]
     Disk { what: &'static str, source: io::Error },
+    #[error("cannot read the trace {}: {source}", path.display())]
+    Trace { path: PathBuf, source: io::Error },
     #[error("cannot pin to cpu {cpu}: {source}; choose another cpu or pass --no-pin")]
     Pin { cpu: usize, source: rustix::io::Errno },
     #[error("cannot write the report: {0}")]

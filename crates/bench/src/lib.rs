@@ -20,6 +20,7 @@ mod keys;
 mod machine;
 mod pace;
 mod plan;
+mod policy;
 mod process;
 mod progress;
 mod queue_waits;
@@ -50,6 +51,7 @@ use crate::disk::DiskArgs;
 use crate::error::BenchError;
 use crate::machine::Machine;
 use crate::plan::Plan;
+use crate::policy::PolicyArgs;
 use crate::progress::{Display, Watch};
 use crate::queue_waits::QueueArgs;
 use crate::report::{Report, TestReport};
@@ -81,6 +83,12 @@ pub fn bench(mut args: Vec<OsString>) -> ExitCode {
 /// Unless told otherwise it starts this very executable with the subcommand `server` as Basalt.
 pub fn compare(args: Vec<OsString>) -> ExitCode {
     run_with::<compare::CompareArgs>(args, compare::run)
+}
+
+/// `basalt-bench policy`: compares policies of eviction on traces, by models. `args[0]` is the name
+/// for usage texts.
+pub fn policy(args: Vec<OsString>) -> ExitCode {
+    run_with::<PolicyArgs>(args, policy::run)
 }
 
 /// Parses a command line and runs what it asks for.
