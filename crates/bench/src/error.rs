@@ -31,6 +31,10 @@ pub(crate) enum BenchError {
     Server { program: PathBuf, reason: String },
     #[error("cannot make a directory in {}: {source}; choose another --dir", dir.display())]
     Directory { dir: PathBuf, source: io::Error },
+    #[error("cannot {what}: {source}; check that --dir is a directory with room to write")]
+    Disk { what: &'static str, source: io::Error },
+    #[error("cannot read the trace {}: {source}", path.display())]
+    Trace { path: PathBuf, source: io::Error },
     #[error("cannot pin to cpu {cpu}: {source}; choose another cpu or pass --no-pin")]
     Pin { cpu: usize, source: rustix::io::Errno },
     #[error("cannot write the report: {0}")]

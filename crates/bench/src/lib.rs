@@ -13,12 +13,14 @@ mod cli;
 mod compare;
 mod connection;
 mod cpu_waits;
+mod disk;
 mod error;
 mod http_scan;
 mod keys;
 mod machine;
 mod pace;
 mod plan;
+mod policy;
 mod process;
 mod progress;
 mod queue_waits;
@@ -45,30 +47,33 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::BenchArgs;
+use crate::disk::DiskArgs;
 use crate::error::BenchError;
 use crate::machine::Machine;
 use crate::plan::Plan;
+use crate::policy::PolicyArgs;
 use crate::progress::{Display, Watch};
 use crate::queue_waits::QueueArgs;
 use crate::report::{Report, TestReport};
 use crate::server_info::ServerInfo;
 
-/// `basalt bench`: loads a server and reports; `bench queue` has clients wait for messages.
+/// `basalt bench`: loads a server and reports; `bench queue` has clients wait for messages, and
+/// `bench disk` reads from a disk, without any server.
 /// `args[0]` is the name for usage texts, such as `basalt bench`.
 ///
 /// Returns failure if a run could not be finished; error replies are counted in the report and are
 /// no failure.
 pub fn bench(mut args: Vec<OsString>) -> ExitCode {
-    if args.get(1).is_some_and(|word| word == "queue") {
-        args.remove(1);
-        return match QueueArgs::try_parse_from(args) {
-            Ok(args) => exit_code(queue_waits::run(&args)),
-            Err(error) => usage(&error),
-        };
-    }
-    match BenchArgs::try_parse_from(args) {
-        Ok(args) => exit_code(run_bench(&args)),
-        Err(error) => usage(&error),
+    match args.get(1).and_then(|word| word.to_str()) {
+        Some("queue") => {
+            args.remove(1);
+            run_with::<QueueArgs>(args, queue_waits::run)
+        }
+        Some("disk") => {
+            args.remove(1);
+            run_with::<DiskArgs>(args, disk::run)
+        }
+        _ => run_with(args, run_bench),
     }
 }
 
@@ -77,8 +82,22 @@ pub fn bench(mut args: Vec<OsString>) -> ExitCode {
 ///
 /// Unless told otherwise it starts this very executable with the subcommand `server` as Basalt.
 pub fn compare(args: Vec<OsString>) -> ExitCode {
-    match compare::CompareArgs::try_parse_from(args) {
-        Ok(args) => exit_code(compare::run(&args)),
+    run_with::<compare::CompareArgs>(args, compare::run)
+}
+
+/// `basalt-bench policy`: compares policies of eviction on traces, by models. `args[0]` is the name
+/// for usage texts.
+pub fn policy(args: Vec<OsString>) -> ExitCode {
+    run_with::<PolicyArgs>(args, policy::run)
+}
+
+/// Parses a command line and runs what it asks for.
+fn run_with<A: Parser>(
+    args: Vec<OsString>,
+    run: impl FnOnce(&A) -> Result<(), BenchError>,
+) -> ExitCode {
+    match A::try_parse_from(args) {
+        Ok(args) => exit_code(run(&args)),
         Err(error) => usage(&error),
     }
 }

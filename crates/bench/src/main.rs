@@ -1,7 +1,8 @@
 //! bytes ▸ resp ▸ command ▸ engine ▸ log ▸ cold ▸ [bench, beside them all]
 //!
 //! The load generator as a program by itself, which builds without the server: `basalt-bench bench
-//! …` and `basalt-bench compare …`. It owns the choice between the two. It must never know what a
+//! …`, `basalt-bench compare …`, and `basalt-bench policy …`, which is for those who work on Basalt
+//! and is not in its program. It owns the choice between them. It must never know what a
 //! measurement is; that is the library's. Its one invariant: it does exactly what `basalt bench`
 //! and `basalt compare` do. Read `lib.rs` next.
 #![forbid(unsafe_code)]
@@ -17,8 +18,9 @@ fn main() -> ExitCode {
     match command.to_str() {
         Some("bench") => basalt_bench::bench(args),
         Some("compare") => basalt_bench::compare(args),
+        Some("policy") => basalt_bench::policy(args),
         _ => {
-            let _ = writeln!(io::stderr(), "usage: basalt-bench bench|compare [--help]");
+            let _ = writeln!(io::stderr(), "usage: basalt-bench bench|compare|policy [--help]");
             ExitCode::from(2)
         }
     }
