@@ -69,11 +69,12 @@ pub(crate) fn cells(requests: u64, keys: u64) -> Vec<HttpCell> {
         small("put-64", "set", 64, 1),
         HttpCell { requests: requests.max(1) * 3, ..small("get-1k-p16", "get", 1024, 16) },
         HttpCell { requests: requests.max(1) * 3, ..small("get-64-p16", "get", 64, 16) },
+        // Before the large values, which stay under the keys that this asks for, too.
+        HttpCell { is_paced: true, ..small("scrape", "get", 1024, 1) },
         large("get-64k", "get", 64 << 10, 20, 1000, 10),
         large("put-64k", "set", 64 << 10, 20, 1000, 10),
         large("get-16m", "get", 16 << 20, 4, 4, 1000),
         large("put-16m", "set", 16 << 20, 4, 4, 1000),
-        HttpCell { is_paced: true, ..small("scrape", "get", 1024, 1) },
     ]
 }
 
