@@ -154,9 +154,12 @@ mod tests {
 
         /// Reads all in turn until nothing goes on; returns whether all have ended.
         fn read_all(&mut self) -> bool {
-            while (0..self.of.len()).fold(false, |goes_on, index| {
-                self.of[index].size > 0 && self.read(index) || goes_on
-            }) {
+            let mut goes_on = true;
+            while goes_on {
+                goes_on = false;
+                for index in 0..self.of.len() {
+                    goes_on |= self.of[index].size > 0 && self.read(index);
+                }
                 assert!(self.of.iter().map(|request| request.held).sum::<usize>() <= MAX);
             }
             self.of.iter().all(|request| request.size == 0)
