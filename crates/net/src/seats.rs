@@ -55,6 +55,10 @@ impl Seats {
         // One that says more than there is room for ends when it gets there.
         let rest = rest.min(max.saturating_sub(held));
         let own = self.taken.iter().position(|seat| Some(seat.id) == *id);
+        if own.is_none() {
+            // Another one may have taken its seat.
+            *id = None;
+        }
         let Some(place) = own.or_else(|| self.place_for(held)) else { return Wish::Unseated };
         let before = self.taken[place];
         let seat_id = own.map_or(self.last_id + 1, |_| before.id);
@@ -71,11 +75,10 @@ impl Seats {
     }
 
     /// What a request holds by now and needs besides: its buffer may have become longer than it
-    /// had asked for, if another one had used it.
-    pub(crate) fn note(&mut self, id: u64, (held, rest): (usize, usize)) {
-        if let Some(seat) = self.taken.iter_mut().find(|seat| seat.id == id) {
-            (seat.held, seat.rest) = (held, rest);
-        }
+    /// had asked for, if another one had used it. Returns false if another one has taken its seat.
+    pub(crate) fn note(&mut self, id: u64, (held, rest): (usize, usize)) -> bool {
+        let seat = self.taken.iter_mut().find(|seat| seat.id == id);
+        seat.map(|seat| (seat.held, seat.rest) = (held, rest)).is_some()
     }
 
     /// The request is wholly there, or has gone.
@@ -208,7 +211,7 @@ mod tests {
         let mut seats = Seats::default();
         let mut one = None;
         assert_eq!(seats.ask(&mut one, (1, 30), (0, MAX)), Wish::Granted);
-        seats.note(one.unwrap(), (31, 0));
+        assert!(seats.note(one.unwrap(), (31, 0)));
         assert_eq!(seats.ask(&mut None, (10, 0), (0, MAX)), Wish::Refused);
         assert_eq!(seats.ask(&mut None, (9, 0), (1, MAX)), Wish::Refused);
         assert_eq!(seats.ask(&mut None, (9, 20), (0, MAX)), Wish::Granted);

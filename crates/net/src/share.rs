@@ -51,10 +51,9 @@ impl Share {
     /// It holds this many bytes of requests, and `rest` more are to come.
     #[inline]
     pub(crate) fn set_input(&mut self, bytes: usize, rest: usize) {
-        match self.seat {
-            None => note(&self.of.loose, &mut self.loose, bytes),
-            Some(seat) => self.of.seats.lock().note(seat, (bytes, rest)),
-        }
+        self.seat = self.seat.filter(|seat| self.of.seats.lock().note(*seat, (bytes, rest)));
+        let loose = if self.seat.is_some() { 0 } else { bytes };
+        note(&self.of.loose, &mut self.loose, loose);
     }
 
     /// It keeps this many bytes for large requests.
@@ -182,5 +181,26 @@ mod tests {
         assert!(!other.take_seat(97, 4, MAX));
         drop(one);
         assert!(other.take_seat(97, 4, MAX));
+    }
+
+    /// What it holds must not go uncounted: it could go on for ever.
+    #[test]
+    fn whoever_loses_its_seat_counts_among_those_without() {
+        const MAX: usize = 4_000;
+        const MANY: usize = 65;
+        let held = Arc::default();
+        let mut shares: Vec<Share> = (0..MANY).map(|_| Share::of(&held)).collect();
+        for (index, share) in shares.iter_mut().enumerate() {
+            assert!(share.take_seat(index + 1, 0, MAX));
+        }
+        // The last one has the seat of the first.
+        assert_eq!(shares[1].loose_of_others(), 0);
+        shares[0].set_input(7, 0);
+        assert_eq!(shares[1].loose_of_others(), 7);
+        assert!(shares[0].take_seat(1, 0, MAX));
+        assert_eq!(shares[1].loose_of_others(), 1);
+        shares.truncate(1);
+        drop(shares);
+        assert_eq!(Share::of(&held).loose_of_others(), 0);
     }
 }
