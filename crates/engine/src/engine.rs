@@ -7,6 +7,7 @@ use crate::log::{CommitLog, Gate, Gating, Ticket};
 use crate::recovery::belonging::Belonging;
 use crate::recovery::replay::{LogReplay, replay};
 use crate::recovery::{RecordApplier, RecoveryError, RecoveryStats};
+use crate::residency::budget::MemoryBudget;
 use crate::residency::queue::MissQueue;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
@@ -121,6 +122,7 @@ pub struct Engine {
     /// The next generation of a flushed database.
     pub(crate) next_generation: AtomicU64,
     pub(crate) misses: MissQueue,
+    pub(crate) budget: MemoryBudget,
     pub(crate) checkpointing: Checkpointing,
     pub(crate) stopping: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
@@ -195,6 +197,7 @@ impl Engine {
             options,
             next_generation: AtomicU64::new(next_generation),
             misses: MissQueue::default(),
+            budget: MemoryBudget::default(),
             checkpointing: Checkpointing::after(log_mark),
             stopping: AtomicBool::new(false),
             flushed: RankedMutex::default(),

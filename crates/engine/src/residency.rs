@@ -1,6 +1,7 @@
 //! What is in memory and what is in the cold tier only: rows are read for commands that wait for
 //! them, and partition by partition for what walks the keyspace or warms the server up.
 
+pub(crate) mod budget;
 pub(crate) mod load;
 mod miss;
 pub(crate) mod queue;
