@@ -11,21 +11,27 @@
 //!    pieces have: they are forgotten before something else is put there or it is taken away.
 //! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or
 //!    as cold, never as both. A key leaves the cold count when an entry for it comes.
-//! 4. *Flags.* An entry that the cold tier has not seen is DIRTY. COLD, that a row may exist, stays
-//!    with the key: a key with it leaves a tombstone.
+//! 4. *Flags.* Each entry [stands](crate::table::bucket::Standing) to the cold tier as it is known:
+//!    one whose state that has not seen is DIRTY, one that is on its way there is in flight. That a
+//!    row may exist stays with the key: such a key leaves a tombstone.
 //! 5. *Big values* are shown to [`Retire`] before their entry is destroyed.
 //! 6. *Complete.* What a complete database does not hold does not exist. It is set by what has
-//!    proved it, a new database or a finished load, and cleared when something leaves memory.
+//!    proved it, a new database or a load in whose time nothing left memory, and cleared when
+//!    something leaves memory.
+//! 7. *Leaving memory.* Only a clean entry does ([`Database::evict`]): its row has arrived and is
+//!    its state.
 //!
 //! `database/tests.rs` compares all this with plain maps after each of many random operations.
 
 mod checkpoint;
 mod edit;
+mod evict;
 mod expiry;
 #[cfg(test)]
 mod tests;
 
 pub use edit::{Edited, inside};
+pub use evict::{EvictLimits, Evicted};
 pub use expiry::RoundLimits;
 
 use crate::deferred::Change;
@@ -38,6 +44,7 @@ use crate::retire::{Retire, retire};
 use crate::spread::{SpreadKey, SpreadKeys};
 use crate::table::bucket::{COLD, DIRTY};
 use crate::table::{Found, Table};
+use crate::turnover::Turnover;
 use basalt_change::version::Version;
 use basalt_value::{DirtyElements, Kind, Queue, Value, Variant};
 use expiry::Round;
@@ -68,6 +75,10 @@ pub struct Database {
     queue_keys: QueueKeys,
     /// The round under way that looks for keys that have expired.
     round: Option<Round>,
+    /// Goes up with each key that leaves memory.
+    departures: u64,
+    /// Which keys came of late, and which went; nothing before the first has to go.
+    turnover: Option<Box<Turnover>>,
 }
 
 /// What a put has found under its key.
@@ -138,6 +149,8 @@ impl Database {
             field_expiries: FieldExpiries::default(),
             queue_keys: QueueKeys::default(),
             round: None,
+            departures: 0,
+            turnover: None,
         }
     }
 
@@ -214,7 +227,7 @@ impl Database {
         self.spread.forget(hash, content.key);
         if !self.table.overwrite(found, &content) {
             retire(&mut self.table, found, retired);
-            self.table.replace(found, content, found.flags() & COLD | DIRTY);
+            self.table.replace(found, content, found.row_flag() | DIRTY);
         }
         before
     }
@@ -252,7 +265,7 @@ impl Database {
         }
         self.spread.forget(hash, key);
         retire(&mut self.table, found, retired);
-        if found.has(COLD) {
+        if found.row_flag() != 0 {
             self.table.replace(found, tombstone(key), COLD | DIRTY);
         } else {
             self.table.remove(hash, found);
@@ -312,7 +325,7 @@ impl Database {
         let Remade { expire_ms, version, access } = remade;
         let entry = self.table.entry(found);
         let form = entry.form();
-        let flags = found.flags() & COLD | DIRTY;
+        let flags = found.row_flag() | DIRTY;
         let copy: Vec<u8>;
         let value = match entry.string() {
             Some(StringValue::Shared(shared)) => NewValue::Shared(shared.to_arc(), form),
@@ -369,6 +382,9 @@ impl Database {
         };
         self.table.insert(hash, Content { key, value, expire_ms, access, version }, flags);
         self.take_from_cold();
+        if let Some(turnover) = &mut self.turnover {
+            turnover.note(hash, access, self.table.counts().live);
+        }
     }
 
     /// Shows some resident queues with their keys, by the hashes of these, from one on; returns the
@@ -402,29 +418,17 @@ impl Database {
     /// Notes that the cold tier has been searched for a key without an entry and has no row of it:
     /// until the next checkpoint of the partition, or [`Database::forget_absences`].
     pub fn adopt_absence(&mut self, hash: u64, key: &[u8]) {
-        self.table.insert(hash, tombstone(key), 0);
+        self.table.insert(hash, tombstone(key), COLD);
     }
 
     /// Forgets that keys were searched for and not found, if that is known of many: else reads of
     /// ever new keys would fill memory where nothing is written. Tombstones of keys that were
-    /// removed stay. Returns how many went.
+    /// removed stay until the cold tier knows. Returns how many went.
     pub fn forget_absences(&mut self, hasher: &KeyHasher) -> usize {
         if self.table.counts().tombstones < ABSENCES_KEPT {
             return 0;
         }
-        let mut keys = Vec::new();
-        self.table.walk(0, |entry, flags| {
-            if entry.is_tombstone() && flags & (COLD | DIRTY) == 0 {
-                keys.push(entry.key().to_vec());
-            }
-        });
-        for key in &keys {
-            let hash = hasher.hash(key);
-            if let Some(found) = self.table.find(hash, key) {
-                self.table.remove(hash, found);
-            }
-        }
-        keys.len()
+        self.remove_clean_tombstones(hasher)
     }
 
     /// A key that exists in the cold tier only changes when it is read.
@@ -440,12 +444,22 @@ impl Database {
         self.spread.forget_deferred(key);
     }
 
-    /// Every row of the cold tier has been seen: what has no entry does not exist. Returns how many
-    /// keys were counted as cold all the same: the cold tier has fewer rows than its mark says.
-    pub fn finish_load(&mut self) -> u64 {
+    /// Goes up whenever keys leave memory: a load that has seen another number is not finished.
+    pub fn departures(&self) -> u64 {
+        self.departures
+    }
+
+    /// Every row of the cold tier has been seen, and no key has left memory since there were so many
+    /// [departures](Database::departures): what has no entry does not exist. Returns how many keys
+    /// were counted as cold all the same: the cold tier has fewer rows than its mark says. `None`,
+    /// and nothing is known, if some have left.
+    pub fn finish_load(&mut self, departures: u64) -> Option<u64> {
+        if self.departures != departures {
+            return None;
+        }
         self.is_complete = true;
         self.spread.set_cold_only(0);
-        std::mem::take(&mut self.keys_cold_only)
+        Some(std::mem::take(&mut self.keys_cold_only))
     }
 
     /// An empty database becomes what a mark of the cold tier says.
@@ -478,6 +492,7 @@ impl Database {
             spread: self.spread.len(),
         });
         empty.has_rows = self.has_rows;
+        empty.departures = self.departures + 1;
         empty.is_complete = self.is_complete && empty.keys_cold_only == 0;
         std::mem::replace(self, empty)
     }

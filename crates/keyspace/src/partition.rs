@@ -190,8 +190,9 @@ impl Partition {
         self.last_seq = seq;
     }
 
-    /// Goes up whenever a row of the cold tier may have stopped being what a slow reader of it saw:
-    /// a reader that finds another number now must read again.
+    /// Goes up with each checkpoint that has written rows of the partition, when they have arrived: a
+    /// reader that finds another number now than before it read must read again. Nothing that was
+    /// written leaves memory before that.
     #[inline]
     pub fn cold_version(&self) -> u64 {
         self.cold_version
@@ -286,13 +287,13 @@ impl Partition {
         // Others have come in behind them since; nobody else takes any out.
         debug_assert!(self.dead_generations.starts_with(dead_generations));
         self.dead_generations.drain(..dead_generations.len());
-        let mut cleared = false;
         for database in self.databases.iter_mut() {
-            cleared |= database.note_arrived(dead_ids(database.generation()), hasher);
+            database.note_arrived(dead_ids(database.generation()), hasher);
         }
         self.libraries.iter_mut().for_each(|libraries| libraries.note_arrived());
-        // A slow reader of one of these rows must not bring it back to life.
-        self.cold_version += u64::from(cleared);
+        // What a slow reader has read before is out of date, and nothing may be in its way any
+        // more: a tombstone has gone, an entry may go from now on.
+        self.cold_version += 1;
     }
 
     /// What was copied does not arrive: it is to be copied again.

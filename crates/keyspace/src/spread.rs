@@ -86,6 +86,22 @@ impl SpreadKeys {
         found.is_some_and(|spread| spread.in_flight)
     }
 
+    /// Whether all elements, or pieces, of a resident key are on disk; true if it is not spread.
+    pub(crate) fn is_on_disk(&self, hash: u64, key: &[u8]) -> bool {
+        let resident = self.0.as_ref().map(|keys| &keys.resident);
+        let found = resident.and_then(|keys| keys.find(hash, |spread| *spread.key == *key));
+        found.is_none_or(|spread| !spread.in_flight && spread.dirty.len() == 0)
+    }
+
+    /// A resident key is in the cold tier only from now on.
+    pub(crate) fn leave(&mut self, hash: u64, key: &[u8]) {
+        let Some(keys) = &mut self.0 else { return };
+        if let Ok(found) = keys.resident.find_entry(hash, |spread| *spread.key == *key) {
+            found.remove();
+            keys.cold_only += 1;
+        }
+    }
+
     /// Those that are resident.
     pub fn resident(&self) -> impl Iterator<Item = &SpreadKey> {
         self.0.iter().flat_map(|keys| &keys.resident)

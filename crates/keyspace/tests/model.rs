@@ -84,7 +84,7 @@ fn a_place_is_not_used_after_a_change() {
         |table| put(table, b"new", b"v", 0),
         |table| remove(table, b"other"),
         |table| put(table, b"other", &[0; 100], 0),
-        |table| table.mark_all_clean(),
+        |table| table.mark_in_flight(|_, _| ()),
     ];
     for change in changes {
         let mut table = table();
@@ -206,7 +206,10 @@ fn flags_are_kept_and_counted() {
         put(&mut table, &i.to_be_bytes(), b"v", u64::from(i % 2));
     }
     assert_eq!((table.counts().dirty, table.counts().expiring), (100, 50));
-    table.mark_all_clean();
+    let mut new = 0;
+    table.mark_in_flight(|_, _| new += 1);
+    table.mark_arrived();
+    assert_eq!(new, 100);
     assert_eq!(table.counts().dirty, 0);
     let mut cold = 0;
     table.walk(COLD, |_, flags| cold += usize::from(flags & DIRTY == 0));

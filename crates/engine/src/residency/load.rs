@@ -39,10 +39,11 @@ impl Engine {
 
     /// One pass over a database's rows. Leaves it incomplete if its rows changed meanwhile.
     fn load_database(&self, db: u8, id: PartitionId) -> Result<(), EngineError> {
-        let (generation, cold_version) = {
+        let (generation, cold_version, departures) = {
             let locked = self.keyspace.lock(id);
             let partition = locked.partition(id);
-            (partition.database(db).generation(), partition.cold_version())
+            let database = partition.database(db);
+            (database.generation(), partition.cold_version(), database.departures())
         };
         let (mut from, mut to) = (Vec::new(), Vec::new());
         row::object_key(id, generation, b"", &mut from);
@@ -66,7 +67,7 @@ impl Engine {
             }
         })?;
         if outcome? && install(&mut batch)? && !self.is_stopping() {
-            self.finish_load(db, id, generation, cold_version);
+            self.finish_load(db, id, (generation, cold_version, departures));
         }
         Ok(())
     }
@@ -134,8 +135,14 @@ impl Engine {
             && partition.database(db).generation() == generation
     }
 
-    /// Every row has been seen: what is not resident now does not exist.
-    fn finish_load(&self, db: u8, id: PartitionId, generation: u64, cold_version: u64) {
+    /// Every row has been seen: what is not resident now does not exist, unless something left
+    /// memory meanwhile.
+    fn finish_load(
+        &self,
+        db: u8,
+        id: PartitionId,
+        (generation, cold_version, departures): (u64, u64, u64),
+    ) {
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
         if partition.database(db).generation() != generation
@@ -143,8 +150,8 @@ impl Engine {
         {
             return;
         }
-        let keys = partition.database_mut(db).finish_load();
-        if keys != 0 {
+        let keys = partition.database_mut(db).finish_load(departures);
+        if let Some(keys) = keys.filter(|&keys| keys != 0) {
             tracing::error!(
                 partition = id.number(),
                 keys,

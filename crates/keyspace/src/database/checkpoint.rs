@@ -4,7 +4,7 @@ use super::Database;
 use crate::hash::KeyHasher;
 use crate::spread::SpreadKeys;
 use crate::table::Table;
-use crate::table::bucket::DIRTY;
+use crate::table::bucket::{COLD, DIRTY};
 
 impl Database {
     /// What is copied: the entries that are dirty, and which collections are spread. A checkpoint
@@ -16,21 +16,32 @@ impl Database {
     /// All that is dirty has been copied, and is on its way to the cold tier.
     pub fn note_copied(&mut self) {
         self.has_rows |= self.table.counts().dirty > 0;
-        self.table.mark_all_clean();
+        let Database { table, turnover, .. } = self;
+        let live = table.counts().live;
+        table.mark_in_flight(|entry, hasher| {
+            if let Some(turnover) = turnover {
+                turnover.note(hasher.hash(entry.key()), entry.access(), live);
+            }
+        });
     }
 
     /// The cold tier has what was copied, and has deleted the rows of the first `dead` ids that
-    /// were to be deleted. Tombstones that were part of it have done their duty and go; returns
-    /// true if there were any.
-    pub fn note_arrived(&mut self, dead: usize, hasher: &KeyHasher) -> bool {
+    /// were to be deleted. Tombstones that were part of it have done their duty and go.
+    pub fn note_arrived(&mut self, dead: usize, hasher: &KeyHasher) {
         self.spread.arrive();
         self.spread.forget_dead(dead);
+        self.table.mark_arrived();
+        self.remove_clean_tombstones(hasher);
+    }
+
+    /// Removes tombstones that say nothing but what the cold tier says, too. Returns how many.
+    pub(super) fn remove_clean_tombstones(&mut self, hasher: &KeyHasher) -> usize {
         if self.table.counts().tombstones == 0 {
-            return false;
+            return 0;
         }
         let mut keys = Vec::new();
-        self.table.walk(0, |entry, flags| {
-            if entry.is_tombstone() && flags & DIRTY == 0 {
+        self.table.walk(COLD, |entry, flags| {
+            if flags & DIRTY == 0 && entry.is_tombstone() {
                 keys.push(entry.key().to_vec());
             }
         });
@@ -40,12 +51,12 @@ impl Database {
                 self.table.remove(hash, found);
             }
         }
-        !keys.is_empty()
+        keys.len()
     }
 
-    /// What was copied does not arrive: what the cold tier may have is dirty again.
+    /// What was copied does not arrive: it is dirty again.
     pub fn note_lost(&mut self) {
-        self.table.mark_cold_dirty();
+        self.table.mark_lost();
         self.spread.give_up_in_flight();
     }
 }

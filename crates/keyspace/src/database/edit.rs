@@ -8,7 +8,7 @@
 use super::{Database, Remade};
 use crate::entry::{Access, Content, NewValue, SHARED_BYTES_MIN, StringValue};
 use crate::table::Found;
-use crate::table::bucket::{COLD, DIRTY};
+use crate::table::bucket::DIRTY;
 use basalt_change::op::StringForm;
 use basalt_value::{DecodeError, DirtyElements, FormLimits, Kind, ValueMut, ValueRef};
 use std::ops::Range;
@@ -175,7 +175,7 @@ impl Database {
     fn put_edited(&mut self, key: &[u8], found: Found, whole: Vec<u8>, remade: Remade) {
         let Remade { expire_ms, version, access } = remade;
         let form = StringForm::Edited;
-        let flags = found.flags() & COLD | DIRTY;
+        let flags = found.row_flag() | DIRTY;
         if whole.len() >= SHARED_BYTES_MIN {
             let value = NewValue::Shared(Arc::new(whole), form);
             self.table.replace(found, Content { key, value, expire_ms, access, version }, flags);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::entry::{Entry, EntryValue, SHARED_BYTES_MIN};
 use crate::retire::{Big, FreeAtOnce};
+use crate::table::scan::Picked;
 use basalt_change::op::StringForm;
 use basalt_value::hash::Field;
 use basalt_value::item::Item;
@@ -64,6 +65,8 @@ struct World {
     next_id: u64,
     now_ms: u64,
     random: u64,
+    /// What the evictor's clock says.
+    seconds: u32,
 }
 
 impl Plain {
@@ -116,6 +119,7 @@ impl World {
             next_id: 1,
             now_ms: 1_000,
             random: seed,
+            seconds: 1,
         }
     }
 
@@ -169,7 +173,7 @@ impl World {
     fn step(&mut self) {
         let (key, access) = (self.key(), Access::default());
         let hash = self.hasher.hash(&key);
-        let (kind, retired) = (self.random(24), FreeAtOnce);
+        let (kind, retired) = (self.random(26), FreeAtOnce);
         match kind {
             0..=4 => {
                 let thing = self.thing();
@@ -222,11 +226,26 @@ impl World {
             16 | 17 => self.end_checkpoint(kind == 16),
             18 => self.unload(),
             19 => {
+                let departures = self.database.departures();
                 (0..KEYS).for_each(|n| self.fetch(format!("key{n}").as_bytes()));
-                assert_eq!(self.database.finish_load(), 0);
+                let gone = if self.random(4) == 0 { self.evict().keys } else { 0 };
+                let finished = self.database.finish_load(departures);
+                assert_eq!(finished, (gone == 0).then_some(0));
             }
+            24 | 25 => drop(self.evict()),
             _ => self.expire(),
         }
+    }
+
+    /// What may leave memory is up to the database; that it was allowed to is checked by `broken`.
+    fn evict(&mut self) -> Evicted {
+        let limits = EvictLimits {
+            bytes: usize::MAX,
+            entries: 1 + self.random(6) as usize,
+            looks: 40 + self.random(200) as usize,
+        };
+        self.seconds += self.random(2) as u32;
+        self.database.evict(Access::at(self.seconds), limits, &FreeAtOnce)
     }
 
     /// As before a key is replaced that need not be in memory.
@@ -388,14 +407,20 @@ impl World {
             let thing = thing_of(entry);
             check(thing.as_ref() == self.truth.get(key), "what a client sees", key);
             let copied = self.under_way.as_ref().map_or(&self.rows, |under_way| &under_way.rows);
-            let row = copied.get(key).map(|row| &row.thing);
-            check(
-                flags & DIRTY != 0 || row == thing.as_ref(),
-                "clean and not in the cold tier",
-                key,
-            );
-            let may_have_row = self.rows.contains_key(key) || copied.contains_key(key);
-            check(flags & COLD != 0 || !may_have_row, "a row without COLD", key);
+            let is = |rows: &Rows| rows.get(key).map(|row| &row.thing) == thing.as_ref();
+            match flags & (DIRTY | COLD) {
+                COLD => check(is(&self.rows), "clean and not in the cold tier", key),
+                0 => check(
+                    self.under_way.is_some() && is(copied),
+                    "in flight and not on its way",
+                    key,
+                ),
+                DIRTY => {
+                    let may_have_row = self.rows.contains_key(key) || copied.contains_key(key);
+                    check(!may_have_row, "new and with a row", key);
+                }
+                _ => {}
+            }
             let expire_ms = if entry.expire_ms() == 0 { u64::MAX } else { entry.expire_ms() };
             // A round that has just ended puts the next one off.
             let latest_ms = expire_ms.max(self.now_ms + LIMITS.pause_ms);
@@ -441,14 +466,29 @@ type Break = fn(&mut World);
 /// Each rule, broken by hand, is noticed.
 #[test]
 fn a_broken_rule_is_noticed() {
-    let breaks: [(&str, Break); 7] = [
+    let breaks: [(&str, Break); 10] = [
         ("before the bound", |world| {
             (world.database.next_expiry_ms, world.database.round) = (u64::MAX, None);
         }),
         ("before all notes", |world| world.database.field_expiries = FieldExpiries::default()),
         ("count of cold keys", |world| world.database.keys_cold_only += 1),
         ("complete", |world| world.database.is_complete = true),
-        ("clean and not", |world| world.database.table.mark_all_clean()),
+        ("clean and not", |world| {
+            world.database.table.mark_in_flight(|_, _| ());
+            world.database.table.mark_arrived();
+        }),
+        ("in flight and not", |world| world.database.table.mark_in_flight(|_, _| ())),
+        ("clean and not", |world| world.database.table.mark_arrived()),
+        // A dirty entry leaves.
+        ("gone from memory", |world| {
+            let picked = world
+                .database
+                .table
+                .pick(0, usize::MAX, |slot, entry| slot.has(DIRTY) && !entry.is_tombstone());
+            if let Picked::Entry(hash, found) = picked {
+                world.database.leave(hash, found, &FreeAtOnce, &mut Evicted::default());
+            }
+        }),
         ("that nothing knows", |world| drop(std::mem::take(&mut world.database.spread))),
         ("spread and neither", |world| {
             let (hash, key) = (world.hasher.hash(b"gone"), Box::from(*b"gone"));

@@ -35,6 +35,13 @@ impl Access {
         if idle > Access::SECONDS_MASK - Access::CLOCK_LAG_SECONDS { 0 } else { idle }
     }
 
+    /// Accessed in a later second than this one, and by less than half of the time that can be
+    /// told.
+    pub(crate) fn is_later_than(self, other: Access) -> bool {
+        let later = self.0.wrapping_sub(other.0) & Access::SECONDS_MASK;
+        (1..=Access::SECONDS_MASK / 2).contains(&later)
+    }
+
     /// Not accessed for these seconds, or for the longest time that can be told.
     pub fn idle_for(unix_seconds: u32, idle_seconds: u64) -> Access {
         let idle = idle_seconds.min(Access::SECONDS_MASK.into()) as u32;

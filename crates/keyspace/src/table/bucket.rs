@@ -7,13 +7,28 @@ use std::ptr::NonNull;
 /// Slots of a bucket.
 pub const SLOTS: usize = 9;
 
-/// The cold tier has not seen the entry's latest state.
+/// The cold tier has not seen the entry's latest state. See [`Standing`] for what this and [`COLD`]
+/// say together.
 pub const DIRTY: u64 = 1;
-/// The cold tier may have a row for the key.
+/// The cold tier may have a row for the key, and nothing is on its way there.
 pub const COLD: u64 = 2;
 /// The entry has an expiry.
 pub const EXPIRING: u64 = 4;
 const FLAGS: u64 = DIRTY | COLD | EXPIRING;
+
+/// How an entry stands to the cold tier: what [`DIRTY`] and [`COLD`] say together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// Neither: a checkpoint under way writes it. Whether the cold tier has a row of it is not
+    /// known before that has ended.
+    InFlight = 0,
+    /// DIRTY alone: the cold tier has no row of it.
+    New = DIRTY as isize,
+    /// COLD alone: the cold tier has it as it is; if it is a tombstone, there is no row.
+    Clean = COLD as isize,
+    /// Both: the cold tier may have an older row of it.
+    Changed = (DIRTY | COLD) as isize,
+}
 
 const REF_BYTES: usize = 6;
 const REF_MASK: u64 = (1 << 48) - 1;
@@ -73,6 +88,30 @@ impl Slot {
     #[inline]
     pub fn flags(self) -> u64 {
         self.0 & FLAGS
+    }
+
+    /// How the entry stands to the cold tier.
+    #[inline]
+    pub fn standing(self) -> Standing {
+        match self.0 & (DIRTY | COLD) {
+            0 => Standing::InFlight,
+            DIRTY => Standing::New,
+            COLD => Standing::Clean,
+            _ => Standing::Changed,
+        }
+    }
+
+    /// COLD if the cold tier may have a row for the key, or may come to have one: what the next
+    /// entry of the key has beside DIRTY.
+    #[inline]
+    pub fn row_flag(self) -> u64 {
+        if self.0 & (DIRTY | COLD) == DIRTY { 0 } else { COLD }
+    }
+
+    /// With these flags set, too. What was in flight and is dirty now may have a row.
+    #[inline]
+    pub fn marked(self, flags: u64) -> Slot {
+        Slot(self.0 | flags | if flags & DIRTY != 0 { self.row_flag() } else { 0 })
     }
 
     /// With these flags set, too.

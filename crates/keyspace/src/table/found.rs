@@ -1,7 +1,7 @@
 //! HOT PATH
 //! Where an entry stands, and where one was seen.
 
-use super::bucket::Slot;
+use super::bucket::{Slot, Standing};
 use super::segment::SegmentRef;
 
 /// Where an entry stands. Valid until an entry comes to the table, goes or is replaced: debug
@@ -50,6 +50,18 @@ impl Found {
     #[inline]
     pub fn has(&self, flags: u64) -> bool {
         self.slot.has(flags)
+    }
+
+    /// How the entry stands to the cold tier.
+    #[inline]
+    pub fn standing(&self) -> Standing {
+        self.slot.standing()
+    }
+
+    /// COLD if the cold tier may have a row for the key, or may come to have one.
+    #[inline]
+    pub fn row_flag(&self) -> u64 {
+        self.slot.row_flag()
     }
 }
 

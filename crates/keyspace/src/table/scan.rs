@@ -1,10 +1,20 @@
 //! Walking a table: by hash for SCAN, by place for the background, at random for RANDOMKEY.
 
-use super::bucket::{Bucket, COLD, DIRTY, Slot};
-use super::found::Revision;
+use super::bucket::{Bucket, COLD, DIRTY, Slot, Standing};
+use super::found::{Found, Place, Revision};
 use super::segment::SegmentRef;
 use super::store::Table;
 use crate::entry::Entry;
+use crate::hash::KeyHasher;
+use std::sync::Arc;
+
+/// What [`Table::pick`] has found.
+pub(crate) enum Picked {
+    /// An entry, with its hash.
+    Entry(u64, Found),
+    /// None: where to go on, or the end.
+    Nothing(Option<u64>),
+}
 
 impl Table {
     /// Visits the entries, tombstones included, of at most `buckets_max` home buckets, beginning
@@ -86,49 +96,111 @@ impl Table {
         }
     }
 
-    /// The cold tier is being given every dirty entry: they are clean now, and it may have a row
-    /// for each.
-    pub fn mark_all_clean(&mut self) {
-        self.revision = Revision::next();
-        for bucket in self.buckets() {
-            // SAFETY: the table is borrowed mutably, so nobody else uses its buckets.
-            let bucket = unsafe { &mut *bucket };
-            for index in bucket.occupied() {
-                let slot = bucket.slot(index);
-                if slot.has(DIRTY) {
-                    bucket.set_slot(index, slot.without(DIRTY).with(COLD));
-                }
+    /// A checkpoint under way writes every dirty entry: they are in flight now. Shows those that
+    /// the cold tier has no row of yet, and by what they are hashed.
+    pub fn mark_in_flight(&mut self, mut new: impl FnMut(Entry<'_>, &KeyHasher)) {
+        let hasher = Arc::clone(&self.hasher);
+        self.change_references(|slot| {
+            if slot.standing() == Standing::New {
+                // SAFETY: the table refers to the entry, so it is alive, and does not change.
+                new(unsafe { slot.entry().entry() }, &hasher);
             }
-        }
-        for stray in self.strays.iter_mut().filter(|stray| stray.slot.has(DIRTY)) {
-            stray.slot = stray.slot.without(DIRTY).with(COLD);
-        }
+            if slot.has(DIRTY) { slot.without(DIRTY | COLD) } else { slot }
+        });
         self.counts.dirty = 0;
     }
 
-    /// What the cold tier was given has not arrived: every entry for which it may have a row is
-    /// dirty.
-    pub fn mark_cold_dirty(&mut self) {
+    /// What was in flight has arrived: the cold tier has it as it is now, or as it was before it
+    /// changed again.
+    pub fn mark_arrived(&mut self) {
+        self.change_references(|slot| match slot.standing() {
+            Standing::InFlight => slot.with(COLD),
+            _ => slot,
+        });
+    }
+
+    /// What was in flight does not arrive.
+    pub fn mark_lost(&mut self) {
+        let mut lost = 0;
+        self.change_references(|slot| match slot.standing() {
+            Standing::InFlight => {
+                lost += 1;
+                slot.with(DIRTY | COLD)
+            }
+            _ => slot,
+        });
+        self.counts.dirty += lost;
+    }
+
+    fn change_references(&mut self, mut change: impl FnMut(Slot) -> Slot) {
         self.revision = Revision::next();
-        let mut dirty = 0;
         for bucket in self.buckets() {
             // SAFETY: the table is borrowed mutably, so nobody else uses its buckets.
             let bucket = unsafe { &mut *bucket };
             for index in bucket.occupied() {
                 let slot = bucket.slot(index);
-                if slot.has(COLD) {
-                    bucket.set_slot(index, slot.with(DIRTY));
+                let changed = change(slot);
+                if changed != slot {
+                    bucket.set_slot(index, changed);
                 }
-                dirty += usize::from(slot.has(DIRTY) || slot.has(COLD));
             }
         }
         for stray in &mut self.strays {
-            if stray.slot.has(COLD) {
-                stray.slot = stray.slot.with(DIRTY);
-            }
-            dirty += usize::from(stray.slot.has(DIRTY));
+            stray.slot = change(stray.slot);
         }
-        self.counts.dirty = dirty;
+    }
+
+    /// The first entry from this hash on, in the order of buckets, that `picks` picks among those of
+    /// at most `buckets_max` home buckets, with its hash. Else the hash where the next call goes
+    /// on, or `None` at the end.
+    pub(crate) fn pick(
+        &self,
+        from: u64,
+        buckets_max: usize,
+        mut picks: impl FnMut(Slot, Entry<'_>) -> bool,
+    ) -> Picked {
+        let mut at = from;
+        for _ in 0..buckets_max {
+            let Some(segment) = self.segment(at) else { return Picked::Nothing(None) };
+            let home = segment.home(at);
+            if let Some((hash, found)) = self.pick_in_home(segment, home, at, &mut picks) {
+                return Picked::Entry(hash, found);
+            }
+            match next_home(segment, at, home) {
+                Some(next) => at = next,
+                None => return Picked::Nothing(None),
+            }
+        }
+        Picked::Nothing(Some(at))
+    }
+
+    fn pick_in_home(
+        &self,
+        segment: SegmentRef,
+        home: usize,
+        from: u64,
+        picks: &mut impl FnMut(Slot, Entry<'_>) -> bool,
+    ) -> Option<(u64, Found)> {
+        for number in home..segment.reach(home) {
+            // SAFETY: the table is borrowed, so its segments are alive and unchanged.
+            let bucket = unsafe { &*segment.bucket(number) };
+            for index in bucket.occupied() {
+                let slot = bucket.slot(index);
+                // SAFETY: as above; the table refers to the entry.
+                let entry = unsafe { slot.entry().entry() };
+                if !picks(slot, entry) {
+                    continue;
+                }
+                let hash = self.hasher.hash(entry.key());
+                if hash >= from && segment.home(hash) == home {
+                    return Some((hash, self.found(segment, Place::new(number, index), slot)));
+                }
+            }
+            if !bucket.is_passed() {
+                return None;
+            }
+        }
+        None
     }
 
     /// Some live entry, each about as likely as another; `None` if there is none. `random` is any

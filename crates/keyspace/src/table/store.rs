@@ -241,8 +241,29 @@ impl Table {
         }
     }
 
+    /// Finds an entry by its hash alone, if it stands in a bucket; a tombstone, too.
+    pub(crate) fn find_by_hash(&self, hash: u64) -> Option<Found> {
+        let segment = self.segment(hash)?;
+        let home = segment.home(hash);
+        for number in home..segment.reach(home) {
+            // SAFETY: the table is borrowed, so its segments are alive and unchanged.
+            let bucket = unsafe { &*segment.bucket(number) };
+            for index in bucket.matching(tag(hash)) {
+                let slot = bucket.slot(index);
+                // SAFETY: the table refers to the entry, so it is alive, and does not change.
+                if self.hasher.hash(unsafe { slot.entry().entry() }.key()) == hash {
+                    return Some(self.found(segment, Place::new(number, index), slot));
+                }
+            }
+            if !bucket.is_passed() {
+                return None;
+            }
+        }
+        None
+    }
+
     #[inline(always)]
-    fn found(&self, segment: SegmentRef, place: Place, slot: Slot) -> Found {
+    pub(super) fn found(&self, segment: SegmentRef, place: Place, slot: Slot) -> Found {
         Found { revision: self.revision, segment, place, slot }
     }
 
@@ -456,7 +477,7 @@ impl Table {
             if flags & DIRTY != 0 && !slot.has(DIRTY) {
                 self.counts.dirty += 1;
             }
-            self.write(found, slot.with(flags));
+            self.write(found, slot.marked(flags));
         }
     }
 

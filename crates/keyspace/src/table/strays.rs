@@ -150,14 +150,18 @@ mod tests {
         assert!(world.table.counts().index_bytes < 4 << 20, "{:?}", world.table.counts());
         assert!(world.table.strays.len() > 81 * (COLLIDING / 100) as usize / 2);
         assert_eq!((world.scanned(), world.dirty()), (keys.clone(), keys.clone()));
-        world.table.mark_all_clean();
+        world.table.mark_in_flight(|_, _| ());
         assert!(world.dirty().is_empty());
         for key in keys.iter().step_by(3) {
             world.put(key, b"a longer value");
         }
         assert_eq!(world.dirty(), keys.iter().step_by(3).cloned().collect::<Vec<_>>());
-        world.table.mark_cold_dirty();
+        world.table.mark_lost();
         assert_eq!(world.dirty(), keys);
+        world.table.mark_in_flight(|_, _| ());
+        world.table.mark_arrived();
+        world.table.mark_lost();
+        assert!(world.dirty().is_empty());
         // The table grows, splits and shrinks.
         (0..MORE).for_each(|number| world.put(format!("more {number}").as_bytes(), b"v"));
         (0..MORE).for_each(|number| world.remove(format!("more {number}").as_bytes()));

@@ -1,0 +1,112 @@
+//! Entries leaving memory: those that the cold tier has as they are, the least worth first.
+//!
+//! This is no change of the database: who asks for such a key reads it again.
+
+use super::Database;
+use crate::entry::Access;
+use crate::retire::{Retire, retire};
+use crate::table::Found;
+use crate::table::bucket::Standing;
+use crate::table::scan::Picked;
+use basalt_value::{Queue, Variant};
+
+/// Buckets that the hand goes over before the limits are looked at.
+const BUCKETS_A_LOOK: usize = 4;
+
+/// After how much one call ends.
+#[derive(Clone, Copy, Debug)]
+pub struct EvictLimits {
+    /// Bytes of memory.
+    pub bytes: usize,
+    /// Entries.
+    pub entries: usize,
+    /// Looks at newcomers, or at some buckets.
+    pub looks: usize,
+}
+
+/// What a call has made leave memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Evicted {
+    /// Bytes, of values that stand apart, too.
+    pub bytes: usize,
+    /// Keys.
+    pub keys: usize,
+    /// Of these, newcomers that nobody had used.
+    pub newcomers: usize,
+}
+
+impl Database {
+    /// Makes keys leave memory until the limits are reached. Big values are shown to `retired`.
+    ///
+    /// Only clean entries go. Queues stay: time changes them, and wakes those who wait.
+    pub fn evict(&mut self, now: Access, limits: EvictLimits, retired: &impl Retire) -> Evicted {
+        let mut evicted = Evicted::default();
+        let mut turnover = self.turnover.take().unwrap_or_default();
+        for _ in 0..limits.looks {
+            if evicted.bytes >= limits.bytes || evicted.keys >= limits.entries {
+                break;
+            }
+            let keys = self.table.counts().live;
+            if let Some(newcomer) = turnover.take_oldest(keys) {
+                let Some(found) = self.table.find_by_hash(newcomer.hash) else { continue };
+                let is_used = self.table.entry(found).access().is_later_than(newcomer.came);
+                if is_used || !self.may_leave(newcomer.hash, found) || turnover.is_spared() {
+                    continue;
+                }
+                turnover.remember(newcomer.hash, keys);
+                evicted.newcomers += 1;
+                self.leave(newcomer.hash, found, retired, &mut evicted);
+                continue;
+            }
+            let (hand, passed) = turnover.hand();
+            let picked = self.table.pick(hand, BUCKETS_A_LOOK, |slot, entry| {
+                let is_used = || passed.is_none_or(|passed| entry.access().is_later_than(passed));
+                slot.standing() == Standing::Clean && (entry.is_tombstone() || !is_used())
+            });
+            match picked {
+                Picked::Entry(hash, found) if self.may_leave(hash, found) => {
+                    turnover.move_hand(Some(hash), now);
+                    self.leave(hash, found, retired, &mut evicted);
+                }
+                // The next in the bucket has a lower hash, or is met in the next round.
+                Picked::Entry(hash, _) => turnover.move_hand(hash.checked_add(1), now),
+                Picked::Nothing(next) => turnover.move_hand(next, now),
+            }
+        }
+        self.turnover = Some(turnover);
+        evicted
+    }
+
+    /// The cold tier has the entry found as it is, and all of it.
+    fn may_leave(&self, hash: u64, found: Found) -> bool {
+        let entry = self.table.entry(found);
+        found.standing() == Standing::Clean
+            && self.spread.is_on_disk(hash, entry.key())
+            && entry.collection().and_then(Queue::of).is_none()
+    }
+
+    pub(super) fn leave(
+        &mut self,
+        hash: u64,
+        found: Found,
+        retired: &impl Retire,
+        evicted: &mut Evicted,
+    ) {
+        let entry = self.table.entry(found);
+        evicted.bytes += entry.bytes() + entry.apart_bytes();
+        if !entry.is_tombstone() {
+            evicted.keys += 1;
+            self.keys_cold_only += 1;
+            self.spread.leave(hash, entry.key());
+            self.is_complete = false;
+            self.departures += 1;
+        }
+        retire(&mut self.table, found, retired);
+        self.table.remove(hash, found);
+    }
+
+    /// Bytes of memory of what is known of keys that came and went.
+    pub fn turnover_bytes(&self) -> usize {
+        self.turnover.as_ref().map_or(0, |turnover| turnover.bytes())
+    }
+}
