@@ -36,6 +36,10 @@ impl Admission {
     pub(super) const RESTRICTED: u16 = 1 << 8;
     /// Its command has waited for keys that somebody held for long.
     pub(super) const HELD: u16 = 1 << 9;
+    /// There is no memory for commands that take some, but keys are leaving it: they wait.
+    pub(super) const MEMORY_LATER: u16 = 1 << 10;
+    /// Commands that take memory do not run now.
+    pub(super) const NO_MEMORY: u16 = Admission::OUT_OF_MEMORY | Admission::MEMORY_LATER;
     /// There is something to be done before or after its command.
     pub(super) const ASIDE: u16 = Admission::SILENT | Admission::HELD;
 
@@ -49,6 +53,7 @@ impl Admission {
         let conditions = [
             (Admission::UNAUTHENTICATED, !session.rights.is_admitted()),
             (Admission::OUT_OF_MEMORY, server.is_out_of_memory(&worker.settings)),
+            (Admission::MEMORY_LATER, server.is_short_of_memory()),
             (Admission::SUBSCRIBED, is_subscribed),
             (Admission::QUEUEING, session.is_queueing()),
             (Admission::SILENT, session.replies != Replies::On),
@@ -71,6 +76,6 @@ impl Admission {
     /// that they take. Commands on keys leave it so.
     #[inline(always)]
     pub(super) fn opens_short_ways(self) -> bool {
-        self.0 & !(Admission::OUT_OF_MEMORY | Admission::RESTRICTED) == 0
+        self.0 & !(Admission::NO_MEMORY | Admission::RESTRICTED) == 0
     }
 }

@@ -8,6 +8,7 @@ use super::dispatcher::Dispatcher;
 use super::events;
 use super::exec;
 use super::keys::{Obstacle, Stop, read, write};
+use super::memory;
 use super::monitors;
 use super::outcome::{self, fail, note_slow_call};
 use super::prepare::Incoming;
@@ -135,6 +136,9 @@ fn run_and_reply(
         // An EXEC that is refused ends the transaction.
         *admission = Admission::of(server, worker, session);
         return flow;
+    }
+    if admission.has(Admission::MEMORY_LATER) && memory::waits(&request, session) {
+        return Flow::Wait(Wait::Memory);
     }
     if server.unusual.any()
         && let Some(held) = queue::hold(&request, worker, session)

@@ -31,6 +31,7 @@ mod form;
 mod halt;
 mod keys;
 mod long;
+mod memory;
 mod monitor_line;
 mod monitors;
 mod outcome;

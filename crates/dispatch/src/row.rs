@@ -136,7 +136,7 @@ fn run_alike<'a>(
     (out, owed_bytes_max): (&mut Output, usize),
 ) -> Row {
     let Alike { id, call, words, .. } = alike;
-    let has_memory = !call.takes_memory || !admission.has(Admission::OUT_OF_MEMORY);
+    let has_memory = !call.takes_memory || !admission.has(Admission::NO_MEMORY);
     let incoming = requests.clone().map(|(incoming, _)| incoming);
     let ran = match (call.run, call.shortcut) {
         (Run::Point(run), _) => Short { alike, worker, session, out }

@@ -3,13 +3,13 @@
 //! ```text
 //! read the collections for which changes of the log still wait      after a start, once
 //! for each partition with changes since its mark    under its lock, ~50 ns a dirty key
-//!     copy dirty entries into rows, mark them clean, note X = last position in the shard's stream
+//!     copy dirty entries into rows, now in flight, note X = last position in the shard's stream
 //! sort the rows, write sorted files, keep the partition's mark {X, generations, counts}
 //! when enough is gathered:
 //!     write the marks, in a file of their own, and how far the log is trimmed (`log_mark`)
 //!     log.sync()      nothing that the log could still lose may reach the cold tier
 //!     ingest          all rows and marks become visible and durable at once
-//!     clear the tombstones that the cold tier no longer needs
+//!     what was in flight is clean; clear the tombstones that the cold tier no longer needs
 //!     log.trim(what no partition needs)       (`checkpoint/floors.rs`)
 //! ```
 //! A partition in the cold tier is therefore always exactly its state at one position of its
@@ -22,8 +22,8 @@
 //! slices (`checkpoint/spread.rs`). A long string is not copied: its pieces are written as they
 //! stand in memory.
 //!
-//! If the ingest fails, every entry of the partitions concerned that the cold tier may have is
-//! marked dirty again: more work later, but never a lost row.
+//! Between the copy and the end of the ingest what was copied is *in flight*: it does not leave
+//! memory. If the ingest fails, just that is dirty again.
 
 mod elements;
 mod floors;
@@ -358,7 +358,11 @@ impl Engine {
             .map_err(CheckpointError::from)
             .and_then(|()| self.sync_and_commit(writer, &partitions));
         match &result {
-            Ok(()) => partitions.iter().for_each(|(id, dead)| self.after_commit(*id, dead)),
+            Ok(()) => {
+                partitions.iter().for_each(|(id, dead)| self.after_commit(*id, dead));
+                // Relaxed: a figure by itself.
+                self.checkpointing.ingests.fetch_add(1, Ordering::Relaxed);
+            }
             Err(_) => self.mark_dirty_again(&partitions),
         }
         result

@@ -1,9 +1,12 @@
 //! What is in memory and what is in the cold tier only: rows are read for commands that wait for
-//! them, and partition by partition for what walks the keyspace or warms the server up.
+//! them, and partition by partition for what walks the keyspace or warms the server up; what memory
+//! has no room for leaves it.
 
 pub(crate) mod budget;
+pub(crate) mod evict;
 pub(crate) mod load;
 mod miss;
 pub(crate) mod queue;
 pub(crate) mod rows;
 pub(crate) mod unload;
+mod usage;

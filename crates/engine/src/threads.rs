@@ -1,4 +1,4 @@
-//! The engine's own threads: checkpoint, misses, housekeeping, timers, warm-up.
+//! The engine's own threads: checkpoint, misses, housekeeping, timers, eviction, warm-up.
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -41,6 +41,7 @@ impl Background {
         background.spawn("checkpoint", Urgency::CanWait, Engine::run_checkpoint_thread)?;
         background.spawn("housekeeping", Urgency::CanWait, Engine::run_housekeeping_thread)?;
         background.spawn("timers", Urgency::ClientsWait, Engine::run_timer_thread)?;
+        background.spawn("evict", Urgency::ClientsWait, Engine::run_evict_thread)?;
         for number in 0..engine.options.miss_threads.max(1) {
             let name = format!("miss-{number}");
             background.spawn(&name, Urgency::ClientsWait, Engine::run_miss_thread)?;

@@ -75,6 +75,8 @@ pub struct Report {
     pub strings_in_pieces: u64,
     /// Times that all rows were seen to belong to something.
     pub sweeps: u64,
+    /// Keys that left memory for want of room.
+    pub evicted: u64,
 }
 
 impl Report {
@@ -91,6 +93,7 @@ impl Report {
         self.large_collections += other.large_collections;
         self.strings_in_pieces += other.strings_in_pieces;
         self.sweeps += other.sweeps;
+        self.evicted += other.evicted;
     }
 }
 
@@ -218,7 +221,8 @@ impl<'a> Driver<'a> {
 
     /// A step that can also happen in the midst of a checkpoint.
     pub(crate) fn small_step(&mut self) -> Result<(), Violation> {
-        match self.random.below(84) {
+        match self.random.below(90) {
+            84..=89 => self.evict(),
             0..=35 => self.write_one(),
             36..=47 => self.write_several(),
             48..=51 => self.transfer(),

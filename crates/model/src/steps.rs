@@ -367,6 +367,18 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// As when memory is short: some of what is clean leaves memory, or all of it.
+    pub(crate) fn evict(&mut self) -> Result<(), Violation> {
+        let engine = self.world.engine();
+        let before = engine.eviction_stats().keys;
+        match self.random.below(4) {
+            0 => drop(engine.evict_clean()),
+            _ => drop(engine.evict(self.random.below(4_000))),
+        }
+        self.report.evicted += engine.eviction_stats().keys - before;
+        Ok(())
+    }
+
     pub(crate) fn sync(&mut self) -> Result<(), Violation> {
         match self.world.engine().log().sync_all() {
             Ok(()) => {

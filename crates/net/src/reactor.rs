@@ -88,7 +88,8 @@ pub(crate) struct Reactor {
     /// How many of those that are ready were put off, or had their share in the last turn, which
     /// did not suffice for all.
     put_off: usize,
-    /// Commands of this turn that have come to a partition which is held for long.
+    /// Commands of this turn that have come to a partition which is held for long, or for which
+    /// there was no memory.
     held_count: u32,
     /// The connection whose command takes long while others are served; it is in no list.
     absent: Option<Absent>,
@@ -217,7 +218,7 @@ impl Reactor {
             }
             Wait::Ready(time) => self.begin_waiting(id, time),
             Wait::Pause(time) => self.begin_waiting(id, Some(time)),
-            Wait::Held => {
+            Wait::Held | Wait::Memory => {
                 self.held_count += 1;
                 let pause = HELD_PAUSE + HELD_PAUSE_EACH * self.held_count.min(HELD_COUNT_MAX);
                 self.begin_waiting(id, Some(pause));

@@ -17,7 +17,7 @@ use crate::unusual::Unusual;
 use crate::web_guard::WebGuard;
 use basalt_change::place::ShardId;
 use basalt_config::{Config, Settings};
-use basalt_engine::{Engine, LockWait, Refusal};
+use basalt_engine::{Engine, LockWait, Refusal, Room};
 use basalt_env::{Env, Instant, Random};
 use basalt_observe::counters::ThreadCounters;
 use basalt_observe::latency::LatencyMonitor;
@@ -195,11 +195,21 @@ impl Server {
         self.all_counters().map(|counters| counter(counters)).sum()
     }
 
-    /// Memory in use is over `maxmemory`, which is not 0.
+    /// Memory in use is over `maxmemory`, which is not 0, and none can be had.
     #[inline]
     pub fn is_out_of_memory(&self, settings: &Settings) -> bool {
         let limit = settings.memory.memory_bytes_max;
-        limit != 0 && self.is_over(limit)
+        limit != 0
+            && match self.engine.memory_room() {
+                Some(room) => room == Room::Full,
+                None => self.is_over(limit),
+            }
+    }
+
+    /// Memory in use is over `maxmemory`, and keys are leaving it.
+    #[inline]
+    pub fn is_short_of_memory(&self) -> bool {
+        self.engine.memory_room() == Some(Room::Later)
     }
 
     /// The figure of the last sample, corrected by what is known since: pages have one counter, and

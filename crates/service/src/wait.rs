@@ -22,6 +22,8 @@ pub enum Wait {
     /// A partition that somebody holds for longer than a network thread waits, which only scripts
     /// do, or a very long string that a checkpoint holds; then the command runs again.
     Held,
+    /// Memory that keys are leaving; then the command runs again.
+    Memory,
     /// Subscribers that are behind with what they have to get; then the command runs again.
     Subscribers,
     /// A report about the server; then the command runs again.
@@ -63,6 +65,7 @@ impl Wait {
             | Wait::Partitions(_)
             | Wait::LogRoom(_)
             | Wait::Held
+            | Wait::Memory
             | Wait::Subscribers
             | Wait::Report(..)
             | Wait::Peer(_)
@@ -90,6 +93,7 @@ impl Wait {
             Wait::Reload(warm_up) => reload(Arc::clone(engine), warm_up, done),
             Wait::LogRoom(_)
             | Wait::Held
+            | Wait::Memory
             | Wait::Subscribers
             | Wait::Sleep(_)
             | Wait::Ready(_)

@@ -2,7 +2,7 @@
 
 use super::cache::Cache;
 use super::lru::Lru;
-use super::newcomers::{Counts, Newcomers, Order, Settings};
+use super::newcomers::{Counts, Newcomers, Order, Settings, USES_BY_TIME};
 use super::s3_fifo::S3Fifo;
 use super::sampled::SampledLru;
 use super::sieve::Sieve;
@@ -59,6 +59,7 @@ impl Model {
             ("two uses to stay", with(|settings| settings.uses_to_stay = 2)),
             ("first use counts", with(|settings| settings.counts = Counts::SecondsAndFirst)),
             ("every use counts", with(|settings| settings.counts = Counts::All)),
+            ("uses by time", with(|settings| settings.uses_max = USES_BY_TIME)),
             ("hand by arrival", with(|settings| settings.order = Order::Arrival)),
         ]
     }

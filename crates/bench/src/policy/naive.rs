@@ -3,7 +3,7 @@
 
 use super::cache::{Cache, Request, hash};
 use super::ghosts::Ghosts;
-use super::newcomers::{Counts, Order, Settings, USES_MAX};
+use super::newcomers::{Counts, Order, Settings};
 use super::sketch::Sketch;
 use crate::random::Random;
 
@@ -372,7 +372,7 @@ impl Cache for NaiveNewcomers {
                 Counts::SecondsAndFirst => entry.second != second || is_first,
                 Counts::All => true,
             };
-            if is_counted && entry.uses < USES_MAX {
+            if is_counted && entry.uses < self.settings.uses_max {
                 entry.uses += 1;
             }
             entry.second = second;

@@ -33,6 +33,8 @@ use super::queue::Queue;
 
 /// Uses that two bits count.
 pub(super) const USES_MAX: u8 = 3;
+/// Uses that can be told from when an entry was last used, against when the hand came by.
+pub(super) const USES_BY_TIME: u8 = 1;
 
 /// Which uses count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +71,8 @@ pub(super) struct Settings {
     pub(super) spares_one_in: u32,
     /// What the hand removes becomes a ghost, too.
     pub(super) hand_leaves_ghosts: bool,
+    /// Uses that are counted at most; each is worth a round of the hand.
+    pub(super) uses_max: u8,
     pub(super) counts: Counts,
     pub(super) order: Order,
 }
@@ -81,6 +85,7 @@ impl Settings {
         uses_to_stay: 1,
         spares_one_in: 0,
         hand_leaves_ghosts: false,
+        uses_max: USES_MAX,
         counts: Counts::Seconds,
         order: Order::Hash,
     };
@@ -99,14 +104,14 @@ struct Access {
 }
 
 impl Access {
-    fn touch(&mut self, second: u32, counts: Counts) {
+    fn touch(&mut self, second: u32, counts: Counts, uses_max: u8) {
         let is_counted = match counts {
             Counts::Seconds => self.second != second,
             Counts::SecondsAndFirst => self.second != second || (self.probation && self.uses == 0),
             Counts::All => true,
         };
         self.second = second;
-        self.uses = (self.uses + u8::from(is_counted)).min(USES_MAX);
+        self.uses = (self.uses + u8::from(is_counted)).min(uses_max);
     }
 }
 
@@ -235,7 +240,7 @@ impl Newcomers {
 impl Cache for Newcomers {
     fn request(&mut self, Request { key, second }: Request) -> bool {
         if let Some(access) = self.table.get(key) {
-            access.touch(second, self.settings.counts);
+            access.touch(second, self.settings.counts, self.settings.uses_max);
             return true;
         }
         if self.table.len() == self.capacity {

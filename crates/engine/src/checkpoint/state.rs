@@ -8,7 +8,7 @@ use basalt_cold::ColdError;
 use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// See `docs/concurrency.md`.
@@ -72,6 +72,17 @@ pub(crate) struct Checkpointing {
     /// How long the complete ones took, written by one at a time.
     pub(super) durations: Histogram,
     pub(super) stats: RankedMutex<CheckpointStats>,
+    /// How often the cold tier has taken rows.
+    pub(super) ingests: AtomicU64,
+}
+
+/// Where checkpoints are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct UnderWay {
+    pub(crate) is_running: bool,
+    pub(crate) is_requested: bool,
+    /// The last one did.
+    pub(crate) has_failed: bool,
 }
 
 /// What a checkpoint did.
@@ -87,7 +98,20 @@ impl Checkpointing {
             changes_saved: AtomicU64::default(),
             durations: Histogram::default(),
             stats: RankedMutex::default(),
+            ingests: AtomicU64::default(),
         }
+    }
+
+    /// How often the cold tier has taken rows.
+    pub(crate) fn ingests(&self) -> u64 {
+        self.ingests.load(Ordering::Relaxed)
+    }
+
+    /// Where checkpoints are.
+    pub(crate) fn under_way(&self) -> UnderWay {
+        let is_requested = !self.requests.lock().is_empty();
+        let stats = self.stats.lock();
+        UnderWay { is_running: stats.running, is_requested, has_failed: stats.last_error.is_some() }
     }
 
     /// A partition was locked for so long.

@@ -35,6 +35,17 @@ pub struct Evicted {
     pub newcomers: usize,
 }
 
+impl Evicted {
+    /// Both together.
+    pub fn and(self, other: Evicted) -> Evicted {
+        Evicted {
+            bytes: self.bytes + other.bytes,
+            keys: self.keys + other.keys,
+            newcomers: self.newcomers + other.newcomers,
+        }
+    }
+}
+
 impl Database {
     /// Makes keys leave memory until the limits are reached. Big values are shown to `retired`.
     ///

@@ -1,0 +1,253 @@
+//! Keeping the keyspace's memory within its target: what the cold tier has as it is leaves.
+//!
+//! ```text
+//! used > 95% of the target ▸ keys leave, from each partition by its share of the bytes
+//!        little of it has arrived ▸ a checkpoint
+//! used > 102%              ▸ commands that take memory wait
+//! nothing has left, and no checkpoint has written anything, for a while ▸ they are refused
+//! ```
+//! Nothing is lost by it, and no client is told: a command that asks for such a key reads it again.
+
+use crate::engine::Engine;
+use crate::residency::budget::Room;
+use crate::residency::usage::Usage;
+use basalt_change::place::{PARTITIONS, PartitionId};
+use basalt_env::Instant;
+use basalt_keyspace::database::{EvictLimits, Evicted};
+use basalt_keyspace::partition::Partition;
+use basalt_keyspace::retire::{Big, Retire};
+use basalt_stdx::short_lock::LockWait;
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Percent of the target from which keys leave.
+const BEGIN_PERCENT: u64 = 95;
+/// And to which they leave: a little less, so that each round is worth its look at all partitions.
+const END_PERCENT: u64 = 94;
+/// Percent of the target above which who takes memory waits.
+const WAIT_PERCENT: u64 = 102;
+/// Percent of the keys that may be dirty near the target before a checkpoint is asked for.
+const DIRTY_PERCENT: u64 = 20;
+/// After so long without any progress, who takes memory is refused …
+const STUCK_AFTER: Duration = Duration::from_secs(1);
+/// … and while a checkpoint is running, after so long.
+const STUCK_IN_CHECKPOINT_AFTER: Duration = Duration::from_secs(10);
+/// How often a checkpoint is asked for at most …
+const ASK_EVERY: Duration = Duration::from_millis(50);
+/// … and after one that failed.
+const ASK_AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// How often the thread looks when there is nothing to do …
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// … and when there may soon be.
+const LOOK_EVERY_NEAR: Duration = Duration::from_millis(5);
+const NEAR_PERCENT: u64 = 85;
+
+/// Keys that leave under one lock: some 50 µs.
+const KEYS_A_LOCK: usize = 128;
+/// Looks under one lock.
+const LOOKS_A_LOCK: usize = 512;
+/// Bytes that leave a partition at least, when it is visited at all.
+const BYTES_A_VISIT_MIN: u64 = 1 << 10;
+
+/// What the evictor remembers between its rounds.
+pub(crate) struct Evictor {
+    /// The partition that is next.
+    next: usize,
+    /// When keys left last, or a checkpoint wrote something.
+    progress: Instant,
+    ingests: u64,
+    /// When it asked for a checkpoint last.
+    asked: Instant,
+}
+
+impl Evictor {
+    pub(crate) fn new(engine: &Engine) -> Evictor {
+        let now = engine.env.clock.now();
+        Evictor { next: 0, progress: now, ingests: 0, asked: Instant::default() }
+    }
+
+    /// Has as much leave memory as the target asks for, if that can be had; returns when to look
+    /// again.
+    pub(crate) fn round(&mut self, engine: &Engine) -> Duration {
+        let Some(target) = engine.memory_target() else {
+            engine.budget.set_room(Room::Free);
+            return LOOK_EVERY;
+        };
+        let usage = engine.usage();
+        let percent = |percent: u64| target / 100 * percent;
+        if usage.bytes <= percent(BEGIN_PERCENT) {
+            self.progress = engine.env.clock.now();
+            engine.budget.set_room(Room::Free);
+            return if usage.bytes > percent(NEAR_PERCENT) { LOOK_EVERY_NEAR } else { LOOK_EVERY };
+        }
+        let wanted = usage.bytes - percent(END_PERCENT);
+        let left = self.evict(engine, &usage, wanted);
+        let is_mostly_dirty = usage.dirty_keys * 100 > usage.keys * DIRTY_PERCENT;
+        if usage.dirty_keys > 0 && (is_mostly_dirty || left < wanted) {
+            self.ask_for_checkpoint(engine);
+        }
+        self.note_progress(engine, left);
+        let is_over = usage.bytes.saturating_sub(left) > percent(WAIT_PERCENT);
+        engine.budget.set_room(match is_over {
+            false => Room::Free,
+            true if self.is_stuck(engine) => Room::Full,
+            true => Room::Later,
+        });
+        if left > 0 && is_over { Duration::ZERO } else { LOOK_EVERY_NEAR }
+    }
+
+    /// Visits all partitions until so many bytes have left; returns how many have.
+    fn evict(&mut self, engine: &Engine, usage: &Usage, wanted: u64) -> u64 {
+        let mut left = 0;
+        for _ in 0..PARTITIONS {
+            let id = PartitionId::new(self.next as u16).expect("below the count");
+            self.next = (self.next + 1) % PARTITIONS;
+            left += engine.evict_from(id, wanted, usage.bytes);
+            if left >= wanted || engine.is_stopping() {
+                break;
+            }
+        }
+        left
+    }
+
+    fn note_progress(&mut self, engine: &Engine, left: u64) {
+        let ingests = engine.checkpointing.ingests();
+        if left > 0 || ingests != self.ingests {
+            self.ingests = ingests;
+            self.progress = engine.env.clock.now();
+        }
+    }
+
+    /// One at a time, and after one that failed not at once.
+    fn ask_for_checkpoint(&mut self, engine: &Engine) {
+        let now = engine.env.clock.now();
+        let state = engine.checkpointing.under_way();
+        let pause = if state.has_failed { ASK_AFTER_FAILURE } else { ASK_EVERY };
+        if !state.is_running && !state.is_requested && now - self.asked >= pause {
+            self.asked = now;
+            engine.request_checkpoint(Box::new(|_| ()));
+        }
+    }
+
+    fn is_stuck(&self, engine: &Engine) -> bool {
+        let patience = match engine.checkpointing.under_way().is_running {
+            true => STUCK_IN_CHECKPOINT_AFTER,
+            false => STUCK_AFTER,
+        };
+        engine.env.clock.since(self.progress) > patience
+    }
+}
+
+impl Engine {
+    /// The evictor's thread. Returns when the engine stops.
+    pub(crate) fn run_evict_thread(&self) {
+        let mut evictor = Evictor::new(self);
+        self.budget.set_kept();
+        while !self.is_stopping() {
+            let pause = evictor.round(self);
+            if !pause.is_zero() {
+                std::thread::park_timeout(pause);
+            }
+        }
+    }
+
+    /// Has about this many bytes leave memory, if so much is clean; returns how many have.
+    pub fn evict(&self, bytes: u64) -> u64 {
+        Evictor::new(self).evict(self, &self.usage(), bytes)
+    }
+
+    /// Has every entry leave memory that the cold tier has as it is, used or not: what comes next
+    /// finds it on disk. Returns how many keys left.
+    pub fn evict_clean(&self) -> u64 {
+        let keys = self.eviction_stats().keys;
+        for id in PartitionId::all() {
+            // The first look says when the hand was there, the second is one round later.
+            while self.evict_from(id, u64::MAX, 1) + self.evict_from(id, u64::MAX, 1) > 0 {}
+        }
+        self.eviction_stats().keys - keys
+    }
+
+    /// Has keys of a partition leave memory: its share of the bytes that are wanted of all that is
+    /// used. Returns how many bytes left.
+    fn evict_from(&self, id: PartitionId, wanted: u64, used: u64) -> u64 {
+        let (mut left, mut share) = (0, None);
+        // Big values are freed when the lock is gone.
+        let big = Apart::default();
+        while share.is_none_or(|share| left < share) {
+            let change = |partition: &mut Partition| {
+                let start = self.env.clock.now();
+                let bytes = self.bytes_of(partition);
+                // Of what it had at first.
+                let share = *share.get_or_insert_with(|| share_of(bytes, wanted, used));
+                let evicted = self.evict_some(partition, (share - left, bytes), &big);
+                self.note_evicted(evicted, self.env.clock.since(start));
+                evicted.bytes as u64
+            };
+            // Somebody holds it: it comes again in the next round.
+            match self.keyspace.with_mut(id, LockWait::Brief, change) {
+                Some(bytes) if bytes > 0 => left += bytes,
+                _ => break,
+            }
+        }
+        left
+    }
+
+    /// From each database by its share of the partition's bytes.
+    fn evict_some(
+        &self,
+        partition: &mut Partition,
+        (wanted, bytes): (u64, u64),
+        big: &Apart,
+    ) -> Evicted {
+        let (mut evicted, now) = (Evicted::default(), self.access_now());
+        for db in 0..self.options.databases {
+            if !self.is_used(db) {
+                continue;
+            }
+            let database = partition.database_mut(db);
+            let counts = database.table().counts();
+            let own = (counts.entry_bytes + counts.apart_bytes) as u64;
+            let limits = EvictLimits {
+                bytes: usize::try_from(share_of(own, wanted, bytes)).unwrap_or(usize::MAX),
+                entries: KEYS_A_LOCK,
+                looks: LOOKS_A_LOCK,
+            };
+            if own > 0 {
+                evicted = evicted.and(database.evict(now, limits, big));
+            }
+        }
+        evicted
+    }
+
+    fn bytes_of(&self, partition: &Partition) -> u64 {
+        let bytes = self.used_of(partition).map(|database| {
+            let counts = database.table().counts();
+            counts.entry_bytes + counts.apart_bytes
+        });
+        bytes.sum::<usize>() as u64
+    }
+
+    fn note_evicted(&self, evicted: Evicted, held: Duration) {
+        let budget = &self.budget;
+        budget.keys.fetch_add(evicted.keys as u64, Ordering::Relaxed);
+        budget.newcomers.fetch_add(evicted.newcomers as u64, Ordering::Relaxed);
+        budget.bytes.fetch_add(evicted.bytes as u64, Ordering::Relaxed);
+        budget.longest_lock_ns.fetch_max(held.as_nanos() as u64, Ordering::Relaxed);
+    }
+}
+
+fn share_of(part: u64, wanted: u64, whole: u64) -> u64 {
+    let share = u128::from(part) * u128::from(wanted) / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX).max(BYTES_A_VISIT_MIN)
+}
+
+/// Big values that wait for the end of a lock.
+#[derive(Default)]
+struct Apart(RefCell<Vec<Big>>);
+
+impl Retire for Apart {
+    fn retire(&self, value: Big, _: usize) {
+        self.0.borrow_mut().push(value);
+    }
+}
