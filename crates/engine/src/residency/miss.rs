@@ -7,7 +7,7 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::queue::{Done, Job, Miss, MissStats, Missing};
+use crate::residency::queue::{Done, Miss, MissStats, Missing, Unit};
 use crate::residency::rows::{BadRow, LoadError, LoadedRow, Source};
 use crate::store::held::Held;
 use crate::store::key::Key;
@@ -64,13 +64,13 @@ impl Engine {
 
     /// Reads keys into memory in the background, then calls `done`.
     pub fn fetch(&self, missing: Missing, done: Done) {
-        self.enqueue(Job::Keys(missing, done));
+        self.misses.add_keys(missing.misses, done);
     }
 
     /// Reads whole partitions into memory in the background, then calls `done`: for commands that
     /// walk the keyspace.
     pub fn fetch_partitions(&self, partitions: Vec<PartitionId>, done: Done) {
-        self.enqueue(Job::Partitions(partitions, done));
+        self.misses.add_partitions(partitions, done);
     }
 
     /// Partitions of which a database is not wholly in memory.
@@ -95,73 +95,81 @@ impl Engine {
 
     /// What was read for commands that waited, and what is still to be read.
     pub fn miss_stats(&self) -> MissStats {
-        let queued = self.misses.jobs.lock().len();
-        MissStats { queued, durations: self.misses.durations.lock().distribution() }
-    }
-
-    fn enqueue(&self, job: Job) {
-        self.misses.jobs.lock().push_back(job);
-        self.misses.added.notify_one();
+        self.misses.stats()
     }
 
     /// One thread of the pool. Returns when the engine stops, after answering what is queued.
     pub(crate) fn run_miss_thread(&self) {
+        let threads = self.options.miss_threads;
         loop {
-            let mut jobs = self.misses.jobs.lock();
-            let job = loop {
-                if let Some(job) = jobs.pop_front() {
-                    break job;
+            let mut work = self.misses.work.lock();
+            let unit = loop {
+                if let Some(unit) = work.take(threads) {
+                    break unit;
                 }
                 if self.is_stopping() {
                     return;
                 }
-                self.misses.added.wait(&mut jobs);
+                self.misses.added.wait(&mut work);
             };
-            drop(jobs);
-            self.answer(job);
+            drop(work);
+            self.answer(unit);
         }
     }
 
     /// Reads what the command that has waited longest needs; returns false if none waits.
     pub(crate) fn answer_next_miss(&self) -> bool {
-        let job = self.misses.jobs.lock().pop_front();
-        let is_there = job.is_some();
-        job.into_iter().for_each(|job| self.answer(job));
+        let unit = self.misses.work.lock().take(self.options.miss_threads);
+        let is_there = unit.is_some();
+        unit.into_iter().for_each(|unit| self.answer(unit));
         is_there
     }
 
-    fn answer(&self, job: Job) {
-        let start = self.env.clock.now();
-        let (result, done) = match job {
-            Job::Keys(missing, done) => (self.read(missing), done),
-            Job::Partitions(partitions, done) => {
-                (partitions.into_iter().try_for_each(|id| self.load_partition(id)), done)
-            }
-        };
-        let nanoseconds = self.env.clock.since(start).as_nanos() as u64;
-        self.misses.durations.lock().add(nanoseconds, 1);
-        if let Err(error) = &result
-            && !matches!(error, EngineError::Stopping)
-        {
-            // Every command that needs a damaged file comes here.
-            let times = self.misses.failures.lock().admit(self.env.clock.now());
-            if let Some(times) = times {
-                tracing::error!(%error, times, "keys could not be read from the cold tier");
+    fn answer(&self, unit: Unit) {
+        match unit {
+            Unit::Keys(misses) => self.answer_keys(&misses),
+            Unit::Partition(id, fetching) => {
+                let result = self.timed(|| self.load_partition(id));
+                self.misses.finish_partition(fetching, &result);
             }
         }
-        done(result);
+    }
+
+    fn answer_keys(&self, misses: &[Miss]) {
+        let result = self.timed(|| self.read(misses));
+        match &result {
+            // One of them is damaged; the others are to be had.
+            Err(error) if error.is_damage() && misses.len() > 1 => {
+                misses.chunks(1).for_each(|one| self.answer_keys(one));
+            }
+            _ => self.misses.finish_keys(misses, &result),
+        }
+    }
+
+    /// Reads, notes how long that takes, and says so if it fails.
+    fn timed(&self, read: impl FnOnce() -> Result<(), EngineError>) -> Result<(), EngineError> {
+        let start = self.env.clock.now();
+        let result = read();
+        self.misses.note_duration(self.env.clock.since(start).as_nanos() as u64);
+        if let Err(error) = &result
+            && !matches!(error, EngineError::Stopping)
+            && let Some(times) = self.misses.admit_failure(self.env.clock.now())
+        {
+            tracing::error!(%error, times, "keys could not be read from the cold tier");
+        }
+        result
     }
 
     pub(crate) fn wake_miss_threads(&self) {
         // Taken so that no thread is between its look at `stopping` and its wait.
-        drop(self.misses.jobs.lock());
+        drop(self.misses.work.lock());
         self.misses.added.notify_all();
     }
 
-    fn read(&self, missing: Missing) -> Result<(), EngineError> {
-        let keys: Vec<Vec<u8>> = missing.misses.iter().map(|miss| miss.row_key.clone()).collect();
+    fn read(&self, misses: &[Miss]) -> Result<(), EngineError> {
+        let keys: Vec<Vec<u8>> = misses.iter().map(|miss| miss.row_key.clone()).collect();
         let rows = self.cold.read_many(&keys)?;
-        for (miss, row) in missing.misses.iter().zip(rows) {
+        for (miss, row) in misses.iter().zip(rows) {
             let row = match row.as_deref().map(|row| self.load(miss, row)).transpose() {
                 Err(LoadError::Row(_)) if self.is_out_of_date(miss) => continue,
                 read => read.map_err(EngineError::from)?,
@@ -211,7 +219,7 @@ impl Engine {
             if misses.is_empty() {
                 return Ok(());
             }
-            self.read(Missing { misses })?;
+            self.read(&misses)?;
         }
     }
 

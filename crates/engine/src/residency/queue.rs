@@ -1,15 +1,30 @@
 //! What is to be read for commands that wait.
+//!
+//! ```text
+//! a command misses keys ▸ Fetch: how many of them are still to come, and what then
+//!   a key that is being read for somebody already ▸ joined
+//!   the others ▸ units of up to 8 neighbours ▸ as many threads at once as there are units
+//! ```
+//! One read a key, however many wait for it. Whole partitions, for which nobody waits or who asks
+//! for much, stand behind keys, and take an eighth of the threads.
 
 use crate::error::EngineError;
 use basalt_change::place::PartitionId;
+use basalt_env::Instant;
 use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_observe::log_limit::LogLimit;
 use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// Called when a fetch is over, from a thread of the pool.
 pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
+
+/// Neighbours that are read together.
+const KEYS_A_UNIT: usize = 8;
+/// Whole partitions are read by one in so many threads.
+const PARTITIONS_ONE_IN: usize = 8;
 
 /// Keys that have to be fetched before their command can run.
 #[derive(Debug)]
@@ -17,7 +32,7 @@ pub struct Missing {
     pub(super) misses: Vec<Miss>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Miss {
     pub(super) partition: PartitionId,
     pub(super) db: u8,
@@ -26,9 +41,22 @@ pub(super) struct Miss {
     pub(super) row_key: Vec<u8>,
 }
 
-pub(super) enum Job {
-    Keys(Missing, Done),
-    Partitions(Vec<PartitionId>, Done),
+/// What somebody waits for.
+pub(super) struct Fetch {
+    /// Keys or partitions that are still to come.
+    left: usize,
+    result: Result<(), EngineError>,
+    done: Option<Done>,
+}
+
+type Fetching = Arc<Mutex<Fetch>>;
+
+/// What one thread does at a time.
+pub(super) enum Unit {
+    /// Reads these keys, which are of one partition.
+    Keys(Vec<Miss>),
+    /// Reads a whole partition, for somebody.
+    Partition(PartitionId, Fetching),
 }
 
 /// What the pool has done, and what it still has to do.
@@ -36,16 +64,222 @@ pub(super) enum Job {
 pub struct MissStats {
     /// Reads that wait for a thread.
     pub queued: usize,
-    /// How long the others took, each from when a thread took it.
+    /// Keys that were read by somebody already when another asked for them.
+    pub joined: u64,
+    /// How long the reads took, each from when a thread took it.
     pub durations: Distribution,
 }
 
 /// Work for the pool.
 #[derive(Default)]
 pub(crate) struct MissQueue {
-    pub(super) jobs: Mutex<VecDeque<Job>>,
+    pub(super) work: Mutex<Work>,
     pub(super) added: Condvar,
     pub(super) failures: Mutex<LogLimit>,
     /// How long reads took; several threads read, so it has a lock.
     pub(super) durations: RankedMutex<Histogram>,
+}
+
+/// What is to be read, and what is being read.
+#[derive(Default)]
+pub(super) struct Work {
+    keys: VecDeque<Vec<Miss>>,
+    partitions: VecDeque<(PartitionId, Fetching)>,
+    /// Threads that read partitions.
+    reading_partitions: usize,
+    /// Who waits for a key, by its row.
+    waiting: HashMap<Vec<u8>, Vec<Fetching>>,
+    joined: u64,
+}
+
+impl Fetch {
+    fn of(count: usize, done: Done) -> Fetching {
+        Arc::new(Mutex::new(Fetch { left: count, result: Ok(()), done: Some(done) }))
+    }
+
+    /// One of what it waits for is there, or cannot be had. Returns what is to be called if that
+    /// was the last.
+    fn arrive(fetching: &Fetching, result: &Result<(), EngineError>) -> Option<(Done, Result<(), EngineError>)> {
+        let mut fetch = fetching.lock();
+        if fetch.result.is_ok() {
+            fetch.result = result.clone();
+        }
+        fetch.left -= 1;
+        if fetch.left > 0 {
+            return None;
+        }
+        let result = fetch.result.clone();
+        fetch.done.take().map(|done| (done, result))
+    }
+}
+
+impl Work {
+    /// Takes keys in; returns how many units they have become.
+    fn add_keys(&mut self, mut misses: Vec<Miss>, fetching: &Fetching) -> usize {
+        misses.sort_unstable_by(|a, b| a.row_key.cmp(&b.row_key));
+        let before = self.keys.len();
+        let mut unit: Vec<Miss> = Vec::new();
+        for miss in misses {
+            if let Some(waiting) = self.waiting.get_mut(&miss.row_key) {
+                waiting.push(Arc::clone(fetching));
+                self.joined += 1;
+                continue;
+            }
+            self.waiting.insert(miss.row_key.clone(), vec![Arc::clone(fetching)]);
+            let goes_along = unit.first().is_none_or(|first| first.partition == miss.partition);
+            if !goes_along || unit.len() == KEYS_A_UNIT {
+                self.keys.push_back(std::mem::take(&mut unit));
+            }
+            unit.push(miss);
+        }
+        if !unit.is_empty() {
+            self.keys.push_back(unit);
+        }
+        self.keys.len() - before
+    }
+
+    /// What a thread of a pool of so many does next.
+    pub(super) fn take(&mut self, threads: usize) -> Option<Unit> {
+        if let Some(keys) = self.keys.pop_front() {
+            return Some(Unit::Keys(keys));
+        }
+        if self.reading_partitions >= (threads / PARTITIONS_ONE_IN).max(1) {
+            return None;
+        }
+        let (id, fetching) = self.partitions.pop_front()?;
+        self.reading_partitions += 1;
+        Some(Unit::Partition(id, fetching))
+    }
+}
+
+impl MissQueue {
+    /// Has keys read.
+    pub(super) fn add_keys(&self, misses: Vec<Miss>, done: Done) {
+        let fetching = Fetch::of(misses.len(), done);
+        let units = self.work.lock().add_keys(misses, &fetching);
+        for _ in 0..units {
+            self.added.notify_one();
+        }
+    }
+
+    /// Has whole partitions read.
+    pub(super) fn add_partitions(&self, ids: Vec<PartitionId>, done: Done) {
+        if ids.is_empty() {
+            return done(Ok(()));
+        }
+        let fetching = Fetch::of(ids.len(), done);
+        let units = ids.into_iter().map(|id| (id, Arc::clone(&fetching)));
+        self.work.lock().partitions.extend(units);
+        self.added.notify_one();
+    }
+
+    /// Keys have been read and are in memory, or could not be.
+    pub(super) fn finish_keys(&self, misses: &[Miss], result: &Result<(), EngineError>) {
+        let mut work = self.work.lock();
+        let waiting: Vec<Fetching> = misses
+            .iter()
+            .flat_map(|miss| work.waiting.remove(&miss.row_key).unwrap_or_default())
+            .collect();
+        drop(work);
+        MissQueue::finish(&waiting, result);
+    }
+
+    /// A partition has been read, or could not be.
+    pub(super) fn finish_partition(&self, fetching: Fetching, result: &Result<(), EngineError>) {
+        self.work.lock().reading_partitions -= 1;
+        // Somebody may have left the next one for want of threads that may read them.
+        self.added.notify_one();
+        MissQueue::finish(&[fetching], result);
+    }
+
+    fn finish(waiting: &[Fetching], result: &Result<(), EngineError>) {
+        for fetching in waiting {
+            if let Some((done, result)) = Fetch::arrive(fetching, result) {
+                done(result);
+            }
+        }
+    }
+
+    /// How long a read took.
+    pub(super) fn note_duration(&self, nanoseconds: u64) {
+        self.durations.lock().add(nanoseconds, 1);
+    }
+
+    /// How often to say that keys cannot be read: every command that needs a damaged file comes
+    /// here.
+    pub(super) fn admit_failure(&self, now: Instant) -> Option<u64> {
+        self.failures.lock().admit(now)
+    }
+
+    pub(super) fn stats(&self) -> MissStats {
+        let work = self.work.lock();
+        let (queued, joined) = (work.keys.len() + work.partitions.len(), work.joined);
+        drop(work);
+        MissStats { queued, joined, durations: self.durations.lock().distribution() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn miss(partition: u16, key: u8) -> Miss {
+        let partition = PartitionId::new(partition).expect("below the count");
+        let row_key = vec![partition.number() as u8, key];
+        Miss { partition, db: 0, cold_version: 0, hash: key.into(), row_key }
+    }
+
+    fn counting(count: &Arc<AtomicUsize>) -> Done {
+        let count = Arc::clone(count);
+        Box::new(move |result| {
+            count.fetch_add(if result.is_ok() { 1 } else { 100 }, Ordering::Relaxed);
+        })
+    }
+
+    fn take_keys(queue: &MissQueue) -> Vec<Miss> {
+        match queue.work.lock().take(8) {
+            Some(Unit::Keys(keys)) => keys,
+            Some(Unit::Partition(..)) => panic!("partitions come behind keys"),
+            None => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_key_is_read_once_however_many_wait_for_it() {
+        let (queue, over) = (MissQueue::default(), Arc::new(AtomicUsize::new(0)));
+        queue.add_keys(vec![miss(1, 1), miss(2, 1)], counting(&over));
+        queue.add_keys(vec![miss(1, 1)], counting(&over));
+        // The same key twice.
+        queue.add_keys(vec![miss(3, 1), miss(3, 1)], counting(&over));
+        let units: Vec<Vec<Miss>> = (0..4).map(|_| take_keys(&queue)).collect();
+        assert_eq!(units.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1, 0]);
+        assert_eq!(queue.stats().joined, 2);
+        queue.finish_keys(&units[0], &Ok(()));
+        assert_eq!(over.load(Ordering::Relaxed), 1);
+        queue.finish_keys(&units[2], &Ok(()));
+        assert_eq!(over.load(Ordering::Relaxed), 2);
+        queue.finish_keys(&units[1], &Err(EngineError::Stopping));
+        assert_eq!(over.load(Ordering::Relaxed), 102);
+        // Who asks after that has it read again.
+        queue.add_keys(vec![miss(1, 1)], counting(&over));
+        assert_eq!(take_keys(&queue).len(), 1);
+    }
+
+    #[test]
+    fn neighbours_go_together_and_partitions_come_last() {
+        let (queue, over) = (MissQueue::default(), Arc::new(AtomicUsize::new(0)));
+        let partition = |number| PartitionId::new(number).expect("below the count");
+        queue.add_partitions(vec![partition(5), partition(6)], counting(&over));
+        queue.add_keys((0..20).map(|key| miss(1, key)).collect(), counting(&over));
+        let lens = [0; 3].map(|_| take_keys(&queue).len());
+        assert_eq!(lens, [8, 8, 4]);
+        let Some(Unit::Partition(id, fetching)) = queue.work.lock().take(8) else {
+            panic!("a partition is to be read");
+        };
+        assert_eq!(id, partition(5));
+        assert!(queue.work.lock().take(8).is_none(), "one thread of eight reads partitions");
+        queue.finish_partition(fetching, &Ok(()));
+        assert!(matches!(queue.work.lock().take(8), Some(Unit::Partition(id, _)) if id == partition(6)));
+    }
 }
