@@ -17,4 +17,5 @@ pub mod log_mark;
 pub mod op;
 pub mod place;
 pub mod row;
+pub mod seed;
 pub mod version;

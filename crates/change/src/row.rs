@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! key of a partition's mark   partition:u16be 0x00
-//! key of an object            partition:u16be 0x01 generation:u64be user_key
+//! key of an object            partition:u16be 0x01 generation:u64be hash:5 bytes, user_key
 //! key of an element           partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!
 //! object    = head:u8 [expire_ms:u64le if EXPIRY] [version:u64le if VERSIONED] body
@@ -13,12 +13,16 @@
 //! body      = the string, or the collection as `basalt-value` encodes it
 //!             | of a spread collection: id:varint elements:varint, what is in none of its elements
 //!             | of a string in pieces: id:varint pieces:varint bytes:varint
-//! mark      = version:u8=3 applied:u64le next_id:varint last_version:u64le
+//! mark      = version:u8=4 applied:u64le next_id:varint last_version:u64le
 //!             databases:u8 { generation:varint keys:varint spread:varint }*
 //! ```
 //! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id*
 //! that its object has; the partition gives every id once. A string in pieces has one for each
 //! piece.
+//!
+//! The objects of a generation stand in the order of their keys' hashes, of which their keys have the
+//! leading 40 bits: as in memory, so that a walk over both is one walk, and its cursor a hash. The
+//! hash has a seed of the database's own ([`crate::seed`]).
 //!
 //! A partition is one contiguous range of keys, so moving or dropping it is one range operation,
 //! and its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB
@@ -34,7 +38,12 @@ use basalt_stdx::varint;
 const MARK: u8 = 0x00;
 const OBJECT: u8 = 0x01;
 pub(crate) const ELEMENT: u8 = 0x02;
-const OBJECT_PREFIX_BYTES: usize = 11;
+const GENERATION_AT: usize = 3;
+const HASH_AT: usize = 11;
+const HASH_BYTES: usize = 5;
+const OBJECT_PREFIX_BYTES: usize = HASH_AT + HASH_BYTES;
+/// Bits of a hash that the key of a row leaves out.
+pub const HASH_SHIFT: u32 = u64::BITS - 8 * HASH_BYTES as u32;
 
 const TYPE_MASK: u8 = 0x0F;
 const STRING: u8 = 1;
@@ -44,11 +53,9 @@ const STRING_IN_PIECES: u8 = SPREAD | STRING;
 const EDITED: u8 = 0x10;
 const EXPIRY: u8 = 0x20;
 const VERSIONED: u8 = 0x40;
-/// A program that does not know versions of keys refuses this mark, and so never reads a row that
-/// is VERSIONED, whose flag it would overlook.
-const MARK_VERSION: u8 = 3;
-/// Marks of programs that knew no versions of keys.
-const MARK_VERSION_UNVERSIONED: u8 = 2;
+/// A program that knows no hashes in the keys of rows refuses this mark, and this one refuses those
+/// of earlier programs.
+const MARK_VERSION: u8 = 4;
 
 /// Most databases that a mark may list; a guard against garbage, not a setting.
 const DATABASES_MAX: usize = 256;
@@ -62,6 +69,12 @@ pub enum RowError {
     /// The type or version is not known to this version.
     #[error("cold row has unknown type {0}: written by a newer version?")]
     UnknownType(u8),
+    /// A version that is not read any more.
+    #[error(
+        "the data is in format {0} of an earlier version, which this one does not read: start that version, \
+         copy the data over with replication tools or DUMP and RESTORE, or begin with an empty directory"
+    )]
+    Outdated(u8),
 }
 
 /// An object as a row.
@@ -137,25 +150,47 @@ pub fn mark_key(partition: PartitionId, out: &mut Vec<u8>) {
     out.extend_from_slice(&partition.number().to_be_bytes());
 }
 
-/// Appends the key of an object.
+/// Appends the key of an object whose key has this hash.
 #[inline]
-pub fn object_key(partition: PartitionId, generation: u64, key: &[u8], out: &mut Vec<u8>) {
+pub fn object_key(
+    partition: PartitionId,
+    generation: u64,
+    (hash, key): (u64, &[u8]),
+    out: &mut Vec<u8>,
+) {
     out.reserve(OBJECT_PREFIX_BYTES + key.len());
-    out.extend_from_slice(&partition.number().to_be_bytes());
-    out.push(OBJECT);
-    out.extend_from_slice(&generation.to_be_bytes());
+    generation_start(partition, generation, out);
+    out.extend_from_slice(&hash.to_be_bytes()[..HASH_BYTES]);
     out.extend_from_slice(key);
 }
 
-/// The first key at or after every object of `generation`, exclusive end of its range.
-pub fn generation_end(partition: PartitionId, generation: u64, out: &mut Vec<u8>) {
+/// First key and end of the objects of a generation.
+pub fn generation_range(partition: PartitionId, generation: u64) -> (Vec<u8>, Vec<u8>) {
+    generation_range_from(partition, generation, 0)
+}
+
+/// As [`generation_range`], beginning with the leading 40 bits of this hash.
+pub fn generation_range_from(
+    partition: PartitionId,
+    generation: u64,
+    hash: u64,
+) -> (Vec<u8>, Vec<u8>) {
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    object_key(partition, generation, (hash, b""), &mut from);
     match generation.checked_add(1) {
-        Some(next) => object_key(partition, next, b"", out),
+        Some(next) => generation_start(partition, next, &mut to),
         None => {
-            out.extend_from_slice(&partition.number().to_be_bytes());
-            out.push(OBJECT + 1);
+            to.extend_from_slice(&partition.number().to_be_bytes());
+            to.push(OBJECT + 1);
         }
     }
+    (from, to)
+}
+
+fn generation_start(partition: PartitionId, generation: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&partition.number().to_be_bytes());
+    out.push(OBJECT);
+    out.extend_from_slice(&generation.to_be_bytes());
 }
 
 /// Takes generation and user key out of an object's key, or `None` if it is no such key.
@@ -165,8 +200,17 @@ pub fn split_object_key(row_key: &[u8]) -> Option<(u64, &[u8])> {
     if prefix[2] != OBJECT {
         return None;
     }
-    let generation = u64::from_be_bytes(prefix[3..].try_into().ok()?);
+    let generation = u64::from_be_bytes(prefix[GENERATION_AT..HASH_AT].try_into().ok()?);
     Some((generation, key))
+}
+
+/// The leading 40 bits of the hash in an object's key, the others being 0; `None` if it is no such
+/// key.
+pub fn hash_in_object_key(row_key: &[u8]) -> Option<u64> {
+    let prefix: &[u8; OBJECT_PREFIX_BYTES] = row_key.first_chunk()?;
+    let mut hash = [0; 8];
+    hash[..HASH_BYTES].copy_from_slice(&prefix[HASH_AT..]);
+    (prefix[2] == OBJECT).then(|| u64::from_be_bytes(hash))
 }
 
 impl<'a> ObjectRow<'a> {
@@ -278,12 +322,14 @@ impl Mark {
     /// Reads a mark's value.
     pub fn decode(row: &[u8]) -> Result<Mark, RowError> {
         let (&version, mut rest) = row.split_first().ok_or(RowError::Length)?;
-        if version != MARK_VERSION && version != MARK_VERSION_UNVERSIONED {
-            return Err(RowError::UnknownType(version));
+        match version {
+            MARK_VERSION => {}
+            1..MARK_VERSION => return Err(RowError::Outdated(version)),
+            _ => return Err(RowError::UnknownType(version)),
         }
         let applied = take_u64(&mut rest)?;
         let next_id = varint::take(&mut rest).ok_or(RowError::Length)?;
-        let last_version = if version == MARK_VERSION { take_u64(&mut rest)? } else { 0 };
+        let last_version = take_u64(&mut rest)?;
         let (&count, mut rest) = rest.split_first().ok_or(RowError::Length)?;
         let mut databases = Vec::with_capacity(usize::from(count).min(DATABASES_MAX));
         for _ in 0..count {
@@ -373,36 +419,36 @@ mod tests {
         }
     }
 
-    /// What the version before wrote.
     #[test]
-    fn a_mark_without_versions_is_read() {
-        let bytes = [2, 44, 1, 0, 0, 0, 0, 0, 0, 5, 1, 0, 1, 0];
-        let databases = vec![DatabaseMark { generation: 0, keys: 1, spread: 0 }];
-        let mark = Mark { applied: 300, next_id: 5, last_version: Version::NONE, databases };
-        assert_eq!(Mark::decode(&bytes), Ok(mark));
-        assert_eq!(Mark::decode(&[4]), Err(RowError::UnknownType(4)));
+    fn marks_of_other_versions_are_refused() {
+        let before = [3, 44, 1, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0];
+        assert_eq!(Mark::decode(&before), Err(RowError::Outdated(3)));
+        assert_eq!(Mark::decode(&[5]), Err(RowError::UnknownType(5)));
     }
 
     #[test]
-    fn keys_sort_by_partition_then_by_generation_and_marks_are_last() {
+    fn keys_sort_by_partition_generation_and_hash_and_marks_are_last() {
         let mut mark = Vec::new();
         mark_key(partition(), &mut mark);
-        let key = |generation, key: &[u8]| {
+        let key = |generation, hash, key: &[u8]| {
             let mut out = Vec::new();
-            object_key(partition(), generation, key, &mut out);
+            object_key(partition(), generation, (hash, key), &mut out);
             out
         };
-        let mut end = Vec::new();
-        generation_end(partition(), 7, &mut end);
-        let mut last_end = Vec::new();
+        let (start, end) = generation_range(partition(), 7);
         let last_partition = PartitionId::all().last().expect("there are some");
-        generation_end(last_partition, u64::MAX, &mut last_end);
-        assert!(mark > last_end);
-        assert!(key(7, &[0xFF; 40]) < end && end <= key(8, b""));
-        assert_eq!(split_object_key(&key(7, b"abc")), Some((7, &b"abc"[..])));
-        assert_eq!(split_object_key(&mark), None);
-        let mut last = Vec::new();
-        generation_end(partition(), u64::MAX, &mut last);
-        assert!(key(u64::MAX, &[0xFF; 9]) < last);
+        assert!(mark > generation_range(last_partition, u64::MAX).1);
+        assert!(start <= key(7, 0, b"") && key(7, u64::MAX, &[0xFF; 40]) < end);
+        assert!(key(6, u64::MAX, b"x") < start && end <= key(8, 0, b""));
+        assert!(key(7, 1 << 24, b"a") < key(7, 2 << 24, b""), "by hash before all else");
+        let (from, to) = generation_range_from(partition(), 7, 5 << 24);
+        assert!(key(7, (5 << 24) - 1, b"z") < from && from <= key(7, 5 << 24, b"") && to == end);
+        let hash = 0x0123_4567_89AB_CDEF;
+        let whole = key(7, hash, b"abc");
+        assert_eq!(split_object_key(&whole), Some((7, &b"abc"[..])));
+        assert_eq!(hash_in_object_key(&whole), Some(hash >> HASH_SHIFT << HASH_SHIFT));
+        assert_eq!((split_object_key(&mark), hash_in_object_key(&mark)), (None, None));
+        assert_eq!(split_object_key(&whole[..15]), None, "cut within the hash");
+        assert!(key(u64::MAX, u64::MAX, &[0xFF; 9]) < generation_range(partition(), u64::MAX).1);
     }
 }

@@ -6,6 +6,7 @@ use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, Replace, StringForm};
 use basalt_change::place::{PartitionId, Slot};
 use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
+use basalt_change::seed::{encode_seed, seed_key};
 use basalt_change::version::Version;
 
 const CHANGE_SET: &str = include_str!("../../../docs/formats/changeset.md");
@@ -110,8 +111,11 @@ fn cold_rows_are_as_documented() {
     let object =
         ObjectRow { expire_ms: 0, version: Version::NONE, kind: RowKind::Spread(4), value: &body };
     object.encode(&mut spread);
-    row::object_key(partition(), 0, b"foo", &mut key);
-    row::generation_end(partition(), 0, &mut end);
+    row::object_key(partition(), 0, (0x0123_4567_89AB_CDEF, b"foo"), &mut key);
+    end.extend(row::generation_range(partition(), 0).1);
+    let (mut seed_row_key, mut seed) = (vec![], vec![]);
+    seed_key(&mut seed_row_key);
+    encode_seed(0x0123_4567_89AB_CDEF, &mut seed);
     let row_of = |expire_ms, version, form| {
         let mut out = Vec::new();
         ObjectRow { expire_ms, version, kind: RowKind::String(form), value: b"bar" }
@@ -131,6 +135,8 @@ fn cold_rows_are_as_documented() {
         ("Key of a mark", mark_key),
         ("A mark", mark),
         ("Key of a library", library_row_key),
+        ("Key of the seed", seed_row_key),
+        ("A seed", seed),
         ("Key of an object", key),
         ("End of a generation", end),
         ("A string", row(0, StringForm::Whole)),

@@ -18,6 +18,7 @@ use crate::tracking::TrackedTotals;
 use crate::waiting::request::Places;
 use crate::waiting::watching::Watching;
 use basalt_change::place::PartitionId;
+use basalt_change::seed;
 use basalt_cold::ColdTier;
 use basalt_env::{Clock, Env};
 use basalt_keyspace::database::Database;
@@ -62,7 +63,8 @@ pub struct Options {
     pub checkpoint_log_bytes: u64,
     /// Threads that read the cold tier for waiting commands (`miss-threads`).
     pub miss_threads: usize,
-    /// Seed of the key hash.
+    /// Seed of the key hash of a new database, and of that of members. A database keeps the one that
+    /// it was made with.
     pub hash_seed: u64,
     /// Up to where collections stay packed.
     pub limits: FormLimits,
@@ -110,6 +112,21 @@ impl Default for Options {
             accept_data_loss: false,
         }
     }
+}
+
+/// The seed of the database's key hash: `new` if it is new, in which case that is noted.
+fn stored_seed(cold: &dyn ColdTier, new: u64) -> Result<u64, RecoveryError> {
+    let mut key = Vec::new();
+    seed::seed_key(&mut key);
+    if let Some(row) = cold.read_many(&[key.clone()])?.pop().flatten() {
+        return seed::decode_seed(&row).map_err(RecoveryError::Seed);
+    }
+    let mut row = Vec::new();
+    seed::encode_seed(new, &mut row);
+    let mut writer = cold.checkpoint_writer()?;
+    writer.put(&key, &row)?;
+    writer.prepare()?.commit()?;
+    Ok(new)
 }
 
 /// A database: memory, log and cold tier together.
@@ -172,7 +189,8 @@ impl Engine {
     where
         RecoveryError: From<E>,
     {
-        let keyspace = Keyspace::new(usize::from(options.databases), options.hash_seed);
+        let seed = stored_seed(&*cold, options.hash_seed)?;
+        let keyspace = Keyspace::new(usize::from(options.databases), seed);
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
         let accepts_loss = options.accept_data_loss;

@@ -47,6 +47,9 @@ pub enum RecoveryError {
     /// The cold tier's row about the log makes no sense.
     #[error("the row that names the journal cannot be read: {0}")]
     LogMark(RowError),
+    /// The cold tier's row with the seed of the hash makes no sense.
+    #[error("the row with the seed of the key hash cannot be read: {0}")]
+    Seed(RowError),
     /// A library of functions makes no sense.
     #[error("a library of functions cannot be read: {0}")]
     Library(RowError),

@@ -2,13 +2,14 @@
 //! until their gate opens.
 
 use crate::content::Content;
+use crate::stage::Point;
 use crate::state::Value;
 use crate::violation::Violation;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Object, Touch,
-    Txn, Version, View, Walk, WalkLimits,
+    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Missing,
+    Object, Touch, Txn, Version, View, Walk, WalkLimits,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,14 +58,7 @@ impl World<'_> {
             } else {
                 drop(locked);
             }
-            let (sender, fetching) = channel();
-            let done = Box::new(move |result: Result<(), _>| {
-                // The thread that asked may be gone.
-                let _ = sender
-                    .send(result.map_err(|error: basalt_engine::EngineError| error.to_string()));
-            });
-            engine.fetch(missing.expect("looked at above"), done);
-            wait_for(&fetching)?;
+            wait_for(&self.fetch(&keys, missing.expect("looked at above")))?;
         }
         Err(Violation::new("keys are fetched again and again"))
     }
@@ -163,13 +157,22 @@ impl World<'_> {
         let mut locked = engine.lock(&keys);
         let missing = engine.missing(&mut locked, db, &keys)?;
         drop(locked);
+        Some(self.fetch(&keys, missing))
+    }
+
+    /// Has keys fetched; their partitions as a whole while a read is held up: it may be of one of
+    /// these keys, and who asks for a key that is being read waits for that read.
+    fn fetch(&self, keys: &[Key<'_>], missing: Missing) -> Fetching {
+        if self.stage.is_waiting(Point::Read) {
+            return self.start_load(keys.iter().map(|key| key.partition).collect());
+        }
         let (sender, fetching) = channel();
         let done = Box::new(move |result: Result<(), basalt_engine::EngineError>| {
             // The thread that asked may be gone.
             let _ = sender.send(result.map_err(|error| error.to_string()));
         });
-        engine.fetch(missing, done);
-        Some(fetching)
+        self.engine().fetch(missing, done);
+        fetching
     }
 
     /// Has partitions fetched whole.

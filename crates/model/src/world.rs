@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// When a world begins: 2024-01-01.
 pub const START_MS: u64 = 1_704_067_200_000;
-/// Several may be held up on the stage at a time.
-const MISS_THREADS: usize = 4;
+/// Several may be held up on the stage at a time, and two of them read whole partitions.
+const MISS_THREADS: usize = 16;
 const SEGMENT_BYTES: u64 = 64 << 10;
 const JOURNAL_DIR: &str = "/journal";
 

@@ -127,7 +127,8 @@ impl Rows {
             let at = At { id, number, generation };
             table.walk(DIRTY, |entry, _| {
                 let key_start = self.keys.len();
-                row::object_key(id, generation, entry.key(), &mut self.keys);
+                let hash = terms.hasher.hash(entry.key());
+                row::object_key(id, generation, (hash, entry.key()), &mut self.keys);
                 let key = key_start..self.keys.len();
                 let key_bytes = entry.key();
                 let value = match entry.value() {
@@ -298,9 +299,7 @@ impl Dead {
         writer: &mut (dyn CheckpointWriter<'_> + '_),
     ) -> Result<(), ColdError> {
         for &generation in &self.generations {
-            let (mut from, mut to) = (Vec::new(), Vec::new());
-            row::object_key(id, generation, b"", &mut from);
-            row::generation_end(id, generation, &mut to);
+            let (from, to) = row::generation_range(id, generation);
             writer.delete_range(&from, &to)?;
             if self.has_elements {
                 let (from, to) = element::generation_range(id, generation);

@@ -335,7 +335,7 @@ fn unread(partition: PartitionId, error: LoadError) -> ApplyError {
 
 fn object_key(database: &Database, key: &Key<'_>) -> Vec<u8> {
     let mut row_key = Vec::new();
-    row::object_key(key.partition, database.generation(), key.bytes, &mut row_key);
+    row::object_key(key.partition, database.generation(), (key.hash, key.bytes), &mut row_key);
     row_key
 }
 

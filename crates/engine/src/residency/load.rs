@@ -45,9 +45,7 @@ impl Engine {
             let database = partition.database(db);
             (database.generation(), partition.cold_version(), database.departures())
         };
-        let (mut from, mut to) = (Vec::new(), Vec::new());
-        row::object_key(id, generation, b"", &mut from);
-        row::generation_end(id, generation, &mut to);
+        let (from, to) = row::generation_range(id, generation);
         let mut batch = Batch::default();
         let mut outcome = Ok(true);
         let install = |batch: &mut Batch| {

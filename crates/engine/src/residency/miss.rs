@@ -43,7 +43,7 @@ impl Engine {
             }
             let generation = database.generation();
             let mut row_key = Vec::new();
-            row::object_key(key.partition, generation, key.bytes, &mut row_key);
+            row::object_key(key.partition, generation, (key.hash, key.bytes), &mut row_key);
             let cold_version = partition.cold_version();
             let miss = Miss { partition: key.partition, db, cold_version, hash: key.hash, row_key };
             match self.cold.probe(&miss.row_key) {
@@ -230,9 +230,9 @@ impl Engine {
         for (db, database) in (0u8..).zip(partition.databases()) {
             for key in database.spread().deferred_keys() {
                 let mut row_key = Vec::new();
-                row::object_key(id, database.generation(), key, &mut row_key);
                 let (hash, cold_version) =
                     (self.keyspace.hasher().hash(key), partition.cold_version());
+                row::object_key(id, database.generation(), (hash, key), &mut row_key);
                 misses.push(Miss { partition: id, db, cold_version, hash, row_key });
             }
         }

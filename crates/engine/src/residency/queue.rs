@@ -99,7 +99,10 @@ impl Fetch {
 
     /// One of what it waits for is there, or cannot be had. Returns what is to be called if that
     /// was the last.
-    fn arrive(fetching: &Fetching, result: &Result<(), EngineError>) -> Option<(Done, Result<(), EngineError>)> {
+    fn arrive(
+        fetching: &Fetching,
+        result: &Result<(), EngineError>,
+    ) -> Option<(Done, Result<(), EngineError>)> {
         let mut fetch = fetching.lock();
         if fetch.result.is_ok() {
             fetch.result = result.clone();
@@ -280,6 +283,8 @@ mod tests {
         assert_eq!(id, partition(5));
         assert!(queue.work.lock().take(8).is_none(), "one thread of eight reads partitions");
         queue.finish_partition(fetching, &Ok(()));
-        assert!(matches!(queue.work.lock().take(8), Some(Unit::Partition(id, _)) if id == partition(6)));
+        assert!(
+            matches!(queue.work.lock().take(8), Some(Unit::Partition(id, _)) if id == partition(6))
+        );
     }
 }
