@@ -3,8 +3,8 @@
 use basalt_change::place::{PartitionId, ShardId, ShardSet};
 use basalt_config::Settings;
 use basalt_engine::{
-    Attempt, CommandContext, Cursor, DatabaseTotals, Held, Issuer, LockWait, Object, Refusal,
-    Transaction, Walk, WalkEnd, WalkLimits,
+    Attempt, CommandContext, Cursor, DatabaseTotals, Held, Issuer, LockWait, Refusal, Transaction,
+    Walk, WalkEnd, WalkLimits, WalkedRows,
 };
 use basalt_env::Random;
 use basalt_service::error::CommandError;
@@ -12,6 +12,7 @@ use basalt_service::push::Outbox;
 use basalt_service::server::Server;
 use basalt_service::session::Session;
 use basalt_service::wait::Wait;
+use basalt_value::Kind;
 use std::ops::Range;
 
 /// What a session command sees.
@@ -48,33 +49,42 @@ impl Context<'_> {
         Walk { db: self.session.db, now_ms: self.now_ms, wait: self.lock_wait }
     }
 
-    /// Visits keys of the selected database from `from` on:
-    /// [`Engine::scan`](basalt_engine::Engine::scan).
+    /// Visits keys of the selected database from `from` on, with what they hold (`None` is a
+    /// string): [`Engine::walk_keys`](basalt_engine::Engine::walk_keys). `rows` have been read for
+    /// it.
     ///
     /// # Errors
-    /// A partition is not in memory, or held for long.
-    pub fn scan(
+    /// Rows have to be read, or a partition is held for long.
+    pub fn walk_keys(
         &self,
         from: Cursor,
         limits: WalkLimits,
-        visit: impl FnMut(&[u8], Object<'_>),
+        rows: &WalkedRows,
+        visit: &mut dyn FnMut(&[u8], Option<Kind>),
     ) -> Result<Cursor, WalkEnd> {
         match &self.transaction {
-            Some(transaction) => transaction.scan(self.walk(), from, limits, visit),
-            None => self.server.engine.scan(self.walk(), from, limits, visit),
+            // It has all in memory.
+            Some(transaction) => transaction.scan(self.walk(), from, limits, |key, object| {
+                visit(key, object.collection().map(|value| value.kind()));
+            }),
+            None => self.server.engine.walk_keys(self.walk(), from, limits, rows, visit),
         }
     }
 
-    /// Some key of the selected database:
-    /// [`Engine::random_key`](basalt_engine::Engine::random_key).
+    /// From where a walk meets some key first that is about as likely as another; `None` if there
+    /// is no key.
     ///
     /// # Errors
-    /// A partition is not in memory, or held for long.
-    pub fn random_key(&self, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
-        match &self.transaction {
-            Some(transaction) => transaction.random_key(self.walk(), random),
-            None => self.server.engine.random_key(self.walk(), random),
-        }
+    /// A partition is held for long.
+    pub fn random_place(&self, random: &mut Random) -> Result<Option<Cursor>, Held> {
+        self.server.engine.random_place(self.walk(), random)
+    }
+
+    /// Some key of the selected database, for a command of a transaction; `None` if there is none.
+    /// Outside of one the outer `None`.
+    pub fn random_key_within(&self, random: &mut Random) -> Option<Option<Vec<u8>>> {
+        let transaction = self.transaction.as_ref()?;
+        Some(transaction.random_key(self.walk(), random).unwrap_or_default())
     }
 
     /// What the selected database holds.
@@ -85,18 +95,6 @@ impl Context<'_> {
         match &self.transaction {
             Some(transaction) => Ok(transaction.totals(self.session.db)),
             None => self.server.engine.totals_within(self.session.db, self.lock_wait),
-        }
-    }
-
-    /// Partitions of the selected database that are not wholly in memory. A transaction has seen to
-    /// it that there are none.
-    ///
-    /// # Errors
-    /// A partition is held for long.
-    pub fn incomplete(&self) -> Result<Vec<PartitionId>, Held> {
-        match &self.transaction {
-            Some(_) => Ok(Vec::new()),
-            None => self.server.engine.incomplete(self.session.db, self.lock_wait),
         }
     }
 

@@ -11,7 +11,6 @@ mod expire;
 mod flush;
 mod keys;
 mod migrate;
-mod names;
 mod object;
 mod rename;
 mod scan;

@@ -433,6 +433,7 @@ fn refuse(
     {
         tracking.end();
     }
+    session.walking = None;
     worker.counters.commands.add(1);
     if let Some(id) = id {
         worker.counters.by_command[id.index()].rejected.add(1);

@@ -12,6 +12,19 @@ pub enum EngineError {
     /// A row of the cold tier makes no sense.
     #[error("a row on disk is corrupt: {0}")]
     Row(#[from] BadRow),
+    /// A command needs more in memory at once than there may be.
+    #[error(
+        "OOM command needs {keys} keys that are on disk, some {bytes} bytes, in memory at once, and no more than \
+         {bytes_max} may be: an eighth of what maxmemory leaves for keys"
+    )]
+    TooMuch {
+        /// Keys.
+        keys: u64,
+        /// Bytes, estimated.
+        bytes: u64,
+        /// Bytes that may be.
+        bytes_max: u64,
+    },
     /// The engine is shutting down.
     #[error("the server is shutting down")]
     Stopping,

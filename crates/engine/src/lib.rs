@@ -67,6 +67,7 @@ pub use store::held::Held;
 pub use store::key::Key;
 pub use store::point::Point;
 pub use store::queue_census::{NamedQueue, QueueCensus, QueueFigures};
+pub use store::rows_walked::{RowsWanted, WalkedRows};
 pub use store::sample::Sampled;
 pub use store::transaction::{Claims, Transaction, Unready};
 pub use store::transfer::Destination;

@@ -4,6 +4,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod evict;
+pub(crate) mod holds;
 pub(crate) mod load;
 mod miss;
 pub(crate) mod queue;

@@ -22,6 +22,7 @@ pub(crate) mod point;
 pub(crate) mod queue_census;
 pub(crate) mod queues;
 mod reach;
+pub(crate) mod rows_walked;
 pub(crate) mod sample;
 mod splice;
 pub(crate) mod transaction;

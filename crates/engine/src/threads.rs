@@ -93,6 +93,9 @@ impl Engine {
     fn run_warm_up_thread(&self) {
         let mut unreadable = 0;
         for id in PartitionId::all() {
+            if self.is_nearly_full() {
+                return;
+            }
             match self.load_partition(id) {
                 Ok(()) => {}
                 Err(EngineError::Stopping) => return,

@@ -9,9 +9,9 @@ use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
     ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Missing,
-    Object, Touch, Txn, Version, View, Walk, WalkLimits,
+    Object, Touch, Txn, Version, View, Walk, WalkEnd, WalkLimits, WalkedRows,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -173,6 +173,38 @@ impl World<'_> {
         });
         self.engine().fetch(missing, done);
         fetching
+    }
+
+    /// Walks over a database, some keys at a time, in memory and on disk.
+    ///
+    /// # Errors
+    /// Rows cannot be read.
+    pub fn walk(&self, db: u8, keys: usize) -> Result<BTreeSet<Vec<u8>>, Violation> {
+        let walk = Walk { db, now_ms: self.now_ms(), wait: LockWait::Endless };
+        let limits = WalkLimits { keys, buckets: 64 };
+        let (mut met, mut rows, mut at) = (BTreeSet::new(), WalkedRows::default(), Cursor::START);
+        loop {
+            let step = self.engine().walk_keys(walk, at, limits, &rows, &mut |key, _| {
+                met.insert(key.to_vec());
+            });
+            match step {
+                Ok(Cursor::START) => return Ok(met),
+                Ok(next) => at = next,
+                Err(WalkEnd::Unread(wanted)) => {
+                    let (sender, read) = channel();
+                    let done = move |result: Result<WalkedRows, basalt_engine::EngineError>| {
+                        // The thread that asked may be gone.
+                        let _ = sender.send(result.map_err(|error| error.to_string()));
+                    };
+                    self.engine().fetch_rows(wanted, Box::new(done));
+                    let result = read.recv_timeout(WAIT_MAX);
+                    rows = result
+                        .map_err(|_| Violation::new("rows are never read"))?
+                        .map_err(|error| Violation(format!("rows cannot be read: {error}")))?;
+                }
+                Err(WalkEnd::Held) => return Err(Violation::new("an endless wait has ended")),
+            }
+        }
     }
 
     /// Has partitions fetched whole.

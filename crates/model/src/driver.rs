@@ -221,8 +221,9 @@ impl<'a> Driver<'a> {
 
     /// A step that can also happen in the midst of a checkpoint.
     pub(crate) fn small_step(&mut self) -> Result<(), Violation> {
-        match self.random.below(90) {
+        match self.random.below(92) {
             84..=89 => self.evict(),
+            90 | 91 => self.walk(),
             0..=35 => self.write_one(),
             36..=47 => self.write_several(),
             48..=51 => self.transfer(),

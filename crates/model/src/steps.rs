@@ -31,7 +31,7 @@ enum Transfer {
 }
 
 impl Driver<'_> {
-    fn database(&mut self) -> u8 {
+    pub(crate) fn database(&mut self) -> u8 {
         // Mostly the first: keys shall meet.
         if self.random.chance(3, 4) { 0 } else { self.random.below(3) as u8 }
     }

@@ -55,6 +55,29 @@ impl Driver<'_> {
         self.compare_counts()
     }
 
+    /// A walk over memory and disk meets each live key, and no other but hashes on disk of which all
+    /// fields have expired: it reads no values.
+    pub(crate) fn walk(&mut self) -> Result<(), Violation> {
+        let (db, keys) = (self.database(), 1 + self.random.below(30) as usize);
+        let met = self.world.walk(db, keys)?;
+        let now_ms = self.world.now_ms();
+        for (key, value) in self.state.keys(db) {
+            let may_look_live = value.expire_ms == 0 || value.expire_ms > now_ms;
+            let is_met = met.contains(key);
+            if value.is_live(now_ms) && !is_met || is_met && !may_look_live {
+                let name = String::from_utf8_lossy(key);
+                return Err(Violation(format!("db {db}, {name}: a walk is wrong about {value:?}")));
+            }
+        }
+        match met.iter().find(|key| self.state.value(db, key).is_none()) {
+            Some(key) => {
+                let name = String::from_utf8_lossy(key);
+                Err(Violation(format!("db {db}, {name}: a walk met it, and it is not there")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The number of keys: every live one counts, and an expired one may.
     fn compare_counts(&self) -> Result<(), Violation> {
         let now_ms = self.world.now_ms();

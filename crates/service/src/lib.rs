@@ -38,4 +38,5 @@ pub mod tracking;
 pub mod transaction;
 pub mod unusual;
 pub mod wait;
+pub mod walking;
 pub mod web_guard;

@@ -11,6 +11,7 @@ use crate::read_tracking::ReadTracking;
 use crate::transaction::Queue;
 use crate::unusual::Reason;
 use crate::wait::{Afterwards, Wait};
+use crate::walking::Walking;
 use basalt_config::Settings;
 use basalt_engine::{
     Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
@@ -64,6 +65,8 @@ pub struct Session {
     pub waiting: Option<Box<KeyWait>>,
     /// How long a command may wait for its keys, whatever it asks for.
     pub key_wait_max: Option<Duration>,
+    /// Where its command, which waits for rows, is in a walk over the keys.
+    pub walking: Option<Box<Walking>>,
     /// What another server is asked for its command.
     pub errand: Option<Arc<Errand>>,
     /// Clients that monitor have been told of its running command.
@@ -171,6 +174,7 @@ impl Session {
             is_parked: false,
             waiting: None,
             key_wait_max: None,
+            walking: None,
             errand: None,
             has_told_monitors: false,
             monitoring: None,

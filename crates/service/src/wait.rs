@@ -4,8 +4,9 @@
 use crate::error::CommandError;
 use crate::peer::Errand;
 use crate::reports::Reports;
+use crate::walking::ReadRows;
 use basalt_change::place::{PartitionId, ShardSet};
-use basalt_engine::{Engine, Gate, Held, Missing, Unready, WalkEnd, WarmUp};
+use basalt_engine::{Engine, EngineError, Gate, Held, Missing, RowsWanted, Unready, WarmUp};
 use basalt_observe::exposition::Form;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,8 @@ use std::time::Duration;
 pub enum Wait {
     /// Keys that are read from the cold tier; then the command runs again.
     Keys(Missing),
+    /// Rows that are read for a walk, and put here; then the command runs again.
+    Rows(RowsWanted, Arc<ReadRows>),
     /// Partitions that are read into memory; then the command runs again.
     Partitions(Vec<PartitionId>),
     /// Room in the log's buffers for changes of these shards; then the command runs again.
@@ -63,6 +66,7 @@ impl Wait {
         match self {
             Wait::Keys(_)
             | Wait::Partitions(_)
+            | Wait::Rows(..)
             | Wait::LogRoom(_)
             | Wait::Held
             | Wait::Memory
@@ -85,6 +89,12 @@ impl Wait {
             Wait::Partitions(partitions) => {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }
+            Wait::Rows(wanted, read) => engine.fetch_rows(
+                wanted,
+                Box::new(move |result| {
+                    done(reading(result.map(|rows| read.put(rows))));
+                }),
+            ),
             Wait::Peer(errand) => errand.when_finished(done),
             Wait::Report(reports, form) => reports.ask(form, engine.env().clock.now(), done),
             Wait::Checkpoint => engine.request_checkpoint(Box::new(|result| {
@@ -114,15 +124,6 @@ impl From<Unready> for Wait {
     }
 }
 
-impl From<WalkEnd> for Wait {
-    fn from(end: WalkEnd) -> Wait {
-        match end {
-            WalkEnd::NotResident(partition) => Wait::Partitions(vec![partition]),
-            WalkEnd::Held => Wait::Held,
-        }
-    }
-}
-
 impl From<Held> for Wait {
     fn from(_: Held) -> Wait {
         Wait::Held
@@ -145,6 +146,9 @@ fn reload(engine: Arc<Engine>, warm_up: WarmUp, done: Done) {
     }));
 }
 
-fn reading(result: Result<(), basalt_engine::EngineError>) -> Result<(), CommandError> {
-    result.map_err(|error| CommandError::new(format!("IOERR {error}")))
+fn reading(result: Result<(), EngineError>) -> Result<(), CommandError> {
+    result.map_err(|error| match error {
+        EngineError::TooMuch { .. } => CommandError::new(error.to_string()),
+        _ => CommandError::new(format!("IOERR {error}")),
+    })
 }

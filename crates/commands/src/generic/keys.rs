@@ -1,15 +1,16 @@
 //! KEYS, RANDOMKEY and DBSIZE: a database as a whole.
 
-use super::names::Names;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
-use basalt_engine::{Cursor, WalkLimits};
+use basalt_engine::{Cursor, WalkEnd, WalkLimits};
 use basalt_env::Random;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::draws;
+use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_service::wait::Wait;
+use basalt_service::walking::{Names, Walking};
 use basalt_spec::{Categories, Category, CommandSpec, Flag, Flags, Group};
 use basalt_stdx::glob::{Case, Pattern};
 
@@ -72,42 +73,89 @@ pub(super) const DBSIZE: Entry = Entry {
 };
 
 fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    let incomplete = match context.incomplete() {
-        Ok(incomplete) => incomplete,
-        Err(held) => return Ok(Flow::Wait(Wait::from(held))),
-    };
-    if !incomplete.is_empty() {
-        return Ok(Flow::Wait(Wait::Partitions(incomplete)));
-    }
     let pattern = Pattern::new(args.word(1), Case::Differs);
-    let mut names = Names::default();
-    let mut at = Cursor::START;
+    let mut walking = Walking::resume(context.session.walking.take(), args, Cursor::START);
     loop {
-        let step = context.scan(at, WalkLimits::NONE, |key, _| {
+        let Walking { at, names, rows, .. } = &mut *walking;
+        let step = context.walk_keys(*at, WalkLimits::NONE, rows, &mut |key, _| {
             if pattern.matches(key) {
                 names.push(key);
             }
         });
         match step {
             Ok(Cursor::START) => break,
-            Ok(next) => at = next,
-            Err(end) => return Ok(Flow::Wait(Wait::from(end))),
+            Ok(next) => *at = next,
+            Err(end) => return Ok(Flow::Wait(wait_for(context, walking, end))),
         }
     }
     context.gate_reads_of_everything();
-    names.reply(reply);
+    reply_names(&walking.names, reply);
     Ok(Flow::Done)
 }
 
-fn randomkey(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
+/// The command goes on with its walk when this is over.
+pub(super) fn wait_for(context: &mut Context<'_>, walking: Box<Walking>, end: WalkEnd) -> Wait {
+    let wait = walking.wait(end);
+    context.session.walking = Some(walking);
+    wait
+}
+
+pub(super) fn reply_names(names: &Names, reply: &mut Reply<'_>) {
+    let names = names.iter();
+    reply.array(names.len());
+    names.for_each(|name| reply.bulk(name));
+}
+
+fn randomkey(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let mut random = Random::new(draws::draw());
-    match context.random_key(&mut random) {
-        Ok(Some(key)) => reply.bulk(&key),
-        Ok(None) => reply.null(),
-        Err(end) => return Ok(Flow::Wait(Wait::from(end))),
+    let key = match context.random_key_within(&mut random) {
+        Some(key) => key,
+        None => match walk_from_random(context, args, &mut random)? {
+            Ok(key) => key,
+            Err(wait) => return Ok(Flow::Wait(wait)),
+        },
+    };
+    match key {
+        Some(key) => reply.bulk(&key),
+        None => reply.null(),
     }
     context.gate_reads_of_everything();
     Ok(Flow::Done)
+}
+
+/// The first live key from some place on, over the end if need be; or what to wait for.
+fn walk_from_random(
+    context: &mut Context<'_>,
+    args: &Args<'_>,
+    random: &mut Random,
+) -> Result<Result<Option<Vec<u8>>, Wait>, CommandError> {
+    /// Buckets that are looked at between two looks at the partition's lock.
+    const STEP: WalkLimits = WalkLimits { keys: 1, buckets: 256 };
+    let left = context.session.walking.take();
+    let from = match context.random_place(random) {
+        Ok(Some(place)) => place,
+        Ok(None) => return Ok(Ok(None)),
+        Err(held) => return Ok(Err(Wait::from(held))),
+    };
+    let mut walking = Walking::resume(left, args, from);
+    loop {
+        let Walking { at, names, rows, has_wrapped, .. } = &mut *walking;
+        let step = context.walk_keys(*at, STEP, rows, &mut |key, _| names.push(key));
+        let last = names.len();
+        if last > 0 {
+            // A bucket is visited whole.
+            let which = random.below(last as u64) as usize;
+            return Ok(Ok(names.iter().nth(which).map(<[u8]>::to_vec)));
+        }
+        match step {
+            Ok(Cursor::START) if *has_wrapped => return Ok(Ok(None)),
+            Ok(next) => {
+                *has_wrapped |= next == Cursor::START;
+                *at = next;
+            }
+            Err(end) => return Ok(Err(wait_for(context, walking, end))),
+        }
+    }
 }
 
 fn dbsize(context: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

@@ -1,17 +1,18 @@
 //! SCAN.
 
-use super::names::Names;
+use super::keys::{reply_names, wait_for};
 use crate::number;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
-use basalt_engine::{Cursor, Object, WalkLimits};
+use basalt_engine::{Cursor, WalkLimits};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::session::{Flow, SessionResult};
-use basalt_service::wait::Wait;
+use basalt_service::walking::Walking;
 use basalt_spec::{CommandSpec, Flag, Flags, Group, at};
 use basalt_stdx::glob::{Case, Pattern};
+use basalt_value::Kind;
 
 /// Keys that are looked at unless COUNT says otherwise.
 const COUNT_DEFAULT: usize = 10;
@@ -75,8 +76,9 @@ impl<'a> ScanOptions<'a> {
         Ok(options)
     }
 
-    fn wants(&self, key: &[u8], object: Object<'_>) -> bool {
-        let has_kind = |kind: &[u8]| kind.eq_ignore_ascii_case(super::type_name(object).as_bytes());
+    fn wants(&self, key: &[u8], kind: Option<Kind>) -> bool {
+        let name = kind.map_or("string", Kind::name);
+        let has_kind = |wanted: &[u8]| wanted.eq_ignore_ascii_case(name.as_bytes());
         self.kind.is_none_or(has_kind)
             && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(key))
     }
@@ -90,20 +92,22 @@ impl<'a> ScanOptions<'a> {
 fn scan(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let from = parse_cursor(args.word(1)).ok_or(CommandError::fixed("ERR invalid cursor"))?;
     let options = ScanOptions::parse(args)?;
-    let mut names = Names::default();
-    let step = context.scan(Cursor::from_number(from), options.limits(), |key, object| {
-        if options.wants(key, object) {
+    let from = Cursor::from_number(from);
+    let mut walking = Walking::resume(context.session.walking.take(), args, from);
+    let Walking { names, rows, .. } = &mut *walking;
+    let step = context.walk_keys(from, options.limits(), rows, &mut |key, kind| {
+        if options.wants(key, kind) {
             names.push(key);
         }
     });
     let next = match step {
         Ok(next) => next,
-        Err(end) => return Ok(Flow::Wait(Wait::from(end))),
+        Err(end) => return Ok(Flow::Wait(wait_for(context, walking, end))),
     };
     context.gate_reads_of_everything();
     reply.array(2);
     reply.bulk(itoa::Buffer::new().format(next.number()).as_bytes());
-    names.reply(reply);
+    reply_names(&walking.names, reply);
     Ok(Flow::Done)
 }
 

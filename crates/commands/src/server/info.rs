@@ -9,6 +9,7 @@ mod persistence;
 mod replication;
 mod server;
 mod stats;
+mod tier;
 
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
@@ -105,6 +106,7 @@ const SECTIONS: &[Section] = &[
     Section { title: "Memory", part_of: PartOf::Default, write: memory::memory },
     Section { title: "Persistence", part_of: PartOf::Default, write: persistence::persistence },
     Section { title: "Stats", part_of: PartOf::Default, write: stats::stats },
+    Section { title: "Tier", part_of: PartOf::All, write: tier::tier },
     Section { title: "Replication", part_of: PartOf::Default, write: replication::replication },
     Section { title: "CPU", part_of: PartOf::Default, write: server::cpu },
     Section { title: "Modules", part_of: PartOf::Default, write: |_, _| () },

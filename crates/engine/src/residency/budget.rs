@@ -1,6 +1,7 @@
 //! How much memory the keyspace may take, and what that means for those who take more.
 
 use crate::engine::Engine;
+use crate::residency::holds::Holds;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -40,6 +41,7 @@ pub(crate) struct MemoryBudget {
     pub(super) newcomers: AtomicU64,
     pub(super) bytes: AtomicU64,
     pub(super) longest_lock_ns: AtomicU64,
+    pub(super) holds: Holds,
 }
 
 impl Default for MemoryBudget {
@@ -52,6 +54,7 @@ impl Default for MemoryBudget {
             newcomers: AtomicU64::default(),
             bytes: AtomicU64::default(),
             longest_lock_ns: AtomicU64::default(),
+            holds: Holds::default(),
         }
     }
 }

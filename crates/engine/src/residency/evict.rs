@@ -61,6 +61,15 @@ pub(crate) struct Evictor {
     asked: Instant,
 }
 
+/// What stays whatever it is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spares {
+    /// What commands wait for.
+    Held,
+    /// Nothing: memory is short.
+    Nothing,
+}
+
 impl Evictor {
     pub(crate) fn new(engine: &Engine) -> Evictor {
         let now = engine.env.clock.now();
@@ -70,6 +79,7 @@ impl Evictor {
     /// Has as much leave memory as the target asks for, if that can be had; returns when to look
     /// again.
     pub(crate) fn round(&mut self, engine: &Engine) -> Duration {
+        engine.budget.holds.end_due(engine.env.clock.now());
         let Some(target) = engine.memory_target() else {
             engine.budget.set_room(Room::Free);
             return LOOK_EVERY;
@@ -82,7 +92,9 @@ impl Evictor {
             return if usage.bytes > percent(NEAR_PERCENT) { LOOK_EVERY_NEAR } else { LOOK_EVERY };
         }
         let wanted = usage.bytes - percent(END_PERCENT);
-        let left = self.evict(engine, &usage, wanted);
+        let spares =
+            if usage.bytes > percent(WAIT_PERCENT) { Spares::Nothing } else { Spares::Held };
+        let left = self.evict(engine, &usage, wanted, spares);
         let is_mostly_dirty = usage.dirty_keys * 100 > usage.keys * DIRTY_PERCENT;
         if usage.dirty_keys > 0 && (is_mostly_dirty || left < wanted) {
             self.ask_for_checkpoint(engine);
@@ -98,12 +110,14 @@ impl Evictor {
     }
 
     /// Visits all partitions until so many bytes have left; returns how many have.
-    fn evict(&mut self, engine: &Engine, usage: &Usage, wanted: u64) -> u64 {
+    fn evict(&mut self, engine: &Engine, usage: &Usage, wanted: u64, spares: Spares) -> u64 {
         let mut left = 0;
         for _ in 0..PARTITIONS {
             let id = PartitionId::new(self.next as u16).expect("below the count");
             self.next = (self.next + 1) % PARTITIONS;
-            left += engine.evict_from(id, wanted, usage.bytes);
+            if spares == Spares::Nothing || !engine.budget.holds.has(id) {
+                left += engine.evict_from(id, wanted, usage.bytes);
+            }
             if left >= wanted || engine.is_stopping() {
                 break;
             }
@@ -140,6 +154,12 @@ impl Evictor {
 }
 
 impl Engine {
+    /// The keyspace takes so much of its target that what nobody has asked for had better stay on
+    /// disk.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.memory_target().is_some_and(|target| self.usage().bytes > target / 100 * NEAR_PERCENT)
+    }
+
     /// The evictor's thread. Returns when the engine stops.
     pub(crate) fn run_evict_thread(&self) {
         let mut evictor = Evictor::new(self);
@@ -154,7 +174,7 @@ impl Engine {
 
     /// Has about this many bytes leave memory, if so much is clean; returns how many have.
     pub fn evict(&self, bytes: u64) -> u64 {
-        Evictor::new(self).evict(self, &self.usage(), bytes)
+        Evictor::new(self).evict(self, &self.usage(), bytes, Spares::Held)
     }
 
     /// Has every entry leave memory that the cold tier has as it is, used or not: what comes next

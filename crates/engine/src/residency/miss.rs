@@ -7,17 +7,20 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::queue::{Done, Miss, MissStats, Missing, Unit};
+use crate::residency::queue::{Done, Miss, MissStats, Missing, RowsDone, Unit};
 use crate::residency::rows::{BadRow, LoadError, LoadedRow, Source};
 use crate::store::held::Held;
 use crate::store::key::Key;
+use crate::store::rows_walked::{RowsWanted, WalkedRows};
 use basalt_change::place::PartitionId;
 use basalt_change::row;
 use basalt_cold::Probe;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Access;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
+use std::sync::Arc;
 
 impl Engine {
     /// The keys that must be fetched first, or `None` if the command can run. Keys that the cold
@@ -63,14 +66,39 @@ impl Engine {
     }
 
     /// Reads keys into memory in the background, then calls `done`.
-    pub fn fetch(&self, missing: Missing, done: Done) {
-        self.misses.add_keys(missing.misses, done);
+    ///
+    /// The error is that they cannot be read, or are more than may be in memory at once.
+    pub fn fetch(self: &Arc<Self>, missing: Missing, done: Done) {
+        let Missing { misses } = missing;
+        if let Err(error) = self.weigh(misses.len() as u64) {
+            return done(Err(error));
+        }
+        let ids = misses.iter().map(|miss| miss.partition).collect();
+        let done = self.keep(ids, misses.len(), done);
+        self.misses.add_keys(misses, done);
     }
 
     /// Reads whole partitions into memory in the background, then calls `done`: for commands that
     /// walk the keyspace.
-    pub fn fetch_partitions(&self, partitions: Vec<PartitionId>, done: Done) {
+    ///
+    /// The error is as that of [`Engine::fetch`].
+    pub fn fetch_partitions(self: &Arc<Self>, partitions: Vec<PartitionId>, done: Done) {
+        let cold = partitions.iter().map(|&id| self.cold_keys_of(id)).sum();
+        if let Err(error) = self.weigh(cold) {
+            return done(Err(error));
+        }
+        let done = self.keep(partitions.clone(), usize::MAX, done);
         self.misses.add_partitions(partitions, done);
+    }
+
+    fn cold_keys_of(&self, id: PartitionId) -> u64 {
+        let locked = self.keyspace.lock(id);
+        self.used_of(locked.partition(id)).map(Database::keys_cold_only).sum()
+    }
+
+    /// Reads rows for a walk in the background, then calls `done`.
+    pub fn fetch_rows(&self, wanted: RowsWanted, done: RowsDone) {
+        self.misses.add_walk(wanted, done);
     }
 
     /// Partitions of which a database is not wholly in memory.
@@ -131,6 +159,14 @@ impl Engine {
             Unit::Partition(id, fetching) => {
                 let result = self.timed(|| self.load_partition(id));
                 self.misses.finish_partition(fetching, &result);
+            }
+            Unit::Rows(wanted, done) => {
+                let mut rows = WalkedRows::default();
+                let result = self.timed(|| {
+                    rows = self.read_rows(wanted)?;
+                    Ok(())
+                });
+                done(result.map(|()| rows));
             }
         }
     }

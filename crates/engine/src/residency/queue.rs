@@ -9,6 +9,7 @@
 //! for much, stand behind keys, and take an eighth of the threads.
 
 use crate::error::EngineError;
+use crate::store::rows_walked::{RowsWanted, WalkedRows};
 use basalt_change::place::PartitionId;
 use basalt_env::Instant;
 use basalt_observe::histogram::{Distribution, Histogram};
@@ -20,6 +21,9 @@ use std::sync::Arc;
 
 /// Called when a fetch is over, from a thread of the pool.
 pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
+
+/// Called when rows have been read for a walk, from a thread of the pool.
+pub type RowsDone = Box<dyn FnOnce(Result<WalkedRows, EngineError>) + Send>;
 
 /// Neighbours that are read together.
 const KEYS_A_UNIT: usize = 8;
@@ -57,6 +61,8 @@ pub(super) enum Unit {
     Keys(Vec<Miss>),
     /// Reads a whole partition, for somebody.
     Partition(PartitionId, Fetching),
+    /// Reads rows for a walk.
+    Rows(RowsWanted, RowsDone),
 }
 
 /// What the pool has done, and what it still has to do.
@@ -85,6 +91,7 @@ pub(crate) struct MissQueue {
 pub(super) struct Work {
     keys: VecDeque<Vec<Miss>>,
     partitions: VecDeque<(PartitionId, Fetching)>,
+    walks: VecDeque<(RowsWanted, RowsDone)>,
     /// Threads that read partitions.
     reading_partitions: usize,
     /// Who waits for a key, by its row.
@@ -146,6 +153,9 @@ impl Work {
         if let Some(keys) = self.keys.pop_front() {
             return Some(Unit::Keys(keys));
         }
+        if let Some((wanted, done)) = self.walks.pop_front() {
+            return Some(Unit::Rows(wanted, done));
+        }
         if self.reading_partitions >= (threads / PARTITIONS_ONE_IN).max(1) {
             return None;
         }
@@ -173,6 +183,12 @@ impl MissQueue {
         let fetching = Fetch::of(ids.len(), done);
         let units = ids.into_iter().map(|id| (id, Arc::clone(&fetching)));
         self.work.lock().partitions.extend(units);
+        self.added.notify_one();
+    }
+
+    /// Has rows read for a walk.
+    pub(super) fn add_walk(&self, wanted: RowsWanted, done: RowsDone) {
+        self.work.lock().walks.push_back((wanted, done));
         self.added.notify_one();
     }
 
@@ -216,7 +232,8 @@ impl MissQueue {
 
     pub(super) fn stats(&self) -> MissStats {
         let work = self.work.lock();
-        let (queued, joined) = (work.keys.len() + work.partitions.len(), work.joined);
+        let (queued, joined) =
+            (work.keys.len() + work.walks.len() + work.partitions.len(), work.joined);
         drop(work);
         MissStats { queued, joined, durations: self.durations.lock().distribution() }
     }
@@ -243,7 +260,7 @@ mod tests {
     fn take_keys(queue: &MissQueue) -> Vec<Miss> {
         match queue.work.lock().take(8) {
             Some(Unit::Keys(keys)) => keys,
-            Some(Unit::Partition(..)) => panic!("partitions come behind keys"),
+            Some(_) => panic!("others come behind keys"),
             None => Vec::new(),
         }
     }

@@ -9,11 +9,13 @@
 //! meanwhile may or may not be. Hash bits below the leading 54 are no loss: the edges of buckets
 //! have none while a partition's table has fewer than 2^22 segments.
 //!
-//! One partition is locked at a time, for [`BUCKETS_A_LOCK`] buckets. A walk needs partitions that
-//! are wholly in memory; at one that is not it stops and says which.
+//! One partition is locked at a time, for [`BUCKETS_A_LOCK`] buckets. Where one is not wholly in
+//! memory, the walk goes over its rows, too (`store/rows_walked.rs`); nothing comes into memory by
+//! it. A transaction's walk needs all in memory.
 
 use crate::engine::Engine;
 use crate::store::held::Held;
+use crate::store::rows_walked::{RowsWanted, WalkedRows};
 use crate::store::view::{Object, live};
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::random::Random;
@@ -22,6 +24,7 @@ use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::Table;
 use basalt_stdx::short_lock::LockWait;
+use basalt_value::Kind;
 
 /// Buckets that are visited under one lock: some 2,000 keys, about 100 µs.
 const BUCKETS_A_LOCK: usize = 256;
@@ -60,8 +63,9 @@ pub struct WalkLimits {
 /// Why a walk has ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WalkEnd {
-    /// It has come to a partition that is not wholly in memory: fetch it and ask again.
-    NotResident(PartitionId),
+    /// It has come to a partition that is not wholly in memory, and to a place in it for which no
+    /// rows have been read: have them read and ask again.
+    Unread(RowsWanted),
     /// Somebody holds a partition for longer than the thread waits: ask again later.
     Held,
 }
@@ -121,8 +125,71 @@ impl WalkLimits {
 }
 
 impl Engine {
-    /// Visits live keys from `from` on, one partition's lock held. Returns where to go on, or
-    /// [`Cursor::START`] at the end.
+    /// Visits live keys from `from` on, in memory or not, one partition's lock held. Returns where
+    /// to go on, or [`Cursor::START`] at the end.
+    ///
+    /// # Errors
+    /// Rows have to be read from `from` on; nothing was visited.
+    pub fn walk_keys(
+        &self,
+        walk: Walk,
+        from: Cursor,
+        limits: WalkLimits,
+        rows: &WalkedRows,
+        visit: &mut dyn FnMut(&[u8], Option<Kind>),
+    ) -> Result<Cursor, WalkEnd> {
+        let mut left = limits;
+        let mut at = from;
+        loop {
+            let id = at.partition();
+            let visited = self.look(None, id, walk.wait, |partition| {
+                let database = partition.database(walk.db);
+                if !database.is_complete() {
+                    let place = (walk, id, at.hash());
+                    return rows.visit(place, partition, self.keyspace.hasher(), &mut left, visit);
+                }
+                Some(visit_some(database.table(), at.hash(), &mut left, |entry| {
+                    if let Some(object) = live(entry, walk.now_ms) {
+                        visit(entry.key(), object.collection().map(|value| value.kind()));
+                    }
+                }))
+            });
+            let next = match visited {
+                Ok(Some(next)) => next,
+                // What has been visited is not visited again.
+                _ if at != from => return Ok(at),
+                Ok(None) => {
+                    return Err(WalkEnd::Unread(RowsWanted::new(walk, id, at.hash(), limits)));
+                }
+                Err(Held) => return Err(WalkEnd::Held),
+            };
+            at = at.after(next);
+            if at == Cursor::START || left.are_reached() {
+                return Ok(at);
+            }
+        }
+    }
+
+    /// A place from which a walk meets some key first that is about as likely as another; `None` if
+    /// there is no key.
+    ///
+    /// # Errors
+    /// Somebody holds a partition for longer than the thread waits.
+    pub fn random_place(&self, walk: Walk, random: &mut Random) -> Result<Option<Cursor>, Held> {
+        let (mut keys_so_far, mut chosen) = (0, None);
+        for id in PartitionId::all() {
+            let keys =
+                self.look(None, id, walk.wait, |partition| partition.database(walk.db).keys())?;
+            keys_so_far += keys;
+            if random.below(keys_so_far) < keys {
+                chosen = Some(id);
+            }
+        }
+        Ok(chosen.map(|id| Cursor::at(id, random.next_u64() >> HASH_SHIFT << HASH_SHIFT)))
+    }
+
+    /// Visits live keys in memory from `from` on, one partition's lock held. Returns where to go on,
+    /// or [`Cursor::START`] at the end.
     ///
     /// # Errors
     /// The partition at `from` is not wholly in memory; nothing was visited.
@@ -165,7 +232,8 @@ impl Engine {
                 visited => visited?,
             };
             let Some(next) = visited else {
-                return if at == from { Err(WalkEnd::NotResident(id)) } else { Ok(at) };
+                let unread = || WalkEnd::Unread(RowsWanted::new(walk, id, at.hash(), limits));
+                return if at == from { Err(unread()) } else { Ok(at) };
             };
             at = at.after(next);
             if at == Cursor::START || left.are_reached() {
@@ -174,16 +242,11 @@ impl Engine {
         }
     }
 
-    /// Some live key, each of those in memory about as likely as another; `None` if the database
-    /// has none.
+    /// Some live key, each of those in memory about as likely as another; `None` if there is none.
+    /// For a caller that holds every partition.
     ///
     /// # Errors
     /// No key is in memory, but some are in a partition that is not.
-    pub fn random_key(&self, walk: Walk, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
-        self.random_key_in(None, walk, random)
-    }
-
-    /// Chooses a key as [`Engine::random_key`] does, for a caller that may hold every partition.
     pub(crate) fn random_key_in(
         &self,
         held: Option<&Locked<'_>>,
@@ -228,7 +291,9 @@ impl Engine {
             })?;
         }
         match (chosen, incomplete) {
-            (None, Some(id)) => Err(WalkEnd::NotResident(id)),
+            (None, Some(id)) => {
+                Err(WalkEnd::Unread(RowsWanted::new(walk, id, 0, WalkLimits::NONE)))
+            }
             (chosen, _) => Ok(chosen),
         }
     }
