@@ -9,7 +9,8 @@ use basalt_stdx::lock_rank::RankedMutex;
 
 /// Values that wait to be freed.
 pub(crate) struct Retired {
-    /// When this much waits to be freed, more is freed at once, so that memory in use stays bounded.
+    /// When this much waits to be freed, more is freed at once, so that memory in use stays
+    /// bounded.
     bytes_max: usize,
     waiting: RankedMutex<RetiredValues>,
 }

@@ -24,6 +24,8 @@ pub mod hand_over;
 pub mod host;
 pub mod interpreter;
 pub mod limits;
+mod lua_memory;
+pub mod memory_parts;
 pub mod pauses;
 pub mod peer;
 pub mod prepared;

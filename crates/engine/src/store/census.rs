@@ -38,9 +38,14 @@ pub struct MemoryTotals {
 }
 
 impl MemoryTotals {
-    /// All of it: what is compared with `maxmemory`.
+    /// All of it: what is compared with what `maxmemory` leaves the keyspace.
     pub fn bytes_used(&self) -> u64 {
         self.page_bytes + self.large_bytes + self.apart_bytes + self.index_bytes
+    }
+
+    /// What of the pages no entry fills.
+    pub fn slack_bytes(&self) -> u64 {
+        self.page_bytes.saturating_sub(self.entry_bytes.saturating_sub(self.large_bytes))
     }
 }
 
