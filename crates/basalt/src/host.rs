@@ -1,6 +1,7 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::allocator;
+use crate::allowance::Allowance;
 use crate::logging::LevelHandle;
 use crate::peer::Peers;
 use crate::process;
@@ -81,6 +82,10 @@ impl Host for Process {
         }
     }
 
+    fn machine_memory(&self) -> Option<u64> {
+        Some(Allowance::now().budget_bytes())
+    }
+
     fn give_memory_back(&self) {
         allocator::give_back();
     }
@@ -155,6 +160,10 @@ impl Host for Process {
 
     fn ask_peer(&self, call: PeerCall, answered: Answered) {
         self.peers.ask(call, answered);
+    }
+
+    fn journal_buffer_bytes(&self) -> u64 {
+        self.journal.stats().buffered_bytes
     }
 
     fn syncs(&self) -> Option<Distribution> {

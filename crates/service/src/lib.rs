@@ -20,6 +20,8 @@ pub mod collection_target;
 pub mod draws;
 pub mod error;
 pub mod functions;
+mod governed;
+pub mod governor;
 pub mod hand_over;
 pub mod host;
 pub mod interpreter;
