@@ -1,9 +1,9 @@
 //! How much memory the machine lends the process: what `maxmemory auto` stands for.
 
-use crate::cgroup;
+use crate::cgroup::{Limit, LimitFiles};
 use crate::process;
 use std::fmt::{self, Display, Formatter};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Of the limit of a control group: the kernel counts the page cache and its own tables of the
 /// process there, too, and ends the process at the limit.
@@ -27,12 +27,12 @@ pub(crate) enum Allowance {
 
 impl Allowance {
     /// As it is now: the limit of a group may be changed at any moment.
-    pub(crate) fn now() -> Allowance {
-        Allowance::of(cgroup::limit(Path::new("/")), process::system_bytes())
+    pub(crate) fn now(limits: &LimitFiles) -> Allowance {
+        Allowance::of(limits.smallest(), process::system_bytes())
     }
 
     /// Version 1 says "no limit" by one that no machine has.
-    fn of(limit: Option<cgroup::Limit>, machine_bytes: u64) -> Allowance {
+    fn of(limit: Option<Limit>, machine_bytes: u64) -> Allowance {
         match limit {
             Some(limit) if limit.bytes < machine_bytes => {
                 Allowance::Cgroup { bytes: limit.bytes, file: limit.file }
@@ -74,10 +74,11 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_limit_that_no_machine_has_is_none() {
-        let limit = |bytes| Some(cgroup::Limit { bytes, file: "f".into() });
+        let limit = |bytes| Some(Limit { bytes, file: "f".into() });
         assert_eq!(Allowance::of(None, 1000), Allowance::Machine(1000));
         assert_eq!(Allowance::of(limit(9_223_372_036_854_771_712), 1000).budget_bytes(), 600);
         let within = Allowance::of(limit(512 << 20), 1 << 40);
@@ -88,6 +89,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_some() {
-        assert!(Allowance::now().budget_bytes() > 1 << 20);
+        let limits = LimitFiles::find(Path::new("/"));
+        assert!(Allowance::now(&limits).budget_bytes() > 1 << 20);
     }
 }

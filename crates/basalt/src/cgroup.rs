@@ -18,14 +18,30 @@ pub(crate) struct Limit {
     pub(crate) file: PathBuf,
 }
 
-/// The smallest limit of the process' groups, for a system whose `/proc` and mounts are below
-/// `root`. `None` if no file has one.
-pub(crate) fn limit(root: &Path) -> Option<Limit> {
-    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
-    let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
-    let hierarchies = groups.lines().filter_map(Hierarchy::of_line);
-    let limits = hierarchies.filter_map(|hierarchy| hierarchy.limit(root, &mounts));
-    limits.min_by_key(|limit| limit.bytes)
+/// The files with the limits of the process' groups. They are found once, since a machine may have
+/// thousands of mounts, and read again as often as somebody asks.
+#[derive(Debug)]
+pub(crate) struct LimitFiles(Vec<PathBuf>);
+
+impl LimitFiles {
+    /// Finds them on a system whose `/proc` and mounts are below `root`.
+    pub(crate) fn find(root: &Path) -> LimitFiles {
+        let read = |path| fs::read_to_string(root.join(path)).unwrap_or_default();
+        let (groups, mounts) = (read("proc/self/cgroup"), read("proc/self/mountinfo"));
+        let hierarchies = groups.lines().filter_map(Hierarchy::of_line);
+        let files = hierarchies.flat_map(|hierarchy| hierarchy.limit_files(root, &mounts));
+        LimitFiles(files.collect())
+    }
+
+    /// The smallest limit that holds now; `None` if no file has one.
+    pub(crate) fn smallest(&self) -> Option<Limit> {
+        let limits = self.0.iter().filter_map(|file| {
+            // The word `max` is no limit.
+            let bytes = fs::read_to_string(file).ok()?.trim().parse().ok()?;
+            Some(Limit { bytes, file: file.clone() })
+        });
+        limits.min_by_key(|limit| limit.bytes)
+    }
 }
 
 /// A hierarchy of groups that accounts for memory, and the place of the process in it.
@@ -60,14 +76,21 @@ impl<'a> Hierarchy<'a> {
         Some(Hierarchy { version, group })
     }
 
-    fn limit(&self, root: &Path, mounts: &str) -> Option<Limit> {
-        let mount = mounts.lines().find_map(|line| self.mount(line))?;
+    /// The file of the process' group, and of each group above it.
+    fn limit_files(&self, root: &Path, mounts: &str) -> Vec<PathBuf> {
+        let Some(mount) = mounts.lines().find_map(|line| self.mount(line)) else {
+            return Vec::new();
+        };
+        let name = match self.version {
+            Version::Two => "memory.max",
+            Version::One => "memory.limit_in_bytes",
+        };
         let mounted = root.join(mount.point.trim_start_matches('/'));
         let below = self.group.strip_prefix(mount.group.trim_end_matches('/')).unwrap_or_default();
         let bottom = mounted.join(below.trim_start_matches('/'));
         let way_up = bottom.ancestors().take(DEPTH_MAX);
         let way_up = way_up.take_while(|group| group.starts_with(&mounted));
-        way_up.filter_map(|group| self.limit_of(group)).min_by_key(|limit| limit.bytes)
+        way_up.map(|group| group.join(name)).collect()
     }
 
     /// Reads a line of `mountinfo`: the fourth and the fifth field are what is mounted and where,
@@ -86,16 +109,6 @@ impl<'a> Hierarchy<'a> {
         let mount = Mount { group: place.next()?, point: place.next()? };
         is_it.then_some(mount)
     }
-
-    /// The limit of one group. The word `max` is none.
-    fn limit_of(&self, group: &Path) -> Option<Limit> {
-        let file = group.join(match self.version {
-            Version::Two => "memory.max",
-            Version::One => "memory.limit_in_bytes",
-        });
-        let bytes = fs::read_to_string(&file).ok()?.trim().parse().ok()?;
-        Some(Limit { bytes, file })
-    }
 }
 
 #[cfg(test)]
@@ -111,7 +124,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, text).expect("written");
         }
-        let limit = limit(root.path())?;
+        let limit = LimitFiles::find(root.path()).smallest()?;
         let file = limit.file.strip_prefix(root.path()).expect("below the root");
         Some((limit.bytes, file.display().to_string()))
     }
@@ -157,6 +170,24 @@ mod tests {
             ("two/b/memory.max", "500\n"),
         ];
         assert_eq!(limit_of(&files), Some((500, "two/b/memory.max".to_owned())));
+    }
+
+    #[test]
+    fn a_limit_that_changes_is_seen() {
+        let root = tempfile::tempdir().expect("a directory");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write("proc/self/cgroup", "0::/a\n");
+        write("proc/self/mountinfo", "30 23 0:28 / /cg rw - cgroup2 cgroup2 rw\n");
+        let files = LimitFiles::find(root.path());
+        assert_eq!(files.smallest(), None);
+        for (text, expected) in [("9000", Some(9000)), ("80", Some(80)), ("max", None)] {
+            write("cg/a/memory.max", text);
+            assert_eq!(files.smallest().map(|limit| limit.bytes), expected);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::allocator;
 use crate::allowance::Allowance;
+use crate::cgroup::LimitFiles;
 use crate::logging::LevelHandle;
 use crate::peer::Peers;
 use crate::process;
@@ -35,6 +36,8 @@ pub struct Process {
     pub listening: Arc<Listening>,
     /// Where the data is.
     pub dir: PathBuf,
+    /// The limits of the memory that the process may have.
+    pub(crate) limits: LimitFiles,
     /// By which sessions of TLS grow old.
     pub clock: Arc<dyn Clock>,
     /// Calls to other servers.
@@ -83,7 +86,7 @@ impl Host for Process {
     }
 
     fn machine_memory(&self) -> Option<u64> {
-        Some(Allowance::now().budget_bytes())
+        Some(Allowance::now(&self.limits).budget_bytes())
     }
 
     fn give_memory_back(&self) {

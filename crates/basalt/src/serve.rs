@@ -9,6 +9,7 @@
 use crate::allocator;
 use crate::allowance::Allowance;
 use crate::banner;
+use crate::cgroup::LimitFiles;
 use crate::governor::MemoryThread;
 use crate::host::{Process, fsync_policy};
 use crate::http::Http;
@@ -122,7 +123,8 @@ pub enum ServeError {
 /// If it cannot start.
 pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let config = Arc::new(loaded.config);
-    let (settings, budget) = settle_budget(&config);
+    let limits = LimitFiles::find(Path::new("/"));
+    let (settings, budget) = settle_budget(&config, &limits);
     let log_level = start_logging(&settings, &loaded.warnings)?;
     let commands = renamed_commands(&config)?;
     fit_clients_to_descriptors(&config);
@@ -154,6 +156,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         shutdown,
         listening: Arc::clone(&listening),
         dir: dir.clone(),
+        limits,
         clock: Arc::clone(&env.clock),
         peers: Peers::new(&env.clock),
     };
@@ -191,8 +194,8 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
 
 /// Tells the configuration how much memory there is. Returns the settings that follow, and what the
 /// budget is in words.
-fn settle_budget(config: &Config) -> (Arc<Settings>, String) {
-    let allowance = Allowance::now();
+fn settle_budget(config: &Config, limits: &LimitFiles) -> (Arc<Settings>, String) {
+    let allowance = Allowance::now(limits);
     config.start_with_memory(allowance.budget_bytes());
     let settings = config.settings();
     let budget = banner::budget(&settings, &allowance);

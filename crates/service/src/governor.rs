@@ -36,7 +36,7 @@ const PURGE_EVERY_NS: u64 = 500_000_000;
 const GOAL_PER_MILLE: u64 = 970;
 /// However much else there is, the keyspace has this part of the budget …
 const KEYSPACE_SHARE_MIN: u64 = 4;
-/// … and this many bytes.
+/// … and this many bytes, if the budget itself has them.
 const KEYSPACE_BYTES_MIN: u64 = 1 << 20;
 
 /// With this many bytes left, and no less than is in use, no writer comes near the target before
@@ -74,6 +74,8 @@ pub struct Governor {
     looks: VecDeque<Look>,
     purged_ns: Option<u64>,
     count: u64,
+    /// What the machine has lent the process when it was asked.
+    machine_bytes: Option<u64>,
 }
 
 impl Governor {
@@ -85,7 +87,8 @@ impl Governor {
         }
         self.looks.push_back(look);
         let goal = per_mille(look.budget_bytes, GOAL_PER_MILLE);
-        let least = (look.budget_bytes / KEYSPACE_SHARE_MIN).max(KEYSPACE_BYTES_MIN);
+        let share = (look.budget_bytes / KEYSPACE_SHARE_MIN).max(KEYSPACE_BYTES_MIN);
+        let least = share.min(look.budget_bytes);
         let target_bytes = goal.saturating_sub(self.other_bytes(look.resident_bytes)).max(least);
         let left = target_bytes.saturating_sub(look.keyspace_bytes);
         Ruling {
@@ -93,6 +96,12 @@ impl Governor {
             is_far: left >= FAR_BYTES && left >= look.keyspace_bytes,
             purges: look.resident_bytes > goal && self.may_purge(look.now_ns),
         }
+    }
+
+    /// Whether this look begins with a question about what the machine lends the process.
+    fn asks_the_machine(&mut self) -> bool {
+        self.count += 1;
+        self.count % LOOKS_A_QUESTION == 1
     }
 
     /// There is no budget: what was seen with one says nothing when there is one again.
@@ -123,16 +132,25 @@ fn per_mille(bytes: u64, thousandths: u64) -> u64 {
 }
 
 impl Server {
-    /// Looks once, and tells the engine what the keyspace may take. Called each [`LOOK_EVERY`], by
-    /// one thread that is no network thread.
-    pub fn govern(&self, governor: &mut Governor) {
-        if governor.count.is_multiple_of(LOOKS_A_QUESTION)
-            && let Some(bytes) = self.host.machine_memory()
+    /// Asks what `maxmemory auto` stands for now.
+    fn follow_machine(&self, governor: &mut Governor) {
+        let bytes = self.host.machine_memory();
+        if bytes == std::mem::replace(&mut governor.machine_bytes, bytes) {
+            return;
+        }
+        if let Some(bytes) = bytes
             && self.config.set_machine_memory(bytes)
         {
             tracing::info!(bytes, "the machine lends the process another amount of memory");
         }
-        governor.count += 1;
+    }
+
+    /// Looks once, and tells the engine what the keyspace may take. Called each [`LOOK_EVERY`], by
+    /// one thread that is no network thread.
+    pub fn govern(&self, governor: &mut Governor) {
+        if governor.asks_the_machine() {
+            self.follow_machine(governor);
+        }
         let budget_bytes = self.config.settings().memory.memory_bytes_max;
         if budget_bytes == 0 {
             governor.rest();
@@ -235,7 +253,7 @@ mod tests {
         let mut it = Simulated::default();
         assert_eq!(it.look(5000, 10).target_bytes, 250 * MIB);
         assert_eq!(it.look_with(100, 0, 2 * MIB).target_bytes, MIB);
-        assert_eq!(it.look_with(100, 0, 1).target_bytes, MIB);
+        assert_eq!(it.look_with(100, 0, 1).target_bytes, 1);
         // No overflow.
         let target = it.look_with(100, 0, u64::MAX).target_bytes;
         assert!(target > u64::MAX / 100 * 96, "{target}");
