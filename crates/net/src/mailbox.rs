@@ -185,8 +185,31 @@ impl Wake for ConnectionHandle {
 #[cfg(test)]
 mod tests {
     use super::{Mailbox, Message};
+    use basalt_pubsub::{Kind, Sink};
+    use basalt_service::push::{Delivery, Push};
     use basalt_stdx::watch_flag::Watch;
     use mio::{Poll, Token, Waker};
+    use std::sync::Arc;
+
+    #[test]
+    fn messages_that_wait_count_once_each_until_they_are_delivered() {
+        let poll = Poll::new().expect("a poll");
+        let mailbox = Mailbox::new(Waker::new(poll.registry(), Token(0)).expect("a waker"));
+        let delivery = || Delivery {
+            kind: Kind::Channel,
+            name: Arc::from(&b"channel"[..]),
+            subscribers: Arc::default(),
+            body: Arc::new(Push::lines(vec![b'x'; 1000])),
+        };
+        Sink::take(&mailbox, &mut vec![delivery(), delivery()]);
+        let waiting = mailbox.waiting_bytes();
+        assert!((2000..3000).contains(&waiting), "{waiting}");
+        for message in mailbox.take() {
+            let Message::Deliveries(deliveries) = message else { panic!("{message:?}") };
+            mailbox.delivered(&deliveries);
+        }
+        assert_eq!(mailbox.waiting_bytes(), 0);
+    }
 
     #[test]
     fn a_thread_that_waits_looks_again_once_and_is_told_once() {

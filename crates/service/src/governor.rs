@@ -28,6 +28,8 @@ const LOOKS_A_QUESTION: u64 = 10;
 /// For how long memory that is free may still be resident: the allocator's second, and the time
 /// that its thread takes.
 const GIVEN_BACK_WITHIN_NS: u64 = 1_500_000_000;
+/// Looks that are kept, whatever the clock says.
+const LOOKS_MAX: usize = 64;
 /// Having the allocator give memory back takes a millisecond for some megabytes.
 const PURGE_EVERY_NS: u64 = 500_000_000;
 
@@ -40,7 +42,7 @@ const KEYSPACE_SHARE_MIN: u64 = 4;
 const KEYSPACE_BYTES_MIN: u64 = 1 << 20;
 
 /// With this many bytes left, and no less than is in use, no writer comes near the target before
-/// the next look, be that late: threads need not count then what they write.
+/// the next look, even if that is late: threads need not count then what they write.
 const FAR_BYTES: u64 = 512 << 20;
 
 /// What the governor sees in one look.
@@ -82,7 +84,7 @@ impl Governor {
     /// Decides by what is seen now and was seen lately.
     pub fn decide(&mut self, look: Look) -> Ruling {
         let is_old = |old: &Look| old.now_ns + GIVEN_BACK_WITHIN_NS < look.now_ns;
-        while self.looks.front().is_some_and(is_old) {
+        while self.looks.front().is_some_and(is_old) || self.looks.len() >= LOOKS_MAX {
             self.looks.pop_front();
         }
         self.looks.push_back(look);
