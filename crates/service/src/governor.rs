@@ -41,9 +41,10 @@ const KEYSPACE_SHARE_MIN: u64 = 4;
 /// … and this many bytes, if the budget itself has them.
 const KEYSPACE_BYTES_MIN: u64 = 1 << 20;
 
-/// With this many bytes left, and no less than is in use, no writer comes near the target before
-/// the next look, even if that is late: threads need not count then what they write.
-const FAR_BYTES: u64 = 512 << 20;
+/// With this many bytes left for each network thread, and no less than is in use, writers do not
+/// come near the target before the next look: a thread takes some hundred megabytes a second from
+/// its sockets. So threads need not count then what they write.
+const FAR_BYTES_A_THREAD: u64 = 128 << 20;
 
 /// What the governor sees in one look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +57,8 @@ pub struct Look {
     pub keyspace_bytes: u64,
     /// What the process may take.
     pub budget_bytes: u64,
+    /// Threads that run commands, at least one.
+    pub threads: u64,
 }
 
 /// What follows from a look.
@@ -93,9 +96,10 @@ impl Governor {
         let least = share.min(look.budget_bytes);
         let target_bytes = goal.saturating_sub(self.other_bytes(look.resident_bytes)).max(least);
         let left = target_bytes.saturating_sub(look.keyspace_bytes);
+        let far_bytes = FAR_BYTES_A_THREAD.saturating_mul(look.threads);
         Ruling {
             target_bytes,
-            is_far: left >= FAR_BYTES && left >= look.keyspace_bytes,
+            is_far: left >= far_bytes && left >= look.keyspace_bytes,
             purges: look.resident_bytes > goal && self.may_purge(look.now_ns),
         }
     }
@@ -167,6 +171,7 @@ impl Server {
             resident_bytes: self.host.memory().rss,
             keyspace_bytes,
             budget_bytes,
+            threads: self.counters.len() as u64,
         });
         self.engine.set_memory_target(Some(ruling.target_bytes));
         self.memory_governed.note(budget_bytes, ruling.is_far);
@@ -202,6 +207,7 @@ mod tests {
                 resident_bytes: resident * MIB,
                 keyspace_bytes: keyspace * MIB,
                 budget_bytes,
+                threads: 4,
             })
         }
     }
@@ -276,6 +282,6 @@ mod tests {
         assert!(it.look(100, 10).is_far);
         assert!(!it.look(600, 500).is_far, "less is left than is used");
         let mut it = Simulated::default();
-        assert!(!it.look_with(20, 10, 500 * MIB).is_far, "a gigabyte a second would fill it");
+        assert!(!it.look_with(20, 10, 500 * MIB).is_far, "four threads may fill it in a look");
     }
 }
