@@ -10,6 +10,7 @@ _basalt() {
     --enable-protected-configs) mapfile -t COMPREPLY < <(compgen -W 'no yes local' -- "$word"); return ;;
     --enable-module-command) mapfile -t COMPREPLY < <(compgen -W 'no yes local' -- "$word"); return ;;
     --acl-pubsub-default) mapfile -t COMPREPLY < <(compgen -W 'allchannels resetchannels' -- "$word"); return ;;
+    --maxmemory) mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$word"); return ;;
     --maxmemory-policy) mapfile -t COMPREPLY < <(compgen -W 'volatile-lru volatile-lfu volatile-random volatile-ttl allkeys-lru allkeys-lfu allkeys-random noeviction' -- "$word"); return ;;
     --lazyfree-lazy-eviction) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
     --lazyfree-lazy-expire) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
@@ -19,7 +20,9 @@ _basalt() {
     --appendonly) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
     --appendfsync) mapfile -t COMPREPLY < <(compgen -W 'everysec always no' -- "$word"); return ;;
     --accept-data-loss) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --checkpoint-log-size) mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$word"); return ;;
     --cold-tier) mapfile -t COMPREPLY < <(compgen -W 'rocksdb memory' -- "$word"); return ;;
+    --cold-cache-size) mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$word"); return ;;
     --warm-up) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
     --loglevel) mapfile -t COMPREPLY < <(compgen -W 'debug verbose notice warning' -- "$word"); return ;;
     --log-format) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$word"); return ;;

@@ -1,6 +1,8 @@
 //! What commands ask of the process: memory, CPU time, options that reach outside, the way out.
 
 use crate::allocator;
+use crate::allowance::Allowance;
+use crate::cgroup::LimitFiles;
 use crate::logging::LevelHandle;
 use crate::peer::Peers;
 use crate::process;
@@ -34,6 +36,8 @@ pub struct Process {
     pub listening: Arc<Listening>,
     /// Where the data is.
     pub dir: PathBuf,
+    /// The limits of the memory that the process may have.
+    pub(crate) limits: LimitFiles,
     /// By which sessions of TLS grow old.
     pub clock: Arc<dyn Clock>,
     /// Calls to other servers.
@@ -79,6 +83,10 @@ impl Host for Process {
             rss,
             system_total: process::system_bytes(),
         }
+    }
+
+    fn machine_memory(&self) -> Option<u64> {
+        Some(Allowance::now(&self.limits).budget_bytes())
     }
 
     fn give_memory_back(&self) {
@@ -155,6 +163,10 @@ impl Host for Process {
 
     fn ask_peer(&self, call: PeerCall, answered: Answered) {
         self.peers.ask(call, answered);
+    }
+
+    fn journal_buffer_bytes(&self) -> u64 {
+        self.journal.stats().buffered_bytes
     }
 
     fn syncs(&self) -> Option<Distribution> {

@@ -7,7 +7,10 @@
 //! out. Read `serve.rs` next.
 
 mod allocator;
+mod allowance;
 mod banner;
+mod cgroup;
+mod governor;
 mod host;
 mod http;
 mod logging;
@@ -16,6 +19,7 @@ mod process;
 mod processor;
 mod reserve;
 mod serve;
+mod sizes;
 
 use basalt_config::Invocation;
 use std::ffi::OsString;

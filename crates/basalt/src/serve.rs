@@ -7,16 +7,20 @@
 //! opened, and nobody is accepted before the data is there.
 
 use crate::allocator;
+use crate::allowance::Allowance;
 use crate::banner;
+use crate::cgroup::LimitFiles;
+use crate::governor::MemoryThread;
 use crate::host::{Process, fsync_policy};
 use crate::http::Http;
 use crate::logging;
 use crate::peer::Peers;
 use crate::reserve::Reserve;
+use crate::sizes::Sizes;
 use basalt_call::calls::Commands;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
-use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings};
+use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings, Warning};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
 use basalt_env::{DirectoryLock, Disk, Env, RealDisk};
@@ -39,8 +43,6 @@ use std::time::Duration;
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 /// How many samples lie between two looks at the space on the disk: a second.
 const SAMPLES_A_LOOK: u64 = 10;
-/// More would have the log wait for longer, see `engine/src/checkpoint/floors.rs`.
-const INGEST_BYTES_MAX: u64 = 64 << 20;
 
 /// How long scripts that have changed something have to end when the server ends at once.
 const GRACE_NOW: Duration = Duration::from_secs(1);
@@ -121,13 +123,12 @@ pub enum ServeError {
 /// If it cannot start.
 pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let config = Arc::new(loaded.config);
-    let settings = config.settings();
-    let log_level = start_logging(&settings)?;
-    for warning in &loaded.warnings {
-        tracing::warn!("{warning}");
-    }
+    let limits = LimitFiles::find(Path::new("/"));
+    let (settings, budget) = settle_budget(&config, &limits);
+    let log_level = start_logging(&settings, &loaded.warnings)?;
     let commands = renamed_commands(&config)?;
     fit_clients_to_descriptors(&config);
+    let sizes = sizes(&settings, &budget);
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
     let env = Env::system();
@@ -136,13 +137,10 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let http = Http::listen(&listening, &settings, loaded.given.contains(&"http-port"))?;
 
     let opening = env.clock.now();
-    let mut reserve = match settings.persistence.cold_tier {
-        ColdTierKind::RocksDb => Reserve::open(dir),
-        ColdTierKind::Memory => Reserve::none(),
-    };
-    let cold = open_cold_patiently(&settings, dir, &mut reserve)?;
+    let mut reserve = open_reserve(&settings);
+    let cold = open_cold_patiently(&settings, sizes, &mut reserve)?;
     let cold_opened_in = env.clock.since(opening);
-    let (engine, journal) = open_engine(&settings, dir, &env, cold)?;
+    let (engine, journal) = open_engine(&settings, sizes, &env, cold)?;
     journal.set_on_reserve(reserve.is_released());
     let opened_in = env.clock.since(opening);
     log_phases(engine.recovery(), cold_opened_in);
@@ -158,12 +156,14 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         shutdown,
         listening: Arc::clone(&listening),
         dir: dir.clone(),
+        limits,
         clock: Arc::clone(&env.clock),
         peers: Peers::new(&env.clock),
     };
     let server = Arc::new(new_server(&engine, config, commands, host));
     define_users(&server)?;
     http.serve(&server);
+    let memory = MemoryThread::start(&server)?;
     let reporter = Reporter::start(&server)?;
     let net = NetThreads::start(&server)?;
     let acceptor = Acceptor::start(&listening, &server, &net)?;
@@ -174,6 +174,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
         http: &listening.addresses_of_fronts(),
         recovery: engine.recovery(),
         opened_in,
+        memory: &budget,
         threads: settings.network.io_threads,
     };
     show(&banner::text(&start), &settings);
@@ -187,7 +188,25 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     if net.stop(grace) == Stopped::NotAll {
         abandon_script(&server, &settings);
     }
+    memory.stop();
     Ok(close(&server, background, how, &settings))
+}
+
+/// Tells the configuration how much memory there is. Returns the settings that follow, and what the
+/// budget is in words.
+fn settle_budget(config: &Config, limits: &LimitFiles) -> (Arc<Settings>, String) {
+    let allowance = Allowance::now(limits);
+    config.start_with_memory(allowance.budget_bytes());
+    let settings = config.settings();
+    let budget = banner::budget(&settings, &allowance);
+    (settings, budget)
+}
+
+fn sizes(settings: &Settings, budget: &str) -> Sizes {
+    tracing::info!(bytes = settings.memory.memory_bytes_max, "memory budget: {budget}");
+    let sizes = Sizes::of(settings);
+    sizes.log();
+    sizes
 }
 
 /// Ends the process in the midst of a script that has changed something. What it has changed is in
@@ -201,12 +220,20 @@ fn abandon_script(server: &Server, settings: &Settings) -> ! {
     std::process::exit(code)
 }
 
-fn start_logging(settings: &Settings) -> Result<logging::LevelHandle, ServeError> {
-    logging::start(&settings.server).map_err(|error| {
+/// Starts the log with what is to be said about the configuration.
+fn start_logging(
+    settings: &Settings,
+    warnings: &[Warning],
+) -> Result<logging::LevelHandle, ServeError> {
+    let started = logging::start(&settings.server).map_err(|error| {
         let path = settings.server.log_file.as_ref();
         let path = path.map(|path| path.display().to_string()).unwrap_or_default();
         ServeError::LogFile { path, error }
-    })
+    })?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(started)
 }
 
 /// What handshakes are made by, if TLS is spoken anywhere.
@@ -228,47 +255,56 @@ fn lock_directory(dir: &Path) -> Result<DirectoryLock, ServeError> {
     })
 }
 
+fn open_reserve(settings: &Settings) -> Reserve {
+    match settings.persistence.cold_tier {
+        ColdTierKind::RocksDb => Reserve::open(&settings.persistence.dir),
+        ColdTierKind::Memory => Reserve::none(),
+    }
+}
+
 /// Opens the cold tier. If the disk is too full for that, the reserve is given up for it.
 fn open_cold_patiently(
     settings: &Settings,
-    dir: &Path,
+    sizes: Sizes,
     reserve: &mut Reserve,
 ) -> Result<Arc<dyn ColdTier>, ServeError> {
-    match open_cold(settings, dir) {
+    match open_cold(settings, sizes) {
         Err(ServeError::Cold(ColdError::NoSpace { .. })) if reserve.release() => {
-            open_cold(settings, dir)
+            open_cold(settings, sizes)
         }
         opened => opened,
     }
 }
 
-fn open_cold(settings: &Settings, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+fn open_cold(settings: &Settings, sizes: Sizes) -> Result<Arc<dyn ColdTier>, ServeError> {
+    let dir = &settings.persistence.dir;
     match settings.persistence.cold_tier {
         ColdTierKind::Memory => {
             let disk = Arc::new(MemoryDisk::new());
             Ok(Arc::new(MemoryTier::open(&disk, dir, Residency::Cached)))
         }
-        ColdTierKind::RocksDb => open_rocks(settings, dir),
+        ColdTierKind::RocksDb => open_rocks(sizes, dir),
     }
 }
 
 #[cfg(feature = "rocksdb")]
-fn open_rocks(settings: &Settings, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+fn open_rocks(sizes: Sizes, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
     let options = basalt_cold_rocks::RocksOptions {
-        cache_bytes: usize::try_from(settings.persistence.cold_cache_bytes).unwrap_or(usize::MAX),
+        cache_bytes: usize::try_from(sizes.cold_cache_bytes).unwrap_or(usize::MAX),
+        background_threads: sizes.merge_threads,
         ..basalt_cold_rocks::RocksOptions::default()
     };
     Ok(Arc::new(basalt_cold_rocks::RocksTier::open(&dir.join("cold"), &options)?))
 }
 
 #[cfg(not(feature = "rocksdb"))]
-fn open_rocks(_: &Settings, _: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+fn open_rocks(_: Sizes, _: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
     Err(ServeError::NoRocksDb)
 }
 
 fn open_engine(
     settings: &Settings,
-    dir: &Path,
+    sizes: Sizes,
     env: &Env,
     cold: Arc<dyn ColdTier>,
 ) -> Result<(Engine, Arc<JournalLog>), ServeError> {
@@ -282,21 +318,22 @@ fn open_engine(
         collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)
             .unwrap_or(usize::MAX),
         accept_data_loss: persistence.accept_data_loss,
-        ingest_bytes: persistence.checkpoint_log_bytes.div_ceil(4).min(INGEST_BYTES_MAX),
+        ingest_bytes: sizes.ingest_bytes,
+        retired_bytes_max: usize::try_from(sizes.retired_bytes).unwrap_or(usize::MAX),
         ..Options::default()
     };
     let trimming = match persistence.cold_tier {
         ColdTierKind::RocksDb => Trimming::AfterCheckpoint,
         ColdTierKind::Memory => Trimming::Never,
     };
-    let journal_options = journal_options(settings, trimming);
+    let journal_options = journal_options(settings, sizes, trimming);
     let mut journal = None;
     let engine = Engine::open(options, cold, env.clone(), |floor, replay| {
         let disk = Arc::new(RealDisk);
         let log = JournalLog::open(
             env,
             disk,
-            &dir.join("journal"),
+            &persistence.dir.join("journal"),
             journal_options,
             trimming,
             floor,
@@ -327,7 +364,11 @@ fn log_phases(recovery: RecoveryStats, cold_opened_in: Duration) {
     }
 }
 
-fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::Options {
+fn journal_options(
+    settings: &Settings,
+    sizes: Sizes,
+    trimming: Trimming,
+) -> basalt_journal::Options {
     let persistence = &settings.persistence;
     let mut options = basalt_journal::Options {
         segment_bytes: persistence.journal_segment_bytes,
@@ -338,6 +379,7 @@ fn journal_options(settings: &Settings, trimming: Trimming) -> basalt_journal::O
             Trimming::Never => u64::MAX,
         },
         accept_loss: persistence.accept_data_loss,
+        buffered_bytes_max: sizes.journal_buffer_bytes,
         ..basalt_journal::Options::default()
     };
     if cfg!(feature = "careless") {

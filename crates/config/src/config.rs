@@ -180,6 +180,31 @@ impl Config {
         Ok(())
     }
 
+    /// The server starts on a machine that lends it this much memory, 0 for as much as it likes:
+    /// what `maxmemory auto` stands for. The budget that results is what sizes follow that say
+    /// `auto` and are set at start.
+    pub fn start_with_memory(&self, machine_bytes: u64) {
+        self.change_values(|values| values.start_with_memory(machine_bytes));
+    }
+
+    /// The machine lends the process another amount of memory now. Returns whether that is news.
+    pub fn set_machine_memory(&self, machine_bytes: u64) -> bool {
+        self.change_values(|values| values.set_machine_memory(machine_bytes))
+    }
+
+    /// Publishes changed values, if they are; returns whether they are.
+    fn change_values(&self, change: impl FnOnce(&mut Values)) -> bool {
+        let changing = self.changing.lock();
+        let before = self.current.read().clone();
+        let mut values = Values::clone(&before.values);
+        change(&mut values);
+        let is_changed = values != *before.values;
+        if is_changed {
+            self.publish(before.changed_to(values, false), &changing);
+        }
+        is_changed
+    }
+
     /// CONFIG REWRITE: brings the configuration file up to date, keeping its comments, its order
     /// and every line that still says what holds.
     ///

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod automatic;
 mod conf_file;
 mod config;
 mod directives;
@@ -38,6 +39,7 @@ mod values;
 mod words;
 
 pub use args::{Invocation, Loaded, from_args};
+pub use automatic::{Automatic, Share};
 pub use config::{Config, Reported};
 pub use option::{ChangeRule, Effect, Group, Kind, NameOrigin, OptionId, OptionSpec, Visibility};
 pub use options::OPTIONS;

@@ -4,6 +4,7 @@
 //! these entries and nothing else, so an option is added by adding one entry, and its typed field
 //! where Basalt reads it, in one file under `options/`.
 
+use crate::automatic::Automatic;
 use crate::options::OPTIONS;
 
 /// One entry of the table of options.
@@ -66,6 +67,15 @@ pub enum Kind {
         min: u64,
         /// Largest value accepted.
         max: u64,
+    },
+    /// A number of bytes as `Memory`, or `auto`, which is reported as the bytes that it stands for.
+    MemoryOrAuto {
+        /// Smallest value accepted.
+        min: u64,
+        /// Largest value accepted.
+        max: u64,
+        /// What `auto` stands for.
+        automatic: Automatic,
     },
     /// A number of bytes, or a share of `maxmemory` such as `5%`.
     MemoryOrPercent,

@@ -146,6 +146,7 @@ fn values(kind: Kind) -> Option<String> {
     match kind {
         Kind::Bool => Some("yes no".to_owned()),
         Kind::Enum(words) => Some(words.join(" ")),
+        Kind::MemoryOrAuto { .. } => Some("auto".to_owned()),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::option::{Kind, OptionSpec};
 use crate::parse_compound as compound;
-use crate::value::{Secret, Value};
+use crate::value::{AUTO, Secret, Value};
 
 /// Why words are not a value of an option, in the words that CONFIG SET uses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +84,8 @@ fn parse_word(spec: &OptionSpec, word: &[u8]) -> Result<Value, ValueError> {
         }
         Kind::Octal { max } => parse_octal(word, max),
         Kind::Memory { min, max } => parse_memory(word, min, max),
+        Kind::MemoryOrAuto { .. } if word.eq_ignore_ascii_case(AUTO) => Ok(Value::Auto),
+        Kind::MemoryOrAuto { min, max, .. } => parse_memory(word, min, max),
         Kind::MemoryOrPercent => parse_memory_or_percent(word),
         Kind::Enum(words) => parse_enum(words, word),
         Kind::FileName => parse_file_name(spec, word),

@@ -142,6 +142,9 @@ pub(crate) fn expected(kind: Kind) -> String {
         Kind::Clamped { low, high } => range("a number", low, high),
         Kind::Threads { max } => range("a number of threads", 0, max),
         Kind::Octal { max } => format!("octal digits up to {max:o}"),
+        Kind::MemoryOrAuto { min, max, .. } => {
+            format!("{}, or auto", expected(Kind::Memory { min, max }))
+        }
         Kind::Memory { min: 0, .. } => "a size such as 64mb".to_owned(),
         Kind::Memory { min, max } if max >= i64::MAX as u64 => {
             format!("a size of {} or more", size(min))

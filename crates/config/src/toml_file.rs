@@ -190,6 +190,7 @@ impl Kind {
             || matches!(
                 self,
                 Kind::Memory { .. }
+                    | Kind::MemoryOrAuto { .. }
                     | Kind::MemoryOrPercent
                     | Kind::HostPort
                     | Kind::OutputLimits

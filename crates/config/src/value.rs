@@ -3,6 +3,9 @@
 use std::fmt;
 use std::hint::black_box;
 
+/// The word for a size that the server works out.
+pub(crate) const AUTO: &[u8] = b"auto";
+
 /// A checked value. Which variant an option holds follows from its kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -14,6 +17,8 @@ pub enum Value {
     Octal(u32),
     /// A number of bytes.
     Bytes(u64),
+    /// `auto`: a number of bytes that follows from what the option's kind says.
+    Auto,
     /// A share of `maxmemory`.
     Percent(u8),
     /// One of the words of an enumeration.
@@ -139,6 +144,7 @@ impl Value {
             Value::Int(number) => number.to_string().into_bytes(),
             Value::Octal(mode) => format!("{mode:o}").into_bytes(),
             Value::Bytes(bytes) => bytes.to_string().into_bytes(),
+            Value::Auto => AUTO.to_vec(),
             Value::Percent(percent) => format!("{percent}%").into_bytes(),
             Value::Word(word) => word.as_bytes().to_vec(),
             Value::Words(words) => words.join(" ").into_bytes(),

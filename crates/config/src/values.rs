@@ -1,5 +1,6 @@
 //! One value for each option, and typed access to them.
 
+use crate::automatic::KnownMemory;
 use crate::option::{Kind, OptionId};
 use crate::options::network::BindAddress;
 use crate::parse::{Previous, parse_argument};
@@ -9,23 +10,44 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A value for every option of the table, in its order.
+/// A value for every option of the table, in its order, and what those are worked out from that say
+/// `auto`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Values(Vec<Value>);
+pub struct Values {
+    of_options: Vec<Value>,
+    memory: KnownMemory,
+}
 
 impl Values {
     /// The defaults of the table.
     pub fn defaults() -> Values {
-        Values(OptionId::all().map(default_of).collect())
+        let of_options = OptionId::all().map(default_of).collect();
+        Values { of_options, memory: KnownMemory::default() }
     }
 
     /// The value of an option.
     pub fn get(&self, id: OptionId) -> &Value {
-        &self.0[id.index()]
+        &self.of_options[id.index()]
     }
 
     pub(crate) fn set(&mut self, id: OptionId, value: Value) {
-        self.0[id.index()] = value;
+        self.of_options[id.index()] = value;
+    }
+
+    /// The server starts with this memory: sizes that follow the budget are worked out of it.
+    pub(crate) fn start_with_memory(&mut self, machine_bytes: u64) {
+        self.memory.machine_bytes = machine_bytes;
+        self.memory.budget_at_start_bytes = self.number("maxmemory");
+    }
+
+    /// The machine lends the process this much from now on.
+    pub(crate) fn set_machine_memory(&mut self, machine_bytes: u64) {
+        self.memory.machine_bytes = machine_bytes;
+    }
+
+    /// Whether the option says `auto`.
+    pub(crate) fn is_automatic(&self, name: &str) -> bool {
+        *self.named(name) == Value::Auto
     }
 
     /// The text that CONFIG GET reports: as stored, but for what depends on the machine.
@@ -33,14 +55,14 @@ impl Values {
         let spec = id.spec();
         match spec.kind {
             Kind::Threads { .. } => self.threads(spec.name).to_string().into_bytes(),
+            Kind::MemoryOrAuto { .. } => self.number::<u64>(spec.name).to_string().into_bytes(),
             Kind::Directory => self.directory(spec.name).as_os_str().as_bytes().to_vec(),
             _ => self.get(id).text(),
         }
     }
 
     fn named(&self, name: &str) -> &Value {
-        let id = OptionId::find(name).expect("settings name only options of the table");
-        self.get(id)
+        self.get(id_of(name))
     }
 
     pub(crate) fn bool(&self, name: &str) -> bool {
@@ -53,9 +75,17 @@ impl Values {
             Value::Int(number) => i128::from(*number),
             Value::Octal(mode) => i128::from(*mode),
             Value::Bytes(bytes) => i128::from(*bytes),
+            Value::Auto => i128::from(self.automatic(name)),
             other => unreachable!("{name} holds {other:?}, which is no number"),
         };
         T::try_from(number).ok().expect("the range in the table fits the setting's type")
+    }
+
+    fn automatic(&self, name: &str) -> u64 {
+        match id_of(name).spec().kind {
+            Kind::MemoryOrAuto { automatic, .. } => self.memory.bytes(automatic),
+            other => unreachable!("{name} is {other:?}, which is never automatic"),
+        }
     }
 
     pub(crate) fn threads(&self, name: &str) -> usize {
@@ -126,6 +156,10 @@ impl Values {
             _ => OutputLimits::default(),
         }
     }
+}
+
+fn id_of(name: &str) -> OptionId {
+    OptionId::find(name).expect("settings name only options of the table")
 }
 
 fn default_of(id: OptionId) -> Value {

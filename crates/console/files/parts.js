@@ -4,20 +4,26 @@ import { bytes } from "./format.js";
 import { h } from "./dom.js";
 
 const PARTS = [
-  ["Entries and small values", "keyspace_page_bytes"],
-  ["Large values", "keyspace_large_bytes"],
-  ["Tables of keys", "keyspace_index_bytes"],
-  ["Caches of the cold tier", "cold_cache_bytes_used"],
-  ["Its indexes and filters", "cold_index_filter_bytes"],
-  ["Journal's buffers", "aof_buffer_length"],
-  ["Scripts", "used_memory_lua"],
+  ["Entries and small values", "keyspace_pages"],
+  ["Free cells beside them", "keyspace_slack"],
+  ["Large entries", "keyspace_large"],
+  ["Values apart", "keyspace_apart"],
+  ["Tables of keys", "keyspace_index"],
+  ["Caches of the cold tier", "cold_cache"],
+  ["Its indexes and filters", "cold_index"],
+  ["Journal's buffers", "journal"],
+  ["Clients' buffers", "clients"],
+  ["Messages on their way", "pubsub"],
+  ["Scripts", "scripts"],
+  ["Deleted, not yet freed", "retired"],
+  ["Everything else", "other"],
 ];
 
 export function memoryParts(info) {
-  const parts = PARTS.map(([name, field]) => [name, Number(info[field] ?? 0)]);
-  const known = parts.reduce((sum, part) => sum + part[1], 0);
-  const whole = Math.max(Number(info.used_memory_rss), known, 1);
-  parts.push(["Everything else", Math.max(0, Number(info.used_memory_rss) - known)], ["Process", Number(info.used_memory_rss)]);
+  const parts = PARTS.map(([name, part]) => [name, Number(info[`memory_part_${part}`] ?? 0)]);
+  const sum = parts.reduce((sum, part) => sum + part[1], 0);
+  const whole = Math.max(Number(info.used_memory_rss), sum, 1);
+  parts.push(["Process", Number(info.used_memory_rss)]);
   return h("div.parts", { role: "list" }, parts.map(([name, size]) => {
     const bar = h("i");
     bar.style.width = `${((size / whole) * 100).toFixed(1)}%`;

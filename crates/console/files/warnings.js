@@ -13,8 +13,8 @@ export function warnings(info) {
   if (number("checkpoint_partitions_left_out") > 0) {
     list.push(`${count(number("checkpoint_partitions_left_out"))} partitions were left out of the last checkpoint: a row is too large.`);
   }
-  const [used, most] = [number("used_memory"), number("maxmemory")];
-  if (most > 0 && used > most * 0.9) list.push(`Memory is nearly used up: ${bytes(used)} of ${bytes(most)} (maxmemory).`);
+  const [used, most] = [number("used_memory_rss"), number("maxmemory")];
+  if (most > 0 && used > most) list.push(`The process takes more memory than it is to: ${bytes(used)} of ${bytes(most)} (maxmemory).`);
   const [clients, limit] = [number("connected_clients"), number("maxclients")];
   if (clients > limit * 0.9) list.push(`There is nearly no room for more clients: ${count(clients)} of ${count(limit)} (maxclients).`);
   if (number("rejected_connections") > 0) list.push(`${count(number("rejected_connections"))} connections were rejected since the start.`);

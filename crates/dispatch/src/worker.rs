@@ -256,9 +256,7 @@ impl Worker {
     pub fn end_batch(&mut self, server: &Dispatcher, time: Duration, requests: usize) {
         self.settle();
         let logged = self.changes.take_appended_bytes();
-        if self.settings.memory.memory_bytes_max != 0 {
-            server.note_logged(logged);
-        }
+        server.note_logged(&self.settings, logged);
         let (calls_apart, time_apart) = take(&mut self.tally.apart);
         let sharing = requests.saturating_sub(calls_apart).max(1) as u64;
         let share_ns = time.saturating_sub(time_apart).as_nanos() as u64 / sharing;
@@ -280,7 +278,8 @@ impl Worker {
     pub(super) fn has_logged_much(&mut self, server: &Dispatcher) -> bool {
         let much = self.changes.appended_bytes() >= LOGGED_BYTES_MIN as usize;
         if much {
-            server.note_logged(self.changes.take_appended_bytes());
+            let logged = self.changes.take_appended_bytes();
+            server.note_logged(&self.settings, logged);
         }
         much
     }

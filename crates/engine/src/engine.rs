@@ -89,6 +89,9 @@ pub struct Options {
     /// Bytes of rows that a checkpoint gathers before it gives them to the cold tier and trims the
     /// log. Less means more files there; more means a longer log.
     pub ingest_bytes: u64,
+    /// Bytes of deleted big values that may wait for the housekeeping thread to free them; what is
+    /// deleted beyond is freed at once.
+    pub retired_bytes_max: usize,
     /// Opens a log and a cold tier between which data is known to be lost (`accept-data-loss`).
     pub accept_data_loss: bool,
 }
@@ -109,6 +112,7 @@ impl Default for Options {
             lent_bytes_min: LENT_BYTES_MIN,
             change_set_bytes_max: CHANGE_SET_BYTES_MAX,
             ingest_bytes: 64 << 20,
+            retired_bytes_max: 1 << 30,
             accept_data_loss: false,
         }
     }
@@ -193,7 +197,8 @@ impl Engine {
         let keyspace = Keyspace::new(usize::from(options.databases), seed);
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
-        let accepts_loss = options.accept_data_loss;
+        let (accepts_loss, retired) =
+            (options.accept_data_loss, Retired::new(options.retired_bytes_max));
         let opening = env.clock.now();
         let begun = (options.limits, access_at(env.clock.unix_ms()));
         let mut applier = RecordApplier::begin(&keyspace, &*cold, begun, accepts_loss)?;
@@ -222,7 +227,7 @@ impl Engine {
             left_watches: RankedMutex::default(),
             left_places: RankedMutex::default(),
             timers: Timers::default(),
-            retired: Retired::default(),
+            retired,
             expired_keys: AtomicU64::new(0),
             expired_fields: AtomicU64::new(0),
             longest_expiry_round_ns: AtomicU64::new(0),

@@ -7,12 +7,11 @@
 use basalt_keyspace::retire::{Big, Retire};
 use basalt_stdx::lock_rank::RankedMutex;
 
-/// When so much waits to be freed, more is freed at once, so that memory in use stays bounded.
-const WAITING_BYTES_MAX: usize = 1 << 30;
-
 /// Values that wait to be freed.
-#[derive(Default)]
 pub(crate) struct Retired {
+    /// When this much waits to be freed, more is freed at once, so that memory in use stays
+    /// bounded.
+    bytes_max: usize,
     waiting: RankedMutex<RetiredValues>,
 }
 
@@ -25,7 +24,7 @@ struct RetiredValues {
 impl Retire for Retired {
     fn retire(&self, value: Big, bytes: usize) {
         let mut waiting = self.waiting.lock();
-        if waiting.bytes >= WAITING_BYTES_MAX {
+        if waiting.bytes >= self.bytes_max {
             drop(waiting);
             return drop(value);
         }
@@ -35,6 +34,11 @@ impl Retire for Retired {
 }
 
 impl Retired {
+    /// None, of which this many bytes may wait.
+    pub(crate) fn new(bytes_max: usize) -> Retired {
+        Retired { bytes_max, waiting: RankedMutex::default() }
+    }
+
     /// Frees what waits; called by the housekeeping thread.
     pub(crate) fn free(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock());
@@ -44,5 +48,25 @@ impl Retired {
     /// Bytes that are not yet freed.
     pub(crate) fn bytes(&self) -> usize {
         self.waiting.lock().bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_waits_is_bounded() {
+        let retired = Retired::new(150);
+        let value = || Big::String(Arc::new(vec![0; 100]));
+        for expected in [100, 200, 200] {
+            retired.retire(value(), 100);
+            assert_eq!(retired.bytes(), expected);
+        }
+        retired.free();
+        assert_eq!(retired.bytes(), 0);
+        retired.retire(value(), 100);
+        assert_eq!(retired.bytes(), 100);
     }
 }

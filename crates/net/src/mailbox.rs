@@ -67,6 +67,8 @@ pub(crate) struct Mailbox {
     waits_for_log: WatchFlag,
     /// Bytes of messages of pub/sub that wait here, counted once for each subscriber.
     undelivered_bytes: AtomicUsize,
+    /// Bytes of memory that these messages take, each counted once.
+    message_bytes: AtomicUsize,
     /// Connections that the thread has, for balancing.
     pub(crate) connections: AtomicUsize,
 }
@@ -78,6 +80,7 @@ impl Mailbox {
             waker,
             waits_for_log: WatchFlag::default(),
             undelivered_bytes: AtomicUsize::new(0),
+            message_bytes: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         }
     }
@@ -124,6 +127,7 @@ impl Sink<Push> for Mailbox {
     fn take(&self, deliveries: &mut Vec<Delivery>) {
         let bytes = deliveries.iter().map(cost_bytes).sum();
         self.undelivered_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.message_bytes.fetch_add(message_bytes(deliveries), Ordering::Relaxed);
         // A whole new vector in place of the old one: it goes to the other thread as it is.
         self.send(Message::Deliveries(std::mem::take(deliveries)));
     }
@@ -132,6 +136,10 @@ impl Sink<Push> for Mailbox {
         // Relaxed: it is advice; a publisher more or less makes no difference.
         self.undelivered_bytes.load(Ordering::Relaxed) > UNDELIVERED_BYTES_MAX
     }
+
+    fn waiting_bytes(&self) -> usize {
+        self.message_bytes.load(Ordering::Relaxed)
+    }
 }
 
 impl Mailbox {
@@ -139,7 +147,13 @@ impl Mailbox {
     pub(crate) fn delivered(&self, deliveries: &[Delivery]) {
         let bytes = deliveries.iter().map(cost_bytes).sum();
         self.undelivered_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.message_bytes.fetch_sub(message_bytes(deliveries), Ordering::Relaxed);
     }
+}
+
+/// What deliveries take of memory. A message to several threads counts at each of them.
+fn message_bytes(deliveries: &[Delivery]) -> usize {
+    deliveries.iter().map(|delivery| size_of::<Delivery>() + delivery.body.bytes()).sum()
 }
 
 /// What a delivery costs its thread, in bytes to be written.
@@ -171,8 +185,31 @@ impl Wake for ConnectionHandle {
 #[cfg(test)]
 mod tests {
     use super::{Mailbox, Message};
+    use basalt_pubsub::{Kind, Sink};
+    use basalt_service::push::{Delivery, Push};
     use basalt_stdx::watch_flag::Watch;
     use mio::{Poll, Token, Waker};
+    use std::sync::Arc;
+
+    #[test]
+    fn messages_that_wait_count_once_each_until_they_are_delivered() {
+        let poll = Poll::new().expect("a poll");
+        let mailbox = Mailbox::new(Waker::new(poll.registry(), Token(0)).expect("a waker"));
+        let delivery = || Delivery {
+            kind: Kind::Channel,
+            name: Arc::from(&b"channel"[..]),
+            subscribers: Arc::default(),
+            body: Arc::new(Push::lines(vec![b'x'; 1000])),
+        };
+        Sink::take(&mailbox, &mut vec![delivery(), delivery()]);
+        let waiting = mailbox.waiting_bytes();
+        assert!((2000..3000).contains(&waiting), "{waiting}");
+        for message in mailbox.take() {
+            let Message::Deliveries(deliveries) = message else { panic!("{message:?}") };
+            mailbox.delivered(&deliveries);
+        }
+        assert_eq!(mailbox.waiting_bytes(), 0);
+    }
 
     #[test]
     fn a_thread_that_waits_looks_again_once_and_is_told_once() {

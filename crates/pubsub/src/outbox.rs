@@ -45,6 +45,12 @@ pub trait Sink<M>: Send + Sync {
 
     /// Whether it is so far behind that publishers should wait.
     fn is_congested(&self) -> bool;
+
+    /// Bytes of messages that it has taken and not yet passed on, about; 0 if it does not count
+    /// them.
+    fn waiting_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// A sink is so far behind that nothing may be published to it now.

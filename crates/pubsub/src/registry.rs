@@ -108,6 +108,11 @@ impl<M> PubSub<M> {
         self.sinks.read().iter().any(|sink| sink.is_congested())
     }
 
+    /// Bytes of messages on their way to all subscribers, about.
+    pub fn waiting_bytes(&self) -> usize {
+        self.sinks.read().iter().map(|sink| sink.waiting_bytes()).sum()
+    }
+
     /// Puts a message into `outbox` for everyone who has subscribed to `channel`, of the kind
     /// `Channel`, `ShardChannel` or `Monitor`; returns how many that are. `body` makes the message
     /// once for each reason why somebody gets it, and not at all if nobody does.

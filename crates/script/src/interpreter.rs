@@ -339,6 +339,11 @@ impl Interpreter {
         }
     }
 
+    /// Bytes that the state takes now, what is not collected yet included.
+    pub fn memory_bytes(&self) -> usize {
+        self.lua.used_memory()
+    }
+
     fn limit_memory(&mut self, limits: ScriptLimits) {
         // 0 would be no limit to Lua.
         let bytes = limits.memory_bytes_max.max(1);

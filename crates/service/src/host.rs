@@ -9,6 +9,12 @@ pub trait Host: Send + Sync {
     /// Memory of the process.
     fn memory(&self) -> HostMemory;
 
+    /// How much memory the machine lends the process, in bytes: what `maxmemory auto` stands for.
+    /// `None` if nobody knows. May read files.
+    fn machine_memory(&self) -> Option<u64> {
+        None
+    }
+
     /// Has the allocator give what is free back to the system now, if it can.
     fn give_memory_back(&self) {}
 
@@ -40,6 +46,11 @@ pub trait Host: Send + Sync {
     fn ask_peer(&self, _: PeerCall, answered: Answered) {
         let failure = Some(PeerFailure::Connecting);
         answered(PeerAnswers { replies: Vec::new(), failure });
+    }
+
+    /// Bytes of changes that the journal has not written yet. Reads no files.
+    fn journal_buffer_bytes(&self) -> u64 {
+        0
     }
 
     /// How long syncs of the journal took since the start, if there is one. Reads no files.

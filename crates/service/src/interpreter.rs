@@ -6,11 +6,19 @@ use crate::server::REDIS_VERSION;
 use basalt_script::{Evaluated, Interpreter, Script};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 thread_local! {
     /// This thread's Lua state, made for its first script. It is bound to the thread, unlike a
     /// worker.
-    static INTERPRETER: RefCell<Option<Interpreter>> = const { RefCell::new(None) };
+    static INTERPRETER: RefCell<Option<ThreadState>> = const { RefCell::new(None) };
+}
+
+/// A thread's Lua state, and what others may know of it.
+struct ThreadState {
+    interpreter: Interpreter,
+    /// Bytes that it takes, as of the end of its last run. Its thread alone writes it.
+    memory_bytes: Arc<AtomicU64>,
 }
 
 impl ScriptService {
@@ -25,6 +33,7 @@ impl ScriptService {
         self.known.keep(&script, evaluated);
         Ok(script)
     }
+
     /// Works with this thread's Lua state.
     ///
     /// # Errors
@@ -34,14 +43,25 @@ impl ScriptService {
         work: impl FnOnce(&mut Interpreter) -> R,
     ) -> Result<R, CommandError> {
         INTERPRETER.with_borrow_mut(|slot| {
-            let interpreter = match slot {
-                Some(interpreter) => interpreter,
+            let state = match slot {
+                Some(state) => state,
                 None => {
                     let made = Interpreter::new(REDIS_VERSION, self.env.entropy.seed());
-                    slot.insert(made.map_err(CommandError::new)?)
+                    let interpreter = made.map_err(CommandError::new)?;
+                    let memory_bytes = self.lua_memory.add_thread();
+                    slot.insert(ThreadState { interpreter, memory_bytes })
                 }
             };
-            Ok(work(interpreter))
+            let result = work(&mut state.interpreter);
+            let used = state.interpreter.memory_bytes() as u64;
+            // Relaxed: a figure by itself.
+            state.memory_bytes.store(used, Ordering::Relaxed);
+            Ok(result)
         })
+    }
+
+    /// Bytes that the Lua states of all threads take, each as of the end of its last run.
+    pub fn lua_bytes(&self) -> u64 {
+        self.lua_memory.bytes()
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::error::CommandError;
 use crate::functions::Functions;
+use crate::lua_memory::LuaMemory;
 use crate::unusual::{Reason, Unusual};
 use basalt_change::place::PartitionId;
 use basalt_engine::PartitionSet;
@@ -34,6 +35,7 @@ pub struct ScriptService {
     /// The libraries of functions.
     pub functions: Arc<Functions>,
     pub(crate) env: Env,
+    pub(crate) lua_memory: Arc<LuaMemory>,
     busy: Arc<Busy>,
 }
 
@@ -124,8 +126,13 @@ impl ScriptService {
             running: RankedMutex::default(),
             shutting_down: AtomicBool::new(false),
         };
-        let (known, functions) = (Arc::default(), Arc::default());
-        ScriptService { known, functions, env, busy: Arc::new(busy) }
+        ScriptService {
+            known: Arc::default(),
+            functions: Arc::default(),
+            env,
+            lua_memory: Arc::default(),
+            busy: Arc::new(busy),
+        }
     }
 
     /// A script or a function begins that holds these partitions.

@@ -5,6 +5,7 @@ use crate::announce::Announcer;
 use crate::background_latency::BackgroundLatency;
 use crate::clients::Clients;
 use crate::error::CommandError;
+use crate::governed::Governed;
 pub use crate::host::{Host, HostCpu, HostFigures, HostIdentity, HostMemory, Shutdown};
 use crate::pauses::Pauses;
 use crate::push::PubSub;
@@ -93,6 +94,8 @@ pub struct Server {
     pub failed_handshakes: AtomicU64,
     /// Bytes of memory in use, sampled a few times a second, and more often near `maxmemory`.
     pub memory_bytes_used: AtomicU64,
+    /// What the governor of memory has seen.
+    pub(crate) memory_governed: Governed,
     /// Bytes in pages when that was sampled.
     memory_pages_sampled: AtomicU64,
     /// Bytes of changes that were logged since.
@@ -166,6 +169,7 @@ impl Server {
             run_id,
             rejected_connections: AtomicU64::new(0),
             memory_bytes_used: AtomicU64::new(0),
+            memory_governed: Governed::default(),
             memory_pages_sampled: AtomicU64::new(0),
             memory_bytes_logged: AtomicU64::new(0),
             memory_bytes_peak: AtomicU64::new(0),
@@ -198,11 +202,10 @@ impl Server {
     /// Memory in use is over `maxmemory`, which is not 0, and none can be had.
     #[inline]
     pub fn is_out_of_memory(&self, settings: &Settings) -> bool {
-        let limit = settings.memory.memory_bytes_max;
-        limit != 0
+        self.may_run_out_of_memory(settings)
             && match self.engine.memory_room() {
                 Some(room) => room == Room::Full,
-                None => self.is_over(limit),
+                None => self.is_over(self.keyspace_bytes_max(settings)),
             }
     }
 
@@ -210,6 +213,24 @@ impl Server {
     #[inline]
     pub fn is_short_of_memory(&self) -> bool {
         self.engine.memory_room() == Some(Room::Later)
+    }
+
+    /// There is a budget, and memory in use is not far below it.
+    #[inline]
+    fn may_run_out_of_memory(&self, settings: &Settings) -> bool {
+        let budget = settings.memory.memory_bytes_max;
+        budget != 0 && !self.memory_governed.is_far_below(budget)
+    }
+
+    /// What the keyspace may take: the engine's target if the governor has set it for this budget,
+    /// else all of it.
+    #[cold]
+    fn keyspace_bytes_max(&self, settings: &Settings) -> u64 {
+        let budget = settings.memory.memory_bytes_max;
+        match self.memory_governed.knows(budget) {
+            true => self.engine.memory_target().unwrap_or(budget),
+            false => budget,
+        }
     }
 
     /// The figure of the last sample, corrected by what is known since: pages have one counter, and
@@ -229,13 +250,17 @@ impl Server {
         self.memory_bytes_used.load(Ordering::Relaxed) > limit
     }
 
-    /// How many bytes of changes were logged since the last call.
+    /// How many bytes of changes were logged since the last call. They count only when memory may
+    /// run out: it is a write to what all threads share.
     #[inline]
-    pub fn note_logged(&self, bytes: usize) {
+    pub fn note_logged(&self, settings: &Settings, bytes: usize) {
+        if !self.may_run_out_of_memory(settings) {
+            return;
+        }
         self.memory_bytes_logged.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn note_memory(&self, used: u64) {
+    pub(crate) fn note_memory(&self, used: u64) {
         self.memory_bytes_logged.store(0, Ordering::Relaxed);
         self.memory_pages_sampled.store(self.engine.page_bytes(), Ordering::Relaxed);
         self.memory_bytes_used.store(used, Ordering::Relaxed);
@@ -251,10 +276,12 @@ impl Server {
 
     /// Samples memory use and rates; called ten times a second, from no network thread.
     pub fn sample(&self) {
-        // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it.
+        // Adding memory up takes 1,024 locks: ten times a second only if a limit depends on it that
+        // no governor looks after.
         let settings = self.config.settings();
         let (limited, is_second) =
             (settings.memory.memory_bytes_max != 0, self.sampler.is_second());
+        let limited = limited && !self.memory_governed.is_active();
         if is_second {
             let largest_max = settings.server.metrics_queues_max;
             let count = || self.engine.queue_census(largest_max, LockWait::Brief).ok();

@@ -192,7 +192,7 @@ fn stats(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionR
         ("clients.slaves", Count(0)),
         ("clients.normal", Count(clients)),
         ("cluster.links", Count(0)),
-        ("aof.buffer", Count(0)),
+        ("aof.buffer", Count(server.host.journal_buffer_bytes())),
         ("lua.caches", Count(server.scripts.known.text_bytes() as u64)),
         ("functions.caches", Count(0)),
         ("overhead.total", Count(used.saturating_sub(dataset))),
@@ -238,7 +238,7 @@ fn doctor(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> Session
         return Ok(Flow::Wait(Wait::Held));
     };
     let used = census.memory.bytes_used();
-    let limit = ctx.settings.memory.memory_bytes_max;
+    let (limit, resident) = (ctx.settings.memory.memory_bytes_max, server.host.memory().rss);
     let peak = server.memory_bytes_peak.load(Relaxed).max(used);
     let clients = server.clients.all();
     let buffers: u64 = clients.iter().map(|client| client.buffer_bytes()).sum();
@@ -246,8 +246,11 @@ fn doctor(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> Session
     if used >= LITTLE_BYTES && used * 100 < peak * PEAK_PERCENT {
         findings.push("The peak of memory use was much higher than now: pages may be sparse.");
     }
-    if limit != 0 && used * 10 > limit * 9 {
-        findings.push("Memory use is near maxmemory: commands that need memory will be refused.");
+    if limit != 0 && resident > limit {
+        findings.push("The process takes more than maxmemory: see memory_part_* in INFO memory.");
+    }
+    if server.is_out_of_memory(ctx.settings) {
+        findings.push("The keyspace takes all that maxmemory leaves it: commands may be refused.");
     }
     if buffers > CLIENT_BYTES * clients.len().max(1) as u64 {
         findings.push("The clients' buffers are large: look at CLIENT LIST for slow readers.");

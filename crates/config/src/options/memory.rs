@@ -1,6 +1,7 @@
 //! The memory budget, and how much is done in the background.
 
 use super::{INT, INT_FROM_ONE};
+use crate::automatic::Automatic;
 use crate::option::{Group, Kind, OptionSpec, effective};
 use crate::values::Values;
 
@@ -18,9 +19,12 @@ const EVICTION: &str = "what leaves memory is chosen by recency and frequency, a
 pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "maxmemory",
-        Kind::Memory { min: 0, max: u64::MAX },
-        "0",
-        "Memory budget of the data, the caches and the clients' buffers; 0 sets none.",
+        Kind::MemoryOrAuto { min: 0, max: u64::MAX, automatic: Automatic::Machine },
+        "auto",
+        "Memory budget of the process: its resident memory, with everything that it holds, is to \
+         stay within it. `auto` is 80% of the limit of the process' control group, or 60% of the \
+         machine's memory if that has none, and follows the limit when it is changed; 0 sets no \
+         budget.",
     ),
     option(
         "maxmemory-policy",
@@ -112,6 +116,8 @@ impl EvictionPolicy {
 pub struct MemorySettings {
     /// `maxmemory`; 0 is no budget.
     pub memory_bytes_max: u64,
+    /// `maxmemory` says `auto`.
+    pub is_automatic: bool,
     /// `maxmemory-policy`.
     pub eviction: EvictionPolicy,
     /// `lazyfree-lazy-eviction`.
@@ -134,6 +140,7 @@ impl MemorySettings {
     pub(crate) fn from_values(values: &Values) -> Self {
         MemorySettings {
             memory_bytes_max: values.number("maxmemory"),
+            is_automatic: values.is_automatic("maxmemory"),
             eviction: eviction(values.word("maxmemory-policy")),
             lazy_eviction: values.bool("lazyfree-lazy-eviction"),
             lazy_expire: values.bool("lazyfree-lazy-expire"),

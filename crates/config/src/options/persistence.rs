@@ -1,9 +1,22 @@
 //! Where data lives on disk, and what of it is kept where.
 
 use super::{GIB, MIB};
+use crate::automatic::{Automatic, Share};
 use crate::option::{Group, Kind, OptionSpec, effective};
 use crate::values::Values;
 use std::path::PathBuf;
+
+/// What changes between two checkpoints is in memory and dirty, so it must be a small part of the
+/// budget. A longer log than this makes a start slow and checkpoints hardly cheaper.
+const CHECKPOINT_LOG_SHARE: Share =
+    Share { per_mille: 125, bytes_min: MIB, bytes_max: 256 * MIB, bytes_unlimited: 256 * MIB };
+
+const COLD_CACHE_SHARE: Share = Share {
+    per_mille: 60,
+    bytes_min: 4 * MIB,
+    bytes_max: i64::MAX as u64,
+    bytes_unlimited: 256 * MIB,
+};
 
 const fn option(
     name: &'static str,
@@ -41,10 +54,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .own(),
     option(
         "checkpoint-log-size",
-        Kind::Memory { min: MIB, max: 1024 * GIB },
-        "256mb",
+        Kind::MemoryOrAuto {
+            min: MIB,
+            max: 1024 * GIB,
+            automatic: Automatic::Share(CHECKPOINT_LOG_SHARE),
+        },
+        "auto",
         "Bytes of journal after which changes are written to the cold tier and the journal is \
-         trimmed. From twice as much on, writers are slowed, so that a restart has little to read.",
+         trimmed. From twice as much on, writers are slowed, so that a restart has little to read. \
+         `auto` is an eighth of the memory budget at the start, at most 256mb.",
     )
     .immutable()
     .own(),
@@ -66,9 +84,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .own(),
     option(
         "cold-cache-size",
-        Kind::Memory { min: 0, max: i64::MAX as u64 },
-        "256mb",
-        "Memory for blocks of the cold tier's files.",
+        Kind::MemoryOrAuto {
+            min: 0,
+            max: i64::MAX as u64,
+            automatic: Automatic::Share(COLD_CACHE_SHARE),
+        },
+        "auto",
+        "Memory for blocks of the cold tier's files. `auto` is 6% of the memory budget at the \
+         start, at least 4mb; without a budget 256mb.",
     )
     .immutable()
     .own(),

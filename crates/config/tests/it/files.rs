@@ -64,7 +64,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "maxmemory 1tb",
-        ":1: option 'maxmemory': argument must be a memory value; it takes a size such as 64mb",
+        ":1: option 'maxmemory': argument must be a memory value; it takes a size such as 64mb, or auto",
     ),
     (
         "appendfsync sometimes",

@@ -170,3 +170,49 @@ fn secrets_stay_out_of_everything_but_get() {
         assert!(!text.contains("hush-"), "{text}");
     }
 }
+
+#[test]
+fn automatic_sizes_follow_the_memory() {
+    const GIB: u64 = 1 << 30;
+    let config = Config::default();
+    // Nobody has said how much memory there is.
+    let sizes = |config: &Config| {
+        ["maxmemory", "checkpoint-log-size", "cold-cache-size"].map(|name| value(config, name))
+    };
+    let quarter_gib = (GIB / 4).to_string();
+    assert_eq!(sizes(&config), ["0", &quarter_gib, &quarter_gib]);
+    config.start_with_memory(GIB);
+    let started = [GIB, GIB / 8, GIB * 60 / 1000].map(|bytes| bytes.to_string());
+    assert_eq!(sizes(&config), started);
+    let settings = config.settings();
+    assert_eq!((settings.memory.memory_bytes_max, settings.memory.is_automatic), (GIB, true));
+    assert_eq!(settings.persistence.checkpoint_log_bytes, GIB / 8);
+
+    // The budget moves with the machine, and what was set at start stays.
+    assert!(config.set_machine_memory(GIB / 2));
+    let version = config.version();
+    assert!(!config.set_machine_memory(GIB / 2), "it is no news");
+    assert_eq!(config.version(), version);
+    let later = [(GIB / 2).to_string(), started[1].clone(), started[2].clone()];
+    assert_eq!(sizes(&config), later);
+
+    // What a user says holds, until it is `auto` again.
+    set(&config, &["maxmemory", "1000"]).unwrap();
+    assert!(config.set_machine_memory(GIB));
+    assert_eq!(value(&config, "maxmemory"), "1000");
+    assert!(!config.settings().memory.is_automatic);
+    set(&config, &["maxmemory", "AUTO"]).unwrap();
+    assert_eq!(sizes(&config), started);
+}
+
+#[test]
+fn a_given_budget_is_what_sizes_follow() {
+    const MIB: u64 = 1 << 20;
+    let args = ["--maxmemory", "64mb", "--cold-cache-size", "1mb"];
+    let config = load(&args, b"").unwrap().config;
+    config.start_with_memory(1024 * MIB);
+    let settings = config.settings();
+    assert_eq!(settings.memory.memory_bytes_max, 64 * MIB);
+    assert_eq!(settings.persistence.checkpoint_log_bytes, 8 * MIB);
+    assert_eq!(settings.persistence.cold_cache_bytes, MIB);
+}

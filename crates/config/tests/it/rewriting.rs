@@ -63,6 +63,19 @@ const CASES: &[Case] = &[
                 client-output-buffer-limit pubsub 0 0 0\n",
     },
     Case { name: "x.conf", before: "save 900 1\n", set: &["save", ""], after: "save \"\"\n" },
+    // What is worked out is written as it was said.
+    Case {
+        name: "x.conf",
+        before: "maxmemory 1gb\n",
+        set: &["maxmemory", "auto"],
+        after: "maxmemory auto\n",
+    },
+    Case {
+        name: "x.toml",
+        before: "maxmemory = 1\n",
+        set: &["maxmemory", "auto"],
+        after: "maxmemory = \"auto\"\n",
+    },
     // An older name stays the name.
     Case {
         name: "x.conf",

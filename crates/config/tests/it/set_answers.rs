@@ -37,6 +37,7 @@ fn failed(name: &str, reason: &str) -> String {
 /// Arguments, and the value of the first option afterwards.
 const TAKEN: &[(&[&str], &str)] = &[
     (&["maxmemory", ""], "0"),
+    (&["maxmemory", "auto"], "0"),
     (&["maxmemory", "5b"], "5"),
     (&["maxmemory", "007"], "7"),
     (&["maxmemory", "1k"], "1000"),
@@ -105,6 +106,7 @@ const REFUSED: &[(&[&str], &str, &str)] = &[
     (&["maxclients", "0"], "maxclients", "argument must be between 1 and 4294967295 inclusive"),
     (&["port", "99999"], "port", "argument must be between 0 and 65535 inclusive"),
     (&["maxmemory", "10 "], "maxmemory", "argument must be a memory value"),
+    (&["maxmemory", "automatic"], "maxmemory", "argument must be a memory value"),
     (&["maxmemory", "1xb"], "maxmemory", "argument must be a memory value"),
     (&["maxmemory", "-1"], "maxmemory", "argument must be a memory value"),
     (

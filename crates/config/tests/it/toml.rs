@@ -74,7 +74,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "maxmemory = 1.5",
-        ":1: option 'maxmemory': the value is of the type float; it takes a size such as 64mb",
+        ":1: option 'maxmemory': the value is of the type float; it takes a size such as 64mb, or auto",
     ),
     ("include = 5", ":1: include takes a path or an array of paths, in quotes"),
 ];

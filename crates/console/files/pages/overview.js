@@ -55,7 +55,7 @@ function tilesOf(info, history) {
     tile("Commands", now ? `${rate(now.commands)}/s` : "–", `${count(info.total_commands_processed)} in all`),
     tile("Hit ratio", hits + misses > 0 ? percent(hits / (hits + misses)) : "–", `${count(misses)} not found`),
     tile("Keys", count(keys), `${count(info.expired_keys)} expired so far`),
-    tile("Memory", bytes(info.used_memory), limit > 0 ? `of ${bytes(limit)}` : "no limit set"),
+    tile("Memory", bytes(info.used_memory_rss), limit > 0 ? `of ${bytes(limit)}` : "no limit set"),
     tile("Clients", count(info.connected_clients), `of ${count(info.maxclients)}`),
     tile("Up for", duration(Number(info.uptime_in_seconds)), `version ${info.basalt_version}`),
   ];

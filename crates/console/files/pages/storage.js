@@ -43,7 +43,8 @@ function memoryFacts(info) {
   return facts([
     ["Keys and values", bytes(info.used_memory)],
     ["At most so far", bytes(info.used_memory_peak)],
-    ["Limit", limit > 0 ? `${bytes(limit)}, ${percent(Number(info.used_memory) / limit)} used, ${info.maxmemory_policy}` : "none (maxmemory)"],
+    ["Limit", limit > 0 ? `${bytes(limit)}, ${percent(Number(info.used_memory_rss) / limit)} used, ${info.maxmemory_policy}` : "none (maxmemory)"],
+    ["Of it for keys", limit > 0 ? bytes(info.keyspace_target_bytes) : "no limit"],
     ["Process", bytes(info.used_memory_rss)],
     ["Allocated", bytes(info.allocator_allocated)],
     ["Resident", bytes(info.allocator_resident)],

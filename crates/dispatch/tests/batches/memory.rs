@@ -2,6 +2,8 @@
 
 use crate::harness::TestServer;
 use basalt_resp::{Value, decode, encode_request};
+use basalt_service::governor::Governor;
+use std::sync::atomic::Ordering::Relaxed;
 
 const OOM: &[u8] = b"OOM command not allowed when used memory > 'maxmemory'.";
 const MAX_BYTES: u64 = 16 << 20;
@@ -77,4 +79,67 @@ fn values_that_are_overwritten_below_the_limit_are_never_refused() {
         let replies = server.run_bytes(sets(0..12, &"x".repeat(1 << 20)), 64);
         assert_eq!(refused(&replies), 0, "{} bytes are used", used(&server));
     }
+}
+
+/// A server with a budget, whose governor has looked while this much was resident.
+fn governed(budget: &str, resident_bytes: u64) -> (TestServer, Governor) {
+    let mut server = TestServer::new();
+    let mut governor = Governor::default();
+    server.configure("maxmemory", budget);
+    server.host.memory.resident_bytes.store(resident_bytes, Relaxed);
+    server.server.govern(&mut governor);
+    server.line("PING");
+    (server, governor)
+}
+
+#[test]
+fn the_keyspace_has_what_the_rest_leaves_it() {
+    const LEFT_BYTES: u64 = 44 << 20;
+    let (mut server, _) = governed("128mb", 80 << 20);
+    let target = server.server.engine.memory_target().expect("there is a budget");
+    assert!(target.abs_diff(LEFT_BYTES) < 1 << 20, "{target}");
+    let replies = server.run_bytes(sets(0..64, &"x".repeat(1 << 20)), 64);
+    let (refused, used) = (refused(&replies), used(&server));
+    assert!((15..22).contains(&refused), "{refused} are refused, {used} bytes are used");
+}
+
+#[test]
+fn a_lowered_budget_holds_from_the_next_look_on_and_a_raised_one_at_once() {
+    let (mut server, mut governor) = governed("8gb", 1 << 20);
+    let replies = server.run_bytes(sets(0..32, &"x".repeat(1 << 20)), 64);
+    assert_eq!(refused(&replies), 0);
+    server.configure("maxmemory", "16mb");
+    server.server.govern(&mut governor);
+    server.line("PING");
+    assert_eq!(server.line("SET k v"), Value::Error(OOM.to_vec()));
+    // Before the governor looks, all of the budget is the keyspace's.
+    server.configure("maxmemory", "64mb");
+    server.line("PING");
+    assert_ne!(server.line("SET k v"), Value::Error(OOM.to_vec()));
+    server.host.memory.resident_bytes.store(90 << 20, Relaxed);
+    server.server.govern(&mut governor);
+    assert_eq!(server.line("SET k v"), Value::Error(OOM.to_vec()));
+    assert_eq!(server.host.memory.purges.load(Relaxed), 1, "more is resident than may be");
+    server.configure("maxmemory", "0");
+    server.line("PING");
+    assert_ne!(server.line("SET k v"), Value::Error(OOM.to_vec()));
+    server.server.govern(&mut governor);
+    assert_eq!(server.server.engine.memory_target(), None);
+}
+
+#[test]
+fn an_automatic_budget_follows_the_machine() {
+    let (server, mut governor) = governed("auto", 0);
+    let budget = || server.server.config.settings().memory.memory_bytes_max;
+    assert_eq!(budget(), 0, "nobody knows the machine");
+    // It is asked at each tenth look.
+    server.host.memory.machine_bytes.store(1 << 30, Relaxed);
+    (0..10).for_each(|_| server.server.govern(&mut governor));
+    assert_eq!(budget(), 1 << 30);
+    server.host.memory.machine_bytes.store(1 << 29, Relaxed);
+    let looks = (1..).find(|_| {
+        server.server.govern(&mut governor);
+        budget() == 1 << 29
+    });
+    assert!(looks.is_some_and(|looks| looks <= 10), "{looks:?}");
 }

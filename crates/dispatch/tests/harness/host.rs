@@ -6,14 +6,29 @@ use basalt_service::peer::{Answered, PeerCall};
 use basalt_service::server::{Host, HostCpu, HostMemory, Shutdown};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The host of a test server.
 #[derive(Clone, Default)]
 pub struct TestHost {
     shut_down: Arc<Mutex<Option<Shutdown>>>,
     applying: Arc<Mutex<Option<Applying>>>,
+    /// Its memory, as far as tests say so.
+    pub memory: Arc<TestMemory>,
     /// What another server is asked, and who waits for its answers.
     pub calls: Arc<Mutex<Vec<(PeerCall, Answered)>>>,
+}
+
+/// Memory of a test's process.
+#[derive(Default)]
+pub struct TestMemory {
+    /// Bytes that are resident.
+    pub resident_bytes: AtomicU64,
+    /// What the machine lends it, in bytes; 0 if nobody knows.
+    pub machine_bytes: AtomicU64,
+    /// How often the allocator was to give back what is free.
+    pub purges: AtomicU64,
 }
 
 /// How long it takes to apply options.
@@ -31,7 +46,15 @@ impl TestHost {
 
 impl Host for TestHost {
     fn memory(&self) -> HostMemory {
-        HostMemory::default()
+        HostMemory { rss: self.memory.resident_bytes.load(Relaxed), ..HostMemory::default() }
+    }
+
+    fn machine_memory(&self) -> Option<u64> {
+        Some(self.memory.machine_bytes.load(Relaxed)).filter(|&bytes| bytes != 0)
+    }
+
+    fn give_memory_back(&self) {
+        self.memory.purges.fetch_add(1, Relaxed);
     }
 
     fn cpu(&self) -> HostCpu {

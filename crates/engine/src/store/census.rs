@@ -6,6 +6,7 @@
 use crate::engine::Engine;
 use crate::store::held::Held;
 use basalt_change::place::PartitionId;
+use basalt_keyspace::database::Database;
 use basalt_keyspace::keyspace::Locked;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
@@ -37,9 +38,14 @@ pub struct MemoryTotals {
 }
 
 impl MemoryTotals {
-    /// All of it: what is compared with `maxmemory`.
+    /// All of it: what is compared with what `maxmemory` leaves the keyspace.
     pub fn bytes_used(&self) -> u64 {
         self.page_bytes + self.large_bytes + self.apart_bytes + self.index_bytes
+    }
+
+    /// What of the pages no entry fills.
+    pub fn slack_bytes(&self) -> u64 {
+        self.page_bytes.saturating_sub(self.entry_bytes.saturating_sub(self.large_bytes))
     }
 }
 
@@ -122,11 +128,11 @@ impl Engine {
     /// What the keyspace takes of memory, waiting for nobody: a partition that somebody holds
     /// counts as large as the others are on average.
     pub fn memory_at_once(&self) -> u64 {
+        // A database that no partition has used has nothing.
+        let is_used = |db: &u8| *db == 0 || self.used_databases.contains(*db);
+        let used = || (0..self.options.databases).filter(is_used);
         let bytes_apart = |partition: &Partition| -> u64 {
-            let bytes = partition.databases().iter().map(|database| {
-                let (table, counts) = (database.table(), database.table().counts());
-                table.large_bytes() + counts.apart_bytes + counts.index_bytes
-            });
+            let bytes = used().map(|db| bytes_outside_of_pages(partition.database(db)));
             (bytes.sum::<usize>() + partition.worker_bytes()) as u64
         };
         let seen = PartitionId::all().filter_map(|id| self.keyspace.try_look(id, bytes_apart));
@@ -135,11 +141,51 @@ impl Engine {
         self.page_bytes() + (u128::from(bytes) * u128::from(all) / u128::from(count.max(1))) as u64
     }
 
+    /// Bytes of databases that were flushed and wait to be freed, those in pages left out.
+    pub fn flushed_bytes(&self) -> u64 {
+        let flushed = self.flushed.lock();
+        flushed.iter().map(|database| bytes_outside_of_pages(database) as u64).sum()
+    }
+
     /// What the keyspace takes of memory.
     ///
     /// # Errors
     /// Somebody holds a partition for longer than the thread waits.
     pub fn memory(&self, wait: LockWait) -> Result<MemoryTotals, Held> {
         Ok(self.census(wait)?.memory)
+    }
+}
+
+/// Memory of a database that is not in pages.
+fn bytes_outside_of_pages(database: &Database) -> usize {
+    let (table, counts) = (database.table(), database.table().counts());
+    table.large_bytes() + counts.apart_bytes + counts.index_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Gate;
+    use crate::testing::{engine, put};
+
+    #[test]
+    fn memory_at_once_is_that_of_the_census() {
+        let (engine, _) = engine();
+        let agrees = || {
+            let census = engine.memory(LockWait::Endless).expect("nobody holds one");
+            assert_eq!(engine.memory_at_once(), census.bytes_used());
+            census.bytes_used()
+        };
+        assert_eq!(agrees(), 0);
+        (0..1000).for_each(|number| put(&engine, format!("key:{number}").as_bytes(), 0));
+        let used = agrees();
+        assert!(used > 0);
+        // The keys are in another database now, which nobody had used.
+        engine.swap(0, 1, LockWait::Endless, &mut Gate::default()).expect("nobody holds one");
+        assert_eq!(agrees(), used);
+        engine.flush(0..2, LockWait::Endless, &mut Gate::default()).expect("nobody holds one");
+        assert!(engine.flushed_bytes() > 0);
+        engine.free_flushed();
+        assert_eq!((engine.flushed_bytes(), agrees()), (0, 0));
     }
 }

@@ -5,6 +5,7 @@ use crate::figures::Figures;
 use crate::metric::{Metric, Sink, counter, gauge};
 use basalt_engine::DatabaseTotals;
 use basalt_observe::exposition::Unit::{Bytes, None};
+use basalt_service::memory_parts::MemoryParts;
 
 pub(super) const METRICS: &[Metric] = &[
     gauge(
@@ -47,13 +48,34 @@ pub(super) const METRICS: &[Metric] = &[
         (
             "basalt_memory_bytes",
             Bytes,
-            "Memory of the keyspace: the parts of what maxmemory limits.",
+            "Memory of the keyspace, which is a part of what maxmemory limits.",
         ),
         &["part"],
         memory,
     ),
     gauge(
-        ("basalt_memory_max_bytes", Bytes, "Most memory of the keyspace (maxmemory); 0: no limit."),
+        (
+            "basalt_memory_part_bytes",
+            Bytes,
+            "Resident memory of the process by what holds it; other is what no counter knows.",
+        ),
+        &["part"],
+        parts,
+    ),
+    gauge(
+        (
+            "basalt_keyspace_target_bytes",
+            Bytes,
+            "What maxmemory leaves the keyspace beside all else; none without a limit.",
+        ),
+        &[],
+        |figures, sink| {
+            let target = figures.server.engine.memory_target();
+            target.iter().for_each(|&bytes| sink.value(&[], bytes as f64));
+        },
+    ),
+    gauge(
+        ("basalt_memory_max_bytes", Bytes, "Most memory of the process (maxmemory); 0: no limit."),
         &[],
         |figures, sink| sink.value(&[], figures.settings.memory.memory_bytes_max as f64),
     ),
@@ -67,6 +89,12 @@ fn databases(figures: &Figures<'_>, sink: &mut dyn Sink, count: fn(&DatabaseTota
             sink.value(&[&db.to_string()], count(totals) as f64);
         }
     }
+}
+
+fn parts(figures: &Figures<'_>, sink: &mut dyn Sink) {
+    let Some(census) = &figures.census else { return };
+    let parts = MemoryParts::of(figures.server, &census.memory).parts;
+    parts.into_iter().for_each(|(part, bytes)| sink.value(&[part], bytes as f64));
 }
 
 fn memory(figures: &Figures<'_>, sink: &mut dyn Sink) {

@@ -87,7 +87,11 @@ fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
     const OOM: &[u8] = b"OOM command not allowed when used memory > 'maxmemory'.";
     let server = Server::start(Kind::Basalt);
     let mut connection = server.connect();
-    let maxmemory = info(&mut connection, "used_memory") + ROOM_BYTES;
+    // Of Basalt the whole process counts, which is to stay below all of it.
+    let maxmemory = match server.is_redis() {
+        true => info(&mut connection, "used_memory") + ROOM_BYTES,
+        false => (info(&mut connection, "used_memory_rss") + ROOM_BYTES) / 97 * 100,
+    };
     connection.run(&format!("CONFIG SET maxmemory {maxmemory}")).expect("a reply");
     let value = "v".repeat(10_000);
     let ok = Value::Simple(b"OK".to_vec());

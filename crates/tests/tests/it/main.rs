@@ -21,6 +21,7 @@ mod in_process;
 mod killed;
 mod limits;
 mod load;
+mod memory;
 mod monitor;
 mod openapi;
 mod operations;

@@ -123,6 +123,6 @@ fn put_new<'v>(
     }
     txn.commit(&mut ctx.session.gate);
     engine.wake_called(changes.take_called());
-    ctx.server.note_logged(changes.take_appended_bytes());
+    ctx.server.note_logged(ctx.settings, changes.take_appended_bytes());
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::Source;
 use super::lines::{Lines, ratio};
 use basalt_config::EvictionPolicy;
+use basalt_service::memory_parts::MemoryParts;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
@@ -10,7 +11,7 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     let host = server.host.memory();
     let dataset = source.census().memory;
     let dataset_bytes = dataset.entry_bytes + dataset.apart_bytes;
-    // What is compared with `maxmemory`: the keyspace, without buffers of connections.
+    // The keyspace, which is compared with what the rest of the process leaves of `maxmemory`.
     let used = dataset.bytes_used();
     let peak = server.memory_bytes_peak.load(Relaxed).max(used);
     lines.put_bytes("used_memory", used);
@@ -30,6 +31,7 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     lines.put_bytes("total_system_memory", host.system_total);
     scripts(source, lines);
     lines.put_bytes("maxmemory", source.settings.memory.memory_bytes_max);
+    lines.put("keyspace_target_bytes", server.engine.memory_target().unwrap_or(0));
     lines.put("maxmemory_policy", policy(source.settings.memory.eviction));
     let mut relation = |name: &str, more: u64, less: u64| {
         lines.put(format_args!("{name}_ratio"), format_args!("{:.2}", ratio(more, less)));
@@ -39,13 +41,17 @@ pub(super) fn memory(source: &Source<'_>, lines: &mut Lines) {
     relation("allocator_rss", host.resident, host.active);
     relation("rss_overhead", host.rss, host.resident);
     relation("mem_fragmentation", host.rss, used);
+    for (name, bytes) in MemoryParts::of(server, &dataset).parts {
+        lines.put(format_args!("memory_part_{name}"), bytes);
+    }
     clients(source, lines);
     lines.put("mem_allocator", server.host.identity().allocator);
     lines.put_all(&["active_defrag_running", "lazyfree_pending_objects", "lazyfreed_objects"], 0);
     lines.put("lazyfree_pending_bytes", server.engine.retired_bytes());
 }
 
-/// The texts of scripts and functions; what the threads' Lua states take is not added up.
+/// The texts of scripts and functions, and the threads' Lua states. A state is for both, and counts
+/// as one of scripts.
 fn scripts(source: &Source<'_>, lines: &mut Lines) {
     let known = &source.server.scripts.known;
     let text_bytes = known.text_bytes() as u64;
@@ -57,21 +63,24 @@ fn scripts(source: &Source<'_>, lines: &mut Lines) {
     lines.put("number_of_libraries", functions.library_count());
     lines.put("used_memory_functions", function_bytes);
     lines.put_bytes("used_memory_scripts", text_bytes + function_bytes);
-    let none = ["used_memory_vm_eval", "used_memory_vm_functions"];
-    lines.put_all(&none, 0);
-    ["used_memory_lua", "used_memory_vm_total"].iter().for_each(|name| lines.put_bytes(name, 0));
+    let lua_bytes = source.server.scripts.lua_bytes();
+    lines.put("used_memory_vm_eval", lua_bytes);
+    lines.put("used_memory_vm_functions", 0);
+    ["used_memory_lua", "used_memory_vm_total"]
+        .iter()
+        .for_each(|name| lines.put_bytes(name, lua_bytes));
 }
 
 fn clients(source: &Source<'_>, lines: &mut Lines) {
     let normal: u64 = source.clients().iter().map(|client| client.buffer_bytes()).sum();
     lines.put("mem_clients_normal", normal);
+    lines.put("mem_aof_buffer", source.server.host.journal_buffer_bytes());
     let none = [
         "mem_not_counted_for_evict",
         "mem_replication_backlog",
         "mem_total_replication_buffers",
         "mem_clients_slaves",
         "mem_cluster_links",
-        "mem_aof_buffer",
     ];
     lines.put_all(&none, 0);
 }
