@@ -1,5 +1,4 @@
-//! Where entries live: pages cut from 2 MiB chunks, slabs of equal cells in those pages, and runs of
-//! all sizes in others.
+//! Where entries live: pages cut from 2 MiB chunks, with equal cells, or with runs of all sizes.
 
 mod free_rows;
 mod grains;
@@ -8,3 +7,4 @@ pub mod pages;
 mod region;
 mod runs;
 pub mod slab;
+pub mod sparse;

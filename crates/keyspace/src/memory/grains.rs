@@ -27,7 +27,8 @@ pub(super) struct Fit {
 impl GrainMap {
     pub(super) const FREE: GrainMap = GrainMap([0; GRAINS / WORD_BITS]);
 
-    /// The shortest free run that has so many grains, and of those the lowest: its beginning.
+    /// The beginning of the shortest free run with this number of grains or more, and of those the
+    /// lowest.
     pub(super) fn fit(&self, grains: usize) -> Option<Fit> {
         let (mut best, mut longest, mut second) = (None::<FreeRun>, 0, 0);
         for run in self.free_runs() {

@@ -1,8 +1,8 @@
 //! Lists of pages, linked through the pages themselves.
 //!
 //! A list is a ring: the page before the first one is the last one. So a page can be put at either
-//! end, and who looks at a bounded number of pages can leave those that follow in front for the next
-//! time ([`PageList::turn`]).
+//! end, and a look at a bounded number of pages leaves those that follow in front for the next one
+//! ([`PageList::turn`]).
 
 use std::ptr;
 

@@ -137,7 +137,7 @@ impl Runs {
         }
     }
 
-    /// Gives all pages back, and frees the first runs.
+    /// Returns all pages to the pool, and frees the first runs.
     ///
     /// # Safety
     /// Nobody uses any run any more.
@@ -209,7 +209,7 @@ impl Runs {
         &mut self.lists[list]
     }
 
-    /// A page's longest free run has so many grains now.
+    /// Notes the grains of a page's longest free run.
     ///
     /// # Safety
     /// It is a live page of these runs, in the list of its longest free run.
@@ -271,7 +271,7 @@ impl RunPage {
         usize::from(self.used)
     }
 
-    /// Shows the runs of a page until `visit` returns false. `bytes_of` says how long one is.
+    /// Shows the runs of a page until `visit` returns false. `bytes_of` returns the length of one.
     ///
     /// # Safety
     /// `page` is a live page whose runs are all in use by what `bytes_of` knows.
@@ -293,7 +293,7 @@ impl RunPage {
     }
 }
 
-/// The list of a page whose longest free run has so many grains.
+/// The list of a page, by the grains of its longest free run.
 fn list_of(longest: usize) -> usize {
     longest.saturating_sub(GRAINS_MIN - 1).min(LISTS - 1)
 }

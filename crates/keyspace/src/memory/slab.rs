@@ -14,10 +14,14 @@
 //! Pages with a free cell are linked per size. Entries above [`CELL_BYTES_MAX`] share pages with
 //! others of all sizes (`memory/runs.rs`), and those that these do not take go to the global
 //! allocator, whose waste is small against them.
+//!
+//! A page goes back when its last cell does. What scattered deletions leave is gathered by
+//! [`Table::compact`](crate::table::Table::compact), which finds pages by `memory/sparse.rs`.
 
 use super::page_list::{Links, PageList};
 use super::pages::{PAGE_BYTES, PagePool};
 use super::runs::{RUN_BYTES_MAX, Runs};
+use super::sparse::Search;
 use basalt_stdx::prefetch::prefetch;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
@@ -61,6 +65,8 @@ pub(super) struct Pages {
     pub(super) runs: Option<Box<Runs>>,
     /// Bytes of all pages.
     pub(super) bytes: usize,
+    /// Where compaction goes on.
+    pub(super) search: Search,
 }
 
 /// What the next allocation touches, if it is of the size of the last one: to be fetched, never to
@@ -295,10 +301,11 @@ impl Pages {
             full: PageList::EMPTY,
             runs: None,
             bytes: 0,
+            search: Search::default(),
         })
     }
 
-    /// Gives an open page back.
+    /// Returns an open page to the pool.
     ///
     /// # Safety
     /// It is a live page of this slab, of this class, and no cell of it is in use.

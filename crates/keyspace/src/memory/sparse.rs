@@ -1,0 +1,269 @@
+//! Which page of a slab is worth emptying.
+//!
+//! Scattered deletions leave pages with few entries. A page whose entries find room on others can
+//! go back; the fewer they are, the less there is to move for it. A look goes over a bounded number
+//! of pages, size after size, and the next one goes on behind it, so that a slab of any size is
+//! seen by and by. Of what it sees it takes the emptiest page.
+//!
+//! - *Cells*: the entries of a page fit on the others of its size that were seen.
+//! - *Runs*: at most three quarters of the page are in use, so that it is worse than a page becomes
+//!   that is filled from the start. Its entries go where there is room, and if four such pages were
+//!   seen, on a new page, too: what four leave fills three.
+//!
+//! The page of runs that has the most room is not emptied: it takes what others have.
+
+use super::page_list::Links;
+use super::pages::{PAGE_BYTES, PagePool};
+use super::runs::{LISTS, PAGE_GRAINS, RunPage};
+use super::slab::{CLASSES, Page, Pages, Slab, cell_bytes};
+use std::ptr::{self, NonNull};
+
+/// Pages that one look goes over. Each may be a cache miss.
+const PAGES_SEEN_MAX: usize = 64;
+/// Pages of one size that it goes over.
+const PAGES_OF_SIZE_SEEN_MAX: usize = 16;
+/// Pages of runs that are worth emptying, if a new page may be taken for what they have.
+const SPARSE_FOR_NEW_PAGE: usize = 4;
+/// Where the runs have their turn, behind the classes.
+const RUNS_TURN: usize = CLASSES;
+const TURNS: usize = CLASSES + 1;
+
+/// A page that is worth emptying.
+#[derive(Clone, Copy)]
+pub struct Sparse {
+    page: *mut Links,
+    of: Of,
+}
+
+#[derive(Clone, Copy)]
+enum Of {
+    Cells { class: usize },
+    Runs { may_take_page: bool },
+}
+
+/// Where the next look begins, and what the last ones have found.
+#[derive(Default)]
+pub(super) struct Search {
+    turn: usize,
+    /// The list of runs, in their turn.
+    run_list: usize,
+    /// Pages that were seen since something was last gained.
+    seen_idly: usize,
+    /// The slack that was left when all pages had been seen, and nothing was gained.
+    slack_left: usize,
+}
+
+/// One look.
+struct Look {
+    pages_left: usize,
+    /// The emptiest page yet, and how full it is, in parts of 1,024.
+    best: Option<(usize, Sparse)>,
+}
+
+impl Look {
+    /// As many places as pages may be looked at.
+    fn few<'a>(&self, places: &'a mut [*mut Links]) -> &'a mut [*mut Links] {
+        let count = places.len().min(self.pages_left);
+        &mut places[..count]
+    }
+
+    /// A page is worth emptying; `used` of its `all` parts are in use.
+    fn found(&mut self, used: usize, all: usize, sparse: Sparse) {
+        let fill = used * 1024 / all;
+        if self.best.is_none_or(|(best, _)| fill < best) {
+            self.best = Some((fill, sparse));
+        }
+    }
+}
+
+impl Slab {
+    /// A page that is worth emptying, of some that are looked at. Pages without entries among them
+    /// go back at once.
+    pub fn find_sparse(&mut self) -> Option<Sparse> {
+        let pages = self.pages.as_deref_mut()?;
+        let mut look = Look { pages_left: PAGES_SEEN_MAX, best: None };
+        let first = pages.search.turn;
+        for turn in (first..TURNS).chain(0..first) {
+            pages.search.turn = turn;
+            if look.pages_left == 0 {
+                break;
+            }
+            // SAFETY: the slab is borrowed mutably, and its lists have live pages of its own.
+            unsafe {
+                if turn == RUNS_TURN {
+                    pages.look_at_runs(&mut look);
+                } else {
+                    pages.look_at_cells(turn, &mut look, &self.pool);
+                }
+            }
+        }
+        pages.search.seen_idly += PAGES_SEEN_MAX - look.pages_left;
+        look.best.map(|(_, sparse)| sparse)
+    }
+
+    /// Whether there may be something to gain from this slack.
+    pub fn may_gain(&mut self, slack_bytes: usize) -> bool {
+        let Some(pages) = self.pages.as_deref_mut() else { return false };
+        let search = &mut pages.search;
+        search.slack_left = search.slack_left.min(slack_bytes);
+        slack_bytes >= search.slack_left + 2 * PAGE_BYTES
+    }
+
+    /// Something was gained from what [`Slab::find_sparse`] saw.
+    pub fn note_gain(&mut self) {
+        if let Some(pages) = self.pages.as_deref_mut() {
+            pages.search.seen_idly = 0;
+        }
+    }
+
+    /// Nothing was gained. Once that is so for all pages, a slack of this size is left alone:
+    /// returns true if so.
+    pub fn note_no_gain(&mut self, slack_bytes: usize) -> bool {
+        let Some(pages) = self.pages.as_deref_mut() else { return true };
+        let has_seen_all = pages.search.seen_idly >= pages.bytes / PAGE_BYTES;
+        if has_seen_all {
+            pages.search.seen_idly = 0;
+            pages.search.slack_left = slack_bytes;
+        }
+        has_seen_all
+    }
+
+    /// Shows the entries of a page until `visit` returns false. `bytes_of` returns the length of one.
+    ///
+    /// # Safety
+    /// The page was found, and nothing was freed since.
+    pub unsafe fn entries_of(
+        &self,
+        sparse: Sparse,
+        bytes_of: impl Fn(NonNull<u8>) -> usize,
+        visit: impl FnMut(NonNull<u8>) -> bool,
+    ) {
+        // SAFETY: says the caller.
+        unsafe {
+            match sparse.of {
+                Of::Cells { .. } => Page::live(sparse.page.cast(), visit),
+                Of::Runs { .. } => RunPage::live(sparse.page.cast(), bytes_of, visit),
+            }
+        }
+    }
+
+    /// From now on nothing is allocated on a page, until [`Slab::end_moving`].
+    ///
+    /// # Safety
+    /// As for [`Slab::entries_of`].
+    pub unsafe fn begin_moving(&mut self, sparse: Sparse) {
+        let pages = self.pages.as_deref_mut().expect("a page was found");
+        // SAFETY: says the caller; the page is in the list of its class, or in one of the runs.
+        unsafe {
+            match sparse.of {
+                // The last one: allocations are on the first, and `allocate_elsewhere` sees when
+                // that is this page.
+                Of::Cells { class } => {
+                    pages.open[class].remove(sparse.page);
+                    pages.open[class].push_back(sparse.page);
+                }
+                Of::Runs { .. } => {
+                    let runs = pages.runs.as_deref_mut().expect("a page of runs was found");
+                    runs.cover(sparse.page.cast());
+                }
+            }
+        }
+    }
+
+    /// Allocates room for an entry of a page somewhere else; `None` if there is none and no page is
+    /// to be taken for it.
+    pub fn allocate_elsewhere(&mut self, sparse: Sparse, bytes: usize) -> Option<NonNull<u8>> {
+        let pages = self.pages.as_deref_mut().expect("a page was found");
+        match sparse.of {
+            Of::Cells { class } => {
+                (pages.open[class].first() != sparse.page).then(|| self.allocate(bytes))
+            }
+            Of::Runs { may_take_page } => {
+                let runs = pages.runs.as_deref_mut().expect("a page of runs was found");
+                let there = runs.allocate_in_pages(cell_bytes(bytes));
+                there.or_else(|| may_take_page.then(|| self.allocate(bytes)))
+            }
+        }
+    }
+
+    /// The opposite of [`Slab::begin_moving`], before the old copies are freed.
+    ///
+    /// # Safety
+    /// As for [`Slab::entries_of`].
+    pub unsafe fn end_moving(&mut self, sparse: Sparse) {
+        let pages = self.pages.as_deref_mut().expect("a page was found");
+        if let (Of::Runs { .. }, Some(runs)) = (sparse.of, pages.runs.as_deref_mut()) {
+            // SAFETY: says the caller.
+            unsafe { runs.uncover(sparse.page.cast()) };
+        }
+    }
+}
+
+impl Pages {
+    /// Looks at some open pages of a class.
+    ///
+    /// # Safety
+    /// The lists have live pages of this slab, to which no other reference exists.
+    unsafe fn look_at_cells(&mut self, class: usize, look: &mut Look, pool: &PagePool) {
+        let mut seen = [ptr::null_mut(); PAGES_OF_SIZE_SEEN_MAX];
+        // SAFETY: says the caller.
+        let count = unsafe { self.open[class].turn(look.few(&mut seen)) };
+        look.pages_left -= count;
+        let (mut room, mut emptiest) = (0, None::<(usize, *mut Links)>);
+        for &page in &seen[..count] {
+            // SAFETY: as above; a page that is given back is not looked at again.
+            unsafe {
+                let used = (*page.cast::<Page>()).used();
+                if used == 0 {
+                    self.give_open(page.cast(), class, pool);
+                    continue;
+                }
+                room += Page::cells(class) - used;
+                if emptiest.is_none_or(|(least, _)| used < least) {
+                    emptiest = Some((used, page));
+                }
+            }
+        }
+        let Some((used, page)) = emptiest else { return };
+        let room_elsewhere = room - (Page::cells(class) - used);
+        if room_elsewhere >= used {
+            look.found(used, Page::cells(class), Sparse { page, of: Of::Cells { class } });
+        }
+    }
+
+    /// Looks at some pages of runs.
+    ///
+    /// # Safety
+    /// As for [`Pages::look_at_cells`].
+    unsafe fn look_at_runs(&mut self, look: &mut Look) {
+        let Some(runs) = self.runs.as_deref_mut() else { return };
+        let Some(roomiest) = runs.roomiest() else { return };
+        let (mut sparse_pages, mut emptiest) = (0, None::<(usize, *mut Links)>);
+        let first = self.search.run_list;
+        for list in (first..LISTS).chain(0..first) {
+            let mut seen = [ptr::null_mut(); PAGES_OF_SIZE_SEEN_MAX];
+            self.search.run_list = list;
+            if look.pages_left == 0 {
+                break;
+            }
+            // SAFETY: says the caller.
+            let count = unsafe { runs.pages(list).turn(look.few(&mut seen)) };
+            look.pages_left -= count;
+            for &page in seen[..count].iter().filter(|&&page| page != roomiest) {
+                // SAFETY: as above.
+                let used = unsafe { (*page.cast::<RunPage>()).used() };
+                if used * 4 > PAGE_GRAINS * 3 {
+                    continue;
+                }
+                sparse_pages += 1;
+                if emptiest.is_none_or(|(least, _)| used < least) {
+                    emptiest = Some((used, page));
+                }
+            }
+        }
+        if let Some((used, page)) = emptiest {
+            let may_take_page = sparse_pages >= SPARSE_FOR_NEW_PAGE;
+            look.found(used, PAGE_GRAINS, Sparse { page, of: Of::Runs { may_take_page } });
+        }
+    }
+}
