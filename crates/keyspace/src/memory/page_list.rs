@@ -2,7 +2,8 @@
 //!
 //! A list is a ring: the page before the first one is the last one. So a page can be put at either
 //! end, and a look at a bounded number of pages leaves those that follow in front for the next one
-//! ([`PageList::turn`]).
+//! ([`PageList::turn`]). Where neither is needed, a chain with two ends does without the last page's
+//! cache line ([`PageChain`]).
 
 use std::ptr;
 
@@ -50,6 +51,7 @@ impl PageList {
     /// # Safety
     /// `page` is in no list. It and the pages of the list are alive, and no other reference to them
     /// exists.
+    #[inline]
     pub(super) unsafe fn push_front(&mut self, page: *mut Links) {
         // SAFETY: the caller says the same.
         unsafe { self.push_back(page) };
@@ -60,6 +62,7 @@ impl PageList {
     ///
     /// # Safety
     /// As for [`PageList::push_front`].
+    #[inline]
     pub(super) unsafe fn push_back(&mut self, page: *mut Links) {
         let first = self.0;
         // SAFETY: the caller vouches that all of these pages are alive and its own.
@@ -81,6 +84,7 @@ impl PageList {
     /// # Safety
     /// `page` is in this list, the pages of the list are alive, and no other reference to them
     /// exists.
+    #[inline]
     pub(super) unsafe fn remove(&mut self, page: *mut Links) {
         // SAFETY: the caller vouches that `page` and its neighbours are alive and its own.
         unsafe {
@@ -137,6 +141,62 @@ impl PageList {
     }
 }
 
+/// Pages that are alive and belong to one slab, in a chain that only its first page leads to.
+pub(super) struct PageChain(*mut Links);
+
+impl PageChain {
+    pub(super) const EMPTY: PageChain = PageChain(ptr::null_mut());
+
+    /// Puts a page at the front.
+    ///
+    /// # Safety
+    /// As for [`PageList::push_front`].
+    #[inline]
+    pub(super) unsafe fn push_front(&mut self, page: *mut Links) {
+        // SAFETY: the caller vouches that all of these pages are alive and its own.
+        unsafe {
+            page.write(Links { prev: ptr::null_mut(), next: self.0 });
+            if !self.0.is_null() {
+                (*self.0).prev = page;
+            }
+        }
+        self.0 = page;
+    }
+
+    /// Takes a page out.
+    ///
+    /// # Safety
+    /// As for [`PageList::remove`].
+    #[inline]
+    pub(super) unsafe fn remove(&mut self, page: *mut Links) {
+        // SAFETY: the caller vouches that `page` and its neighbours are alive and its own.
+        unsafe {
+            let Links { prev, next } = page.read();
+            if prev.is_null() {
+                self.0 = next;
+            } else {
+                (*prev).next = next;
+            }
+            if !next.is_null() {
+                (*next).prev = prev;
+            }
+        }
+    }
+
+    /// Takes out all pages, one after the other.
+    ///
+    /// # Safety
+    /// As for [`PageList::drain`].
+    pub(super) unsafe fn drain(&mut self, mut give: impl FnMut(*mut Links)) {
+        while !self.0.is_null() {
+            let page = self.0;
+            // SAFETY: says the caller; the link is read before the page is given away.
+            self.0 = unsafe { (*page).next };
+            give(page);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +237,22 @@ mod tests {
             assert_eq!(given, [page(2)]);
         }
         assert!(list.is_empty() && turn(&mut list, 9).is_empty());
+    }
+
+    #[test]
+    fn a_chain_gives_back_what_is_left() {
+        let mut pages: Vec<Links> = (0..5).map(|_| Links::NONE).collect();
+        let at = pages.as_mut_ptr();
+        let mut chain = PageChain::EMPTY;
+        let mut left = Vec::new();
+        // SAFETY: the pages are the vector's, and in one list at most.
+        unsafe {
+            (0..5).for_each(|number| chain.push_front(at.wrapping_add(number)));
+            // The first one, one in the middle, the last one.
+            [4, 2, 0].into_iter().for_each(|number| chain.remove(at.wrapping_add(number)));
+            chain.drain(|page| left.push(page));
+        }
+        assert_eq!(left, [at.wrapping_add(3), at.wrapping_add(1)]);
+        assert!(chain.0.is_null());
     }
 }

@@ -18,7 +18,7 @@
 //! A page goes back when its last cell does. What scattered deletions leave is gathered by
 //! [`Table::compact`](crate::table::Table::compact), which finds pages by `memory/sparse.rs`.
 
-use super::page_list::{Links, PageList};
+use super::page_list::{Links, PageChain, PageList};
 use super::pages::{PAGE_BYTES, PagePool};
 use super::runs::{RUN_BYTES_MAX, Runs};
 use super::sparse::Search;
@@ -60,7 +60,7 @@ pub(super) struct Pages {
     /// By size class: pages with a free cell.
     pub(super) open: [PageList; CLASSES],
     /// Pages without a free cell, so that dropping the slab finds them.
-    full: PageList,
+    full: PageChain,
     /// Entries that are larger than cells. Allocated with the first one.
     pub(super) runs: Option<Box<Runs>>,
     /// Bytes of all pages.
@@ -298,7 +298,7 @@ impl Pages {
     fn new() -> Box<Pages> {
         Box::new(Pages {
             open: [PageList::EMPTY; CLASSES],
-            full: PageList::EMPTY,
+            full: PageChain::EMPTY,
             runs: None,
             bytes: 0,
             search: Search::default(),
