@@ -1,7 +1,7 @@
 //! Which pages of the chunks are free: rows of them by address and by length.
 //!
 //! Two ordered maps cost a few hundred nanoseconds a page, and a page takes some ninety entries, or
-//! six of the largest.
+//! eight of the largest.
 
 use super::pages::{CHUNK_BYTES, ROW_STEP_BYTES};
 use std::collections::{BTreeMap, BTreeSet};

@@ -454,7 +454,8 @@ mod tests {
         if cfg!(miri) {
             return;
         }
-        for (bytes, percent_max) in [(88, 2), (520, 6), (624, 2), (1048, 5), (1560, 6), (2071, 14)]
+        for (bytes, percent_max) in
+            [(88, 2), (520, 6), (624, 2), (1048, 5), (1560, 6), (1820, 13), (2016, 2)]
         {
             let mut slab = Slab::new(Arc::default());
             let cells: Vec<_> = (0..20_000).map(|_| slab.allocate(bytes)).collect();

@@ -19,7 +19,7 @@ use super::slab::{CLASSES, Page, Pages, Slab, cell_bytes};
 use std::ptr::{self, NonNull};
 
 /// Pages that one look goes over. Each may be a cache miss.
-const PAGES_SEEN_MAX: usize = 64;
+const PAGES_SEEN_MAX: usize = 32;
 /// Pages of one size that it goes over.
 const PAGES_OF_SIZE_SEEN_MAX: usize = 16;
 /// Pages of runs that are worth emptying, if a new page may be taken for what they have.
