@@ -93,7 +93,7 @@ impl Runs {
     }
 
     /// Allocates a run on a page that there is; `None` if none has room.
-    pub(super) fn allocate_in_pages(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+    fn allocate_in_pages(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         let grains = grains(bytes);
         let list = self.first_list_from(list_of(grains))?;
         let page = self.lists[list].first().cast::<RunPage>();

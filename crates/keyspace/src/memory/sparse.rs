@@ -6,24 +6,20 @@
 //! seen by and by. Of what it sees it takes the emptiest page.
 //!
 //! - *Cells*: the entries of a page fit on the others of its size that were seen.
-//! - *Runs*: at most three quarters of the page are in use, so that it is worse than a page becomes
-//!   that is filled from the start. Its entries go where there is room, and if four such pages were
-//!   seen, on a new page, too: what four leave fills three.
-//!
-//! The page of runs that has the most room is not emptied: it takes what others have.
+//! - *Runs*: at most three quarters of the page are in use. Its entries go where there is room, and
+//!   else on a new page, which then has the most room and takes what the next ones have: it is seven
+//!   eighths full at least before there is another. So a page that has the most room is not emptied.
 
 use super::page_list::Links;
-use super::pages::{PAGE_BYTES, PagePool};
+use super::pages::{PAGE_BYTES, PagePool, RUN_PAGE_BYTES};
 use super::runs::{LISTS, PAGE_GRAINS, RunPage};
-use super::slab::{CLASSES, Page, Pages, Slab, cell_bytes};
+use super::slab::{CLASSES, Page, Pages, Slab};
 use std::ptr::{self, NonNull};
 
 /// Pages that one look goes over. Each may be a cache miss.
 const PAGES_SEEN_MAX: usize = 32;
 /// Pages of one size that it goes over.
 const PAGES_OF_SIZE_SEEN_MAX: usize = 16;
-/// Pages of runs that are worth emptying, if a new page may be taken for what they have.
-const SPARSE_FOR_NEW_PAGE: usize = 4;
 /// Where the runs have their turn, behind the classes.
 const RUNS_TURN: usize = CLASSES;
 const TURNS: usize = CLASSES + 1;
@@ -38,7 +34,7 @@ pub struct Sparse {
 #[derive(Clone, Copy)]
 enum Of {
     Cells { class: usize },
-    Runs { may_take_page: bool },
+    Runs,
 }
 
 /// Where the next look begins, and what the last ones have found.
@@ -58,6 +54,17 @@ struct Look {
     pages_left: usize,
     /// The emptiest page yet, and how full it is, in parts of 1,024.
     best: Option<(usize, Sparse)>,
+}
+
+impl Sparse {
+    /// A cell or a run is on the page.
+    fn has(self, cell: NonNull<u8>) -> bool {
+        let page_bytes = match self.of {
+            Of::Cells { .. } => PAGE_BYTES,
+            Of::Runs => RUN_PAGE_BYTES,
+        };
+        cell.as_ptr().addr().wrapping_sub(self.page.addr()) < page_bytes
+    }
 }
 
 impl Look {
@@ -142,7 +149,7 @@ impl Slab {
         unsafe {
             match sparse.of {
                 Of::Cells { .. } => Page::live(sparse.page.cast(), visit),
-                Of::Runs { .. } => RunPage::live(sparse.page.cast(), bytes_of, visit),
+                Of::Runs => RunPage::live(sparse.page.cast(), bytes_of, visit),
             }
         }
     }
@@ -162,7 +169,7 @@ impl Slab {
                     pages.open[class].remove(sparse.page);
                     pages.open[class].push_back(sparse.page);
                 }
-                Of::Runs { .. } => {
+                Of::Runs => {
                     let runs = pages.runs.as_deref_mut().expect("a page of runs was found");
                     runs.cover(sparse.page.cast());
                 }
@@ -170,20 +177,18 @@ impl Slab {
         }
     }
 
-    /// Allocates room for an entry of a page somewhere else; `None` if there is none and no page is
-    /// to be taken for it.
+    /// Allocates room for an entry of a page somewhere else; `None` if that page is the only one of
+    /// its size with room.
     pub fn allocate_elsewhere(&mut self, sparse: Sparse, bytes: usize) -> Option<NonNull<u8>> {
-        let pages = self.pages.as_deref_mut().expect("a page was found");
-        match sparse.of {
-            Of::Cells { class } => {
-                (pages.open[class].first() != sparse.page).then(|| self.allocate(bytes))
-            }
-            Of::Runs { may_take_page } => {
-                let runs = pages.runs.as_deref_mut().expect("a page of runs was found");
-                let there = runs.allocate_in_pages(cell_bytes(bytes));
-                there.or_else(|| may_take_page.then(|| self.allocate(bytes)))
-            }
+        let pages = self.pages.as_deref().expect("a page was found");
+        if let Of::Cells { class } = sparse.of
+            && pages.open[class].first() == sparse.page
+        {
+            return None;
         }
+        let there = self.allocate(bytes);
+        debug_assert!(!sparse.has(there), "nothing moves within a page");
+        Some(there)
     }
 
     /// The opposite of [`Slab::begin_moving`], before the old copies are freed.
@@ -192,7 +197,7 @@ impl Slab {
     /// As for [`Slab::entries_of`].
     pub unsafe fn end_moving(&mut self, sparse: Sparse) {
         let pages = self.pages.as_deref_mut().expect("a page was found");
-        if let (Of::Runs { .. }, Some(runs)) = (sparse.of, pages.runs.as_deref_mut()) {
+        if let (Of::Runs, Some(runs)) = (sparse.of, pages.runs.as_deref_mut()) {
             // SAFETY: says the caller.
             unsafe { runs.uncover(sparse.page.cast()) };
         }
@@ -238,7 +243,7 @@ impl Pages {
     unsafe fn look_at_runs(&mut self, look: &mut Look) {
         let Some(runs) = self.runs.as_deref_mut() else { return };
         let Some(roomiest) = runs.roomiest() else { return };
-        let (mut sparse_pages, mut emptiest) = (0, None::<(usize, *mut Links)>);
+        let mut emptiest = None::<(usize, *mut Links)>;
         let first = self.search.run_list;
         for list in (first..LISTS).chain(0..first) {
             let mut seen = [ptr::null_mut(); PAGES_OF_SIZE_SEEN_MAX];
@@ -255,15 +260,13 @@ impl Pages {
                 if used * 4 > PAGE_GRAINS * 3 {
                     continue;
                 }
-                sparse_pages += 1;
                 if emptiest.is_none_or(|(least, _)| used < least) {
                     emptiest = Some((used, page));
                 }
             }
         }
         if let Some((used, page)) = emptiest {
-            let may_take_page = sparse_pages >= SPARSE_FOR_NEW_PAGE;
-            look.found(used, PAGE_GRAINS, Sparse { page, of: Of::Runs { may_take_page } });
+            look.found(used, PAGE_GRAINS, Sparse { page, of: Of::Runs });
         }
     }
 }
