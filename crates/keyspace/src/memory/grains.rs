@@ -118,6 +118,14 @@ impl GrainMap {
 }
 
 #[cfg(test)]
+impl GrainMap {
+    /// Grains in use.
+    pub(super) fn used(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -2,8 +2,8 @@
 //!
 //! A list is a ring: the page before the first one is the last one. So a page can be put at either
 //! end, and a look at a bounded number of pages leaves those that follow in front for the next one
-//! ([`PageList::turn`]). Where neither is needed, a chain with two ends does without the last page's
-//! cache line ([`PageChain`]).
+//! ([`PageList::turn`]). Where neither is needed, a chain with two ends does without the last
+//! page's cache line ([`PageChain`]).
 
 use std::ptr;
 

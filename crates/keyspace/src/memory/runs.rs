@@ -24,8 +24,8 @@ use super::slab::CELL_BYTES_MAX;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Largest run in bytes: eight of them fill a page. Somewhat larger ones would leave an eighth of it
-/// free, where the allocator's class of 2,048 bytes wastes less.
+/// Largest run in bytes: eight of them fill a page. Somewhat larger ones would leave an eighth of
+/// it free, where the allocator's class of 2,048 bytes wastes less.
 pub(super) const RUN_BYTES_MAX: usize = 2016;
 const GRAIN_BYTES: usize = RUN_PAGE_BYTES / GRAINS;
 const GRAINS_MIN: usize = CELL_BYTES_MAX / GRAIN_BYTES + 1;
@@ -311,4 +311,27 @@ fn place(run: *mut u8) -> (*mut RunPage, usize) {
 
 fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, 8).expect("at most the longest run")
+}
+
+#[cfg(test)]
+impl Runs {
+    /// What pages of a list say of themselves is true; returns how many there are.
+    ///
+    /// # Safety
+    /// No other reference to the pages exists.
+    pub(super) unsafe fn check(&mut self, list: usize) -> usize {
+        let mut seen = vec![std::ptr::null_mut(); 1 << 10];
+        // SAFETY: says the caller; listed pages are alive.
+        let count = unsafe { self.lists[list].turn(&mut seen) };
+        assert!(count < seen.len());
+        for &page in &seen[..count] {
+            // SAFETY: as above.
+            let page = unsafe { &*page.cast::<RunPage>() };
+            assert_eq!(usize::from(page.longest), page.map.longest());
+            assert_eq!(list_of(page.map.longest()), list);
+            assert_eq!(page.used(), page.map.used() - HEAD_GRAINS);
+        }
+        assert_eq!(self.occupied[list / 64] >> (list % 64) & 1 == 1, count > 0);
+        count
+    }
 }

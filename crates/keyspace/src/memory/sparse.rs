@@ -7,8 +7,9 @@
 //!
 //! - *Cells*: the entries of a page fit on the others of its size that were seen.
 //! - *Runs*: at most three quarters of the page are in use. Its entries go where there is room, and
-//!   else on a new page, which then has the most room and takes what the next ones have: it is seven
-//!   eighths full at least before there is another. So a page that has the most room is not emptied.
+//!   else on a new page, which then has the most room and takes what the next ones have: it is
+//!   seven eighths full at least before there is another. So the page that has the most room is
+//!   not emptied.
 
 use super::page_list::Links;
 use super::pages::{PAGE_BYTES, PagePool, RUN_PAGE_BYTES};
@@ -43,8 +44,11 @@ pub(super) struct Search {
     turn: usize,
     /// The list of runs, in their turn.
     run_list: usize,
-    /// Pages that were seen since something was last gained.
-    seen_idly: usize,
+    /// Since something was last gained: turns that looks have taken, the pages that they have gone
+    /// over, and whether a turn has left pages out.
+    turns_idle: usize,
+    pages_idle: usize,
+    is_partial: bool,
     /// The slack that was left when all pages had been seen, and nothing was gained.
     slack_left: usize,
 }
@@ -52,6 +56,8 @@ pub(super) struct Search {
 /// One look.
 struct Look {
     pages_left: usize,
+    /// Pages of some size may have been left out.
+    is_partial: bool,
     /// The emptiest page yet, and how full it is, in parts of 1,024.
     best: Option<(usize, Sparse)>,
 }
@@ -68,10 +74,15 @@ impl Sparse {
 }
 
 impl Look {
-    /// As many places as pages may be looked at.
-    fn few<'a>(&self, places: &'a mut [*mut Links]) -> &'a mut [*mut Links] {
-        let count = places.len().min(self.pages_left);
-        &mut places[..count]
+    /// It may not go over the pages of another size.
+    fn is_over(&self) -> bool {
+        self.pages_left < PAGES_OF_SIZE_SEEN_MAX
+    }
+
+    /// Notes how many pages of a size were seen.
+    fn saw(&mut self, pages: usize) {
+        self.is_partial |= pages == PAGES_OF_SIZE_SEEN_MAX;
+        self.pages_left -= pages;
     }
 
     /// A page is worth emptying; `used` of its `all` parts are in use.
@@ -88,13 +99,14 @@ impl Slab {
     /// go back at once.
     pub fn find_sparse(&mut self) -> Option<Sparse> {
         let pages = self.pages.as_deref_mut()?;
-        let mut look = Look { pages_left: PAGES_SEEN_MAX, best: None };
+        let mut look = Look { pages_left: PAGES_SEEN_MAX, is_partial: false, best: None };
         let first = pages.search.turn;
         for turn in (first..TURNS).chain(0..first) {
             pages.search.turn = turn;
-            if look.pages_left == 0 {
+            if look.is_over() {
                 break;
             }
+            pages.search.turns_idle += 1;
             // SAFETY: the slab is borrowed mutably, and its lists have live pages of its own.
             unsafe {
                 if turn == RUNS_TURN {
@@ -104,7 +116,8 @@ impl Slab {
                 }
             }
         }
-        pages.search.seen_idly += PAGES_SEEN_MAX - look.pages_left;
+        pages.search.pages_idle += PAGES_SEEN_MAX - look.pages_left;
+        pages.search.is_partial |= look.is_partial;
         look.best.map(|(_, sparse)| sparse)
     }
 
@@ -116,26 +129,27 @@ impl Slab {
         slack_bytes >= search.slack_left + 2 * PAGE_BYTES
     }
 
-    /// Something was gained from what [`Slab::find_sparse`] saw.
-    pub fn note_gain(&mut self) {
-        if let Some(pages) = self.pages.as_deref_mut() {
-            pages.search.seen_idly = 0;
+    /// Whether another look may gain something. Once looks that have gained nothing have gone over
+    /// all pages, a slack of this size is left alone.
+    pub fn may_gain_more(&mut self, has_gained: bool, slack_bytes: usize) -> bool {
+        let Some(pages) = self.pages.as_deref_mut() else { return false };
+        let pages_all = pages.bytes / PAGE_BYTES;
+        let search = &mut pages.search;
+        let has_seen_all = match search.is_partial {
+            true => search.pages_idle >= pages_all,
+            false => search.turns_idle >= TURNS,
+        };
+        if has_gained || has_seen_all {
+            (search.turns_idle, search.pages_idle, search.is_partial) = (0, 0, false);
         }
+        if has_seen_all && !has_gained {
+            search.slack_left = slack_bytes;
+        }
+        has_gained || !has_seen_all
     }
 
-    /// Nothing was gained. Once that is so for all pages, a slack of this size is left alone:
-    /// returns true if so.
-    pub fn note_no_gain(&mut self, slack_bytes: usize) -> bool {
-        let Some(pages) = self.pages.as_deref_mut() else { return true };
-        let has_seen_all = pages.search.seen_idly >= pages.bytes / PAGE_BYTES;
-        if has_seen_all {
-            pages.search.seen_idly = 0;
-            pages.search.slack_left = slack_bytes;
-        }
-        has_seen_all
-    }
-
-    /// Shows the entries of a page until `visit` returns false. `bytes_of` returns the length of one.
+    /// Shows the entries of a page until `visit` returns false. `bytes_of` returns the length of
+    /// one.
     ///
     /// # Safety
     /// The page was found, and nothing was freed since.
@@ -163,8 +177,7 @@ impl Slab {
         // SAFETY: says the caller; the page is in the list of its class, or in one of the runs.
         unsafe {
             match sparse.of {
-                // The last one: allocations are on the first, and `allocate_elsewhere` sees when
-                // that is this page.
+                // The last one, for allocations are on the first.
                 Of::Cells { class } => {
                     pages.open[class].remove(sparse.page);
                     pages.open[class].push_back(sparse.page);
@@ -177,18 +190,12 @@ impl Slab {
         }
     }
 
-    /// Allocates room for an entry of a page somewhere else; `None` if that page is the only one of
-    /// its size with room.
-    pub fn allocate_elsewhere(&mut self, sparse: Sparse, bytes: usize) -> Option<NonNull<u8>> {
-        let pages = self.pages.as_deref().expect("a page was found");
-        if let Of::Cells { class } = sparse.of
-            && pages.open[class].first() == sparse.page
-        {
-            return None;
-        }
+    /// Allocates room for an entry of a page that is being emptied: on another one, for what was
+    /// seen has room for all of them.
+    pub fn allocate_elsewhere(&mut self, sparse: Sparse, bytes: usize) -> NonNull<u8> {
         let there = self.allocate(bytes);
         debug_assert!(!sparse.has(there), "nothing moves within a page");
-        Some(there)
+        there
     }
 
     /// The opposite of [`Slab::begin_moving`], before the old copies are freed.
@@ -212,8 +219,8 @@ impl Pages {
     unsafe fn look_at_cells(&mut self, class: usize, look: &mut Look, pool: &PagePool) {
         let mut seen = [ptr::null_mut(); PAGES_OF_SIZE_SEEN_MAX];
         // SAFETY: says the caller.
-        let count = unsafe { self.open[class].turn(look.few(&mut seen)) };
-        look.pages_left -= count;
+        let count = unsafe { self.open[class].turn(&mut seen) };
+        look.saw(count);
         let (mut room, mut emptiest) = (0, None::<(usize, *mut Links)>);
         for &page in &seen[..count] {
             // SAFETY: as above; a page that is given back is not looked at again.
@@ -248,12 +255,13 @@ impl Pages {
         for list in (first..LISTS).chain(0..first) {
             let mut seen = [ptr::null_mut(); PAGES_OF_SIZE_SEEN_MAX];
             self.search.run_list = list;
-            if look.pages_left == 0 {
+            if look.is_over() {
+                look.is_partial = true;
                 break;
             }
             // SAFETY: says the caller.
-            let count = unsafe { runs.pages(list).turn(look.few(&mut seen)) };
-            look.pages_left -= count;
+            let count = unsafe { runs.pages(list).turn(&mut seen) };
+            look.saw(count);
             for &page in seen[..count].iter().filter(|&&page| page != roomiest) {
                 // SAFETY: as above.
                 let used = unsafe { (*page.cast::<RunPage>()).used() };
@@ -268,5 +276,19 @@ impl Pages {
         if let Some((used, page)) = emptiest {
             look.found(used, PAGE_GRAINS, Sparse { page, of: Of::Runs });
         }
+    }
+}
+
+#[cfg(test)]
+impl Slab {
+    /// Pages stand in the lists that they belong to, and there are as many as are counted.
+    pub(crate) fn check(&mut self) {
+        let Some(pages) = self.pages.as_deref_mut() else { return };
+        let runs = pages.runs.as_deref_mut().map_or(0, |runs| {
+            // SAFETY: the slab is borrowed mutably, and listed pages are live pages of its own.
+            (0..LISTS).map(|list| unsafe { runs.check(list) }).sum()
+        });
+        assert!(pages.bytes >= runs * RUN_PAGE_BYTES);
+        assert!((pages.bytes - runs * RUN_PAGE_BYTES).is_multiple_of(PAGE_BYTES));
     }
 }

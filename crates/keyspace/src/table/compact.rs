@@ -48,9 +48,9 @@ impl Table {
         self.counts.entry_bytes.saturating_sub(self.slab.large_bytes())
     }
 
-    /// Empties a page that has few entries by moving them to others, at most `entries_max` and
-    /// [`COMPACT_CELLS_MAX`] of them, if the slack is more than 12% of the entries and at least two
-    /// pages. Looks at a bounded number of pages.
+    /// Empties a page that has few entries by moving them to others, if the slack is more than 12%
+    /// of the entries and at least two pages. Moves at most `entries_max` entries, from one to
+    /// [`COMPACT_CELLS_MAX`], and looks at a bounded number of pages.
     pub fn compact(&mut self, entries_max: usize) -> Compacted {
         let mut compacted = Compacted::default();
         let (slack, before) = (self.slack_bytes(), self.slab.page_bytes());
@@ -58,21 +58,14 @@ impl Table {
         if !has_slack || !self.slab.may_gain(slack) {
             return compacted;
         }
-        let sparse = self.slab.find_sparse();
-        let mut is_gain = self.slab.page_bytes() < before;
-        if let Some(sparse) = sparse {
-            let moving = self.gather(sparse, entries_max.min(COMPACT_CELLS_MAX));
-            compacted.moved = self.move_elsewhere(sparse, &moving);
-            // A part of a page that is as long as it may be is a gain, too: the rest follows.
-            is_gain |= compacted.moved > 0 && compacted.moved == moving.count;
+        if let Some(sparse) = self.slab.find_sparse() {
+            let moving = self.gather(sparse, entries_max.clamp(1, COMPACT_CELLS_MAX));
+            self.move_elsewhere(sparse, &moving);
+            compacted.moved = moving.count;
         }
         compacted.bytes_freed = before.saturating_sub(self.slab.page_bytes());
-        compacted.has_more = true;
-        if is_gain {
-            self.slab.note_gain();
-        } else {
-            compacted.has_more = !self.slab.note_no_gain(slack);
-        }
+        let has_gained = compacted.moved > 0 || compacted.bytes_freed > 0;
+        compacted.has_more = self.slab.may_gain_more(has_gained, slack);
         compacted
     }
 
@@ -98,28 +91,26 @@ impl Table {
         moving
     }
 
-    /// Moves entries of a page to others, as far as there is room; returns how many.
-    fn move_elsewhere(&mut self, sparse: Sparse, moving: &Moving) -> usize {
-        let mut moved = 0;
+    /// Moves entries of a page to others.
+    fn move_elsewhere(&mut self, sparse: Sparse, moving: &Moving) {
+        let entries = &moving.entries[..moving.count];
         self.revision = Revision::next();
         // SAFETY: the page was just found, and the table is borrowed mutably, so nobody else uses
         // its entries. Those that have moved are freed when the table refers to them no more.
         unsafe {
             self.slab.begin_moving(sparse);
-            for &(from, hash) in &moving.entries[..moving.count] {
+            for &(from, hash) in entries {
                 let bytes = EntryPtr::from_addr(from).entry().bytes();
-                let Some(to) = self.slab.allocate_elsewhere(sparse, bytes) else { break };
+                let to = self.slab.allocate_elsewhere(sparse, bytes);
                 to.copy_from_nonoverlapping(from, bytes);
                 self.refer(hash, EntryPtr::from_addr(from), EntryPtr::from_addr(to));
-                moved += 1;
             }
             self.slab.end_moving(sparse);
-            for &(from, _) in &moving.entries[..moved] {
+            for &(from, _) in entries {
                 let bytes = EntryPtr::from_addr(from).entry().bytes();
                 self.slab.free(from, bytes);
             }
         }
-        moved
     }
 
     /// Has the slot of an entry refer to a copy of it, with the same flags.
