@@ -43,7 +43,7 @@ use crate::queue_keys::QueueKeys;
 use crate::retire::{Retire, retire};
 use crate::spread::{SpreadKey, SpreadKeys};
 use crate::table::bucket::{COLD, DIRTY};
-use crate::table::{Found, Table};
+use crate::table::{Compacted, Found, Table};
 use crate::turnover::Turnover;
 use basalt_change::version::Version;
 use basalt_value::{DirtyElements, Kind, Queue, Value, Variant};
@@ -340,6 +340,16 @@ impl Database {
         };
         self.table.replace(found, Content { key, value, expire_ms, access, version }, flags);
         true
+    }
+
+    /// See [`Table::compact`].
+    pub fn compact(&mut self, entries_max: usize) -> Compacted {
+        self.table.compact(entries_max)
+    }
+
+    /// See [`Table::slack_bytes`].
+    pub fn slack_bytes(&self) -> usize {
+        self.table.slack_bytes()
     }
 
     /// Notes a use of the key found.

@@ -248,6 +248,12 @@ impl Keyspace {
         self.pool.bytes_used()
     }
 
+    /// What the process may use of memory has changed; 0 for no limit. See
+    /// [`PagePool::set_memory_budget`].
+    pub fn set_memory_budget(&self, bytes: usize) {
+        self.pool.set_memory_budget(bytes);
+    }
+
     /// Locks one partition, waiting for it as long as it takes: for threads that serve nobody.
     #[inline]
     pub fn lock(&self, partition: PartitionId) -> Locked<'_> {

@@ -1,6 +1,10 @@
-//! Where entries live: pages cut from 2 MiB chunks, and slabs of equal cells in those pages.
+//! Where entries live: pages cut from 2 MiB chunks, with equal cells, or with runs of all sizes.
 
 mod free_rows;
+mod grains;
+mod page_list;
 pub mod pages;
 mod region;
+mod runs;
 pub mod slab;
+pub mod sparse;

@@ -32,6 +32,7 @@
 //! order, so cursors break, and it doubles.
 
 pub mod bucket;
+mod compact;
 mod found;
 mod grow;
 pub mod scan;
@@ -39,5 +40,6 @@ pub mod segment;
 mod store;
 mod strays;
 
+pub use compact::{COMPACT_CELLS_MAX, Compacted};
 pub use found::{EntryHint, Found};
 pub use store::{Counts, Lookup, Table};

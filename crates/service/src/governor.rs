@@ -158,6 +158,9 @@ impl Server {
             self.follow_machine(governor);
         }
         let budget_bytes = self.config.settings().memory.memory_bytes_max;
+        if !self.memory_governed.knows(budget_bytes) {
+            self.engine.set_memory_budget(budget_bytes);
+        }
         if budget_bytes == 0 {
             governor.rest();
             self.engine.set_memory_target(None);

@@ -54,8 +54,12 @@ pub(crate) enum Suite {
     Memory {
         #[command(flatten)]
         common: CommonArgs,
-        #[arg(long, default_value_t = 10_000_000)]
-        keys: u64,
+        /// By default as many as make 800 MB with their values: 10 million at 64 bytes
+        #[arg(long)]
+        keys: Option<u64>,
+        /// Bytes of the values; with several sizes each server lives once for each
+        #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "64")]
+        value_bytes: Vec<usize>,
     },
     /// Server CPU time per operation on every data type, pipeline 50, appendfsync everysec
     Types {

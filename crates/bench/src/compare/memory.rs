@@ -29,17 +29,28 @@ use crate::steal::stolen_ms;
 use crate::target::Client;
 use crate::workload::Workload;
 
-const VALUE_BYTES: usize = 64;
+const KEY_BYTES: usize = 16;
+/// Keys and values of a load whose number of keys is not given.
+const DATA_BYTES: u64 = 800_000_000;
 /// Few connections with a moderate pipeline: enough to saturate the server, and a short queue, so
 /// that the probe sees pauses and not the queue.
 const LOAD_CONNECTIONS: usize = 8;
 const LOAD_PIPELINE: u32 = 32;
+
+/// What a server is filled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Filling {
+    keys: u64,
+    value_bytes: usize,
+}
+
 /// One life of one side.
 #[derive(Debug, Serialize)]
 struct Round {
     round: usize,
     side: &'static str,
     keys: u64,
+    value_bytes: usize,
     at_start: Memory,
     /// Right after the last key.
     loaded: Memory,
@@ -60,6 +71,7 @@ struct Round {
 const QUANTITIES: &[Quantity] = &[
     Quantity { name: "bytes/key, loaded", decimals: 1 },
     Quantity { name: "bytes/key, settled", decimals: 1 },
+    Quantity { name: "  of key + value", decimals: 3 },
     Quantity { name: "  with start-up", decimals: 1 },
     Quantity { name: "start MB", decimals: 1 },
     Quantity { name: "settled MB", decimals: 1 },
@@ -76,16 +88,32 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "stolen by the host ms", decimals: 0 },
 ];
 
-pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
+/// A filling for each size of values.
+pub(super) fn fillings(value_bytes: &[usize], keys: Option<u64>) -> Vec<Filling> {
+    let filling = |&value_bytes: &usize| {
+        let all = DATA_BYTES / (KEY_BYTES + value_bytes) as u64;
+        Filling { keys: keys.unwrap_or(all).max(1), value_bytes }
+    };
+    value_bytes.iter().map(filling).collect()
+}
+
+pub(super) fn run(arena: &Arena<'_>, fillings: &[Filling]) -> Result<(), BenchError> {
     let servers = arena.introduce()?;
-    let rounds = arena.rounds(|round, contender| one_life(arena, keys, round, contender))?;
-    let sides: Vec<(&str, Vec<Summary>)> = arena
-        .contenders
-        .iter()
-        .map(|contender| (contender.name, summaries(&rounds, contender.name)))
-        .collect();
-    let table = render(QUANTITIES, &sides);
-    arena.print(&format!("{keys} keys of 16 bytes with values of {VALUE_BYTES} bytes\n{table}"))?;
+    let mut rounds = Vec::new();
+    for &filling in fillings {
+        let lives = arena.rounds(|round, contender| one_life(arena, filling, round, contender))?;
+        let sides: Vec<(&str, Vec<Summary>)> = arena
+            .contenders
+            .iter()
+            .map(|contender| (contender.name, summaries(&lives, contender.name)))
+            .collect();
+        let Filling { keys, value_bytes } = filling;
+        let table = render(QUANTITIES, &sides);
+        arena.print(&format!(
+            "{keys} keys of {KEY_BYTES} bytes with values of {value_bytes} bytes\n{table}"
+        ))?;
+        rounds.extend(lives);
+    }
     if rounds.iter().any(|round| !round.probe_has_priority) {
         arena.print(
             "the probe had no real-time priority (chrt): pauses may be the client's own\n",
@@ -96,10 +124,11 @@ pub(super) fn run(arena: &Arena<'_>, keys: u64) -> Result<(), BenchError> {
 
 fn one_life(
     arena: &Arena<'_>,
-    keys: u64,
+    filling: Filling,
     round: usize,
     contender: &Contender,
 ) -> Result<Round, BenchError> {
+    let Filling { keys, value_bytes } = filling;
     let life = arena.start(contender)?;
     let server = &life.server;
     server.wait_quiet();
@@ -113,7 +142,7 @@ fn one_life(
         let watches: Vec<_> =
             cpus.iter().map(|&cpu| scope.spawn(move || absences::watch(cpu, stop))).collect();
         let probe = scope.spawn(|| (ask_for_real_time(), probe(&server.target(), keys, stop)));
-        let load = load(arena, server, keys);
+        let load = load(arena, server, filling);
         // They look at this all the time and need nothing else of ours to be visible.
         stop.store(true, Ordering::Relaxed);
         let reports = "it reports errors and does not panic";
@@ -134,6 +163,7 @@ fn one_life(
         round,
         side,
         keys,
+        value_bytes,
         at_start,
         loaded,
         settled,
@@ -146,8 +176,12 @@ fn one_life(
     })
 }
 
-fn load(arena: &Arena<'_>, server: &Server, keys: u64) -> Result<TestReport, BenchError> {
-    let vocabulary = vocabulary(keys, VALUE_BYTES, 1);
+fn load(
+    arena: &Arena<'_>,
+    server: &Server,
+    Filling { keys, value_bytes }: Filling,
+) -> Result<TestReport, BenchError> {
+    let vocabulary = vocabulary(keys, value_bytes, 1);
     let plan = Plan {
         target: server.target(),
         workload: Workload::named("set", &vocabulary)?,
@@ -183,6 +217,7 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
     vec![
         of(&|round| per_key(round, round.loaded)),
         of(&|round| per_key(round, round.settled)),
+        of(&|round| per_key(round, round.settled) / (KEY_BYTES + round.value_bytes) as f64),
         of(&|round| round.settled.resident_bytes as f64 / round.keys as f64),
         of(&|round| round.at_start.resident_bytes as f64 / 1e6),
         of(&|round| round.settled.resident_bytes as f64 / 1e6),
@@ -198,4 +233,40 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
         of(&|round| round.longest_cpu_wait.behind_own_threads_ms),
         of(&|round| round.stolen_ms),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::cli::{CompareArgs, Suite};
+    use clap::Parser;
+
+    #[test]
+    fn sizes_of_values_are_a_list() {
+        let sizes = |args: &[&str]| {
+            let args = ["compare", "memory"].iter().chain(args);
+            match CompareArgs::try_parse_from(args).map(|args| args.suite) {
+                Ok(Suite::Memory { value_bytes, .. }) => value_bytes,
+                _ => Vec::new(),
+            }
+        };
+        assert_eq!(sizes(&[]), [64]);
+        assert_eq!(sizes(&["--value-bytes", "600,1024,1536,3072"]), [600, 1024, 1536, 3072]);
+        assert!(sizes(&["--value-bytes", "much"]).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_keys_follows_from_the_size_of_values() {
+        let keys = |fillings: Vec<Filling>| -> Vec<u64> {
+            fillings.iter().map(|filling| filling.keys).collect()
+        };
+        assert_eq!(keys(fillings(&[64, 1024], None)), [10_000_000, 769_230]);
+        assert_eq!(keys(fillings(&[64, 1024], Some(5))), [5, 5]);
+        assert_eq!(keys(fillings(&[900_000_000], None)), [1]);
+    }
+
+    #[test]
+    fn each_summary_has_its_quantity() {
+        assert_eq!(summaries(&[], "basalt").len(), QUANTITIES.len());
+    }
 }

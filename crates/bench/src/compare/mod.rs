@@ -66,8 +66,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             let cells = cell::always_cells(*requests, *keys);
             suite::run(&Arena::new("always", common, FREE, "always")?, &cells)
         }
-        Suite::Memory { common, keys } => {
-            memory::run(&Arena::new("memory", common, PINNED, "everysec")?, *keys)
+        Suite::Memory { common, keys, value_bytes } => {
+            let fillings = memory::fillings(value_bytes, *keys);
+            memory::run(&Arena::new("memory", common, PINNED, "everysec")?, &fillings)
         }
         Suite::Types { common, requests, elements, only } => {
             let mut cells = types::cells(*requests, *elements);

@@ -79,6 +79,12 @@ impl Engine {
         self.budget.target.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
+    /// The whole process is to take this many bytes at most, 0 for no limit: so much less may lie
+    /// idle.
+    pub fn set_memory_budget(&self, bytes: u64) {
+        self.keyspace.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+
     /// What [`Engine::set_memory_target`] has set.
     pub fn memory_target(&self) -> Option<u64> {
         let target = self.budget.target.load(Ordering::Relaxed);

@@ -16,6 +16,7 @@ use basalt_env::Instant;
 use basalt_keyspace::database::{EvictLimits, Evicted};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::retire::{Big, Retire};
+use basalt_keyspace::table::COMPACT_CELLS_MAX;
 use basalt_stdx::short_lock::LockWait;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
@@ -47,6 +48,8 @@ const NEAR_PERCENT: u64 = 85;
 const KEYS_A_LOCK: usize = 128;
 /// Looks under one lock.
 const LOOKS_A_LOCK: usize = 512;
+/// Partitions in which entries are moved together in a round.
+const COMPACTED_A_ROUND: usize = 128;
 /// Bytes that leave a partition at least, when it is visited at all.
 const BYTES_A_VISIT_MIN: u64 = 1 << 10;
 
@@ -54,6 +57,8 @@ const BYTES_A_VISIT_MIN: u64 = 1 << 10;
 pub(crate) struct Evictor {
     /// The partition that is next.
     next: usize,
+    /// And the one that is compacted next.
+    compacted: usize,
     /// When keys left last, or a checkpoint wrote something.
     progress: Instant,
     ingests: u64,
@@ -73,7 +78,7 @@ enum Spares {
 impl Evictor {
     pub(crate) fn new(engine: &Engine) -> Evictor {
         let now = engine.env.clock.now();
-        Evictor { next: 0, progress: now, ingests: 0, asked: Instant::default() }
+        Evictor { next: 0, compacted: 0, progress: now, ingests: 0, asked: Instant::default() }
     }
 
     /// Has as much leave memory as the target asks for, if that can be had; returns when to look
@@ -86,6 +91,9 @@ impl Evictor {
         };
         let usage = engine.usage();
         let percent = |percent: u64| target / 100 * percent;
+        if usage.bytes + usage.slack_bytes > percent(NEAR_PERCENT) {
+            self.compact(engine, &usage);
+        }
         if usage.bytes <= percent(BEGIN_PERCENT) {
             self.progress = engine.env.clock.now();
             engine.budget.set_room(Room::Free);
@@ -123,6 +131,23 @@ impl Evictor {
             }
         }
         left
+    }
+
+    /// Moves entries together in some partitions, if that may give pages back.
+    fn compact(&mut self, engine: &Engine, usage: &Usage) {
+        if usage.slack_bytes == 0 {
+            return;
+        }
+        for _ in 0..COMPACTED_A_ROUND {
+            let id = PartitionId::new(self.compacted as u16).expect("below the count");
+            self.compacted = (self.compacted + 1) % PARTITIONS;
+            // Somebody holds it: it comes again.
+            let _ = engine.keyspace.with_mut(id, LockWait::Brief, |partition| {
+                for db in (0..engine.options.databases).filter(|&db| engine.is_used(db)) {
+                    partition.database_mut(db).compact(COMPACT_CELLS_MAX);
+                }
+            });
+        }
     }
 
     fn note_progress(&mut self, engine: &Engine, left: u64) {
@@ -235,6 +260,7 @@ impl Engine {
             };
             if own > 0 {
                 evicted = evicted.and(database.evict(now, limits, big));
+                database.compact(COMPACT_CELLS_MAX);
             }
         }
         evicted

@@ -14,6 +14,8 @@ const SLACK_PERCENT: u64 = 12;
 pub(crate) struct Usage {
     /// Bytes.
     pub(crate) bytes: u64,
+    /// Bytes of pages besides, which compaction may give back.
+    pub(crate) slack_bytes: u64,
     /// Keys in memory, and tombstones.
     pub(crate) keys: u64,
     /// Of these, those that no checkpoint has copied.
@@ -38,12 +40,15 @@ impl Engine {
             };
             seen += u64::from(self.keyspace.try_look(id, look).is_some());
         }
-        sum.bytes += self.page_bytes().min(paged + paged / 100 * SLACK_PERCENT);
+        let pages = self.page_bytes();
+        let counted = pages.min(paged + paged / 100 * SLACK_PERCENT);
+        sum.bytes += counted;
         let all = PartitionId::all().len() as u64;
         let scaled =
             |figure: u64| (u128::from(figure) * u128::from(all) / u128::from(seen.max(1))) as u64;
         Usage {
             bytes: scaled(sum.bytes),
+            slack_bytes: pages - counted,
             keys: scaled(sum.keys),
             dirty_keys: scaled(sum.dirty_keys),
         }

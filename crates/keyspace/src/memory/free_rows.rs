@@ -1,6 +1,7 @@
 //! Which pages of the chunks are free: rows of them by address and by length.
 //!
-//! Two ordered maps cost a few hundred nanoseconds a page, and a page takes some ninety entries.
+//! Two ordered maps cost a few hundred nanoseconds a page, and a page takes some ninety entries, or
+//! eight of the largest.
 
 use super::pages::{CHUNK_BYTES, ROW_STEP_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +25,8 @@ impl FreeRows {
         self.bytes
     }
 
-    /// Takes this number of bytes, aligned to a power of two of at most a page; `None` if no row
-    /// has them.
+    /// Takes this number of bytes, aligned to a power of two of at least the step of rows and at
+    /// most the bytes; `None` if no row has them.
     pub(super) fn take(&mut self, bytes: usize, align: usize) -> Option<usize> {
         let fits = |&&(length, address): &&(usize, usize)| {
             address.next_multiple_of(align) + bytes <= address + length
@@ -68,6 +69,17 @@ impl FreeRows {
         self.insert(address, bytes);
     }
 
+    /// What no row is as long as.
+    pub(super) const ABOVE_ALL: (usize, usize) = (usize::MAX, 0);
+
+    /// Rows, as length and address, the longest first, that come after this one in that order.
+    pub(super) fn longest_below(
+        &self,
+        row: (usize, usize),
+    ) -> impl Iterator<Item = (usize, usize)> {
+        self.by_length.range(..row).rev().copied()
+    }
+
     fn insert(&mut self, address: usize, length: usize) {
         self.by_address.insert(address, length);
         self.by_length.insert((length, address));
@@ -83,7 +95,7 @@ impl FreeRows {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pages::PAGE_BYTES;
+    use super::super::pages::{PAGE_BYTES, RUN_PAGE_BYTES};
     use super::*;
 
     #[test]
@@ -93,6 +105,7 @@ mod tests {
             let steps = 1 + round * 5 % 16;
             let (bytes, align) = match steps {
                 3 => (PAGE_BYTES, PAGE_BYTES),
+                5 => (RUN_PAGE_BYTES, RUN_PAGE_BYTES),
                 _ => (steps * ROW_STEP_BYTES, ROW_STEP_BYTES),
             };
             let address = loop {

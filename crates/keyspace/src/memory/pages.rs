@@ -1,13 +1,13 @@
-//! The page pool: pages of 8 KiB for slabs, and longer rows for tables, cut from chunks of 2 MiB.
+//! The page pool: pages of 8 and 16 KiB for slabs, and rows for tables, cut from chunks of 2 MiB.
 //!
 //! Chunks are aligned to the size of a huge page and, once there are two, marked for it: a random
 //! hit among a million keys touches pages that no TLB covers at 4 KiB. What slabs and tables give
 //! back is used again by both: tables that grow leave holes, and entries fill them. The shortest
 //! free row that suffices is used, and of those the lowest.
 //!
-//! Memory is never unmapped, but when more than `WARM_PAGES_MAX` pages lie idle, further ones
-//! give their memory back to the system and keep only their address, so that RSS falls after a
-//! FLUSHALL.
+//! Memory is never unmapped, but when more than 32 MiB lie idle, or 1% of the budget if there is
+//! one ([`PagePool::set_memory_budget`]), what comes back gives its memory to the system and keeps
+//! only its address, so that RSS falls after a FLUSHALL, and follows a budget.
 //!
 //! Chunks come from the system and not from the allocator, which puts each aligned chunk apart from
 //! the next and fills the holes with what else the program needs. With huge pages for everything
@@ -19,22 +19,41 @@ use basalt_stdx::lock_rank::RankedMutex;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Size and alignment of a page in bytes.
+/// Size and alignment of a page of cells in bytes.
 pub const PAGE_BYTES: usize = 8192;
+/// Size and alignment of a page of runs in bytes.
+pub const RUN_PAGE_BYTES: usize = 16 << 10;
 /// Rows are multiples of this, and aligned to it.
 pub const ROW_STEP_BYTES: usize = 4096;
 pub(super) const CHUNK_BYTES: usize = 2 << 20;
 /// Address space that is asked for at once. Only chunks that are used take memory.
 pub(super) const REGION_BYTES: usize = if cfg!(miri) { CHUNK_BYTES } else { 64 << 20 };
-/// Idle pages that keep their memory: 32 MiB.
-const WARM_PAGES_MAX: usize = 4096;
+/// Idle bytes that keep their memory, at most.
+const WARM_BYTES_MAX: usize = 32 << 20;
+/// Idle bytes that keep their memory are at most this part of a budget.
+const WARM_PART_OF_BUDGET: usize = 100;
+/// Rows that give their memory back while the lock is held, and bytes after which it is let go.
+const ROWS_RELEASED_MAX: usize = 32;
+const RELEASED_BYTES_MAX: usize = 1 << 20;
 
 /// A source of pages, shared by all tables.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PagePool {
     idle: RankedMutex<Idle>,
-    /// Pages that slabs hold.
+    /// Bytes of the pages that slabs hold.
     used: AtomicUsize,
+    /// Idle bytes that keep their memory.
+    warm_bytes_max: AtomicUsize,
+}
+
+impl Default for PagePool {
+    fn default() -> PagePool {
+        PagePool {
+            idle: RankedMutex::default(),
+            used: AtomicUsize::new(0),
+            warm_bytes_max: AtomicUsize::new(WARM_BYTES_MAX),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -47,20 +66,22 @@ struct Idle {
 }
 
 impl PagePool {
-    /// Takes a page. Its contents are undefined.
-    pub fn take(&self) -> NonNull<u8> {
-        self.used.fetch_add(1, Ordering::Relaxed);
-        self.take_aligned(PAGE_BYTES, PAGE_BYTES)
+    /// Takes a page of `bytes`, a power of two that is a multiple of [`ROW_STEP_BYTES`] and less
+    /// than a chunk, and aligned to its size. Its contents are undefined.
+    pub fn take(&self, bytes: usize) -> NonNull<u8> {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+        self.take_aligned(bytes, bytes)
     }
 
     /// Returns a page.
     ///
     /// # Safety
-    /// The page came from [`PagePool::take`] of this pool and nobody uses it any more.
-    pub unsafe fn give(&self, page: NonNull<u8>) {
-        self.used.fetch_sub(1, Ordering::Relaxed);
+    /// The page came from [`PagePool::take`] of this pool for as many bytes, and nobody uses it any
+    /// more.
+    pub unsafe fn give(&self, page: NonNull<u8>, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
         // SAFETY: it is a row, too.
-        unsafe { self.give_row(page, PAGE_BYTES) };
+        unsafe { self.give_row(page, bytes) };
     }
 
     /// Takes a row of `bytes`, a multiple of [`ROW_STEP_BYTES`] and at most a chunk, and aligned to
@@ -88,15 +109,47 @@ impl PagePool {
     /// more.
     pub unsafe fn give_row(&self, row: NonNull<u8>, bytes: usize) {
         let mut idle = self.idle.lock();
-        if idle.rows.bytes() > WARM_PAGES_MAX * PAGE_BYTES {
-            release_memory(row, bytes);
+        if idle.rows.bytes() > self.warm_bytes_max.load(Ordering::Relaxed) {
+            release_memory(row.as_ptr(), bytes);
         }
         idle.rows.give(row.as_ptr().addr(), bytes);
     }
 
+    /// What the process may use of memory has changed; 0 for no limit. Idle rows beyond what may
+    /// keep its memory then give theirs back, the longest first.
+    pub fn set_memory_budget(&self, bytes: usize) {
+        let part = if bytes == 0 { WARM_BYTES_MAX } else { bytes / WARM_PART_OF_BUDGET };
+        let warm_bytes_max = part.min(WARM_BYTES_MAX);
+        // Relaxed: a row that is given back meanwhile may keep its memory once more than it should.
+        let before = self.warm_bytes_max.swap(warm_bytes_max, Ordering::Relaxed);
+        if warm_bytes_max < before {
+            self.release_beyond(warm_bytes_max);
+        }
+    }
+
+    /// Rows that lie idle give their memory back, but for some bytes of the shortest. A part at a
+    /// time: threads that have a partition's lock may wait for this one.
+    fn release_beyond(&self, warm_bytes_max: usize) {
+        let (mut below, mut released) = (FreeRows::ABOVE_ALL, 0);
+        loop {
+            let idle = self.idle.lock();
+            let mut rows = idle.rows.longest_below(below);
+            let end = released + RELEASED_BYTES_MAX;
+            for _ in 0..ROWS_RELEASED_MAX {
+                let may_stay = idle.rows.bytes() <= warm_bytes_max + released;
+                let Some((bytes, address)) = rows.next().filter(|_| !may_stay) else { return };
+                release_memory(ptr::with_exposed_provenance_mut(address), bytes);
+                (below, released) = ((bytes, address), released + bytes);
+                if released >= end {
+                    break;
+                }
+            }
+        }
+    }
+
     /// Bytes in pages that slabs hold.
     pub fn bytes_used(&self) -> usize {
-        self.used.load(Ordering::Relaxed) * PAGE_BYTES
+        self.used.load(Ordering::Relaxed)
     }
 }
 
@@ -132,12 +185,61 @@ impl Drop for PagePool {
 }
 
 /// Returns the memory behind idle pages to the system.
-fn release_memory(row: NonNull<u8>, bytes: usize) {
+fn release_memory(row: *mut u8, bytes: usize) {
     if cfg!(miri) {
         return;
     }
     // SAFETY: the pages are idle, so their contents may become zeros.
-    let _ = unsafe {
-        rustix::mm::madvise(row.as_ptr().cast(), bytes, rustix::mm::Advice::LinuxDontNeed)
-    };
+    let _ = unsafe { rustix::mm::madvise(row.cast(), bytes, rustix::mm::Advice::LinuxDontNeed) };
+}
+
+#[cfg(test)]
+#[cfg(not(miri))] // Which knows no pages of the system.
+mod tests {
+    use super::*;
+
+    const PAGES: usize = 2000;
+
+    /// Bytes of idle pages that still have what was written there. Memory that has gone to the
+    /// system comes back as zeros.
+    fn kept_bytes(pages: &[NonNull<u8>]) -> usize {
+        // SAFETY: pages are never unmapped, and no other thread uses this pool.
+        let is_kept = |page: &&NonNull<u8>| unsafe { page.read() } == 1;
+        pages.iter().filter(is_kept).count() * PAGE_BYTES
+    }
+
+    fn take_and_write(pool: &PagePool) -> Vec<NonNull<u8>> {
+        let pages: Vec<_> = (0..PAGES).map(|_| pool.take(PAGE_BYTES)).collect();
+        for page in &pages {
+            // SAFETY: the page is ours.
+            unsafe { page.write_bytes(1, PAGE_BYTES) };
+        }
+        pages
+    }
+
+    fn give(pool: &PagePool, pages: &[NonNull<u8>]) {
+        for &page in pages {
+            // SAFETY: the page was taken, and is given back once.
+            unsafe { pool.give(page, PAGE_BYTES) };
+        }
+    }
+
+    #[test]
+    fn a_budget_limits_what_idle_pages_keep() {
+        let pool = PagePool::default();
+        pool.set_memory_budget(2_000 << 20);
+        let pages = take_and_write(&pool);
+        give(&pool, &pages);
+        assert_eq!(kept_bytes(&pages), PAGES * PAGE_BYTES, "16 of 20 MB");
+        pool.set_memory_budget(400 << 20);
+        let kept = kept_bytes(&pages);
+        assert!((1 << 20..=4 << 20).contains(&kept), "{kept}");
+        // A lower bound holds for what is given back later.
+        pool.set_memory_budget(0);
+        let pages = take_and_write(&pool);
+        pool.set_memory_budget(100 << 20);
+        give(&pool, &pages);
+        let kept = kept_bytes(&pages);
+        assert!(kept <= 2 << 20, "{kept}");
+    }
 }

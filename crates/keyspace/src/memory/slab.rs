@@ -11,10 +11,17 @@
 //!        free:  offset of the first freed cell, 0 = none; a freed cell holds that of the next
 //!        fresh: offset of the first cell never used
 //! ```
-//! Pages with a free cell are linked per size. Sizes above [`CELL_BYTES_MAX`] go to the global
+//! Pages with a free cell are linked per size. Entries above [`CELL_BYTES_MAX`] share pages with
+//! others of all sizes (`memory/runs.rs`), and those that these do not take go to the global
 //! allocator, whose waste is small against them.
+//!
+//! A page goes back when its last cell does. What scattered deletions leave is gathered by
+//! [`Table::compact`](crate::table::Table::compact), which finds pages by `memory/sparse.rs`.
 
+use super::page_list::{Links, PageChain, PageList};
 use super::pages::{PAGE_BYTES, PagePool};
+use super::runs::{RUN_BYTES_MAX, Runs};
+use super::sparse::Search;
 use basalt_stdx::prefetch::prefetch;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
@@ -23,12 +30,11 @@ use std::sync::Arc;
 /// Largest cell in bytes.
 pub const CELL_BYTES_MAX: usize = 512;
 const STEP_BYTES: usize = 8;
-const CLASSES: usize = CELL_BYTES_MAX / STEP_BYTES + 1;
+pub(super) const CLASSES: usize = CELL_BYTES_MAX / STEP_BYTES + 1;
 
 #[repr(C)]
-struct Page {
-    prev: *mut Page,
-    next: *mut Page,
+pub(super) struct Page {
+    links: Links,
     cell_bytes: u16,
     used: u16,
     free: u16,
@@ -39,15 +45,28 @@ const HEADER_BYTES: usize = size_of::<Page>();
 
 /// Allocates the entries of one table.
 pub struct Slab {
-    pool: Arc<PagePool>,
-    /// By size class: the first page with a free cell. Allocated with the first entry.
-    open: Option<Box<[*mut Page; CLASSES]>>,
-    /// Pages without a free cell, so that dropping the slab finds them.
-    full: *mut Page,
-    /// Entries in the global allocator, so that dropping the slab frees them: their bytes.
+    pub(super) pool: Arc<PagePool>,
+    /// Allocated with the first entry.
+    pub(super) pages: Option<Box<Pages>>,
+    /// Entries in the global allocator that the table has to free: their bytes.
     large_bytes: usize,
-    /// Of the last allocation.
+    /// Of the last allocation of a cell.
     recent: Recent,
+}
+
+/// The pages of a slab. What an allocation of a cell reads comes first.
+#[repr(C)]
+pub(super) struct Pages {
+    /// By size class: pages with a free cell.
+    pub(super) open: [PageList; CLASSES],
+    /// Pages without a free cell, so that dropping the slab finds them.
+    full: PageChain,
+    /// Entries that are larger than cells. Allocated with the first one.
+    pub(super) runs: Option<Box<Runs>>,
+    /// Bytes of all pages.
+    pub(super) bytes: usize,
+    /// Where compaction goes on.
+    pub(super) search: Search,
 }
 
 /// What the next allocation touches, if it is of the size of the last one: to be fetched, never to
@@ -87,7 +106,7 @@ pub fn cell_bytes(bytes: usize) -> usize {
 impl Slab {
     /// A slab without pages.
     pub fn new(pool: Arc<PagePool>) -> Slab {
-        Slab { pool, open: None, full: ptr::null_mut(), large_bytes: 0, recent: Recent::default() }
+        Slab { pool, pages: None, large_bytes: 0, recent: Recent::default() }
     }
 
     /// Allocates `bytes` (at least 8), aligned to 8.
@@ -95,11 +114,11 @@ impl Slab {
     pub fn allocate(&mut self, bytes: usize) -> NonNull<u8> {
         let bytes = cell_bytes(bytes);
         if bytes > CELL_BYTES_MAX {
-            return self.allocate_large(bytes);
+            return self.allocate_more(bytes);
         }
         let class = bytes / STEP_BYTES;
-        let first = match &self.open {
-            Some(open) => open[class],
+        let first: *mut Page = match &self.pages {
+            Some(pages) => pages.open[class].first().cast(),
             None => ptr::null_mut(),
         };
         let page = if first.is_null() { self.open_page(bytes) } else { first };
@@ -130,9 +149,9 @@ impl Slab {
     /// Brings in what the next allocation will touch.
     #[inline]
     pub fn prefetch_next(&self) {
-        if let Some(open) = &self.open {
+        if let Some(pages) = &self.pages {
             let cell = self.recent.cell();
-            prefetch(open.as_ptr().wrapping_add(self.recent.class()).cast());
+            prefetch(pages.open.as_ptr().wrapping_add(self.recent.class()).cast());
             prefetch(ptr::without_provenance(cell & !(PAGE_BYTES - 1)));
             prefetch(ptr::without_provenance(cell));
         }
@@ -146,10 +165,8 @@ impl Slab {
     pub unsafe fn free(&mut self, cell: NonNull<u8>, bytes: usize) {
         let bytes = cell_bytes(bytes);
         if bytes > CELL_BYTES_MAX {
-            self.large_bytes -= bytes;
-            // SAFETY: allocated by `allocate_large` with this layout, says the caller.
-            unsafe { dealloc(cell.as_ptr(), large_layout(bytes)) };
-            return;
+            // SAFETY: says the caller.
+            return unsafe { self.free_more(cell, bytes) };
         }
         let page = cell.as_ptr().map_addr(|addr| addr & !(PAGE_BYTES - 1)).cast::<Page>();
         // SAFETY: a cell of a slab lies in a page aligned to its size, whose header is at its
@@ -173,13 +190,32 @@ impl Slab {
         &self.pool
     }
 
-    /// Bytes allocated outside of pages.
-    pub fn large_bytes(&self) -> usize {
-        self.large_bytes
+    /// Bytes of all pages.
+    #[inline]
+    pub fn page_bytes(&self) -> usize {
+        self.pages.as_ref().map_or(0, |pages| pages.bytes)
     }
 
+    /// Bytes allocated outside of pages.
+    #[inline]
+    pub fn large_bytes(&self) -> usize {
+        let runs = self.pages.as_ref().and_then(|pages| pages.runs.as_ref());
+        self.large_bytes + runs.map_or(0, |runs| runs.first_bytes())
+    }
+
+    /// There are entries that dropping the slab does not free.
+    pub fn needs_freeing(&self) -> bool {
+        self.large_bytes > 0
+    }
+
+    /// Allocates what is no cell.
     #[cold]
-    fn allocate_large(&mut self, bytes: usize) -> NonNull<u8> {
+    fn allocate_more(&mut self, bytes: usize) -> NonNull<u8> {
+        if bytes <= RUN_BYTES_MAX {
+            let pages = self.pages.get_or_insert_with(Pages::new);
+            let runs = pages.runs.get_or_insert_with(|| Box::new(Runs::new()));
+            return runs.allocate(bytes, &self.pool, &mut pages.bytes);
+        }
         self.large_bytes += bytes;
         let layout = large_layout(bytes);
         // SAFETY: the size is not zero.
@@ -187,56 +223,99 @@ impl Slab {
         NonNull::new(cell).unwrap_or_else(|| handle_alloc_error(layout))
     }
 
+    /// Frees what is no cell.
+    ///
+    /// # Safety
+    /// As for [`Slab::free`].
+    #[cold]
+    unsafe fn free_more(&mut self, cell: NonNull<u8>, bytes: usize) {
+        if bytes > RUN_BYTES_MAX {
+            self.large_bytes -= bytes;
+            // SAFETY: allocated by `allocate_more` with this layout, says the caller.
+            return unsafe { dealloc(cell.as_ptr(), large_layout(bytes)) };
+        }
+        let pages = self.pages.as_deref_mut().expect("a run was allocated once");
+        let runs = pages.runs.as_deref_mut().expect("a run was allocated once");
+        // SAFETY: says the caller.
+        unsafe { runs.free(cell, bytes, &self.pool, &mut pages.bytes) };
+    }
+
     #[cold]
     fn open_page(&mut self, bytes: usize) -> *mut Page {
-        let page = self.pool.take().as_ptr().cast::<Page>();
+        let page = self.pool.take(PAGE_BYTES).as_ptr().cast::<Page>();
         let header = Page {
-            prev: ptr::null_mut(),
-            next: ptr::null_mut(),
+            links: Links::NONE,
             cell_bytes: bytes as u16,
             used: 0,
             free: 0,
             fresh: HEADER_BYTES as u16,
         };
+        let pages = self.pages.get_or_insert_with(Pages::new);
+        pages.bytes += PAGE_BYTES;
         // SAFETY: the page is ours and large enough for its header.
-        unsafe { page.write(header) };
-        let open = self.open.get_or_insert_with(|| Box::new([ptr::null_mut(); CLASSES]));
-        open[bytes / STEP_BYTES] = page;
+        unsafe {
+            page.write(header);
+            pages.open[bytes / STEP_BYTES].push_front(page.cast());
+        }
         page
     }
 
-    /// Moves the first open page of a class, now full, to the full list.
+    /// Moves an open page of a class, now full, to the full list.
     #[cold]
     unsafe fn close_page(&mut self, page: *mut Page, class: usize) {
-        let open = self.open.as_mut().expect("a page is open");
-        // SAFETY: `page` is the head of its class's list; all linked pages are live pages of ours.
+        let pages = self.pages.as_mut().expect("a page is open");
+        // SAFETY: `page` is in its class's list; all linked pages are live pages of ours.
         unsafe {
-            unlink(&mut open[class], page);
-            link(&mut self.full, page);
+            pages.open[class].remove(page.cast());
+            pages.full.push_front(page.cast());
         }
     }
 
     #[cold]
     unsafe fn reopen_page(&mut self, page: *mut Page, class: usize) {
-        let open = self.open.as_mut().expect("a page was open once");
+        let pages = self.pages.as_mut().expect("a page was open once");
         // SAFETY: a full page is in the full list; all linked pages are live pages of ours.
         unsafe {
-            unlink(&mut self.full, page);
-            link(&mut open[class], page);
+            pages.full.remove(page.cast());
+            pages.open[class].push_front(page.cast());
         }
     }
 
     #[cold]
     unsafe fn release_page(&mut self, page: *mut Page, class: usize) {
-        let open = self.open.as_mut().expect("a page was open once");
+        let pages = self.pages.as_mut().expect("a page was open once");
         // SAFETY: a page that is not full is in its class's list. No cell of it is in use.
         unsafe {
-            if open[class] == page && (*page).next.is_null() {
+            if pages.open[class].is_only(page.cast()) {
                 return; // The last open page of its size stays, so that a lone key does not thrash.
             }
-            unlink(&mut open[class], page);
-            self.pool.give(NonNull::new_unchecked(page.cast()));
+            pages.give_open(page, class, &self.pool);
         }
+    }
+}
+
+impl Pages {
+    fn new() -> Box<Pages> {
+        Box::new(Pages {
+            open: [PageList::EMPTY; CLASSES],
+            full: PageChain::EMPTY,
+            runs: None,
+            bytes: 0,
+            search: Search::default(),
+        })
+    }
+
+    /// Returns an open page to the pool.
+    ///
+    /// # Safety
+    /// It is a live page of this slab, of this class, and no cell of it is in use.
+    pub(super) unsafe fn give_open(&mut self, page: *mut Page, class: usize, pool: &PagePool) {
+        // SAFETY: a page that is not full is in its class's list.
+        unsafe {
+            self.open[class].remove(page.cast());
+            pool.give(NonNull::new_unchecked(page.cast()), PAGE_BYTES);
+        }
+        self.bytes -= PAGE_BYTES;
     }
 }
 
@@ -245,40 +324,39 @@ impl Page {
     fn is_full(&self) -> bool {
         self.free == 0 && usize::from(self.fresh) + usize::from(self.cell_bytes) > PAGE_BYTES
     }
-}
 
-/// Puts a page at the front of a list.
-///
-/// # Safety
-/// `page` and the pages of the list are live, and no other reference to them exists.
-unsafe fn link(head: &mut *mut Page, page: *mut Page) {
-    // SAFETY: the caller vouches that all of these pages are live and its own.
-    unsafe {
-        (*page).prev = ptr::null_mut();
-        (*page).next = *head;
-        if !head.is_null() {
-            (**head).prev = page;
-        }
+    /// Cells in use.
+    pub(super) fn used(&self) -> usize {
+        usize::from(self.used)
     }
-    *head = page;
-}
 
-/// Takes a page out of its list.
-///
-/// # Safety
-/// `page` is in `head`'s list, the pages of the list are live, and no other reference to them
-/// exists.
-unsafe fn unlink(head: &mut *mut Page, page: *mut Page) {
-    // SAFETY: the caller vouches that `page` and its neighbours are live and its own.
-    unsafe {
-        let (prev, next) = ((*page).prev, (*page).next);
-        if prev.is_null() {
-            *head = next;
-        } else {
-            (*prev).next = next;
-        }
-        if !next.is_null() {
-            (*next).prev = prev;
+    /// Cells of a page of this class.
+    pub(super) fn cells(class: usize) -> usize {
+        (PAGE_BYTES - HEADER_BYTES) / (class * STEP_BYTES)
+    }
+
+    /// Shows the cells in use of a page until `visit` returns false.
+    ///
+    /// # Safety
+    /// `page` is a live page of a slab.
+    pub(super) unsafe fn live(page: *mut Page, mut visit: impl FnMut(NonNull<u8>) -> bool) {
+        // SAFETY: says the caller; the offsets were written by this file.
+        unsafe {
+            let Page { cell_bytes, mut free, fresh, .. } = page.read();
+            let number = |offset: u16| usize::from(offset - HEADER_BYTES as u16);
+            let mut is_free = [0_u64; PAGE_BYTES / STEP_BYTES / 64];
+            while free != 0 {
+                let cell = number(free) / usize::from(cell_bytes);
+                is_free[cell / 64] |= 1 << (cell % 64);
+                free = page.byte_add(usize::from(free)).cast::<u16>().read();
+            }
+            let cells = number(fresh) / usize::from(cell_bytes);
+            for cell in (0..cells).filter(|cell| is_free[cell / 64] >> (cell % 64) & 1 == 0) {
+                let offset = HEADER_BYTES + cell * usize::from(cell_bytes);
+                if !visit(NonNull::new_unchecked(page.byte_add(offset).cast())) {
+                    return;
+                }
+            }
         }
     }
 }
@@ -288,21 +366,21 @@ fn large_layout(bytes: usize) -> Layout {
 }
 
 impl Drop for Slab {
-    /// Returns all pages. Entries in the global allocator must have been freed before.
+    /// Returns all pages. Entries in the global allocator must have been freed before, but for
+    /// those that [`Slab::needs_freeing`] leaves out.
     fn drop(&mut self) {
         debug_assert_eq!(self.large_bytes, 0, "large entries are freed by the table");
-        let mut lists = vec![self.full];
-        if let Some(open) = &self.open {
-            lists.extend_from_slice(&open[..]);
-        }
-        for mut page in lists {
-            while !page.is_null() {
-                // SAFETY: linked pages are live pages of ours; the link is read before giving back.
-                unsafe {
-                    let next = (*page).next;
-                    self.pool.give(NonNull::new_unchecked(page.cast()));
-                    page = next;
-                }
+        let Some(pages) = &mut self.pages else { return };
+        let give = |page: *mut Links| {
+            // SAFETY: listed pages are live pages of ours, and this one is in no list any more.
+            unsafe { self.pool.give(NonNull::new_unchecked(page.cast()), PAGE_BYTES) };
+        };
+        // SAFETY: as above; nobody uses the table any more.
+        unsafe {
+            pages.open.iter_mut().for_each(|list| list.drain(give));
+            pages.full.drain(give);
+            if let Some(runs) = &mut pages.runs {
+                runs.give_all(&self.pool);
             }
         }
     }
@@ -312,14 +390,19 @@ impl Drop for Slab {
 mod tests {
     use super::*;
 
+    /// Cells, runs, and what is larger than both.
     #[test]
-    fn cells_do_not_overlap_and_pages_come_back() {
+    fn entries_do_not_overlap_and_pages_come_back() {
         let pool = Arc::new(PagePool::default());
         let mut slab = Slab::new(Arc::clone(&pool));
         let mut cells = Vec::new();
-        for round in 0..if cfg!(miri) { 300 } else { 3000usize } {
-            let bytes = 8 + (round * 37) % 700;
+        for round in 0..if cfg!(miri) { 300 } else { 6000usize } {
+            let bytes = match round % 4 {
+                0 => 8 + (round * 37) % 505,
+                _ => 8 + (round * 37) % 3000,
+            };
             let cell = slab.allocate(bytes);
+            assert!(cell.as_ptr().addr().is_multiple_of(8));
             // SAFETY: the cell has `bytes` bytes.
             unsafe { ptr::write_bytes(cell.as_ptr(), round as u8, bytes) };
             cells.push((cell, bytes, round as u8));
@@ -327,13 +410,59 @@ mod tests {
                 let (cell, bytes, mark) = cells.swap_remove((round * 7) % cells.len());
                 check_and_free(&mut slab, cell, bytes, mark);
             }
+            assert_eq!(slab.page_bytes(), pool.bytes_used());
+        }
+        let runs_bytes: usize = cells
+            .iter()
+            .map(|&(_, bytes, _)| bytes)
+            .filter(|bytes| (CELL_BYTES_MAX + 1..=RUN_BYTES_MAX).contains(bytes))
+            .sum();
+        let cells_bytes_max = (CLASSES + cells.len() / 15) * PAGE_BYTES;
+        if !cfg!(miri) {
+            assert!(slab.page_bytes() < runs_bytes * 11 / 10 + cells_bytes_max);
         }
         for (cell, bytes, mark) in cells {
             check_and_free(&mut slab, cell, bytes, mark);
         }
         assert!(pool.bytes_used() <= CLASSES * PAGE_BYTES, "at most one idle page a size is kept");
+        assert_eq!(slab.large_bytes(), 0);
         drop(slab);
         assert_eq!(pool.bytes_used(), 0);
+    }
+
+    /// What a server with few large values does not pay for.
+    #[test]
+    fn the_first_runs_take_no_page_and_go_with_the_slab() {
+        let pool = Arc::new(PagePool::default());
+        let mut slab = Slab::new(Arc::clone(&pool));
+        let mut runs: Vec<_> = (0..14).map(|_| slab.allocate(1048)).collect();
+        assert_eq!((slab.page_bytes(), slab.large_bytes()), (0, 14 * 1048));
+        assert!(!slab.needs_freeing());
+        runs.extend((0..15).map(|_| slab.allocate(1048)));
+        assert_eq!(slab.page_bytes(), super::super::pages::RUN_PAGE_BYTES);
+        for run in runs.drain(10..) {
+            // SAFETY: it is freed once, with its size.
+            unsafe { slab.free(run, 1048) };
+        }
+        assert_eq!((slab.page_bytes(), slab.large_bytes()), (0, 10 * 1048));
+        drop(slab);
+    }
+
+    /// The sizes that check how much a key costs: all fill their pages well.
+    #[test]
+    fn pages_are_filled() {
+        if cfg!(miri) {
+            return;
+        }
+        for (bytes, percent_max) in
+            [(88, 2), (520, 6), (624, 2), (1048, 5), (1560, 6), (1820, 13), (2016, 2)]
+        {
+            let mut slab = Slab::new(Arc::default());
+            let cells: Vec<_> = (0..20_000).map(|_| slab.allocate(bytes)).collect();
+            let in_pages = cells.len() * bytes - slab.large_bytes();
+            let waste = slab.page_bytes() as f64 / in_pages as f64 - 1.0;
+            assert!(waste * 100.0 < f64::from(percent_max), "{bytes}: {waste}");
+        }
     }
 
     fn check_and_free(slab: &mut Slab, cell: NonNull<u8>, bytes: usize, mark: u8) {

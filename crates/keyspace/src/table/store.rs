@@ -30,7 +30,7 @@ pub struct Table {
     pub(super) entry_bytes_typical: u32,
     pub(super) hasher: Arc<KeyHasher>,
     pub(super) counts: Counts,
-    slab: Slab,
+    pub(super) slab: Slab,
     pub(super) directory: Vec<SegmentRef>,
     pub(super) revision: Revision,
     /// See `table/strays.rs`. Nearly always empty.
@@ -102,7 +102,7 @@ impl Table {
         self.depth != 0 || self.root.is_some()
     }
 
-    /// Bytes of entries too large for a slab.
+    /// Bytes of entries in the global allocator.
     pub fn large_bytes(&self) -> usize {
         self.slab.large_bytes()
     }
@@ -519,7 +519,7 @@ impl Table {
     }
 
     #[inline]
-    fn write(&mut self, found: Found, slot: Slot) {
+    pub(super) fn write(&mut self, found: Found, slot: Slot) {
         let Found { segment, place, .. } = found;
         if place.is_stray() {
             self.strays[place.index()].slot = slot;
@@ -607,7 +607,7 @@ pub(super) unsafe fn place_in(segment: SegmentRef, hash: u64, slot: Slot) -> boo
 
 impl Drop for Table {
     fn drop(&mut self) {
-        let apart = self.counts.apart_bytes > 0 || self.slab.large_bytes() > 0;
+        let apart = self.counts.apart_bytes > 0 || self.slab.needs_freeing();
         for stray in std::mem::take(&mut self.strays) {
             // SAFETY: the table is being dropped: nobody else uses its entries.
             unsafe { stray.slot.entry().destroy(&mut self.slab) };
