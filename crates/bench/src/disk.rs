@@ -135,6 +135,42 @@ pub(crate) fn run(args: &DiskArgs) -> Result<(), BenchError> {
     args.json.as_deref().map_or(Ok(()), |path| report::write_json(&report, path))
 }
 
+/// What a disk gives at a depth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ceiling {
+    pub(crate) depth: usize,
+    pub(crate) reads_per_second: f64,
+    pub(crate) p99_us: f64,
+}
+
+/// Reads of this size at some depths, of a file of 1 GiB in a directory.
+pub(crate) fn ceiling(
+    dir: &Path,
+    block_bytes: usize,
+    depths: &[usize],
+) -> Result<Vec<Ceiling>, BenchError> {
+    let args = DiskArgs {
+        help: None,
+        dir: dir.to_path_buf(),
+        bytes: 1 << 30,
+        depth: depths.to_vec(),
+        block: vec![block_bytes],
+        seconds: Duration::from_secs(3),
+        buffered: false,
+        seed: 1,
+        json: None,
+    };
+    let rows = measure(&args, &mut |_| Ok(()))?.rows;
+    Ok(rows
+        .iter()
+        .map(|row| Ceiling {
+            depth: row.depth,
+            reads_per_second: row.reads_per_second,
+            p99_us: row.latency.p99_us,
+        })
+        .collect())
+}
+
 /// Writes the file and reads it in all ways that are asked for; says each result as it comes.
 fn measure(
     args: &DiskArgs,

@@ -139,6 +139,23 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Data larger than memory: the budget, cold reads beside the disk's own, what is hot (Basalt
+    /// alone by default)
+    Tier {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Gigabytes (10^9) of keys and values of cold-get; memory is a tenth
+        #[arg(long, default_value_t = 10.0)]
+        gb: f64,
+        #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
+        value_bytes: Vec<usize>,
+        /// Connections of cold-get
+        #[arg(long, value_delimiter = ',', default_value = "1,8,50", value_name = "CONNECTIONS")]
+        connections: Vec<usize>,
+        /// Only these: budget, cold-get, hot
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Time to serve again after kill -9 under load (not pinned, Basalt alone by default)
     Restart {
         #[command(flatten)]

@@ -27,6 +27,7 @@ mod server;
 mod suite;
 mod surface;
 mod table;
+mod tier;
 mod types;
 
 use std::path::Path;
@@ -101,6 +102,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
                 (*messages, *kept),
                 &parts,
             )
+        }
+        Suite::Tier { common, gb, value_bytes, connections, only } => {
+            let mut checks = tier::CHECKS.to_vec();
+            keep(&mut checks, only, |check| check);
+            let amount = tier::Amount {
+                gb: *gb,
+                value_bytes: value_bytes.clone(),
+                connections: connections.clone(),
+            };
+            tier::run(&Arena::new("tier", common, ALONE, "everysec")?, &checks, &amount)
         }
         Suite::Restart { common, gb } => {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)
