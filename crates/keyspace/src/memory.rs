@@ -6,5 +6,6 @@ mod page_list;
 pub mod pages;
 mod region;
 mod runs;
+mod scattered;
 pub mod slab;
 pub mod sparse;

@@ -48,8 +48,8 @@ impl FreeRows {
         Some(taken)
     }
 
-    /// Adds a row, which may be part of a longer one then.
-    pub(super) fn give(&mut self, mut address: usize, mut bytes: usize) {
+    /// Adds a row, which may be part of a longer one then; returns that one's bytes.
+    pub(super) fn give(&mut self, mut address: usize, mut bytes: usize) -> usize {
         let chunk = address & !(CHUNK_BYTES - 1);
         if let Some((&before, &length)) = self.by_address.range(chunk..address).next_back() {
             debug_assert!(before + length <= address, "given back twice");
@@ -67,17 +67,21 @@ impl FreeRows {
             bytes += length;
         }
         self.insert(address, bytes);
+        bytes
+    }
+
+    /// A row is in this chunk.
+    pub(super) fn has_in(&self, chunk: usize) -> bool {
+        self.by_address.range(chunk..chunk + CHUNK_BYTES).next().is_some()
     }
 
     /// What no row is as long as.
     pub(super) const ABOVE_ALL: (usize, usize) = (usize::MAX, 0);
 
-    /// Rows, as length and address, the longest first, that come after this one in that order.
-    pub(super) fn longest_below(
-        &self,
-        row: (usize, usize),
-    ) -> impl Iterator<Item = (usize, usize)> {
-        self.by_length.range(..row).rev().copied()
+    /// The longest row that comes behind this one in the order of falling length and address: its
+    /// length and address.
+    pub(super) fn longest_below(&self, row: (usize, usize)) -> Option<(usize, usize)> {
+        self.by_length.range(..row).next_back().copied()
     }
 
     fn insert(&mut self, address: usize, length: usize) {
@@ -133,7 +137,9 @@ mod tests {
         let holes =
             if cfg!(miri) { free.bytes().saturating_sub(CHUNK_BYTES) } else { free.bytes() };
         assert!(holes < in_use / 10, "holes are used before chunks are added");
-        taken.into_iter().for_each(|(address, bytes)| free.give(address, bytes));
+        for (address, bytes) in taken {
+            assert!(free.give(address, bytes) >= bytes);
+        }
         let whole = free.by_length.iter().all(|&(length, _)| length == CHUNK_BYTES);
         assert!(whole && free.by_length.len() == chunks);
     }

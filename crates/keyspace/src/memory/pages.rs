@@ -7,7 +7,8 @@
 //!
 //! Memory is never unmapped, but when more than 32 MiB lie idle, or 1% of the budget if there is
 //! one ([`PagePool::set_memory_budget`]), what comes back gives its memory to the system and keeps
-//! only its address, so that RSS falls after a FLUSHALL, and follows a budget.
+//! only its address, so that RSS falls after a FLUSHALL, and follows a budget. Its chunk is no huge
+//! page then (`memory/scattered.rs`).
 //!
 //! Chunks come from the system and not from the allocator, which puts each aligned chunk apart from
 //! the next and fills the holes with what else the program needs. With huge pages for everything
@@ -15,6 +16,7 @@
 
 use super::free_rows::FreeRows;
 use super::region::Region;
+use super::scattered::Scattered;
 use basalt_stdx::lock_rank::RankedMutex;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +61,8 @@ impl Default for PagePool {
 #[derive(Debug, Default)]
 struct Idle {
     rows: FreeRows,
+    /// Chunks of which a part has given its memory back.
+    scattered: Scattered,
     /// What the chunks are cut from; the last one may have some left.
     regions: Vec<Region>,
     /// Bytes of the last region that are chunks already.
@@ -99,6 +103,10 @@ impl PagePool {
                 None => idle.add_chunk(),
             }
         };
+        let chunk = chunk_of(address);
+        if idle.scattered.has(chunk) && !idle.rows.has_in(chunk) {
+            idle.scattered.note_whole(chunk);
+        }
         NonNull::new(ptr::with_exposed_provenance_mut(address)).expect("no page is at address 0")
     }
 
@@ -109,10 +117,15 @@ impl PagePool {
     /// more.
     pub unsafe fn give_row(&self, row: NonNull<u8>, bytes: usize) {
         let mut idle = self.idle.lock();
-        if idle.rows.bytes() > self.warm_bytes_max.load(Ordering::Relaxed) {
-            release_memory(row.as_ptr(), bytes);
+        let address = row.as_ptr().addr();
+        let is_beyond = idle.rows.bytes() > self.warm_bytes_max.load(Ordering::Relaxed);
+        let idle_bytes = idle.rows.give(address, bytes);
+        if is_beyond {
+            idle.release(address, bytes);
         }
-        idle.rows.give(row.as_ptr().addr(), bytes);
+        if idle_bytes == CHUNK_BYTES {
+            idle.scattered.note_whole(chunk_of(address));
+        }
     }
 
     /// What the process may use of memory has changed; 0 for no limit. Idle rows beyond what may
@@ -132,13 +145,13 @@ impl PagePool {
     fn release_beyond(&self, warm_bytes_max: usize) {
         let (mut below, mut released) = (FreeRows::ABOVE_ALL, 0);
         loop {
-            let idle = self.idle.lock();
-            let mut rows = idle.rows.longest_below(below);
+            let mut idle = self.idle.lock();
             let end = released + RELEASED_BYTES_MAX;
             for _ in 0..ROWS_RELEASED_MAX {
                 let may_stay = idle.rows.bytes() <= warm_bytes_max + released;
-                let Some((bytes, address)) = rows.next().filter(|_| !may_stay) else { return };
-                release_memory(ptr::with_exposed_provenance_mut(address), bytes);
+                let row = idle.rows.longest_below(below).filter(|_| !may_stay);
+                let Some((bytes, address)) = row else { return };
+                idle.release(address, bytes);
                 (below, released) = ((bytes, address), released + bytes);
                 if released >= end {
                     break;
@@ -154,6 +167,20 @@ impl PagePool {
 }
 
 impl Idle {
+    /// Returns the memory of an idle row, or of a part of one, to the system.
+    fn release(&mut self, address: usize, bytes: usize) {
+        if cfg!(miri) {
+            return;
+        }
+        let row = ptr::with_exposed_provenance_mut(address);
+        // SAFETY: the row is idle, so its contents may become zeros.
+        let _ = unsafe { rustix::mm::madvise(row, bytes, rustix::mm::Advice::LinuxDontNeed) };
+        let has_huge_pages = self.regions.len() > 1 || self.region_bytes_used > CHUNK_BYTES;
+        if bytes < CHUNK_BYTES && has_huge_pages {
+            self.scattered.note_part(chunk_of(address));
+        }
+    }
+
     #[cold]
     fn add_chunk(&mut self) {
         let is_first = self.regions.is_empty();
@@ -184,13 +211,8 @@ impl Drop for PagePool {
     }
 }
 
-/// Returns the memory behind idle pages to the system.
-fn release_memory(row: *mut u8, bytes: usize) {
-    if cfg!(miri) {
-        return;
-    }
-    // SAFETY: the pages are idle, so their contents may become zeros.
-    let _ = unsafe { rustix::mm::madvise(row.cast(), bytes, rustix::mm::Advice::LinuxDontNeed) };
+fn chunk_of(address: usize) -> usize {
+    address & !(CHUNK_BYTES - 1)
 }
 
 #[cfg(test)]
@@ -241,5 +263,33 @@ mod tests {
         give(&pool, &pages);
         let kept = kept_bytes(&pages);
         assert!(kept <= 2 << 20, "{kept}");
+    }
+
+    /// What has given memory back stays without a huge page until all of the chunk is used again.
+    #[test]
+    fn chunks_with_holes_are_no_huge_pages() {
+        let pool = PagePool::default();
+        let pages = take_and_write(&pool);
+        let has = |page: NonNull<u8>| pool.idle.lock().scattered.has(chunk_of(page.addr().get()));
+        // Nothing may stay idle but what is left of the last chunk.
+        pool.set_memory_budget(1);
+        give(&pool, &pages[1000..1001]);
+        assert!(has(pages[1000]) && !has(pages[0]));
+        let taken = pool.take(PAGE_BYTES);
+        assert_eq!(taken, pages[1000], "the shortest row, and a scattered one");
+        assert!(!has(taken));
+        // The row is lost bit by bit, then the chunk is whole.
+        let chunk: Vec<_> = pages[500..1500]
+            .iter()
+            .copied()
+            .filter(|page| chunk_of(page.addr().get()) == chunk_of(pages[1000].addr().get()))
+            .collect();
+        assert_eq!(chunk.len(), CHUNK_BYTES / PAGE_BYTES);
+        give(&pool, &chunk[1..]);
+        assert!(has(chunk[0]));
+        give(&pool, &chunk[..1]);
+        assert!(!has(chunk[0]));
+        let rest: Vec<_> = pages.iter().copied().filter(|page| !chunk.contains(page)).collect();
+        give(&pool, &rest);
     }
 }
