@@ -13,6 +13,7 @@
 mod checkpoint;
 mod error;
 mod options;
+mod reads;
 mod staging;
 mod tier;
 

@@ -18,6 +18,7 @@ use crate::{
     checkpoint::RocksCheckpoint,
     error::{cold_error, io_error, open_error},
     options::{RocksOptions, database_options, file_options},
+    reads::{Reads, in_blobs},
     staging::Staging,
 };
 
@@ -40,6 +41,7 @@ pub struct RocksTier {
     commits: AtomicU64,
     committed_entries: AtomicU64,
     committed_bytes: AtomicU64,
+    reads: Reads,
 }
 
 impl RocksTier {
@@ -77,6 +79,7 @@ impl RocksTier {
             commits: AtomicU64::new(0),
             committed_entries: AtomicU64::new(0),
             committed_bytes: AtomicU64::new(0),
+            reads: Reads::default(),
         })
     }
 
@@ -130,6 +133,19 @@ impl RocksTier {
         Ok(db.get_pinned_opt(key, &self.read_options)?.map(|value| value.to_vec()))
     }
 
+    fn read_rows(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, ColdError> {
+        let db = self.db()?;
+        let failed = |error: rocksdb::Error| cold_error(&error, "read", &self.dir);
+        if let [key] = keys {
+            return Ok(vec![self.read_one(db, key).map_err(failed)?]);
+        }
+        let family = db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).ok_or(ColdError::Closed)?;
+        db.batched_multi_get_cf_opt(family, keys, keys.is_sorted(), &self.read_options)
+            .into_iter()
+            .map(|read| Ok(read.map_err(failed)?.map(|value| value.to_vec())))
+            .collect()
+    }
+
     fn number(&self, property: impl CStrLike) -> u64 {
         self.db.property_int_value(property).ok().flatten().unwrap_or(0)
     }
@@ -148,16 +164,10 @@ impl ColdTier for RocksTier {
     }
 
     fn read_many(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, ColdError> {
-        let db = self.db()?;
-        let failed = |error: rocksdb::Error| cold_error(&error, "read", &self.dir);
-        if let [key] = keys {
-            return Ok(vec![self.read_one(db, key).map_err(failed)?]);
-        }
-        let family = db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).ok_or(ColdError::Closed)?;
-        db.batched_multi_get_cf_opt(family, keys, keys.is_sorted(), &self.read_options)
-            .into_iter()
-            .map(|read| Ok(read.map_err(failed)?.map(|value| value.to_vec())))
-            .collect()
+        let values = |rows: &Result<Vec<Option<Vec<u8>>>, ColdError>| {
+            rows.as_ref().map_or(0, |rows| in_blobs(rows.iter().flatten()))
+        };
+        self.reads.counting(|| self.read_rows(keys), values)
     }
 
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError> {
@@ -210,6 +220,7 @@ impl ColdTier for RocksTier {
             cache_bytes_max: self.cache_bytes_max,
             merges_running: self.number(properties::NUM_RUNNING_COMPACTIONS),
             background_errors: self.number(properties::BACKGROUND_ERRORS),
+            block_reads: self.reads.count(),
             checkpoints_committed: self.commits.load(Ordering::Relaxed),
             checkpoint_rows: self.committed_entries.load(Ordering::Relaxed),
             checkpoint_bytes: self.committed_bytes.load(Ordering::Relaxed),

@@ -169,6 +169,9 @@ pub struct ColdStats {
     pub merges_running: u64,
     /// Errors that background work has met since the tier was opened.
     pub background_errors: u64,
+    /// Blocks and values that [`ColdTier::read_many`] has had read from files since the tier was
+    /// opened; what a cache of the kernel answered is counted, too.
+    pub block_reads: u64,
     /// Checkpoints committed since the tier was opened.
     pub checkpoints_committed: u64,
     /// Rows and range deletions of these.

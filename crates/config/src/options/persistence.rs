@@ -107,8 +107,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "miss-threads",
         Kind::Int { min: 1, max: 256 },
-        "4",
-        "Threads that read keys that are not in memory.",
+        "16",
+        "Threads that read keys that are not in memory: as many reads are under way at a time.",
     )
     .immutable()
     .own(),

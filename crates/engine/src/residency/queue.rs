@@ -70,6 +70,8 @@ pub(super) enum Unit {
 pub struct MissStats {
     /// Reads that wait for a thread.
     pub queued: usize,
+    /// Keys that were read.
+    pub keys: u64,
     /// Keys that were read by somebody already when another asked for them.
     pub joined: u64,
     /// How long the reads took, each from when a thread took it.
@@ -97,6 +99,7 @@ pub(super) struct Work {
     /// Who waits for a key, by its row.
     waiting: HashMap<Vec<u8>, Vec<Fetching>>,
     joined: u64,
+    read: u64,
 }
 
 impl Fetch {
@@ -151,6 +154,7 @@ impl Work {
     /// What a thread of a pool of so many does next.
     pub(super) fn take(&mut self, threads: usize) -> Option<Unit> {
         if let Some(keys) = self.keys.pop_front() {
+            self.read += keys.len() as u64;
             return Some(Unit::Keys(keys));
         }
         if let Some((wanted, done)) = self.walks.pop_front() {
@@ -232,10 +236,10 @@ impl MissQueue {
 
     pub(super) fn stats(&self) -> MissStats {
         let work = self.work.lock();
-        let (queued, joined) =
-            (work.keys.len() + work.walks.len() + work.partitions.len(), work.joined);
+        let queued = work.keys.len() + work.walks.len() + work.partitions.len();
+        let (keys, joined) = (work.read, work.joined);
         drop(work);
-        MissStats { queued, joined, durations: self.durations.lock().distribution() }
+        MissStats { queued, keys, joined, durations: self.durations.lock().distribution() }
     }
 }
 

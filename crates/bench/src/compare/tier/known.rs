@@ -1,6 +1,5 @@
 //! Keys whose values follow from their numbers, so that each can be told to be right.
 
-
 use crate::error::BenchError;
 use crate::random::Random;
 use crate::target::{Client, ReadWrite, Target};

@@ -62,6 +62,7 @@ fn cold_tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("cold_cache_bytes_max", cold.cache_bytes_max);
     lines.put("cold_merges_running", cold.merges_running);
     lines.put("cold_background_errors", cold.background_errors);
+    lines.put("cold_block_reads", cold.block_reads);
     lines.put("cold_checkpoints_committed", cold.checkpoints_committed);
     lines.put("cold_checkpoint_rows", cold.checkpoint_rows);
     lines.put("cold_checkpoint_bytes", cold.checkpoint_bytes);

@@ -23,6 +23,7 @@ pub(super) fn tier(source: &Source<'_>, lines: &mut Lines) {
     );
     let reads = engine.miss_stats();
     lines.put("tier_reads", reads.durations.count());
+    lines.put("tier_keys_read", reads.keys);
     lines.put("tier_reads_joined", reads.joined);
     lines.put("tier_reads_queued", reads.queued);
     let evicted = engine.eviction_stats();
