@@ -14,7 +14,7 @@
 //!             | of a spread collection: id:varint elements:varint, what is in none of its elements
 //!             | of a string in pieces: id:varint pieces:varint bytes:varint
 //! mark      = version:u8=4 applied:u64le next_id:varint last_version:u64le
-//!             databases:u8 { generation:varint keys:varint spread:varint }*
+//!             databases:u8 { generation:varint keys:varint spread:varint expiry:varint }*
 //! ```
 //! A *spread* collection has a row for each of its elements ([`crate::element`]), found by the *id*
 //! that its object has; the partition gives every id once. A string in pieces has one for each
@@ -125,6 +125,8 @@ pub struct DatabaseMark {
     pub keys: u64,
     /// How many of them are spread collections or strings in pieces.
     pub spread: u64,
+    /// No key, and no field of one, expires before this, in unix milliseconds; 0 if none expires.
+    pub expiry_ms: u64,
 }
 
 /// What the object of a spread collection, or of a string in pieces, says beside its expiry.
@@ -316,6 +318,7 @@ impl Mark {
             varint::put(out, database.generation);
             varint::put(out, database.keys);
             varint::put(out, database.spread);
+            varint::put(out, database.expiry_ms);
         }
     }
 
@@ -336,7 +339,8 @@ impl Mark {
             let generation = varint::take(&mut rest).ok_or(RowError::Length)?;
             let keys = varint::take(&mut rest).ok_or(RowError::Length)?;
             let spread = varint::take(&mut rest).ok_or(RowError::Length)?;
-            databases.push(DatabaseMark { generation, keys, spread });
+            let expiry_ms = varint::take(&mut rest).ok_or(RowError::Length)?;
+            databases.push(DatabaseMark { generation, keys, spread, expiry_ms });
         }
         if !rest.is_empty() {
             return Err(RowError::Length);
@@ -406,8 +410,8 @@ mod tests {
     #[test]
     fn marks_round_trip_and_cuts_are_refused() {
         let databases = vec![
-            DatabaseMark { generation: 0, keys: 10, spread: 300 },
-            DatabaseMark { generation: u64::MAX, keys: 0, spread: 0 },
+            DatabaseMark { generation: 0, keys: 10, spread: 300, expiry_ms: 1 << 41 },
+            DatabaseMark { generation: u64::MAX, keys: 0, spread: 0, expiry_ms: 0 },
         ];
         let last_version = Version::new(7);
         let mark = Mark { applied: 12345, next_id: 1000, last_version, databases };

@@ -92,8 +92,8 @@ fn cold_rows_are_as_documented() {
     let (mut mark_key, mut mark, mut key, mut end) = (vec![], vec![], vec![], vec![]);
     row::mark_key(partition(), &mut mark_key);
     let databases = vec![
-        DatabaseMark { generation: 0, keys: 1, spread: 0 },
-        DatabaseMark { generation: 256, keys: 300, spread: 2 },
+        DatabaseMark { generation: 0, keys: 1, spread: 0, expiry_ms: 0 },
+        DatabaseMark { generation: 256, keys: 300, spread: 2, expiry_ms: 300 },
     ];
     Mark { applied: 300, next_id: 5, last_version: VERSION, databases }.encode(&mut mark);
     let elements = ElementsOf { partition: partition(), generation: 0, id: 4 };

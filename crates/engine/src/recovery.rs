@@ -186,6 +186,7 @@ impl<'a> RecordApplier<'a> {
             generation: mark.generation,
             keys: mark.keys,
             spread: mark.spread,
+            expiry_ms: Some(mark.expiry_ms).filter(|&expiry_ms| expiry_ms != 0),
         });
         let unused =
             unused_generations(mark).map(|generation| Stored { generation, ..Stored::default() });

@@ -8,6 +8,7 @@ pub(crate) mod holds;
 pub(crate) mod load;
 mod miss;
 pub(crate) mod queue;
+mod reaper;
 pub(crate) mod rows;
 pub(crate) mod unload;
 mod usage;

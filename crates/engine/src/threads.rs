@@ -41,6 +41,7 @@ impl Background {
         background.spawn("checkpoint", Urgency::CanWait, Engine::run_checkpoint_thread)?;
         background.spawn("housekeeping", Urgency::CanWait, Engine::run_housekeeping_thread)?;
         background.spawn("timers", Urgency::ClientsWait, Engine::run_timer_thread)?;
+        background.spawn("reaper", Urgency::CanWait, Engine::run_reaper_thread)?;
         background.spawn("evict", Urgency::ClientsWait, Engine::run_evict_thread)?;
         for number in 0..engine.options.miss_threads.max(1) {
             let name = format!("miss-{number}");

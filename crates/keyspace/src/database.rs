@@ -75,6 +75,9 @@ pub struct Database {
     queue_keys: QueueKeys,
     /// The round under way that looks for keys that have expired.
     round: Option<Round>,
+    /// A lower bound of when keys, or fields of them, expire that are in the cold tier only, in unix
+    /// milliseconds; all ones for never.
+    cold_expiry_ms: u64,
     /// Goes up with each key that leaves memory.
     departures: u64,
     /// Which keys came of late, and which went; nothing before the first has to go.
@@ -133,6 +136,9 @@ pub struct Stored {
     pub keys: u64,
     /// Keys with a spread collection or a string in pieces.
     pub spread: u64,
+    /// No key, and no field of one, expires before this, in unix milliseconds; `None` if none
+    /// expires.
+    pub expiry_ms: Option<u64>,
 }
 
 impl Database {
@@ -149,6 +155,7 @@ impl Database {
             field_expiries: FieldExpiries::default(),
             queue_keys: QueueKeys::default(),
             round: None,
+            cold_expiry_ms: u64::MAX,
             departures: 0,
             turnover: None,
         }
@@ -468,6 +475,7 @@ impl Database {
             return None;
         }
         self.is_complete = true;
+        self.cold_expiry_ms = u64::MAX;
         self.spread.set_cold_only(0);
         Some(std::mem::take(&mut self.keys_cold_only))
     }
@@ -479,6 +487,7 @@ impl Database {
         self.keys_cold_only = stored.keys;
         self.has_rows = stored.keys > 0;
         self.is_complete = stored.keys == 0;
+        self.cold_expiry_ms = stored.expiry_ms.unwrap_or(u64::MAX);
         self.spread.set_cold_only(stored.spread);
     }
 
@@ -500,6 +509,7 @@ impl Database {
             generation: self.generation,
             keys: self.keys(),
             spread: self.spread.len(),
+            expiry_ms: Some(self.earliest_expiry_ms()).filter(|&expiry_ms| expiry_ms != u64::MAX),
         });
         empty.has_rows = self.has_rows;
         empty.departures = self.departures + 1;

@@ -93,6 +93,12 @@ impl SpreadKeys {
         found.is_none_or(|spread| !spread.in_flight && spread.dirty.len() == 0)
     }
 
+    /// Whether a resident key is spread.
+    pub(crate) fn is_resident(&self, hash: u64, key: &[u8]) -> bool {
+        let resident = self.0.as_ref().map(|keys| &keys.resident);
+        resident.is_some_and(|keys| keys.find(hash, |spread| *spread.key == *key).is_some())
+    }
+
     /// A resident key is in the cold tier only from now on.
     pub(crate) fn leave(&mut self, hash: u64, key: &[u8]) {
         let Some(keys) = &mut self.0 else { return };

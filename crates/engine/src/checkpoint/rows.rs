@@ -123,6 +123,10 @@ impl Rows {
             partition.to_copy();
         for (number, database) in databases.iter_mut().enumerate() {
             let (keys, generation) = (database.keys(), database.generation());
+            let expiry_ms = match database.earliest_expiry_ms() {
+                u64::MAX => 0,
+                expiry_ms => expiry_ms.max(1),
+            };
             let (table, spread) = database.to_copy();
             let at = At { id, number, generation };
             table.walk(DIRTY, |entry, _| {
@@ -146,7 +150,7 @@ impl Rows {
                 let value = value.unwrap_or_else(|| self.copy_whole(entry));
                 self.index.push(RowAt { key, value });
             });
-            let mark = DatabaseMark { generation, keys, spread: spread.len() };
+            let mark = DatabaseMark { generation, keys, spread: spread.len(), expiry_ms };
             self.mark.databases.push(mark);
             if !spread.dead().is_empty() {
                 self.dead.spread.push((generation, spread.dead().to_vec()));

@@ -202,7 +202,7 @@ impl Engine {
         self.misses.added.notify_all();
     }
 
-    fn read(&self, misses: &[Miss]) -> Result<(), EngineError> {
+    pub(super) fn read(&self, misses: &[Miss]) -> Result<(), EngineError> {
         let keys: Vec<Vec<u8>> = misses.iter().map(|miss| miss.row_key.clone()).collect();
         let rows = self.cold.read_many(&keys)?;
         for (miss, row) in misses.iter().zip(rows) {

@@ -8,7 +8,7 @@ use crate::retire::{Retire, retire};
 use crate::table::Found;
 use crate::table::bucket::Standing;
 use crate::table::scan::Picked;
-use basalt_value::{Queue, Variant};
+use basalt_value::{Queue, ValueRef, Variant};
 
 /// Buckets that the hand goes over before the limits are looked at.
 const BUCKETS_A_LOOK: usize = 4;
@@ -93,7 +93,14 @@ impl Database {
         let entry = self.table.entry(found);
         found.standing() == Standing::Clean
             && self.spread.is_on_disk(hash, entry.key())
-            && entry.collection().and_then(Queue::of).is_none()
+            && entry.collection().is_none_or(|value| self.may_go(hash, entry.key(), value))
+    }
+
+    /// Queues stay. So do collections with fields that expire if these have rows of their own: their
+    /// head does not say when.
+    fn may_go(&self, hash: u64, key: &[u8], value: ValueRef<'_>) -> bool {
+        let has_expiring = value.next_expiry_ms() != u64::MAX;
+        Queue::of(value).is_none() && !(has_expiring && self.spread.is_resident(hash, key))
     }
 
     pub(super) fn leave(
@@ -109,6 +116,9 @@ impl Database {
             evicted.keys += 1;
             self.keys_cold_only += 1;
             self.spread.leave(hash, entry.key());
+            let of_fields = entry.collection().map_or(u64::MAX, ValueRef::next_expiry_ms);
+            let of_key = if entry.expire_ms() == 0 { u64::MAX } else { entry.expire_ms() };
+            self.cold_expiry_ms = self.cold_expiry_ms.min(of_key).min(of_fields);
             self.is_complete = false;
             self.departures += 1;
         }

@@ -47,6 +47,22 @@ impl Database {
         self.field_expiries.next_ms()
     }
 
+    /// A lower bound of when keys, or fields of them, expire that are in the cold tier only, in unix
+    /// milliseconds; all ones for never.
+    pub fn cold_expiry_ms(&self) -> u64 {
+        self.cold_expiry_ms
+    }
+
+    /// All rows have been looked at, and none expires before this that is not in memory by now.
+    pub fn set_cold_expiry(&mut self, expiry_ms: u64) {
+        self.cold_expiry_ms = expiry_ms;
+    }
+
+    /// A lower bound of when a key expires, or a field of one, in memory or not; all ones for never.
+    pub fn earliest_expiry_ms(&self) -> u64 {
+        self.next_expiry_ms().min(self.next_field_expiry_ms()).min(self.cold_expiry_ms)
+    }
+
     /// Takes the note of the earliest field that is due, and returns the hash of its key. The
     /// caller looks at the keys with this hash, and notes their next fields.
     pub fn take_due_field(&mut self, now_ms: u64) -> Option<u64> {

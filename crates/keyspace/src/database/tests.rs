@@ -436,6 +436,13 @@ impl World {
         for (key, thing) in self.truth.iter().filter(|(key, _)| !seen.contains(*key)) {
             let row = self.rows.get(key).map(|row| &row.thing);
             check(row == Some(thing), "gone from memory and not in the cold tier", key);
+            let of_key = if thing.expire_ms == 0 { u64::MAX } else { thing.expire_ms };
+            let of_field =
+                if let Plain::Hash(expiry_ms) = thing.value { expiry_ms } else { u64::MAX };
+            // As of a resident one: a round may have put it off.
+            let latest_ms = of_key.min(of_field).max(self.now_ms + LIMITS.pause_ms);
+            let is_bound = database.cold_expiry_ms() <= latest_ms;
+            check(is_bound, "expires on disk before the bound", key);
         }
         for spread in database.spread.resident() {
             let value = self.truth.get(&*spread.key).map(|thing| &thing.value);
@@ -466,7 +473,8 @@ type Break = fn(&mut World);
 /// Each rule, broken by hand, is noticed.
 #[test]
 fn a_broken_rule_is_noticed() {
-    let breaks: [(&str, Break); 10] = [
+    let breaks: [(&str, Break); 11] = [
+        ("on disk before the bound", |world| world.database.set_cold_expiry(u64::MAX)),
         ("before the bound", |world| {
             (world.database.next_expiry_ms, world.database.round) = (u64::MAX, None);
         }),

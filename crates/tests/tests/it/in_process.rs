@@ -19,6 +19,7 @@ use basalt_tls::ServerTls;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 const THREADS: usize = 2;
@@ -192,4 +193,34 @@ fn transcripts_in_this_process_over_tls() {
     let authority = Authority::new().expect("an authority");
     let server = InProcess::start_with(&DataPlace::default(), Some(authority));
     super::transcripts::play_to(&server, Protocol::Resp3);
+}
+
+/// Whatever is clean leaves memory, again and again, while commands run: each finds its keys on disk
+/// or in memory, as it happens, in rows of their own or in many.
+#[test]
+fn transcripts_while_everything_leaves_memory() {
+    for (collection_row_bytes_max, string_piece_bytes) in [(64 << 10, 1 << 20), (100, 3_000)] {
+        let place =
+            DataPlace { collection_row_bytes_max, string_piece_bytes, ..DataPlace::default() };
+        let server = InProcess::start(&place);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let evicting = scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    // One that fails is made again.
+                    let _ = server.engine.checkpoint();
+                    server.engine.evict_clean();
+                }
+            });
+            let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                super::transcripts::play_to(&server, Protocol::Resp2);
+                super::transcripts::play_to(&server, Protocol::Resp3);
+            }));
+            is_over.store(true, Ordering::Relaxed);
+            evicting.join().expect("it evicts");
+            played.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
+        let evicted = server.engine.eviction_stats().keys;
+        assert!(evicted > 1_000, "{evicted} keys left memory");
+    }
 }

@@ -35,7 +35,7 @@ pub(super) fn run(
         let maxmemory = format!("{}", (amount.gb * 1e8) as u64);
         let life = arena.start(&with_budget(arena, &maxmemory, &[]))?;
         let words = vocabulary(keys.max(1), value_bytes, 1);
-        let fill = plan(&life.server, words.clone(), 16)?.into_fill();
+        let fill = plan(&life.server, "set", words.clone(), 16)?.into_fill();
         run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
         save(&life.server)?;
         life.server.wait_settled();
@@ -47,11 +47,11 @@ pub(super) fn run(
         }
         for &connections in &amount.connections {
             let what = format!("get, {value_bytes} bytes, {connections} connections");
-            let plan = plan(&life.server, words.clone(), connections)?;
+            let plan = plan(&life.server, "get", words.clone(), connections)?;
             measure(arena, &life.server, &plan, &what, figures)?;
         }
         let absent = Vocabulary { key_prefix: "no:".into(), ..words };
-        let plan = plan(&life.server, absent, 50)?;
+        let plan = plan(&life.server, "get", absent, 50)?;
         let what = format!("absent keys, {value_bytes} bytes, 50 connections");
         measure(arena, &life.server, &plan, &what, figures)?;
         life.server.stop()?;
@@ -94,10 +94,15 @@ fn measure(
     )
 }
 
-fn plan(server: &Server, vocabulary: Vocabulary, connections: usize) -> Result<Plan, BenchError> {
+fn plan(
+    server: &Server,
+    test: &str,
+    vocabulary: Vocabulary,
+    connections: usize,
+) -> Result<Plan, BenchError> {
     Ok(Plan {
         target: server.target(),
-        workload: Workload::named("get", &vocabulary)?,
+        workload: Workload::named(test, &vocabulary)?,
         vocabulary,
         distribution: Distribution::Uniform,
         connections,
