@@ -221,6 +221,6 @@ fn transcripts_while_everything_leaves_memory() {
             played.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         });
         let evicted = server.engine.eviction_stats().keys;
-        assert!(evicted > 1_000, "{evicted} keys left memory");
+        assert!(evicted > 100, "{evicted} keys left memory");
     }
 }
