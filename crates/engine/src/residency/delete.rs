@@ -234,3 +234,60 @@ fn delete_one(txn: &mut Txn<'_>, first: First, candidate: &Candidate, gone: &mut
     txn.notify(EventClass::Evicted, "evicted", &key);
     gone.evicted += 1;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Gate;
+    use crate::residency::policy::Eviction;
+    use crate::store::context::CommandContext;
+    use crate::testing::{engine, put};
+
+    const RULE: Rule = Rule { among: Among::All, first: First::LeastRecent };
+
+    #[test]
+    fn what_was_used_since_it_was_seen_stays() {
+        let (engine, clock) = engine();
+        engine.set_eviction(Eviction::Delete(RULE.among, RULE.first), 5);
+        put(&engine, b"one", 0);
+        put(&engine, b"other", 0);
+        clock.advance_ms(10_000);
+        let mut deleter = Deleter::new(1);
+        deleter.shares.count(&engine, |database| RULE.keys_of(database));
+        deleter.look(&engine, RULE);
+        let key = engine.key(b"one");
+        let mut changes = ChangeSet::default();
+        let session = CommandContext::background(0, engine.clock().unix_ms());
+        let mut txn = Txn::new(&engine, engine.lock(&[key]), session, &mut changes);
+        txn.touch(&key);
+        txn.append(&mut Gate::default());
+        drop(txn);
+        assert!(deleter.delete(&engine, RULE, u64::MAX) > 0);
+        assert_eq!(engine.totals(0).keys, 1);
+        assert_eq!(engine.eviction_stats().deleted, 1);
+        // Nor does what was put meanwhile go in the place of another.
+        clock.advance_ms(10_000);
+        deleter.look(&engine, RULE);
+        put(&engine, b"one", 0);
+        assert_eq!(deleter.delete(&engine, RULE, u64::MAX), 0);
+        assert_eq!(engine.totals(0).keys, 1);
+    }
+
+    #[test]
+    fn each_key_is_a_candidate_once_and_the_worst_are_kept() {
+        let (engine, clock) = engine();
+        engine.set_eviction(Eviction::Delete(RULE.among, RULE.first), 64);
+        for number in 0..60 {
+            put(&engine, format!("{{tag}}{number}").as_bytes(), 0);
+            clock.advance_ms(1_000);
+        }
+        let mut deleter = Deleter::new(1);
+        deleter.shares.count(&engine, |database| RULE.keys_of(database));
+        deleter.look(&engine, RULE);
+        deleter.look(&engine, RULE);
+        let mut idle_s: Vec<u64> =
+            deleter.candidates.take(u64::MAX).iter().map(|candidate| candidate.score).collect();
+        idle_s.sort_unstable();
+        assert_eq!(idle_s, (60 - CANDIDATES_MAX as u64 + 1..=60).collect::<Vec<_>>());
+    }
+}

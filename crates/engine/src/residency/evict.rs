@@ -11,6 +11,9 @@
 //! Nothing is lost by what leaves, and no client is told: a command that asks for such a key reads it
 //! again.
 
+#[cfg(test)]
+mod tests;
+
 use crate::engine::Engine;
 use crate::residency::budget::{Exceeded, Room};
 use crate::residency::cold_keys::ColdKeys;
