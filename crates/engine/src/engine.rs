@@ -441,8 +441,8 @@ impl Engine {
         self.active_expiry.store(active, Ordering::Relaxed);
     }
 
-    /// Has the active expiry cycle rest until a moment, in unix milliseconds, and deletes nothing for
-    /// lack of memory; 0 ends that.
+    /// Has the active expiry cycle rest, and nothing deleted for lack of memory, until a moment in
+    /// unix milliseconds; 0 ends that.
     pub fn pause_expiry(&self, until_ms: u64) {
         self.expiry_paused_until_ms.store(until_ms, Ordering::Relaxed);
     }

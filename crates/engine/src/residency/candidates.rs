@@ -53,8 +53,8 @@ impl Candidates {
         self.highest.truncate(CANDIDATES_MAX);
     }
 
-    /// Takes as many as have so many bytes together, the highest first, and forgets the others.
-    /// Those of one place stand together.
+    /// Takes as many as make up `bytes`, the highest first, and forgets the others. Those of one
+    /// place stand together.
     pub(super) fn take(&mut self, bytes: u64) -> Vec<Candidate> {
         let mut taken = std::mem::take(&mut self.highest);
         let mut before = 0;

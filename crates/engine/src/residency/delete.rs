@@ -10,10 +10,10 @@
 //! likely to be seen as another; one huge value that is in use does not have its partition looked
 //! at again and again.
 //!
-//! A key goes as by a command: by a record in the log, an event, news for those who watch it, wait
-//! for it or keep a copy. What was used between the look and the deletion stays. Where the cold tier
-//! has a row, a tombstone is left until the next checkpoint; it counts as memory that is about to
-//! be free.
+//! A key goes as by a command: by a record in the log, an event, news for the clients that watch it,
+//! wait for it or keep a copy. What was used between the look and the deletion stays. Where the cold
+//! tier has a row, a tombstone is left until the next checkpoint; it counts as memory that is about
+//! to be free.
 
 use crate::engine::Engine;
 use crate::residency::candidates::{
@@ -87,7 +87,7 @@ impl Deleter {
         }
     }
 
-    /// Deletes keys until so many bytes have gone; returns how many have: fewer if there is nothing
+    /// Deletes keys until `wanted` bytes have gone; returns how many have: fewer if there is nothing
     /// to delete, or that takes long.
     pub(super) fn round(&mut self, engine: &Engine, rule: Rule, wanted: u64) -> u64 {
         self.shares.count(engine, |database| rule.keys_of(database));
@@ -102,10 +102,10 @@ impl Deleter {
         left
     }
 
-    /// The bytes that so many tombstones take, about.
+    /// The bytes that `count` tombstones take, about.
     pub(super) fn bytes_of_tombstones(&self, count: u64) -> u64 {
         let (seen, bytes) = self.tombstones;
-        if seen == 0 { count * TOMBSTONE_BYTES } else { bytes / seen * count }
+        bytes.checked_div(seen).unwrap_or(TOMBSTONE_BYTES) * count
     }
 
     /// Looks for candidates.
@@ -157,7 +157,7 @@ impl Deleter {
         engine.keyspace.with(id, LockWait::Brief, look).unwrap_or(0)
     }
 
-    /// Deletes the worst of the candidates until so many bytes have gone; returns how many have.
+    /// Deletes the worst of the candidates until `wanted` bytes have gone; returns how many have.
     fn delete(&mut self, engine: &Engine, rule: Rule, wanted: u64) -> u64 {
         let chosen = self.candidates.take(wanted);
         let is_together = |one: &Candidate, other: &Candidate| {

@@ -8,8 +8,8 @@
 //! used > 102%              ▸ commands that take memory wait
 //! nothing has left, and no checkpoint has written anything, for a while ▸ they are refused
 //! ```
-//! Nothing is lost by what leaves, and no client is told: a command that asks for such a key reads it
-//! again.
+//! Nothing is lost by what leaves, and no client is told: a command that asks for such a key reads
+//! it again.
 
 #[cfg(test)]
 mod tests;
@@ -41,9 +41,9 @@ const WAIT_PERCENT: u64 = 102;
 const DIRTY_PERCENT: u64 = 20;
 /// Percent of the target that tombstones may take before a checkpoint is asked for.
 const TOMBSTONES_PERCENT: u64 = 2;
-/// After so long without any progress, who takes memory is refused …
+/// After this time without any progress, commands that take memory are refused …
 const STUCK_AFTER: Duration = Duration::from_secs(1);
-/// … and while a checkpoint is running, after so long.
+/// … and while a checkpoint is running, after this.
 const STUCK_IN_CHECKPOINT_AFTER: Duration = Duration::from_secs(10);
 /// How often a checkpoint is asked for at most …
 const ASK_EVERY: Duration = Duration::from_millis(50);
@@ -143,8 +143,8 @@ impl Evictor {
         if left > 0 && is_over { Duration::ZERO } else { LOOK_EVERY_NEAR }
     }
 
-    /// Has so many bytes leave memory, if so much is clean, and asks for a checkpoint if not;
-    /// returns how many have left.
+    /// Has `wanted` bytes leave memory, if they are clean, and asks for a checkpoint if not; returns
+    /// how many have left.
     fn demote(&mut self, engine: &Engine, usage: &Usage, wanted: u64, target: u64) -> u64 {
         let is_short = usage.bytes > target / 100 * WAIT_PERCENT;
         let spares = if is_short { Spares::Nothing } else { Spares::Held };
@@ -156,7 +156,7 @@ impl Evictor {
         left
     }
 
-    /// Deletes keys of so many bytes; returns how many have gone. Where keys without an expiry are
+    /// Deletes keys of `wanted` bytes; returns how many have gone. Where keys without an expiry are
     /// spared and no others are found, they leave memory.
     fn delete(
         &mut self,
@@ -167,7 +167,7 @@ impl Evictor {
         target: u64,
     ) -> u64 {
         if engine.are_removals_paused() {
-            // Who pauses clients does not want them refused.
+            // Clients that are paused are not to be refused.
             self.progress = engine.env.clock.now();
             return 0;
         }
@@ -199,7 +199,7 @@ impl Evictor {
         }
     }
 
-    /// Visits all partitions until so many bytes have left; returns how many have.
+    /// Visits all partitions until `wanted` bytes have left; returns how many have.
     fn evict(&mut self, engine: &Engine, usage: &Usage, wanted: u64, spares: Spares) -> u64 {
         let mut left = 0;
         for _ in 0..PARTITIONS {

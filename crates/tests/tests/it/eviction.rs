@@ -1,5 +1,5 @@
-//! What `maxmemory-policy` deletes: which keys, how many, who hears of it, and that they stay
-//! deleted. But for the restart all of it holds of Redis, too.
+//! What `maxmemory-policy` deletes: which keys, how many, that clients hear of it, and that they
+//! stay deleted. But for the restart all of it holds of Redis, too.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -20,9 +20,11 @@ const KEYS: u32 = 600;
 const VALUE_BYTES: usize = 1_000;
 const SAMPLES: u32 = 5;
 
-/// Events, by their names.
+/// Keys, by the names of their events.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<BTreeMap<&'static str, Vec<Vec<u8>>>>>);
+struct Heard(Arc<Mutex<KeysByEvent>>);
+
+type KeysByEvent = BTreeMap<&'static str, Vec<Vec<u8>>>;
 
 impl Heard {
     fn keys(&self, name: &str) -> Vec<Vec<u8>> {
