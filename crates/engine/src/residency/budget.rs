@@ -43,7 +43,8 @@ pub(super) enum Exceeded {
     No,
 }
 
-/// The target is set by the part that knows what else the process needs. Relaxed throughout: figures by themselves.
+/// The target is set by the part that knows what else the process needs. Relaxed throughout:
+/// figures by themselves.
 pub(crate) struct MemoryBudget {
     /// Bytes; all ones for no limit.
     target: AtomicU64,

@@ -10,10 +10,10 @@
 //! likely to be seen as another; one huge value that is in use does not have its partition looked
 //! at again and again.
 //!
-//! A key goes as by a command: by a record in the log, an event, news for the clients that watch it,
-//! wait for it or keep a copy. What was used between the look and the deletion stays. Where the cold
-//! tier has a row, a tombstone is left until the next checkpoint; it counts as memory that is about
-//! to be free.
+//! A key goes as by a command: by a record in the log, an event, news for the clients that watch
+//! it, wait for it or keep a copy. What was used between the look and the deletion stays. Where the
+//! cold tier has a row, a tombstone is left until the next checkpoint; it counts as memory that is
+//! about to be free.
 
 use crate::engine::Engine;
 use crate::residency::candidates::{
@@ -87,8 +87,8 @@ impl Deleter {
         }
     }
 
-    /// Deletes keys until `wanted` bytes have gone; returns how many have: fewer if there is nothing
-    /// to delete, or that takes long.
+    /// Deletes keys until `wanted` bytes have gone; returns how many have: fewer if there is
+    /// nothing to delete, or that takes long.
     pub(super) fn round(&mut self, engine: &Engine, rule: Rule, wanted: u64) -> u64 {
         self.shares.count(engine, |database| rule.keys_of(database));
         let (start, mut left) = (engine.env.clock.now(), 0);

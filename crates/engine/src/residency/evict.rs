@@ -143,8 +143,8 @@ impl Evictor {
         if left > 0 && is_over { Duration::ZERO } else { LOOK_EVERY_NEAR }
     }
 
-    /// Has `wanted` bytes leave memory, if they are clean, and asks for a checkpoint if not; returns
-    /// how many have left.
+    /// Has `wanted` bytes leave memory, if they are clean, and asks for a checkpoint if not;
+    /// returns how many have left.
     fn demote(&mut self, engine: &Engine, usage: &Usage, wanted: u64, target: u64) -> u64 {
         let is_short = usage.bytes > target / 100 * WAIT_PERCENT;
         let spares = if is_short { Spares::Nothing } else { Spares::Held };

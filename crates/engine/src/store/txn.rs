@@ -388,8 +388,9 @@ impl<'e> Txn<'e> {
         was_live
     }
 
-    /// Removes a key that is in the cold tier only, as its row says, which is up to date. `spread_id`
-    /// is that of a collection whose elements have rows of their own, or of a string in pieces.
+    /// Removes a key that is in the cold tier only, as its row says, which is up to date.
+    /// `spread_id` is that of a collection whose elements have rows of their own, or of a string in
+    /// pieces.
     pub(crate) fn delete_unread(&mut self, key: &Key<'_>, spread_id: Option<u64>, event: Event) {
         let engine = self.engine;
         let database = self.database(key);

@@ -167,6 +167,23 @@ fn what_is_in_use_stays_under_allkeys_lru() {
     assert_eq!(left, USED);
 }
 
+/// It changes, as if somebody had deleted it.
+#[test]
+fn a_watched_key_that_goes_fails_its_transaction() {
+    let server = Launch::new(Kind::Basalt).start();
+    let (mut connection, mut watcher) = (server.connect(), server.connect());
+    limit(&server, &mut connection, "allkeys-lru");
+    set(&mut connection, "watched", &[]);
+    assert_eq!(watcher.run("WATCH watched").expect("a reply"), ok());
+    std::thread::sleep(Duration::from_millis(2_000));
+    (0..3 * ROOM_KEYS).for_each(|number| set(&mut connection, &name(number), &[]));
+    await_rest(&mut connection);
+    assert!(!exists(&mut connection, "watched"));
+    assert_eq!(watcher.run("MULTI").expect("a reply"), ok());
+    watcher.run("PING").expect("a reply");
+    assert_eq!(watcher.run("EXEC").expect("a reply"), Value::Null);
+}
+
 #[test]
 fn what_was_deleted_for_lack_of_memory_stays_deleted_after_a_kill() {
     const WRITTEN: usize = 3 * ROOM_KEYS;
