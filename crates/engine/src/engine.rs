@@ -8,6 +8,7 @@ use crate::recovery::belonging::Belonging;
 use crate::recovery::replay::{LogReplay, replay};
 use crate::recovery::{RecordApplier, RecoveryError, RecoveryStats};
 use crate::residency::budget::MemoryBudget;
+use crate::residency::policy::{Eviction, EvictionCell};
 use crate::residency::queue::MissQueue;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
@@ -174,7 +175,7 @@ pub struct Engine {
     pub(crate) tracked: TrackedTotals,
     recovery: RecoveryStats,
     limits: LimitsCell,
-    evicts_by_frequency: AtomicBool,
+    pub(crate) eviction: EvictionCell,
     /// Position of the ticket of the latest change of a library of functions, 0 for none.
     pub(crate) libraries_ticket: AtomicU64,
 }
@@ -239,7 +240,7 @@ impl Engine {
             tracked: TrackedTotals::default(),
             recovery,
             limits,
-            evicts_by_frequency: AtomicBool::new(false),
+            eviction: EvictionCell::default(),
             libraries_ticket: AtomicU64::new(0),
         };
         engine.note_databases();
@@ -264,15 +265,15 @@ impl Engine {
         self.limits.set(limits);
     }
 
-    /// Whether keys are to be evicted by how often they are used, not by when they were.
-    pub fn evicts_by_frequency(&self) -> bool {
-        // Relaxed: a flag by itself.
-        self.evicts_by_frequency.load(Ordering::Relaxed)
+    /// What becomes of keys that memory has no room for.
+    pub fn eviction(&self) -> Eviction {
+        self.eviction.policy()
     }
 
-    /// Changes [`Engine::evicts_by_frequency`].
-    pub fn set_evicts_by_frequency(&self, does: bool) {
-        self.evicts_by_frequency.store(does, Ordering::Relaxed);
+    /// Changes [`Engine::eviction`], and how many keys are compared for one that is deleted: at
+    /// least one, and no more than 64.
+    pub fn set_eviction(&self, eviction: Eviction, samples: u32) {
+        self.eviction.set(eviction, samples);
     }
 
     /// Whether replies wait for the log now.
@@ -440,7 +441,8 @@ impl Engine {
         self.active_expiry.store(active, Ordering::Relaxed);
     }
 
-    /// Has the active expiry cycle rest until a moment, in unix milliseconds; 0 ends that.
+    /// Has the active expiry cycle rest, and nothing deleted for lack of memory, until a moment in
+    /// unix milliseconds; 0 ends that.
     pub fn pause_expiry(&self, until_ms: u64) {
         self.expiry_paused_until_ms.store(until_ms, Ordering::Relaxed);
     }
@@ -448,8 +450,12 @@ impl Engine {
     /// Whether the active expiry cycles may go on. Asked under each lock: what is set after they
     /// have been switched off or paused does not go by itself.
     pub(crate) fn may_remove_expired(&self) -> bool {
-        self.active_expiry.load(Ordering::Relaxed)
-            && self.env.clock.unix_ms() >= self.expiry_paused_until_ms.load(Ordering::Relaxed)
+        self.active_expiry.load(Ordering::Relaxed) && !self.are_removals_paused()
+    }
+
+    /// Nothing is to go by itself now (`CLIENT PAUSE`).
+    pub(crate) fn are_removals_paused(&self) -> bool {
+        self.env.clock.unix_ms() < self.expiry_paused_until_ms.load(Ordering::Relaxed)
     }
 
     /// A key may be put into this database; a partition of it is held. The first database counts as

@@ -9,12 +9,8 @@
 pub(crate) mod fields;
 
 use crate::engine::Engine;
-use crate::log::Gate;
 use crate::store::changes::ChangeSet;
-use crate::store::context::CommandContext;
-use crate::store::events::EventClasses;
 use crate::store::key::Key;
-use crate::store::txn::Txn;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::database::RoundLimits;
 use std::sync::atomic::Ordering;
@@ -94,24 +90,11 @@ impl ExpiryCycle {
         if due.is_empty() {
             return goes_on;
         }
-        let session = CommandContext::background(db, now_ms);
-        let sink = engine.event_sink.get();
-        self.changes.listen_for(sink.map_or(EventClasses::NONE, |sink| sink.classes()));
-        let mut txn = Txn::new(engine, locked, session, &mut self.changes);
-        let mut removed = 0;
-        for bytes in &*due {
-            removed += u64::from(txn.expire(&Key::new(bytes, engine.keyspace.hasher())));
-        }
-        // Nobody waits for it, but reads of these keys do, and the news of it.
-        let mut after = Gate::default();
-        txn.commit(&mut after);
-        engine.wake_called(self.changes.take_called());
+        let removed = engine.change_by_itself(locked, (db, now_ms), &mut self.changes, |txn| {
+            let keys = due.iter().map(|bytes| Key::new(bytes, engine.keyspace.hasher()));
+            keys.map(|key| u64::from(txn.expire(&key))).sum()
+        });
         engine.log().kick();
-        if let Some(sink) = sink
-            && !self.changes.events().is_empty()
-        {
-            sink.publish(self.changes.events(), &after);
-        }
         engine.expired_keys.fetch_add(removed, Ordering::Relaxed);
         goes_on
     }
@@ -132,6 +115,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::Gate;
     use crate::testing::{engine, put};
     use std::cell::Cell;
 

@@ -53,6 +53,7 @@ pub use recovery::belonging::{LogBeginning, Misfit};
 pub use recovery::replay::LogReplay;
 pub use recovery::{RecoveryError, RecoveryStats};
 pub use residency::budget::{EvictionStats, Room};
+pub use residency::policy::{Among, Eviction, First};
 pub use residency::queue::{MissStats, Missing};
 pub use residency::rows::BadRow;
 pub use residency::unload::Unloaded;

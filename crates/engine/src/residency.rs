@@ -3,12 +3,17 @@
 //! has no room for leaves it.
 
 pub(crate) mod budget;
+mod candidates;
+mod cold_keys;
+mod delete;
 pub(crate) mod evict;
 pub(crate) mod holds;
 pub(crate) mod load;
 mod miss;
+pub(crate) mod policy;
 pub(crate) mod queue;
 mod reaper;
 pub(crate) mod rows;
+mod shares;
 pub(crate) mod unload;
 mod usage;

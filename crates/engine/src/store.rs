@@ -7,6 +7,7 @@
 
 mod announce;
 pub(crate) mod ask;
+mod by_itself;
 pub(crate) mod census;
 pub(crate) mod changes;
 pub(crate) mod collections;

@@ -90,7 +90,7 @@ impl SpreadKeys {
     pub(crate) fn is_on_disk(&self, hash: u64, key: &[u8]) -> bool {
         let resident = self.0.as_ref().map(|keys| &keys.resident);
         let found = resident.and_then(|keys| keys.find(hash, |spread| *spread.key == *key));
-        found.is_none_or(|spread| !spread.in_flight && spread.dirty.len() == 0)
+        found.is_none_or(|spread| !spread.in_flight && spread.dirty.is_empty())
     }
 
     /// Whether a resident key is spread.

@@ -19,6 +19,7 @@ pub mod clients;
 pub mod collection_target;
 pub mod draws;
 pub mod error;
+pub mod eviction;
 pub mod functions;
 mod governed;
 pub mod governor;

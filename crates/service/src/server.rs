@@ -5,6 +5,7 @@ use crate::announce::Announcer;
 use crate::background_latency::BackgroundLatency;
 use crate::clients::Clients;
 use crate::error::CommandError;
+use crate::eviction;
 use crate::governed::Governed;
 pub use crate::host::{Host, HostCpu, HostFigures, HostIdentity, HostMemory, Shutdown};
 use crate::pauses::Pauses;
@@ -139,7 +140,7 @@ impl Server {
         let announcer =
             Announcer::new(Arc::clone(&config), Arc::clone(&pubsub), Arc::clone(&trackers));
         engine.announce_events_to(Box::new(announcer));
-        engine.set_evicts_by_frequency(config.settings().memory.eviction.is_by_frequency());
+        eviction::apply(&engine, &config.settings().memory);
         let count = table.all().len();
         let stand_in_counters =
             counters.iter().map(|_| Arc::new(ThreadCounters::new(count))).collect();
@@ -325,6 +326,7 @@ impl Server {
         let used = self.memory_bytes_used.load(Ordering::Relaxed);
         self.memory_bytes_peak.store(used, Ordering::Relaxed);
         self.engine.reset_expired_keys();
+        self.engine.reset_deleted();
         self.sampler.reset_rates();
     }
 }

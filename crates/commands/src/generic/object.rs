@@ -183,7 +183,7 @@ fn freq(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResul
         reply.null();
         return Ok(());
     };
-    if !view.engine().evicts_by_frequency() {
+    if !view.engine().eviction().is_by_frequency() {
         return Err(CommandError::fixed(
             "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please \
              note that when switching between policies at runtime LRU and LFU data will take some \
@@ -200,7 +200,7 @@ fn idletime(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         reply.null();
         return Ok(());
     };
-    if view.engine().evicts_by_frequency() {
+    if view.engine().eviction().is_by_frequency() {
         return Err(CommandError::fixed(
             "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when \
              switching between policies at runtime LRU and LFU data will take some time to adjust.",

@@ -7,6 +7,7 @@ use basalt_config::SetOrigin;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
+use basalt_service::eviction;
 use basalt_service::limits::limits;
 use basalt_service::session::{Flow, SessionResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands};
@@ -139,8 +140,7 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
     if prepared.before().types != prepared.after().types {
         ctx.server.engine.set_limits(limits(&prepared.after().types));
     }
-    let by_frequency = prepared.after().memory.eviction.is_by_frequency();
-    ctx.server.engine.set_evicts_by_frequency(by_frequency);
+    eviction::apply(&ctx.server.engine, &prepared.after().memory);
     for notice in prepared.notices() {
         tracing::info!("CONFIG SET: {notice}");
     }

@@ -14,7 +14,7 @@ const fn option(
     effective(Group::Memory, name, kind, default, doc)
 }
 
-const EVICTION: &str = "what leaves memory is chosen by recency and frequency, and stays on disk";
+const FREQUENCY: &str = "frequencies grow and fall as with the defaults, at most once a second";
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
@@ -39,7 +39,11 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
             "noeviction",
         ]),
         "noeviction",
-        "Which keys are deleted when the budget is spent; noeviction deletes none.",
+        "What becomes of keys when the budget is spent. noeviction deletes none: keys leave memory and \
+         stay on disk. allkeys-lru, allkeys-lfu and allkeys-random delete the least recently used, the \
+         least frequently used, or any key, and in the end also what is on disk and does not fit into \
+         memory. The volatile ones do so with keys that expire, volatile-ttl beginning with those that \
+         expire soonest; if there are none in memory, keys leave memory as under noeviction.",
     ),
     option("lazyfree-lazy-eviction", Kind::Bool, "no", "Free evicted values in the background."),
     option("lazyfree-lazy-expire", Kind::Bool, "no", "Free expired values in the background."),
@@ -68,25 +72,30 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "10",
         "Times a second that background work gets a turn.",
     ),
-    option("maxmemory-samples", INT_FROM_ONE, "5", "Keys that Redis compares per eviction.")
-        .accepted(EVICTION),
+    option(
+        "maxmemory-samples",
+        INT_FROM_ONE,
+        "5",
+        "Keys that are compared for each that maxmemory-policy deletes. More come nearer to the exact \
+         order; above 64 nothing changes.",
+    ),
     option(
         "maxmemory-eviction-tenacity",
         Kind::Int { min: 0, max: 100 },
         "10",
         "How long Redis goes on evicting at a time.",
     )
-    .accepted(EVICTION),
+    .accepted("keys are deleted by a thread of its own, for which clients wait if they must"),
     option("lfu-log-factor", INT, "10", "How fast Redis' frequency counters saturate.")
-        .accepted(EVICTION),
+        .accepted(FREQUENCY),
     option("lfu-decay-time", INT, "1", "Minutes after which Redis' frequency counters decay.")
-        .accepted(EVICTION),
+        .accepted(FREQUENCY),
 ];
 
 /// Which keys are deleted when the budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvictionPolicy {
-    /// None: writes are refused instead.
+    /// None: keys leave memory and stay on disk.
     NoEviction,
     /// Among all keys, the least recently used.
     AllKeysLru,
@@ -104,13 +113,6 @@ pub enum EvictionPolicy {
     VolatileTtl,
 }
 
-impl EvictionPolicy {
-    /// Whether it goes by how often keys are used.
-    pub fn is_by_frequency(self) -> bool {
-        matches!(self, EvictionPolicy::AllKeysLfu | EvictionPolicy::VolatileLfu)
-    }
-}
-
 /// The options of this file, ready to use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemorySettings {
@@ -120,6 +122,8 @@ pub struct MemorySettings {
     pub is_automatic: bool,
     /// `maxmemory-policy`.
     pub eviction: EvictionPolicy,
+    /// `maxmemory-samples`, at least 1.
+    pub eviction_samples: u32,
     /// `lazyfree-lazy-eviction`.
     pub lazy_eviction: bool,
     /// `lazyfree-lazy-expire`.
@@ -142,6 +146,7 @@ impl MemorySettings {
             memory_bytes_max: values.number("maxmemory"),
             is_automatic: values.is_automatic("maxmemory"),
             eviction: eviction(values.word("maxmemory-policy")),
+            eviction_samples: values.number("maxmemory-samples"),
             lazy_eviction: values.bool("lazyfree-lazy-eviction"),
             lazy_expire: values.bool("lazyfree-lazy-expire"),
             lazy_server_del: values.bool("lazyfree-lazy-server-del"),

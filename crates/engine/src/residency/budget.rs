@@ -17,7 +17,7 @@ pub enum Room {
     Full,
 }
 
-/// What has left memory so far.
+/// What has left memory so far, and what was deleted for lack of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EvictionStats {
     /// Keys that left memory and are on disk.
@@ -28,9 +28,23 @@ pub struct EvictionStats {
     pub bytes: u64,
     /// The longest time that one partition was locked.
     pub longest_lock: Duration,
+    /// Keys that were deleted for lack of memory.
+    pub deleted: u64,
+    /// For how long the keyspace has taken more than its target, now and before.
+    pub exceeded: Duration,
+    /// And since it does so now.
+    pub exceeded_now: Duration,
 }
 
-/// Told by whoever knows what else the process needs. Relaxed throughout: figures by themselves.
+/// Whether the keyspace takes more than its target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Exceeded {
+    Yes,
+    No,
+}
+
+/// The target is set by the part that knows what else the process needs. Relaxed throughout:
+/// figures by themselves.
 pub(crate) struct MemoryBudget {
     /// Bytes; all ones for no limit.
     target: AtomicU64,
@@ -41,6 +55,11 @@ pub(crate) struct MemoryBudget {
     pub(super) newcomers: AtomicU64,
     pub(super) bytes: AtomicU64,
     pub(super) longest_lock_ns: AtomicU64,
+    deleted: AtomicU64,
+    /// Since when the target is exceeded, 0 for not, on the clock that only goes forward.
+    exceeded_since_ns: AtomicU64,
+    /// For how long it was before that.
+    exceeded_ns: AtomicU64,
     pub(super) holds: Holds,
 }
 
@@ -54,6 +73,9 @@ impl Default for MemoryBudget {
             newcomers: AtomicU64::default(),
             bytes: AtomicU64::default(),
             longest_lock_ns: AtomicU64::default(),
+            deleted: AtomicU64::default(),
+            exceeded_since_ns: AtomicU64::default(),
+            exceeded_ns: AtomicU64::default(),
             holds: Holds::default(),
         }
     }
@@ -67,14 +89,33 @@ impl MemoryBudget {
         }
     }
 
+    /// Keys have been deleted under one lock, which was held for so long.
+    pub(super) fn note_deleted(&self, keys: u64, held: Duration) {
+        self.deleted.fetch_add(keys, Ordering::Relaxed);
+        self.longest_lock_ns.fetch_max(held.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// The target is exceeded, or is not.
+    pub(super) fn note_exceeded(&self, how: Exceeded, now_ns: u64) {
+        let since_ns = self.exceeded_since_ns.load(Ordering::Relaxed);
+        match (how, since_ns) {
+            (Exceeded::Yes, 0) => self.exceeded_since_ns.store(now_ns.max(1), Ordering::Relaxed),
+            (Exceeded::Yes, _) | (Exceeded::No, 0) => {}
+            (Exceeded::No, _) => {
+                self.exceeded_since_ns.store(0, Ordering::Relaxed);
+                self.exceeded_ns.fetch_add(now_ns.saturating_sub(since_ns), Ordering::Relaxed);
+            }
+        }
+    }
+
     pub(crate) fn set_kept(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 }
 
 impl Engine {
-    /// The keyspace is to take this many bytes at most; `None` sets no limit. Clean entries leave
-    /// memory when it takes more.
+    /// The keyspace is to take this many bytes at most; `None` sets no limit. When it takes more,
+    /// [`Engine::eviction`] says what becomes of keys.
     pub fn set_memory_target(&self, bytes: Option<u64>) {
         self.budget.target.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
@@ -109,11 +150,28 @@ impl Engine {
     /// What has left memory so far.
     pub fn eviction_stats(&self) -> EvictionStats {
         let budget = &self.budget;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let exceeded_now_ns = match count(&budget.exceeded_since_ns) {
+            0 => 0,
+            since_ns => self.env.clock.monotonic_ns().saturating_sub(since_ns),
+        };
         EvictionStats {
-            keys: budget.keys.load(Ordering::Relaxed),
-            newcomers: budget.newcomers.load(Ordering::Relaxed),
-            bytes: budget.bytes.load(Ordering::Relaxed),
-            longest_lock: Duration::from_nanos(budget.longest_lock_ns.load(Ordering::Relaxed)),
+            keys: count(&budget.keys),
+            newcomers: count(&budget.newcomers),
+            bytes: count(&budget.bytes),
+            longest_lock: Duration::from_nanos(count(&budget.longest_lock_ns)),
+            deleted: count(&budget.deleted),
+            exceeded: Duration::from_nanos(count(&budget.exceeded_ns) + exceeded_now_ns),
+            exceeded_now: Duration::from_nanos(exceeded_now_ns),
         }
+    }
+
+    /// Counts keys that are deleted for lack of memory, and the time for which it is short, from
+    /// zero again (`CONFIG RESETSTAT`).
+    pub fn reset_deleted(&self) {
+        self.budget.deleted.store(0, Ordering::Relaxed);
+        self.budget.exceeded_ns.store(0, Ordering::Relaxed);
+        // The evictor notes that it still is.
+        self.budget.exceeded_since_ns.store(0, Ordering::Relaxed);
     }
 }

@@ -1,15 +1,24 @@
-//! Keeping the keyspace's memory within its target: what the cold tier has as it is leaves.
+//! Keeping the keyspace's memory within its target: what the cold tier has as it is leaves, or keys
+//! are deleted, as the policy says.
 //!
 //! ```text
 //! used > 95% of the target ▸ keys leave, from each partition by its share of the bytes
 //!        little of it has arrived ▸ a checkpoint
+//!        or keys are deleted (`delete.rs`); those on disk only from 85% on (`cold_keys.rs`)
 //! used > 102%              ▸ commands that take memory wait
 //! nothing has left, and no checkpoint has written anything, for a while ▸ they are refused
 //! ```
-//! Nothing is lost by it, and no client is told: a command that asks for such a key reads it again.
+//! Nothing is lost by what leaves, and no client is told: a command that asks for such a key reads
+//! it again.
+
+#[cfg(test)]
+mod tests;
 
 use crate::engine::Engine;
-use crate::residency::budget::Room;
+use crate::residency::budget::{Exceeded, Room};
+use crate::residency::cold_keys::ColdKeys;
+use crate::residency::delete::{Deleter, Rule};
+use crate::residency::policy::{Among, Eviction};
 use crate::residency::usage::Usage;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::Instant;
@@ -30,9 +39,11 @@ const END_PERCENT: u64 = 94;
 const WAIT_PERCENT: u64 = 102;
 /// Percent of the keys that may be dirty near the target before a checkpoint is asked for.
 const DIRTY_PERCENT: u64 = 20;
-/// After so long without any progress, who takes memory is refused …
+/// Percent of the target that tombstones may take before a checkpoint is asked for.
+const TOMBSTONES_PERCENT: u64 = 2;
+/// After this time without any progress, commands that take memory are refused …
 const STUCK_AFTER: Duration = Duration::from_secs(1);
-/// … and while a checkpoint is running, after so long.
+/// … and while a checkpoint is running, after this.
 const STUCK_IN_CHECKPOINT_AFTER: Duration = Duration::from_secs(10);
 /// How often a checkpoint is asked for at most …
 const ASK_EVERY: Duration = Duration::from_millis(50);
@@ -64,6 +75,8 @@ pub(crate) struct Evictor {
     ingests: u64,
     /// When it asked for a checkpoint last.
     asked: Instant,
+    deleter: Deleter,
+    cold_keys: ColdKeys,
 }
 
 /// What stays whatever it is worth.
@@ -77,8 +90,16 @@ enum Spares {
 
 impl Evictor {
     pub(crate) fn new(engine: &Engine) -> Evictor {
-        let now = engine.env.clock.now();
-        Evictor { next: 0, compacted: 0, progress: now, ingests: 0, asked: Instant::default() }
+        let seed = || engine.env.entropy.seed();
+        Evictor {
+            next: 0,
+            compacted: 0,
+            progress: engine.env.clock.now(),
+            ingests: 0,
+            asked: Instant::default(),
+            deleter: Deleter::new(seed()),
+            cold_keys: ColdKeys::new(seed()),
+        }
     }
 
     /// Has as much leave memory as the target asks for, if that can be had; returns when to look
@@ -87,12 +108,18 @@ impl Evictor {
         engine.budget.holds.end_due(engine.env.clock.now());
         let Some(target) = engine.memory_target() else {
             engine.budget.set_room(Room::Free);
+            engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
             return LOOK_EVERY;
         };
         let usage = engine.usage();
+        let exceeded = if usage.bytes > target { Exceeded::Yes } else { Exceeded::No };
+        engine.budget.note_exceeded(exceeded, engine.env.clock.monotonic_ns());
         let percent = |percent: u64| target / 100 * percent;
         if usage.bytes + usage.slack_bytes > percent(NEAR_PERCENT) {
             self.compact(engine, &usage);
+        }
+        if usage.bytes > percent(NEAR_PERCENT) {
+            self.delete_cold_keys(engine, &usage, percent(TOMBSTONES_PERCENT));
         }
         if usage.bytes <= percent(BEGIN_PERCENT) {
             self.progress = engine.env.clock.now();
@@ -100,13 +127,12 @@ impl Evictor {
             return if usage.bytes > percent(NEAR_PERCENT) { LOOK_EVERY_NEAR } else { LOOK_EVERY };
         }
         let wanted = usage.bytes - percent(END_PERCENT);
-        let spares =
-            if usage.bytes > percent(WAIT_PERCENT) { Spares::Nothing } else { Spares::Held };
-        let left = self.evict(engine, &usage, wanted, spares);
-        let is_mostly_dirty = usage.dirty_keys * 100 > usage.keys * DIRTY_PERCENT;
-        if usage.dirty_keys > 0 && (is_mostly_dirty || left < wanted) {
-            self.ask_for_checkpoint(engine);
-        }
+        let left = match engine.eviction() {
+            Eviction::Demote => self.demote(engine, &usage, wanted, target),
+            Eviction::Delete(among, first) => {
+                self.delete(engine, Rule { among, first }, &usage, wanted, target)
+            }
+        };
         self.note_progress(engine, left);
         let is_over = usage.bytes.saturating_sub(left) > percent(WAIT_PERCENT);
         engine.budget.set_room(match is_over {
@@ -117,7 +143,63 @@ impl Evictor {
         if left > 0 && is_over { Duration::ZERO } else { LOOK_EVERY_NEAR }
     }
 
-    /// Visits all partitions until so many bytes have left; returns how many have.
+    /// Has `wanted` bytes leave memory, if they are clean, and asks for a checkpoint if not;
+    /// returns how many have left.
+    fn demote(&mut self, engine: &Engine, usage: &Usage, wanted: u64, target: u64) -> u64 {
+        let is_short = usage.bytes > target / 100 * WAIT_PERCENT;
+        let spares = if is_short { Spares::Nothing } else { Spares::Held };
+        let left = self.evict(engine, usage, wanted, spares);
+        let is_mostly_dirty = usage.dirty_keys * 100 > usage.keys * DIRTY_PERCENT;
+        if usage.dirty_keys > 0 && (is_mostly_dirty || left < wanted) {
+            self.ask_for_checkpoint(engine);
+        }
+        left
+    }
+
+    /// Deletes keys of `wanted` bytes; returns how many have gone. Where keys without an expiry are
+    /// spared and no others are found, they leave memory.
+    fn delete(
+        &mut self,
+        engine: &Engine,
+        rule: Rule,
+        usage: &Usage,
+        wanted: u64,
+        target: u64,
+    ) -> u64 {
+        if engine.are_removals_paused() {
+            // Clients that are paused are not to be refused.
+            self.progress = engine.env.clock.now();
+            return 0;
+        }
+        let tombstones = self.deleter.bytes_of_tombstones(usage.tombstones);
+        // They go with the next checkpoint, unless those fail.
+        let has_failed = engine.checkpointing.under_way().has_failed;
+        let going = if has_failed { 0 } else { tombstones };
+        let left = self.deleter.round(engine, rule, wanted.saturating_sub(going));
+        if left == 0 || tombstones > target / 100 * TOMBSTONES_PERCENT {
+            self.ask_for_checkpoint(engine);
+        }
+        match rule.among {
+            Among::Expiring if left == 0 && going < wanted => {
+                self.demote(engine, usage, wanted, target)
+            }
+            _ => left,
+        }
+    }
+
+    /// Under a policy that deletes any key, what is on disk only and does not fit into memory goes.
+    fn delete_cold_keys(&mut self, engine: &Engine, usage: &Usage, tombstones_max: u64) {
+        if usage.cold_keys == 0 || !matches!(engine.eviction(), Eviction::Delete(Among::All, _)) {
+            return;
+        }
+        if self.deleter.bytes_of_tombstones(usage.tombstones) > tombstones_max {
+            self.ask_for_checkpoint(engine);
+        } else {
+            self.cold_keys.round(engine);
+        }
+    }
+
+    /// Visits all partitions until `wanted` bytes have left; returns how many have.
     fn evict(&mut self, engine: &Engine, usage: &Usage, wanted: u64, spares: Spares) -> u64 {
         let mut left = 0;
         for _ in 0..PARTITIONS {

@@ -183,7 +183,10 @@ impl Engine {
     }
 
     /// Reads, notes how long that takes, and says so if it fails.
-    fn timed(&self, read: impl FnOnce() -> Result<(), EngineError>) -> Result<(), EngineError> {
+    pub(super) fn timed(
+        &self,
+        read: impl FnOnce() -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
         let start = self.env.clock.now();
         let result = read();
         self.misses.note_duration(self.env.clock.since(start).as_nanos() as u64);

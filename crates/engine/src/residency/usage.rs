@@ -20,6 +20,10 @@ pub(crate) struct Usage {
     pub(crate) keys: u64,
     /// Of these, those that no checkpoint has copied.
     pub(crate) dirty_keys: u64,
+    /// Tombstones.
+    pub(crate) tombstones: u64,
+    /// Keys on disk only.
+    pub(crate) cold_keys: u64,
 }
 
 impl Engine {
@@ -35,6 +39,8 @@ impl Engine {
                     sum.bytes += (large + counts.apart_bytes + counts.index_bytes) as u64;
                     sum.keys += (counts.live + counts.tombstones) as u64;
                     sum.dirty_keys += counts.dirty as u64;
+                    sum.tombstones += counts.tombstones as u64;
+                    sum.cold_keys += database.keys_cold_only();
                 }
                 sum.bytes += partition.worker_bytes() as u64;
             };
@@ -51,6 +57,8 @@ impl Engine {
             slack_bytes: pages - counted,
             keys: scaled(sum.keys),
             dirty_keys: scaled(sum.dirty_keys),
+            tombstones: scaled(sum.tombstones),
+            cold_keys: scaled(sum.cold_keys),
         }
     }
 

@@ -388,6 +388,19 @@ impl<'e> Txn<'e> {
         was_live
     }
 
+    /// Removes a key that is in the cold tier only, as its row says, which is up to date.
+    /// `spread_id` is that of a collection whose elements have rows of their own, or of a string in
+    /// pieces.
+    pub(crate) fn delete_unread(&mut self, key: &Key<'_>, spread_id: Option<u64>, event: Event) {
+        let engine = self.engine;
+        let database = self.database(key);
+        if let Some(id) = spread_id {
+            database.bury_unread(key.bytes, id);
+        }
+        database.apply_remove(key.hash, key.bytes, &engine.retired);
+        self.log_event(key, Op::Delete { db: self.session.db, key: key.bytes }, event);
+    }
+
     /// Sets when a key expires, 0 for never; returns true if the key was there.
     pub fn set_expiry(&mut self, key: &Key<'_>, expire_ms: u64) -> bool {
         let Some(object) = self.get(key) else { return false };
@@ -417,7 +430,7 @@ impl<'e> Txn<'e> {
     /// policy of eviction goes by; without it the key is as a new one. Neither is logged.
     pub fn set_use(&mut self, key: &Key<'_>, idle_s: Option<u64>, frequency: Option<u8>) {
         let now_s = self.session.now_ms / 1000;
-        let access = match (self.engine.evicts_by_frequency(), idle_s, frequency) {
+        let access = match (self.engine.eviction().is_by_frequency(), idle_s, frequency) {
             (true, _, Some(frequency)) => access_at(self.session.now_ms).with_frequency(frequency),
             (false, Some(idle_s), _) => Access::idle_for(now_s as u32, idle_s),
             _ => access_at(self.session.now_ms),

@@ -5,7 +5,8 @@
 //! cost that: at most one a second is noted at all, since the second is written anyway; and of
 //! those, one in [`COUNTED_IN`] counts, and for that many, so that the counter still grows as that
 //! of a key which Redis sees used once a second. Which second counts goes by the entry's address,
-//! so that there is nothing to draw and no counter of the thread's to keep.
+//! so that there is nothing to draw and no counter of the thread's to keep. The first use of a key
+//! counts in any second, as it does in Redis: that a key was used at all says most about it.
 
 /// When and how often an entry was used, for `OBJECT IDLETIME`, `OBJECT FREQ` and eviction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -72,7 +73,9 @@ impl Access {
     #[inline(always)]
     pub(super) fn used(self, now: Access, address: usize) -> Access {
         let changed = (self.0 ^ now.0) & Access::SECONDS_MASK;
-        let counts = (now.0 ^ (address >> ADDRESS_SHIFT) as u32).is_multiple_of(COUNTED_IN);
+        let is_first = self.0 <= Access::SECONDS_MASK;
+        let counts =
+            is_first | (now.0 ^ (address >> ADDRESS_SHIFT) as u32).is_multiple_of(COUNTED_IN);
         // What has decayed must be known before the second is written over.
         if counts || changed >= DECAYS_FROM {
             return self.counted(now, address, counts);
@@ -138,6 +141,15 @@ mod tests {
                 (0..KEYS).map(|_| in_redis(uses, &mut random)).sum::<u32>() / KEYS as u32,
             );
             assert!(ours.abs_diff(redis) <= 1 + redis / 10, "{uses} uses: {ours}, Redis {redis}");
+        }
+    }
+
+    #[test]
+    fn the_first_use_of_a_key_counts_in_any_second() {
+        let new = Access::at(START_S);
+        for (address, later) in (0..64).zip(1..) {
+            let used = new.used(Access::at(START_S + later % 30 + 1), address * 16);
+            assert_eq!(used.frequency(START_S + later % 30 + 1), 6, "address {address}");
         }
     }
 

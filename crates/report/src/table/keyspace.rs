@@ -41,6 +41,11 @@ pub(super) const METRICS: &[Metric] = &[
         &[],
         |figures, sink| sink.value(&[], figures.server.engine.expired_fields() as f64),
     ),
+    counter(
+        ("basalt_evicted_keys_total", None, "Keys that were deleted for lack of memory."),
+        &[],
+        |figures, sink| sink.value(&[], figures.server.engine.eviction_stats().deleted as f64),
+    ),
     counter(("basalt_changes_total", None, "Changes of keys."), &[], |figures, sink| {
         sink.value(&[], figures.sum(|own| &own.changes));
     }),

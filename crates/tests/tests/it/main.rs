@@ -13,6 +13,7 @@ mod clients;
 mod compat;
 mod crash;
 mod disk;
+mod eviction;
 mod frameworks;
 mod functions;
 mod hostile;

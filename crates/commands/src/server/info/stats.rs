@@ -13,10 +13,7 @@ const NONE: &[&str] = &[
     "sync_partial_err",
     "expired_time_cap_reached_count",
     "expire_cycle_cpu_milliseconds",
-    "evicted_keys",
     "evicted_clients",
-    "total_eviction_exceeded_time",
-    "current_eviction_exceeded_time",
     "latest_fork_usec",
     "total_forks",
     "migrate_cached_sockets",
@@ -68,6 +65,10 @@ pub(super) fn stats(source: &Source<'_>, lines: &mut Lines) {
     lines.put("tracking_total_keys", tracked_keys);
     lines.put("tracking_total_items", tracked_items);
     lines.put("tracking_total_prefixes", server.trackers.prefixes());
+    let evicted = server.engine.eviction_stats();
+    lines.put("evicted_keys", evicted.deleted);
+    lines.put("total_eviction_exceeded_time", evicted.exceeded.as_millis());
+    lines.put("current_eviction_exceeded_time", evicted.exceeded_now.as_millis());
     lines.put_all(NONE, 0);
     let denials = server.access.denials();
     lines.put("acl_access_denied_auth", denials.auth.load(Relaxed));
