@@ -20,9 +20,9 @@
 //! that its object has; the partition gives every id once. A string in pieces has one for each
 //! piece.
 //!
-//! The objects of a generation stand in the order of their keys' hashes, of which their keys have the
-//! leading 40 bits: as in memory, so that a walk over both is one walk, and its cursor a hash. The
-//! hash has a seed of the database's own ([`crate::seed`]).
+//! The objects of a generation stand in the order of their keys' hashes, of which their keys have
+//! the leading 40 bits: as in memory, so that a walk over both is one walk, and its cursor a hash.
+//! The hash has a seed of the database's own ([`crate::seed`]).
 //!
 //! A partition is one contiguous range of keys, so moving or dropping it is one range operation,
 //! and its mark sorts first. The generation changes when a database is flushed: that makes FLUSHDB

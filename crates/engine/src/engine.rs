@@ -64,8 +64,8 @@ pub struct Options {
     pub checkpoint_log_bytes: u64,
     /// Threads that read the cold tier for waiting commands (`miss-threads`).
     pub miss_threads: usize,
-    /// Seed of the key hash of a new database, and of that of members. A database keeps the one that
-    /// it was made with.
+    /// Seed of the key hash of a new database, and of that of members. A database keeps the one
+    /// that it was made with.
     pub hash_seed: u64,
     /// Up to where collections stay packed.
     pub limits: FormLimits,

@@ -12,11 +12,11 @@
 //! 3. *The count of cold keys.* A key is counted as resident (an entry that is not a tombstone) or
 //!    as cold, never as both. A key leaves the cold count when an entry for it comes.
 //! 4. *Flags.* Each entry [stands](crate::table::bucket::Standing) to the cold tier as it is known:
-//!    one whose state that has not seen is DIRTY, one that is on its way there is in flight. That a
-//!    row may exist stays with the key: such a key leaves a tombstone.
+//!    DIRTY if that has not seen its state, in flight while it is on its way there. That a row may
+//!    exist stays with the key: such a key leaves a tombstone.
 //! 5. *Big values* are shown to [`Retire`] before their entry is destroyed.
 //! 6. *Complete.* What a complete database does not hold does not exist. It is set by what has
-//!    proved it, a new database or a load in whose time nothing left memory, and cleared when
+//!    proved it, a new database or a load during which nothing left memory, and cleared when
 //!    something leaves memory.
 //! 7. *Leaving memory.* Only a clean entry does ([`Database::evict`]): its row has arrived and is
 //!    its state.
@@ -31,7 +31,6 @@ mod expiry;
 mod tests;
 
 pub use edit::{Edited, inside};
-pub use evict::{EvictLimits, Evicted};
 pub use expiry::RoundLimits;
 
 use crate::deferred::Change;
@@ -75,8 +74,8 @@ pub struct Database {
     queue_keys: QueueKeys,
     /// The round under way that looks for keys that have expired.
     round: Option<Round>,
-    /// A lower bound of when keys, or fields of them, expire that are in the cold tier only, in unix
-    /// milliseconds; all ones for never.
+    /// A lower bound of when keys, or fields of them, expire that are in the cold tier only, in
+    /// unix milliseconds; all ones for never.
     cold_expiry_ms: u64,
     /// Goes up with each key that leaves memory.
     departures: u64,
@@ -466,10 +465,10 @@ impl Database {
         self.departures
     }
 
-    /// Every row of the cold tier has been seen, and no key has left memory since there were so many
-    /// [departures](Database::departures): what has no entry does not exist. Returns how many keys
-    /// were counted as cold all the same: the cold tier has fewer rows than its mark says. `None`,
-    /// and nothing is known, if some have left.
+    /// Every row of the cold tier has been seen, and no key has left memory since there were this
+    /// many [departures](Database::departures): what has no entry does not exist. Returns how many
+    /// keys were counted as cold all the same: the cold tier has fewer rows than its mark says.
+    /// `None`, and nothing is known, if some have left.
     pub fn finish_load(&mut self, departures: u64) -> Option<u64> {
         if self.departures != departures {
             return None;

@@ -6,8 +6,8 @@
 //! ```
 //! The younger generation takes what goes. When it has been given as many as it has places, it
 //! becomes the older one, and that is forgotten: between half and all of the last keys that fit are
-//! known, and nothing is ever moved. A full bucket loses one of its fingerprints. Of keys that never
-//! were here one in a thousand is taken for known: then it stays in memory a little longer.
+//! known, and nothing is ever moved. A full bucket loses one of its fingerprints. Of keys that
+//! never were here one in a thousand is taken for known: then it stays in memory a little longer.
 
 /// Fingerprints of a bucket.
 const BUCKET: usize = 32;

@@ -17,6 +17,7 @@ mod calls;
 pub mod database;
 pub mod deferred;
 pub mod entry;
+pub mod eviction;
 pub mod field_expiries;
 mod ghosts;
 pub mod hash;

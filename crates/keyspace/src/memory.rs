@@ -1,5 +1,6 @@
 //! Where entries live: pages cut from 2 MiB chunks, with equal cells, or with runs of all sizes.
 
+mod chunks;
 mod free_rows;
 mod grains;
 mod page_list;

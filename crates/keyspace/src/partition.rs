@@ -190,8 +190,8 @@ impl Partition {
         self.last_seq = seq;
     }
 
-    /// Goes up with each checkpoint that has written rows of the partition, when they have arrived: a
-    /// reader that finds another number now than before it read must read again. Nothing that was
+    /// Goes up with each checkpoint that has written rows of the partition, when they have arrived:
+    /// a reader that finds another number now than before it read must read again. Nothing that was
     /// written leaves memory before that.
     #[inline]
     pub fn cold_version(&self) -> u64 {

@@ -17,15 +17,15 @@ use crate::entry::Access;
 use crate::ghosts::Ghosts;
 use std::collections::VecDeque;
 
-/// The ring holds one key in so many.
+/// Of this many keys the ring holds one.
 const RING_ONE_IN: usize = 20;
 /// And in a small table this many.
 const RING_MIN: usize = 4;
-/// Of so many newcomers that go unused, one stays: else what was hot once would stay for ever.
+/// Of this many newcomers that go unused, one stays: else what was hot once would stay for ever.
 const SPARED_ONE_IN: u32 = 16;
-/// Ghosts are remembered for one key in so many.
+/// Of this many keys there is one ghost.
 const GHOSTS_ONE_IN: usize = 2;
-/// For so many equal parts of the table is known when the hand was there.
+/// The parts of the table, all equal, of which is known when the hand was there.
 const PARTS: usize = 16;
 const PART_SHIFT: u32 = u64::BITS - PARTS.trailing_zeros();
 
@@ -58,7 +58,7 @@ impl Default for Turnover {
 }
 
 impl Turnover {
-    /// A key of a table with so many was read from the cold tier, or written there for the first
+    /// A key of a table with this many was read from the cold tier, or written there for the first
     /// time.
     pub(crate) fn note(&mut self, hash: u64, came: Access, keys: usize) {
         if self.ghosts.recall(hash) {
@@ -70,8 +70,8 @@ impl Turnover {
         }
     }
 
-    /// The newcomer that has to show what it is worth, if the ring of a table with so many keys is
-    /// full.
+    /// The newcomer that has to show what it is worth, if the ring of a table with this many keys
+    /// is full.
     pub(crate) fn take_oldest(&mut self, keys: usize) -> Option<Newcomer> {
         if self.ring.len() < Turnover::ring_max(keys) { None } else { self.ring.pop_front() }
     }
@@ -82,7 +82,7 @@ impl Turnover {
         self.unused.is_multiple_of(SPARED_ONE_IN)
     }
 
-    /// A newcomer leaves a table with so many keys.
+    /// A newcomer leaves a table with this many keys.
     pub(crate) fn remember(&mut self, hash: u64, keys: usize) {
         self.ghosts.fit(keys / GHOSTS_ONE_IN);
         self.ghosts.remember(hash);

@@ -55,8 +55,8 @@ impl Driver<'_> {
         self.compare_counts()
     }
 
-    /// A walk over memory and disk meets each live key, and no other but hashes on disk of which all
-    /// fields have expired: it reads no values.
+    /// A walk over memory and disk meets each live key, and no other but hashes on disk of which
+    /// all fields have expired: it reads no values.
     pub(crate) fn walk(&mut self) -> Result<(), Violation> {
         let (db, keys) = (self.database(), 1 + self.random.below(30) as usize);
         let met = self.world.walk(db, keys)?;

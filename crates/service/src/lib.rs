@@ -33,6 +33,7 @@ pub mod pauses;
 pub mod peer;
 pub mod prepared;
 pub mod push;
+pub mod read_rows;
 pub mod read_tracking;
 pub mod reports;
 pub mod sampler;

@@ -3,8 +3,8 @@
 
 use crate::error::CommandError;
 use crate::peer::Errand;
+use crate::read_rows::ReadRows;
 use crate::reports::Reports;
-use crate::walking::ReadRows;
 use basalt_change::place::{PartitionId, ShardSet};
 use basalt_engine::{Engine, EngineError, Gate, Held, Missing, RowsWanted, Unready, WarmUp};
 use basalt_observe::exposition::Form;

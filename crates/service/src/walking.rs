@@ -2,9 +2,9 @@
 //! then, and goes on.
 
 use crate::args::Args;
+use crate::read_rows::ReadRows;
 use crate::wait::Wait;
 use basalt_engine::{Cursor, WalkEnd, WalkedRows};
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// A walk between two runs of its command.
@@ -23,22 +23,11 @@ pub struct Walking {
     pub rows: WalkedRows,
 }
 
-/// Where rows are put that have been read for a walk.
-#[derive(Debug, Default)]
-pub struct ReadRows(Mutex<WalkedRows>);
-
 /// Names of keys in one buffer.
 #[derive(Debug, Default)]
 pub struct Names {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-}
-
-impl ReadRows {
-    /// They have been read.
-    pub fn put(&self, rows: WalkedRows) {
-        *self.0.lock() = rows;
-    }
 }
 
 impl Walking {
@@ -50,7 +39,7 @@ impl Walking {
         };
         match left {
             Some(mut walking) if is_its(&walking) => {
-                walking.rows = std::mem::take(&mut *walking.read.0.lock());
+                walking.rows = walking.read.take();
                 walking
             }
             _ => Box::new(Walking {

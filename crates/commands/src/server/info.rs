@@ -106,7 +106,6 @@ const SECTIONS: &[Section] = &[
     Section { title: "Memory", part_of: PartOf::Default, write: memory::memory },
     Section { title: "Persistence", part_of: PartOf::Default, write: persistence::persistence },
     Section { title: "Stats", part_of: PartOf::Default, write: stats::stats },
-    Section { title: "Tier", part_of: PartOf::All, write: tier::tier },
     Section { title: "Replication", part_of: PartOf::Default, write: replication::replication },
     Section { title: "CPU", part_of: PartOf::Default, write: server::cpu },
     Section { title: "Modules", part_of: PartOf::Default, write: |_, _| () },
@@ -116,6 +115,7 @@ const SECTIONS: &[Section] = &[
     Section { title: "Cluster", part_of: PartOf::Default, write: replication::cluster },
     Section { title: "Keyspace", part_of: PartOf::Default, write: keyspace::keyspace },
     Section { title: "Keysizes", part_of: PartOf::Everything, write: keysizes::keysizes },
+    Section { title: "Tier", part_of: PartOf::Everything, write: tier::tier },
 ];
 
 fn info(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {

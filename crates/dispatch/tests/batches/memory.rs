@@ -81,9 +81,11 @@ fn values_that_are_overwritten_below_the_limit_are_never_refused() {
     }
 }
 
-/// A server with a budget, whose governor has looked while this much was resident.
+/// A server with a budget, whose governor has looked while this much was resident. Nothing leaves
+/// its memory.
 fn governed(budget: &str, resident_bytes: u64) -> (TestServer, Governor) {
     let mut server = TestServer::new();
+    server.stop_background();
     let mut governor = Governor::default();
     server.configure("maxmemory", budget);
     server.host.memory.resident_bytes.store(resident_bytes, Relaxed);

@@ -483,6 +483,13 @@ impl TestServer {
     }
 }
 
+impl TestServer {
+    /// Nothing leaves memory any more, or happens in the background at all.
+    pub fn stop_background(&mut self) {
+        self.background.take().expect("it has some").stop();
+    }
+}
+
 impl Drop for TestServer {
     fn drop(&mut self) {
         if let Some(background) = self.background.take() {

@@ -55,6 +55,8 @@ fn all_fields_of_redis_are_there() {
     let mut expected = titles(&expected);
     // Of Redis 8.
     expected.push("# Keysizes");
+    // Our own.
+    expected.push("# Tier");
     assert_eq!(titles(&actual), expected);
     for words in ["INFO", "INFO all", "INFO default", "INFO keyspace server", "INFO CPU stats"] {
         let words: Vec<&str> = words.split(' ').collect();

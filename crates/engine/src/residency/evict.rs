@@ -22,7 +22,7 @@ use crate::residency::policy::{Among, Eviction};
 use crate::residency::usage::Usage;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::Instant;
-use basalt_keyspace::database::{EvictLimits, Evicted};
+use basalt_keyspace::eviction::{EvictLimits, Evicted};
 use basalt_keyspace::partition::Partition;
 use basalt_keyspace::retire::{Big, Retire};
 use basalt_keyspace::table::COMPACT_CELLS_MAX;
@@ -270,13 +270,14 @@ impl Engine {
     /// The evictor's thread. Returns when the engine stops.
     pub(crate) fn run_evict_thread(&self) {
         let mut evictor = Evictor::new(self);
-        self.budget.set_kept();
+        self.budget.set_kept(true);
         while !self.is_stopping() {
             let pause = evictor.round(self);
             if !pause.is_zero() {
                 std::thread::park_timeout(pause);
             }
         }
+        self.budget.set_kept(false);
     }
 
     /// Has about this many bytes leave memory, if so much is clean; returns how many have.

@@ -5,11 +5,11 @@
 //!   a key that is being read for somebody already ▸ joined
 //!   the others ▸ units of up to 8 neighbours ▸ as many threads at once as there are units
 //! ```
-//! One read a key, however many wait for it. Whole partitions, for which nobody waits or who asks
-//! for much, stand behind keys, and take an eighth of the threads.
+//! One read a key, however many wait for it. Whole partitions, which
+//! take long, stand behind keys, and are read by an eighth of the threads.
 
 use crate::error::EngineError;
-use crate::store::rows_walked::{RowsWanted, WalkedRows};
+use crate::residency::rows_read::{RowsWanted, WalkedRows};
 use basalt_change::place::PartitionId;
 use basalt_env::Instant;
 use basalt_observe::histogram::{Distribution, Histogram};
@@ -27,7 +27,7 @@ pub type RowsDone = Box<dyn FnOnce(Result<WalkedRows, EngineError>) + Send>;
 
 /// Neighbours that are read together.
 const KEYS_A_UNIT: usize = 8;
-/// Whole partitions are read by one in so many threads.
+/// Of this many threads one reads whole partitions.
 const PARTITIONS_ONE_IN: usize = 8;
 
 /// Keys that have to be fetched before their command can run.
@@ -96,7 +96,7 @@ pub(super) struct Work {
     walks: VecDeque<(RowsWanted, RowsDone)>,
     /// Threads that read partitions.
     reading_partitions: usize,
-    /// Who waits for a key, by its row.
+    /// What waits for a key, by its row.
     waiting: HashMap<Vec<u8>, Vec<Fetching>>,
     joined: u64,
     read: u64,
@@ -151,7 +151,7 @@ impl Work {
         self.keys.len() - before
     }
 
-    /// What a thread of a pool of so many does next.
+    /// What a thread does next, in a pool of this many.
     pub(super) fn take(&mut self, threads: usize) -> Option<Unit> {
         if let Some(keys) = self.keys.pop_front() {
             self.read += keys.len() as u64;
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(over.load(Ordering::Relaxed), 2);
         queue.finish_keys(&units[1], &Err(EngineError::Stopping));
         assert_eq!(over.load(Ordering::Relaxed), 102);
-        // Who asks after that has it read again.
+        // A command that asks after that has it read again.
         queue.add_keys(vec![miss(1, 1)], counting(&over));
         assert_eq!(take_keys(&queue).len(), 1);
     }

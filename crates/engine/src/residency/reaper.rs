@@ -1,9 +1,9 @@
 //! Keys that expire on disk: they are brought into memory when their time has come, where active
 //! expiry removes them and says so, as it does all others.
 //!
-//! Each database of a partition has a lower bound of when something expires that is on disk only, in
-//! memory and in its mark. A partition of which the bound has passed is looked through, row by row,
-//! and has a better bound then. Looking takes a tenth of the thread's time at most.
+//! Each database of a partition has a lower bound of when something expires that is on disk only,
+//! in memory and in its mark. A partition of which the bound has passed is looked through, row by
+//! row, and has a better bound then. Looking takes a tenth of the thread's time at most.
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// How often the thread looks whether something is due.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// It rests so many times as long as it has worked.
+/// It rests this many times as long as it has worked.
 const RESTS: u32 = 9;
 /// Keys that are brought into memory at once; active expiry has to keep up.
 const KEYS_AT_ONCE: usize = 256;

@@ -12,6 +12,7 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::residency::rows_read::{Page, RowsWanted, WalkedRow, WalkedRows};
 use crate::store::view::live;
 use crate::store::walk::{Walk, WalkLimits};
 use basalt_change::place::PartitionId;
@@ -33,45 +34,8 @@ const PARTITIONS_MAX: usize = 64;
 /// Buckets that are visited under one lock.
 const BUCKETS_A_LOCK: usize = 256;
 
-/// Rows that a walk needs to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RowsWanted {
-    db: u8,
-    partition: PartitionId,
-    /// The hash where the walk stands.
-    from: u64,
-    /// How many.
-    rows: usize,
-}
-
-/// Rows that were read for a walk, of one partition or of several that follow each other.
-#[derive(Debug, Default)]
-pub struct WalkedRows {
-    pages: Vec<Page>,
-}
-
-/// Rows of a partition.
-#[derive(Debug)]
-struct Page {
-    db: u8,
-    partition: PartitionId,
-    generation: u64,
-    cold_version: u64,
-    /// From this hash on …
-    from: u64,
-    /// … to this one, which is not among them; `None` for the end of the partition.
-    to: Option<u64>,
-    rows: Vec<WalkedRow>,
-}
-
-#[derive(Debug)]
-struct WalkedRow {
-    key: Box<[u8]>,
-    kind: Option<Kind>,
-    expire_ms: u64,
-}
-
 impl RowsWanted {
+    /// As many as a walk with these limits may need.
     pub(crate) fn new(
         walk: Walk,
         partition: PartitionId,

@@ -14,8 +14,8 @@
 //! it. A transaction's walk needs all in memory.
 
 use crate::engine::Engine;
+use crate::residency::rows_read::{RowsWanted, WalkedRows};
 use crate::store::held::Held;
-use crate::store::rows_walked::{RowsWanted, WalkedRows};
 use crate::store::view::{Object, live};
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::random::Random;
@@ -188,8 +188,8 @@ impl Engine {
         Ok(chosen.map(|id| Cursor::at(id, random.next_u64() >> HASH_SHIFT << HASH_SHIFT)))
     }
 
-    /// Visits live keys in memory from `from` on, one partition's lock held. Returns where to go on,
-    /// or [`Cursor::START`] at the end.
+    /// Visits live keys in memory from `from` on, one partition's lock held. Returns where to go
+    /// on, or [`Cursor::START`] at the end.
     ///
     /// # Errors
     /// The partition at `from` is not wholly in memory; nothing was visited.

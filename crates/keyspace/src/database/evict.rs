@@ -1,9 +1,10 @@
 //! Entries leaving memory: those that the cold tier has as they are, the least worth first.
 //!
-//! This is no change of the database: who asks for such a key reads it again.
+//! This is no change of the database: a command that asks for such a key reads it again.
 
 use super::Database;
 use crate::entry::Access;
+use crate::eviction::{EvictLimits, Evicted};
 use crate::retire::{Retire, retire};
 use crate::table::Found;
 use crate::table::bucket::Standing;
@@ -12,39 +13,6 @@ use basalt_value::{Queue, ValueRef, Variant};
 
 /// Buckets that the hand goes over before the limits are looked at.
 const BUCKETS_A_LOOK: usize = 4;
-
-/// After how much one call ends.
-#[derive(Clone, Copy, Debug)]
-pub struct EvictLimits {
-    /// Bytes of memory.
-    pub bytes: usize,
-    /// Entries.
-    pub entries: usize,
-    /// Looks at newcomers, or at some buckets.
-    pub looks: usize,
-}
-
-/// What a call has made leave memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Evicted {
-    /// Bytes, of values that stand apart, too.
-    pub bytes: usize,
-    /// Keys.
-    pub keys: usize,
-    /// Of these, newcomers that nobody had used.
-    pub newcomers: usize,
-}
-
-impl Evicted {
-    /// Both together.
-    pub fn and(self, other: Evicted) -> Evicted {
-        Evicted {
-            bytes: self.bytes + other.bytes,
-            keys: self.keys + other.keys,
-            newcomers: self.newcomers + other.newcomers,
-        }
-    }
-}
 
 impl Database {
     /// Makes keys leave memory until the limits are reached. Big values are shown to `retired`.
@@ -96,8 +64,8 @@ impl Database {
             && entry.collection().is_none_or(|value| self.may_go(hash, entry.key(), value))
     }
 
-    /// Queues stay. So do collections with fields that expire if these have rows of their own: their
-    /// head does not say when.
+    /// Queues stay. So do collections with fields that expire if these have rows of their own:
+    /// their head does not say when.
     fn may_go(&self, hash: u64, key: &[u8], value: ValueRef<'_>) -> bool {
         let has_expiring = value.next_expiry_ms() != u64::MAX;
         Queue::of(value).is_none() && !(has_expiring && self.spread.is_resident(hash, key))

@@ -47,8 +47,8 @@ impl Database {
         self.field_expiries.next_ms()
     }
 
-    /// A lower bound of when keys, or fields of them, expire that are in the cold tier only, in unix
-    /// milliseconds; all ones for never.
+    /// A lower bound of when keys, or fields of them, expire that are in the cold tier only, in
+    /// unix milliseconds; all ones for never.
     pub fn cold_expiry_ms(&self) -> u64 {
         self.cold_expiry_ms
     }
@@ -58,7 +58,8 @@ impl Database {
         self.cold_expiry_ms = expiry_ms;
     }
 
-    /// A lower bound of when a key expires, or a field of one, in memory or not; all ones for never.
+    /// A lower bound of when a key expires, or a field of one, in memory or not; all ones for
+    /// never.
     pub fn earliest_expiry_ms(&self) -> u64 {
         self.next_expiry_ms().min(self.next_field_expiry_ms()).min(self.cold_expiry_ms)
     }

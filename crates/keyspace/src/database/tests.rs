@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::entry::{Entry, EntryValue, SHARED_BYTES_MIN};
+use crate::eviction::{EvictLimits, Evicted};
 use crate::retire::{Big, FreeAtOnce};
 use crate::table::scan::Picked;
 use basalt_change::op::StringForm;

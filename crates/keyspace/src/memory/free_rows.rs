@@ -3,7 +3,8 @@
 //! Two ordered maps cost a few hundred nanoseconds a page, and a page takes some ninety entries, or
 //! eight of the largest.
 
-use super::pages::{CHUNK_BYTES, ROW_STEP_BYTES};
+use super::chunks::CHUNK_BYTES;
+use super::pages::ROW_STEP_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that are looked at for one that is aligned.

@@ -14,6 +14,7 @@
 //! the next and fills the holes with what else the program needs. With huge pages for everything
 //! that cost 160 MB at ten million keys.
 
+use super::chunks::{CHUNK_BYTES, REGION_BYTES};
 use super::free_rows::FreeRows;
 use super::region::Region;
 use super::scattered::Scattered;
@@ -27,9 +28,6 @@ pub const PAGE_BYTES: usize = 8192;
 pub const RUN_PAGE_BYTES: usize = 16 << 10;
 /// Rows are multiples of this, and aligned to it.
 pub const ROW_STEP_BYTES: usize = 4096;
-pub(super) const CHUNK_BYTES: usize = 2 << 20;
-/// Address space that is asked for at once. Only chunks that are used take memory.
-pub(super) const REGION_BYTES: usize = if cfg!(miri) { CHUNK_BYTES } else { 64 << 20 };
 /// Idle bytes that keep their memory, at most.
 const WARM_BYTES_MAX: usize = 32 << 20;
 /// Idle bytes that keep their memory are at most this part of a budget.

@@ -1,6 +1,6 @@
 //! Address space from the system, aligned for huge pages.
 
-use super::pages::{CHUNK_BYTES, REGION_BYTES};
+use super::chunks::{CHUNK_BYTES, REGION_BYTES};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};

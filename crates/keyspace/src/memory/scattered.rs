@@ -8,7 +8,7 @@
 //! Each change of the mark may split a mapping of the process, of which it may have 65,530.
 //! [`CHUNKS_MAX`] leaves half of them to others.
 
-use super::pages::CHUNK_BYTES;
+use super::chunks::CHUNK_BYTES;
 use std::collections::BTreeSet;
 
 /// Chunks that lose their mark, at most: 32 GiB. With further ones, the kernel may take back what

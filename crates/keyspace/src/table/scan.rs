@@ -150,8 +150,8 @@ impl Table {
         }
     }
 
-    /// The first entry from this hash on, in the order of buckets, that `picks` picks among those of
-    /// at most `buckets_max` home buckets, with its hash. Else the hash where the next call goes
+    /// The first entry from this hash on, in the order of buckets, that `picks` picks among those
+    /// of at most `buckets_max` home buckets, with its hash. Else the hash where the next call goes
     /// on, or `None` at the end.
     pub(crate) fn pick(
         &self,

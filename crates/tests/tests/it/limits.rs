@@ -86,17 +86,22 @@ fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
     const ROOM_BYTES: u64 = 128 << 20;
     const OOM: &[u8] = b"OOM command not allowed when used memory > 'maxmemory'.";
     let server = Server::start(Kind::Basalt);
+    if server.is_redis() {
+        return; // It has no queues.
+    }
     let mut connection = server.connect();
-    // Of Basalt the whole process counts, which is to stay below all of it.
-    let maxmemory = match server.is_redis() {
-        true => info(&mut connection, "used_memory") + ROOM_BYTES,
-        false => (info(&mut connection, "used_memory_rss") + ROOM_BYTES) / 97 * 100,
-    };
+    // The whole process counts, which is to stay below all of it.
+    let maxmemory = (info(&mut connection, "used_memory_rss") + ROOM_BYTES) / 97 * 100;
     connection.run(&format!("CONFIG SET maxmemory {maxmemory}")).expect("a reply");
     let value = "v".repeat(10_000);
     let ok = Value::Simple(b"OK".to_vec());
+    // Messages do not leave memory, as other values do.
     let set = |connection: &mut Connection, number: usize| {
-        connection.call(&["SET", &format!("key:{number}"), &value]).expect("a reply")
+        let key = format!("key:{number}");
+        match connection.call(&["Q.PUT", &key, &value]).expect("a reply") {
+            Value::Bulk(_) => Value::Simple(b"OK".to_vec()),
+            reply => reply,
+        }
     };
     let most = ROOM_BYTES as usize / value.len();
     let written = (0..4 * most).take_while(|&number| set(&mut connection, number) == ok).count();
@@ -105,7 +110,7 @@ fn beyond_maxmemory_nothing_grows_and_all_else_goes_on() {
     assert_eq!(set(&mut connection, written), Value::Error(OOM.to_vec()));
     // Reading and deleting go on, and make room. Memory is added up ten times a second, so there
     // may be more than there should.
-    assert_eq!(connection.run("STRLEN key:0").expect("a reply"), Value::Integer(10_000));
+    assert_eq!(connection.run("Q.LEN key:0").expect("a reply"), Value::Integer(1));
     for number in most / 4..written {
         let reply = connection.run(&format!("DEL key:{number}")).expect("a reply");
         assert_eq!(reply, Value::Integer(1));

@@ -1,5 +1,5 @@
-//! GET of keys by chance, of ten times as many as memory holds: what reads a miss takes, beside what
-//! the disk can do.
+//! GET of keys by chance, of ten times as many as memory holds: what reads a miss takes, beside
+//! what the disk can do.
 
 use std::time::Duration;
 
