@@ -24,7 +24,7 @@ struct World {
 
 /// A life of the process.
 struct Life {
-    engine: Engine,
+    engine: Arc<Engine>,
     log: Arc<JournalLog>,
     chores: Chores,
 }
@@ -45,7 +45,7 @@ impl World {
                 opened = Some(Arc::clone(&log));
                 Ok::<Arc<dyn CommitLog>, basalt_engine::RecoveryError>(log)
             });
-        let engine = engine.expect("it opens");
+        let engine = Arc::new(engine.expect("it opens"));
         Life { engine, log: opened.expect("the engine opens its log"), chores: Chores::default() }
     }
 }

@@ -59,7 +59,7 @@ impl Bench {
         let heard = Heard::default();
         engine.announce_events_to(Box::new(heard.clone()));
         engine.set_eviction(policy, SAMPLES);
-        engine.budget.set_kept();
+        engine.budget.set_kept(true);
         Bench { engine, clock, heard }
     }
 
