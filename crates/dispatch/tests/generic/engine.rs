@@ -53,7 +53,7 @@ fn a_key_on_disk_in_another_database_is_seen() {
 }
 
 #[test]
-fn walks_bring_partitions_into_memory() {
+fn walks_go_over_memory_and_disk() {
     let lines = ["MSET a 1 b 2 c 3", "SET d 4 PXAT 4000000000000"];
     let mut server = with_cold_keys(&lines);
     assert!(matches!(server.line("RANDOMKEY"), Value::Bulk(_)));
@@ -72,6 +72,11 @@ fn walks_bring_partitions_into_memory() {
         }
     }
     assert_eq!(found, 4);
+    let resident = |server: &TestServer| {
+        let totals = server.server.engine.totals(0);
+        totals.keys - totals.keys_cold_only
+    };
+    assert_eq!(resident(&server), 0, "nothing comes into memory by it");
 }
 
 #[test]
