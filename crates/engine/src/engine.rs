@@ -485,7 +485,7 @@ impl Engine {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
             for (db, database) in (0..).zip(locked.partition(id).databases()) {
-                if database.may_expire() {
+                if database.earliest_expiry_ms() != u64::MAX {
                     self.note_expiring(db);
                 }
                 if !database.is_untouched() {

@@ -47,6 +47,8 @@ pub(super) enum Exceeded {
 pub(crate) struct MemoryBudget {
     /// Bytes; all ones for no limit.
     pub(super) target: AtomicU64,
+    /// What the keyspace took when it was added up last; all ones before.
+    seen: AtomicU64,
     /// Somebody keeps the target.
     pub(super) is_kept: AtomicBool,
     pub(super) room: AtomicU8,
@@ -66,6 +68,7 @@ impl Default for MemoryBudget {
     fn default() -> MemoryBudget {
         MemoryBudget {
             target: AtomicU64::new(u64::MAX),
+            seen: AtomicU64::new(u64::MAX),
             is_kept: AtomicBool::default(),
             room: AtomicU8::new(Room::Free as u8),
             keys: AtomicU64::default(),
@@ -81,6 +84,16 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
+    /// The keyspace has been added up.
+    pub(crate) fn note_seen(&self, bytes: u64) {
+        self.seen.store(bytes, Ordering::Relaxed);
+    }
+
+    /// What it took when it was added up last.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
     pub(super) fn set_room(&self, room: Room) {
         // Loaded first, so that the line stays shared.
         if self.room.load(Ordering::Relaxed) != room as u8 {

@@ -54,6 +54,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// … and when there may soon be.
 const LOOK_EVERY_NEAR: Duration = Duration::from_millis(5);
 const NEAR_PERCENT: u64 = 85;
+/// … and when that is far off: one look at two figures.
+const LOOK_EVERY_FAR: Duration = Duration::from_millis(20);
+/// Percent of the target below which the figure of a tenth of a second ago is good enough.
+const FAR_PERCENT: u64 = 60;
 
 /// Keys that leave under one lock: some 50 µs.
 const KEYS_A_LOCK: usize = 128;
@@ -111,6 +115,13 @@ impl Evictor {
             engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
             return LOOK_EVERY;
         };
+        if engine.budget.seen().max(engine.page_bytes()) < target / 100 * FAR_PERCENT {
+            // Not added up once more only to see that nothing is to be done.
+            engine.budget.set_room(Room::Free);
+            engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
+            self.progress = engine.env.clock.now();
+            return LOOK_EVERY_FAR;
+        }
         let usage = engine.usage();
         let exceeded = if usage.bytes > target { Exceeded::Yes } else { Exceeded::No };
         engine.budget.note_exceeded(exceeded, engine.env.clock.monotonic_ns());

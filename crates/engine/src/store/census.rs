@@ -138,7 +138,10 @@ impl Engine {
         let seen = PartitionId::all().filter_map(|id| self.keyspace.try_look(id, bytes_apart));
         let (count, bytes) = seen.fold((0_u64, 0), |(count, sum), bytes| (count + 1, sum + bytes));
         let all = PartitionId::all().count() as u64;
-        self.page_bytes() + (u128::from(bytes) * u128::from(all) / u128::from(count.max(1))) as u64
+        let apart = (u128::from(bytes) * u128::from(all) / u128::from(count.max(1))) as u64;
+        let bytes = self.page_bytes() + apart;
+        self.budget.note_seen(bytes);
+        bytes
     }
 
     /// Bytes of databases that were flushed and wait to be freed, those in pages left out.

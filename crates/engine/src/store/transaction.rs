@@ -268,10 +268,10 @@ impl<'e> Transaction<'e> {
         self.engine.scan_in(Some(&self.locked), walk, from, limits, visit)
     }
 
-    /// [`Engine::random_key`] under the locks held.
+    /// Some live key, each about as likely as another, under the locks held.
     ///
     /// # Errors
-    /// As there.
+    /// No key is in memory, but some are in a partition that is not.
     pub fn random_key(&self, walk: Walk, random: &mut Random) -> Result<Option<Vec<u8>>, WalkEnd> {
         self.engine.random_key_in(Some(&self.locked), walk, random)
     }

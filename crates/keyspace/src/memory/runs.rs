@@ -12,7 +12,7 @@
 //! ```
 //! Pages are listed by their longest free run, and an allocation takes the shortest run that
 //! suffices, on the page whose longest suffices most narrowly: a length that has just been freed is
-//! found at once. A run has no head: the caller knows its length, and [`live`] asks for it.
+//! found at once. A run has no head: the caller knows its length, and `live` asks for it.
 //!
 //! The first few kilobytes of a table go to the global allocator, so that a server with some
 //! thousand values of a kilobyte has no page for each of its tables.
