@@ -153,14 +153,14 @@ fn what_is_in_use_stays_under_allkeys_lru() {
     limit(&server, &mut connection, "allkeys-lru");
     (0..USED).for_each(|number| set(&mut connection, &format!("used:{number}"), &[]));
     (0..ROOM_KEYS / 2).for_each(|number| set(&mut connection, &name(number), &[]));
-    std::thread::sleep(Duration::from_millis(3_000));
-    for number in ROOM_KEYS / 2..ROOM_KEYS * 5 / 4 {
-        if number % 20 == 0 {
-            for used in 0..USED {
-                connection.run(&format!("GET used:{used}")).expect("a reply");
-            }
+    // What is used is used in a later second than the rest was written, but for an eighth.
+    let later: Vec<usize> = (ROOM_KEYS / 2..ROOM_KEYS * 5 / 4).collect();
+    for numbers in later.chunks(ROOM_KEYS / 8) {
+        std::thread::sleep(Duration::from_millis(1_100));
+        for used in 0..USED {
+            connection.run(&format!("GET used:{used}")).expect("a reply");
         }
-        set(&mut connection, &name(number), &[]);
+        numbers.iter().for_each(|&number| set(&mut connection, &name(number), &[]));
     }
     assert!(await_rest(&mut connection) > 0);
     let left = (0..USED).filter(|used| exists(&mut connection, &format!("used:{used}"))).count();
@@ -181,7 +181,7 @@ fn a_watched_key_that_goes_fails_its_transaction() {
     assert!(!exists(&mut connection, "watched"));
     assert_eq!(watcher.run("MULTI").expect("a reply"), ok());
     watcher.run("PING").expect("a reply");
-    assert_eq!(watcher.run("EXEC").expect("a reply"), Value::Null);
+    assert!(matches!(watcher.run("EXEC").expect("a reply"), Value::NullArray | Value::Null));
 }
 
 #[test]
