@@ -20,7 +20,7 @@ use crate::waiting::request::Places;
 use crate::waiting::watching::Watching;
 use basalt_change::place::PartitionId;
 use basalt_change::seed;
-use basalt_cold::ColdTier;
+use basalt_cold::{ColdError, ColdTier};
 use basalt_env::{Clock, Env};
 use basalt_keyspace::database::Database;
 use basalt_keyspace::entry::Access;
@@ -119,19 +119,22 @@ impl Default for Options {
     }
 }
 
-/// The seed of the database's key hash: `new` if it is new, in which case that is noted.
-fn stored_seed(cold: &dyn ColdTier, new: u64) -> Result<u64, RecoveryError> {
+/// The seed of the database's key hash; `None` if it is new.
+fn stored_seed(cold: &dyn ColdTier) -> Result<Option<u64>, RecoveryError> {
     let mut key = Vec::new();
     seed::seed_key(&mut key);
-    if let Some(row) = cold.read_many(&[key.clone()])?.pop().flatten() {
-        return seed::decode_seed(&row).map_err(RecoveryError::Seed);
-    }
-    let mut row = Vec::new();
+    let row = cold.read_many(&[key])?.pop().flatten();
+    row.map(|row| seed::decode_seed(&row).map_err(RecoveryError::Seed)).transpose()
+}
+
+/// Notes the seed of a new database.
+fn store_seed(cold: &dyn ColdTier, new: u64) -> Result<(), ColdError> {
+    let (mut key, mut row) = (Vec::new(), Vec::new());
+    seed::seed_key(&mut key);
     seed::encode_seed(new, &mut row);
     let mut writer = cold.checkpoint_writer()?;
     writer.put(&key, &row)?;
-    writer.prepare()?.commit()?;
-    Ok(new)
+    writer.prepare()?.commit()
 }
 
 /// A database: memory, log and cold tier together.
@@ -194,8 +197,9 @@ impl Engine {
     where
         RecoveryError: From<E>,
     {
-        let seed = stored_seed(&*cold, options.hash_seed)?;
-        let keyspace = Keyspace::new(usize::from(options.databases), seed);
+        let seed = stored_seed(&*cold)?;
+        let keyspace =
+            Keyspace::new(usize::from(options.databases), seed.unwrap_or(options.hash_seed));
         basalt_value::seed::seed_members(options.hash_seed);
         let limits = LimitsCell::new(options.limits);
         let (accepts_loss, retired) =
@@ -203,6 +207,10 @@ impl Engine {
         let opening = env.clock.now();
         let begun = (options.limits, access_at(env.clock.unix_ms()));
         let mut applier = RecordApplier::begin(&keyspace, &*cold, begun, accepts_loss)?;
+        // Not before it is known that the rows can be read.
+        if seed.is_none() {
+            store_seed(&*cold, options.hash_seed)?;
+        }
         let marks_read_in = env.clock.since(opening);
         let floor = applier.floor();
         let belonging = Belonging::read(&*cold, floor.clone(), accepts_loss)?;

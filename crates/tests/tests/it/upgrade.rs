@@ -1,4 +1,4 @@
-//! Data of earlier versions is read by this one.
+//! Data of earlier versions is read by this one, or refused and left as it is.
 //!
 //! `fixtures/FORMAT/` holds what the version before a change of a format left behind: the journal's
 //! files, the rows of a cold tier, and what a client saw of it. The journal has been trimmed, so
@@ -8,7 +8,7 @@
 //! `BASALT_WRITE_FIXTURE=DIR` has the test write what the present version leaves behind into `DIR`:
 //! to be done before a format is changed.
 
-use crate::in_process::{DataPlace, InProcess};
+use crate::in_process::{DataPlace, InProcess, try_open};
 use basalt_cold::{ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_env::RealDisk;
 use basalt_resp::Value;
@@ -25,6 +25,8 @@ const COLLECTION_ROW_BYTES_MAX: usize = 2 << 10;
 /// Less than the long string has.
 const STRING_PIECE_BYTES: usize = 1 << 10;
 const DATABASES: usize = 5;
+/// What is not read any more.
+const REFUSED: &str = "journal-1-rows-2";
 /// In the year 2100.
 const FAR_MS: &str = "4102444800000";
 
@@ -301,15 +303,32 @@ fn assert_readable(fixture: &Path) {
     assert_eq!(describe_all(&mut server.connect()), first, "{}", fixture.display());
 }
 
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
 #[test]
 fn data_of_every_format_is_read() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut found = 0;
-    for entry in fs::read_dir(fixtures).expect("the fixtures") {
-        assert_readable(&entry.expect("an entry").path());
-        found += 1;
+    for entry in fs::read_dir(fixtures()).expect("the fixtures") {
+        let path = entry.expect("an entry").path();
+        if !path.ends_with(REFUSED) {
+            assert_readable(&path);
+            found += 1;
+        }
     }
     assert!(found > 0, "there are fixtures");
+}
+
+/// Rows stood in another order.
+#[test]
+fn rows_of_a_format_that_is_not_read_any_more_are_left_as_they_are() {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let rows = fs::read(fixtures().join(REFUSED).join("rows")).expect("rows");
+    let place = place(dir.path(), &rows);
+    let error = try_open(&place).err().expect("it is refused").to_string();
+    assert!(error.contains("format 2 of an earlier version"), "{error}");
+    assert_eq!(dump(&*place.cold), rows);
 }
 
 #[test]
