@@ -3,6 +3,8 @@
 /// After how much one call ends.
 #[derive(Clone, Copy, Debug)]
 pub struct EvictLimits {
+    /// Now, in unix milliseconds: what is due stays.
+    pub now_ms: u64,
     /// Bytes of memory.
     pub bytes: usize,
     /// Entries.

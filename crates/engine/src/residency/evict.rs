@@ -348,6 +348,7 @@ impl Engine {
             let counts = database.table().counts();
             let own = (counts.entry_bytes + counts.apart_bytes) as u64;
             let limits = EvictLimits {
+                now_ms: self.env.clock.unix_ms(),
                 bytes: usize::try_from(share_of(own, wanted, bytes)).unwrap_or(usize::MAX),
                 entries: KEYS_A_LOCK,
                 looks: LOOKS_A_LOCK,

@@ -29,7 +29,10 @@ impl Database {
             if let Some(newcomer) = turnover.take_oldest(keys) {
                 let Some(found) = self.table.find_by_hash(newcomer.hash) else { continue };
                 let is_used = self.table.entry(found).access().is_later_than(newcomer.came);
-                if is_used || !self.may_leave(newcomer.hash, found) || turnover.is_spared() {
+                if is_used
+                    || !self.may_leave(newcomer.hash, found, limits.now_ms)
+                    || turnover.is_spared()
+                {
                     continue;
                 }
                 turnover.remember(newcomer.hash, keys);
@@ -43,7 +46,7 @@ impl Database {
                 slot.standing() == Standing::Clean && (entry.is_tombstone() || !is_used())
             });
             match picked {
-                Picked::Entry(hash, found) if self.may_leave(hash, found) => {
+                Picked::Entry(hash, found) if self.may_leave(hash, found, limits.now_ms) => {
                     turnover.move_hand(Some(hash), now);
                     self.leave(hash, found, retired, &mut evicted);
                 }
@@ -57,9 +60,14 @@ impl Database {
     }
 
     /// The cold tier has the entry found as it is, and all of it.
-    fn may_leave(&self, hash: u64, found: Found) -> bool {
+    ///
+    /// What is due is about to be removed; it would only be read again for that.
+    fn may_leave(&self, hash: u64, found: Found, now_ms: u64) -> bool {
         let entry = self.table.entry(found);
+        let of_fields = entry.collection().map_or(u64::MAX, ValueRef::next_expiry_ms);
+        let is_due = entry.expire_ms() != 0 && entry.expire_ms() <= now_ms || of_fields <= now_ms;
         found.standing() == Standing::Clean
+            && !is_due
             && self.spread.is_on_disk(hash, entry.key())
             && entry.collection().is_none_or(|value| self.may_go(hash, entry.key(), value))
     }

@@ -241,6 +241,7 @@ impl World {
     /// What may leave memory is up to the database; that it was allowed to is checked by `broken`.
     fn evict(&mut self) -> Evicted {
         let limits = EvictLimits {
+            now_ms: self.now_ms,
             bytes: usize::MAX,
             entries: 1 + self.random(6) as usize,
             looks: 40 + self.random(200) as usize,

@@ -20,6 +20,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const THREADS: usize = 2;
@@ -218,6 +219,8 @@ fn transcripts_while_everything_leaves_memory() {
                     // One that fails is made again.
                     let _ = server.engine.checkpoint();
                     server.engine.evict_clean();
+                    // What has been read for a command is there for it to run.
+                    std::thread::sleep(Duration::from_millis(1));
                 }
             });
             let folder = Path::new("transcripts");
