@@ -213,7 +213,7 @@ impl Server {
     /// Memory in use is over `maxmemory`, and keys are leaving it.
     #[inline]
     pub fn is_short_of_memory(&self) -> bool {
-        self.engine.memory_room() == Some(Room::Later)
+        self.engine.is_short_of_memory()
     }
 
     /// There is a budget, and memory in use is not far below it.

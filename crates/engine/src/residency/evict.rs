@@ -35,7 +35,7 @@ use std::time::Duration;
 const BEGIN_PERCENT: u64 = 95;
 /// And to which they leave: a little less, so that each round is worth its look at all partitions.
 const END_PERCENT: u64 = 94;
-/// Percent of the target above which who takes memory waits.
+/// Percent of the target above which commands that take memory wait.
 const WAIT_PERCENT: u64 = 102;
 /// Percent of the keys that may be dirty near the target before a checkpoint is asked for.
 const DIRTY_PERCENT: u64 = 20;
@@ -289,6 +289,7 @@ impl Engine {
             }
         }
         self.budget.set_kept(false);
+        self.budget.set_room(Room::Free);
     }
 
     /// Has about this many bytes leave memory, if so much is clean; returns how many have.

@@ -39,6 +39,12 @@ impl Engine {
         })
     }
 
+    /// There is no room for what takes memory, but keys are leaving it.
+    #[inline]
+    pub fn is_short_of_memory(&self) -> bool {
+        self.budget.room.load(Ordering::Relaxed) == Room::Later as u8
+    }
+
     /// What has left memory so far.
     pub fn eviction_stats(&self) -> EvictionStats {
         let budget = &self.budget;
