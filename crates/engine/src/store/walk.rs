@@ -138,36 +138,18 @@ impl Engine {
         rows: &WalkedRows,
         visit: &mut dyn FnMut(&[u8], Option<Kind>),
     ) -> Result<Cursor, WalkEnd> {
-        let mut left = limits;
-        let mut at = from;
-        loop {
-            let id = at.partition();
-            let visited = self.look(None, id, walk.wait, |partition| {
-                let database = partition.database(walk.db);
-                if !database.is_complete() {
-                    let place = (walk, id, at.hash());
-                    return rows.visit(place, partition, self.keyspace.hasher(), &mut left, visit);
-                }
-                Some(visit_some(database.table(), at.hash(), &mut left, |entry| {
-                    if let Some(object) = live(entry, walk.now_ms) {
-                        visit(entry.key(), object.collection().map(|value| value.kind()));
-                    }
-                }))
-            });
-            let next = match visited {
-                Ok(Some(next)) => next,
-                // What has been visited is not visited again.
-                _ if at != from => return Ok(at),
-                Ok(None) => {
-                    return Err(WalkEnd::Unread(RowsWanted::new(walk, id, at.hash(), limits)));
-                }
-                Err(Held) => return Err(WalkEnd::Held),
-            };
-            at = at.after(next);
-            if at == Cursor::START || left.are_reached() {
-                return Ok(at);
+        self.go_over((None, walk, from, limits), |id, at, partition, left| {
+            let database = partition.database(walk.db);
+            if !database.is_complete() {
+                let hasher = self.keyspace.hasher();
+                return rows.visit((walk, id, at), partition, hasher, left, visit);
             }
-        }
+            Some(visit_some(database.table(), at, left, |entry| {
+                if let Some(object) = live(entry, walk.now_ms) {
+                    visit(entry.key(), object.collection().map(|value| value.kind()));
+                }
+            }))
+        })
     }
 
     /// A place from which a walk meets some key first that is about as likely as another; `None` if
@@ -212,28 +194,37 @@ impl Engine {
         limits: WalkLimits,
         mut visit: impl FnMut(&[u8], Object<'_>),
     ) -> Result<Cursor, WalkEnd> {
-        let mut left = limits;
-        let mut at = from;
-        loop {
-            let id = at.partition();
-            let visited = self.look(held, id, walk.wait, |partition| {
-                let database = partition.database(walk.db);
-                database.is_complete().then(|| {
-                    visit_some(database.table(), at.hash(), &mut left, |entry| {
-                        if let Some(object) = live(entry, walk.now_ms) {
-                            visit(entry.key(), object);
-                        }
-                    })
+        self.go_over((held, walk, from, limits), |_, at, partition, left| {
+            let database = partition.database(walk.db);
+            database.is_complete().then(|| {
+                visit_some(database.table(), at, left, |entry| {
+                    if let Some(object) = live(entry, walk.now_ms) {
+                        visit(entry.key(), object);
+                    }
                 })
-            });
-            let visited = match visited {
+            })
+        })
+    }
+
+    /// Has `visit` visit some buckets of one partition after the other, until the limits are
+    /// reached. It gets the hash where to begin, and returns the one where to go on (`None` at the
+    /// partition's end), or that it cannot without further rows.
+    fn go_over(
+        &self,
+        (held, walk, from, limits): (Option<&Locked<'_>>, Walk, Cursor, WalkLimits),
+        mut visit: impl FnMut(PartitionId, u64, &Partition, &mut WalkLimits) -> Option<Option<u64>>,
+    ) -> Result<Cursor, WalkEnd> {
+        let (mut left, mut at) = (limits, from);
+        loop {
+            let (id, hash) = (at.partition(), at.hash());
+            let visited =
+                self.look(held, id, walk.wait, |partition| visit(id, hash, partition, &mut left));
+            let next = match visited {
+                Ok(Some(next)) => next,
                 // What has been visited is not visited again.
-                Err(Held) if at != from => return Ok(at),
-                visited => visited?,
-            };
-            let Some(next) = visited else {
-                let unread = || WalkEnd::Unread(RowsWanted::new(walk, id, at.hash(), limits));
-                return if at == from { Err(unread()) } else { Ok(at) };
+                _ if at != from => return Ok(at),
+                Ok(None) => return Err(WalkEnd::Unread(RowsWanted::new(walk, id, hash, limits))),
+                Err(Held) => return Err(WalkEnd::Held),
             };
             at = at.after(next);
             if at == Cursor::START || left.are_reached() {
