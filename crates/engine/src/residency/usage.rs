@@ -46,14 +46,14 @@ impl Engine {
             };
             seen += u64::from(self.keyspace.try_look(id, look).is_some());
         }
-        let pages = self.page_bytes();
-        let counted = pages.min(paged + paged / 100 * SLACK_PERCENT);
-        sum.bytes += counted;
         let all = PartitionId::all().len() as u64;
         let scaled =
             |figure: u64| (u128::from(figure) * u128::from(all) / u128::from(seen.max(1))) as u64;
+        // Pages have one counter, of all partitions.
+        let (pages, paged) = (self.page_bytes(), scaled(paged));
+        let counted = pages.min(paged + paged / 100 * SLACK_PERCENT);
         Usage {
-            bytes: scaled(sum.bytes),
+            bytes: scaled(sum.bytes) + counted,
             slack_bytes: pages - counted,
             keys: scaled(sum.keys),
             dirty_keys: scaled(sum.dirty_keys),

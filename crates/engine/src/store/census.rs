@@ -128,11 +128,8 @@ impl Engine {
     /// What the keyspace takes of memory, waiting for nobody: a partition that somebody holds
     /// counts as large as the others are on average.
     pub fn memory_at_once(&self) -> u64 {
-        // A database that no partition has used has nothing.
-        let is_used = |db: &u8| *db == 0 || self.used_databases.contains(*db);
-        let used = || (0..self.options.databases).filter(is_used);
         let bytes_apart = |partition: &Partition| -> u64 {
-            let bytes = used().map(|db| bytes_outside_of_pages(partition.database(db)));
+            let bytes = self.used_of(partition).map(bytes_outside_of_pages);
             (bytes.sum::<usize>() + partition.worker_bytes()) as u64
         };
         let seen = PartitionId::all().filter_map(|id| self.keyspace.try_look(id, bytes_apart));
