@@ -1,5 +1,6 @@
-//! Basalt's own policy: S3-FIFO without queues of entries. The engine's evictor has to decide as
-//! this model does.
+//! Basalt's own policy: S3-FIFO without queues of entries. The engine's evictor
+//! (`keyspace/src/turnover.rs`) decides as this model does with [`USES_BY_TIME`], and its hand does
+//! not know which entries are on probation.
 //!
 //! ```text
 //! missed ─ known to the ghosts ▸ no probation
