@@ -7,7 +7,7 @@ use basalt_service::session::Session;
 use basalt_spec::Flag;
 
 /// Whether a command is to wait until keys have left memory. What is queued waits with its EXEC,
-/// and who waits for keys already keeps its place.
+/// and a client that waits for keys already keeps its place.
 #[cold]
 pub(super) fn waits(request: &Request<'_>, session: &Session) -> bool {
     let queue = session.transaction.as_ref();

@@ -161,7 +161,8 @@ impl World<'_> {
     }
 
     /// Has keys fetched; their partitions as a whole while a read is held up: it may be of one of
-    /// these keys, and who asks for a key that is being read waits for that read.
+    /// these keys, and a command that asks for a key that is being read waits for that
+    /// read.
     fn fetch(&self, keys: &[Key<'_>], missing: Missing) -> Fetching {
         if self.stage.is_waiting(Point::Read) {
             return self.start_load(keys.iter().map(|key| key.partition).collect());

@@ -205,7 +205,7 @@ fn transcripts_in_this_process_over_tls() {
 }
 
 /// Whatever is clean leaves memory, again and again, while commands run: each finds its keys on
-/// disk or in memory, as it happens, in rows of their own or in many.
+/// disk or in memory, in one row or in many.
 #[test]
 fn transcripts_while_everything_leaves_memory() {
     for (collection_row_bytes_max, string_piece_bytes) in [(64 << 10, 1 << 20), (100, 3_000)] {
