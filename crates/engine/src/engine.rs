@@ -93,6 +93,9 @@ pub struct Options {
     /// Bytes of deleted big values that may wait for the housekeeping thread to free them; what is
     /// deleted beyond is freed at once.
     pub retired_bytes_max: usize,
+    /// Percent of the memory target that may be taken by what is known of keys on disk. With 0
+    /// nothing is known of them.
+    pub cold_filter_percent: u64,
     /// Opens a log and a cold tier between which data is known to be lost (`accept-data-loss`).
     pub accept_data_loss: bool,
 }
@@ -114,6 +117,7 @@ impl Default for Options {
             change_set_bytes_max: CHANGE_SET_BYTES_MAX,
             ingest_bytes: 64 << 20,
             retired_bytes_max: 1 << 30,
+            cold_filter_percent: 5,
             accept_data_loss: false,
         }
     }

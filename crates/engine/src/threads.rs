@@ -47,9 +47,14 @@ impl Background {
             let name = format!("miss-{number}");
             background.spawn(&name, Urgency::ClientsWait, Engine::run_miss_thread)?;
         }
-        if warm_up == WarmUp::Yes {
-            background.spawn("warm-up", Urgency::CanWait, Engine::run_warm_up_thread)?;
-        }
+        let run_warm_up: fn(&Engine) = match warm_up {
+            WarmUp::Yes => |engine| {
+                engine.warm_up();
+                engine.keep_cold_filters();
+            },
+            WarmUp::No => Engine::keep_cold_filters,
+        };
+        background.spawn("warm-up", Urgency::CanWait, run_warm_up)?;
         Ok(background)
     }
 
@@ -91,7 +96,7 @@ impl Engine {
         }
     }
 
-    fn run_warm_up_thread(&self) {
+    fn warm_up(&self) {
         let mut unreadable = 0;
         for id in PartitionId::all() {
             if self.is_nearly_full() {

@@ -21,9 +21,13 @@
 //! 7. *Leaving memory.* Only a clean entry does ([`Database::evict`]): its row has arrived and is
 //!    its state.
 //!
+//! 8. *Cold keys.* If it knows which keys are in the cold tier only (`database/cold_keys.rs`), it
+//!    knows all of them.
+//!
 //! `database/tests.rs` compares all this with plain maps after each of many random operations.
 
 mod checkpoint;
+mod cold_keys;
 mod edit;
 mod evict;
 mod expiry;
@@ -33,6 +37,7 @@ mod tests;
 pub use edit::{Edited, inside};
 pub use expiry::RoundLimits;
 
+use crate::cold_keys::ColdKeys;
 use crate::deferred::Change;
 use crate::entry::{Access, Content, NewValue, StringValue};
 use crate::field_expiries::FieldExpiries;
@@ -81,6 +86,7 @@ pub struct Database {
     departures: u64,
     /// Which keys came of late, and which went; nothing before the first has to go.
     turnover: Option<Box<Turnover>>,
+    cold: ColdKeys,
 }
 
 /// What a put has found under its key.
@@ -157,6 +163,7 @@ impl Database {
             cold_expiry_ms: u64::MAX,
             departures: 0,
             turnover: None,
+            cold: ColdKeys::default(),
         }
     }
 
@@ -474,6 +481,7 @@ impl Database {
             return None;
         }
         self.is_complete = true;
+        self.forget_cold();
         self.cold_expiry_ms = u64::MAX;
         self.spread.set_cold_only(0);
         Some(std::mem::take(&mut self.keys_cold_only))
@@ -486,6 +494,7 @@ impl Database {
         self.keys_cold_only = stored.keys;
         self.has_rows = stored.keys > 0;
         self.is_complete = stored.keys == 0;
+        self.forget_cold();
         self.cold_expiry_ms = stored.expiry_ms.unwrap_or(u64::MAX);
         self.spread.set_cold_only(stored.spread);
     }

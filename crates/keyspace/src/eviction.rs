@@ -11,6 +11,8 @@ pub struct EvictLimits {
     pub entries: usize,
     /// Looks at newcomers, or at some buckets.
     pub looks: usize,
+    /// What is known of keys that have left may take more memory.
+    pub may_filter: bool,
 }
 
 /// What a call has made leave memory.

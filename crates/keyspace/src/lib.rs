@@ -14,6 +14,8 @@
 //! `entry`, `table` and `keyspace`, and the model tests here run under Miri.
 
 mod calls;
+mod cold_filter;
+mod cold_keys;
 pub mod database;
 pub mod deferred;
 pub mod entry;

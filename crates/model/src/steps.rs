@@ -9,7 +9,7 @@ use crate::stage::{Cue, Point};
 use crate::state::{Change, Value};
 use crate::violation::Violation;
 use basalt_change::op::StringForm;
-use basalt_change::place::ShardSet;
+use basalt_change::place::{PartitionId, ShardSet};
 use basalt_engine::{Destination, Gate, Held, LockWait, Refusal, Version};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -376,6 +376,18 @@ impl Driver<'_> {
             _ => drop(engine.evict(self.random.below(4_000))),
         }
         self.report.evicted += engine.eviction_stats().keys - before;
+        if self.random.chance(1, 4) {
+            self.learn_cold_keys()?;
+        }
+        Ok(())
+    }
+
+    /// As the server does after a start.
+    fn learn_cold_keys(&mut self) -> Result<(), Violation> {
+        for id in PartitionId::all() {
+            let made = self.world.engine().make_cold_filters(id);
+            made.map_err(|error| Violation(format!("rows could not be gone over: {error}")))?;
+        }
         Ok(())
     }
 

@@ -74,6 +74,8 @@ pub struct Setting {
     pub single_string_bytes_min: usize,
     /// Bytes of rows that a checkpoint ingests together.
     pub ingest_bytes: u64,
+    /// What may be known of keys on disk, in percent of the memory target.
+    pub cold_filter_percent: u64,
     /// Opens what has lost data.
     pub accept_data_loss: bool,
 }
@@ -90,6 +92,7 @@ impl Default for Setting {
             string_piece_bytes: 1 << 20,
             single_string_bytes_min: usize::MAX,
             ingest_bytes: 64 << 20,
+            cold_filter_percent: 5,
             accept_data_loss: false,
         }
     }
@@ -178,6 +181,7 @@ impl<'a> World<'a> {
             single_string_bytes_min: setting.single_string_bytes_min,
             ingest_bytes: setting.ingest_bytes,
             limits: setting.limits,
+            cold_filter_percent: setting.cold_filter_percent,
             accept_data_loss: setting.accept_data_loss,
             // In half of the worlds the log is lent strings.
             lent_bytes_min: if setting.hash_seed.is_multiple_of(2) { 200 } else { usize::MAX },

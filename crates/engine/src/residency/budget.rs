@@ -61,6 +61,8 @@ pub(crate) struct MemoryBudget {
     pub(super) exceeded_since_ns: AtomicU64,
     /// For how long it was before that.
     pub(super) exceeded_ns: AtomicU64,
+    /// What is known of keys on disk takes as much as it may.
+    pub(super) are_filters_full: AtomicBool,
     pub(super) holds: Holds,
 }
 
@@ -78,6 +80,7 @@ impl Default for MemoryBudget {
             deleted: AtomicU64::default(),
             exceeded_since_ns: AtomicU64::default(),
             exceeded_ns: AtomicU64::default(),
+            are_filters_full: AtomicBool::default(),
             holds: Holds::default(),
         }
     }

@@ -123,6 +123,8 @@ impl Evictor {
             return LOOK_EVERY_FAR;
         }
         let usage = engine.usage();
+        let are_full = usage.filter_bytes > target / 100 * engine.options.cold_filter_percent;
+        engine.budget.are_filters_full.store(are_full, Ordering::Relaxed);
         let exceeded = if usage.bytes > target { Exceeded::Yes } else { Exceeded::No };
         engine.budget.note_exceeded(exceeded, engine.env.clock.monotonic_ns());
         let percent = |percent: u64| target / 100 * percent;
@@ -353,6 +355,7 @@ impl Engine {
                 bytes: usize::try_from(share_of(own, wanted, bytes)).unwrap_or(usize::MAX),
                 entries: KEYS_A_LOCK,
                 looks: LOOKS_A_LOCK,
+                may_filter: self.may_note_cold(),
             };
             if own > 0 {
                 evicted = evicted.and(database.evict(now, limits, big));

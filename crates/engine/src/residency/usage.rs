@@ -24,6 +24,8 @@ pub(crate) struct Usage {
     pub(crate) tombstones: u64,
     /// Keys on disk only.
     pub(crate) cold_keys: u64,
+    /// Bytes of what is known of these.
+    pub(crate) filter_bytes: u64,
 }
 
 impl Engine {
@@ -41,6 +43,8 @@ impl Engine {
                     sum.dirty_keys += counts.dirty as u64;
                     sum.tombstones += counts.tombstones as u64;
                     sum.cold_keys += database.keys_cold_only();
+                    sum.filter_bytes += database.cold_filter_bytes() as u64;
+                    sum.bytes += database.residency_bytes() as u64;
                 }
                 sum.bytes += partition.worker_bytes() as u64;
             };
@@ -59,6 +63,7 @@ impl Engine {
             dirty_keys: scaled(sum.dirty_keys),
             tombstones: scaled(sum.tombstones),
             cold_keys: scaled(sum.cold_keys),
+            filter_bytes: scaled(sum.filter_bytes),
         }
     }
 

@@ -33,7 +33,7 @@ pub struct MemoryTotals {
     pub large_bytes: u64,
     /// Values of their own, and the consumers of queues.
     pub apart_bytes: u64,
-    /// Tables.
+    /// Tables, and what is known of keys that are not in memory.
     pub index_bytes: u64,
 }
 
@@ -112,7 +112,7 @@ impl Engine {
                 memory.entry_bytes += counts.entry_bytes as u64;
                 memory.large_bytes += database.table().large_bytes() as u64;
                 memory.apart_bytes += counts.apart_bytes as u64;
-                memory.index_bytes += counts.index_bytes as u64;
+                memory.index_bytes += (counts.index_bytes + database.residency_bytes()) as u64;
             }
             memory.apart_bytes += partition.worker_bytes() as u64;
         }
@@ -159,7 +159,7 @@ impl Engine {
 /// Memory of a database that is not in pages.
 fn bytes_outside_of_pages(database: &Database) -> usize {
     let (table, counts) = (database.table(), database.table().counts());
-    table.large_bytes() + counts.apart_bytes + counts.index_bytes
+    table.large_bytes() + counts.apart_bytes + counts.index_bytes + database.residency_bytes()
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl Engine {
             let CommandContext { now_ms, touch, .. } = *session;
             let found = database.table().find_again(seen, key.hash, key.bytes);
             let object = used(database.table(), found, now_ms, touch);
-            let is_known = object.is_some() || database.is_complete();
+            let is_known = object.is_some() || !database.may_be_cold(key.hash);
             is_known.then(|| read(&Point { object, session }))
         });
         read.flatten()

@@ -37,7 +37,7 @@ impl Database {
                 }
                 turnover.remember(newcomer.hash, keys);
                 evicted.newcomers += 1;
-                self.leave(newcomer.hash, found, retired, &mut evicted);
+                self.leave(newcomer.hash, found, (retired, limits.may_filter), &mut evicted);
                 continue;
             }
             let (hand, passed) = turnover.hand();
@@ -48,7 +48,7 @@ impl Database {
             match picked {
                 Picked::Entry(hash, found) if self.may_leave(hash, found, limits.now_ms) => {
                     turnover.move_hand(Some(hash), now);
-                    self.leave(hash, found, retired, &mut evicted);
+                    self.leave(hash, found, (retired, limits.may_filter), &mut evicted);
                 }
                 // The next in the bucket has a lower hash, or is met in the next round.
                 Picked::Entry(hash, _) => turnover.move_hand(hash.checked_add(1), now),
@@ -83,9 +83,12 @@ impl Database {
         &mut self,
         hash: u64,
         found: Found,
-        retired: &impl Retire,
+        (retired, may_filter): (&impl Retire, bool),
         evicted: &mut Evicted,
     ) {
+        if !self.table.entry(found).is_tombstone() {
+            self.note_cold(hash, may_filter);
+        }
         let entry = self.table.entry(found);
         evicted.bytes += entry.bytes() + entry.apart_bytes();
         if !entry.is_tombstone() {
@@ -102,8 +105,9 @@ impl Database {
         self.table.remove(hash, found);
     }
 
-    /// Bytes of memory of what is known of keys that came and went.
-    pub fn turnover_bytes(&self) -> usize {
-        self.turnover.as_ref().map_or(0, |turnover| turnover.bytes())
+    /// Bytes of memory of what is known of keys that came and went, and of those on disk.
+    pub fn residency_bytes(&self) -> usize {
+        let of_turnover = self.turnover.as_ref().map_or(0, |turnover| turnover.bytes());
+        of_turnover + self.cold_filter_bytes()
     }
 }

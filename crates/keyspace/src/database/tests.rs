@@ -63,6 +63,8 @@ struct World {
     /// Ids that have rows of elements there.
     elements: BTreeSet<u64>,
     under_way: Option<UnderWay>,
+    /// Hashes of rows that a filter is still to be shown, if one is being made.
+    unseen: Option<Vec<u64>>,
     next_id: u64,
     now_ms: u64,
     random: u64,
@@ -117,6 +119,7 @@ impl World {
             rows: Rows::new(),
             elements: BTreeSet::new(),
             under_way: None,
+            unseen: None,
             next_id: 1,
             now_ms: 1_000,
             random: seed,
@@ -155,7 +158,8 @@ impl World {
 
     /// As before a command: the key is in memory, or known to be absent.
     fn fetch(&mut self, key: &[u8]) {
-        if self.database.is_complete() || self.found(key).is_some() {
+        let may_be_cold = self.database.may_be_cold(self.hasher.hash(key));
+        if !may_be_cold || self.found(key).is_some() {
             return;
         }
         let hash = self.hasher.hash(key);
@@ -174,7 +178,7 @@ impl World {
     fn step(&mut self) {
         let (key, access) = (self.key(), Access::default());
         let hash = self.hasher.hash(&key);
-        let (kind, retired) = (self.random(26), FreeAtOnce);
+        let (kind, retired) = (self.random(30), FreeAtOnce);
         match kind {
             0..=4 => {
                 let thing = self.thing();
@@ -234,6 +238,7 @@ impl World {
                 assert_eq!(finished, (gone == 0).then_some(0));
             }
             24 | 25 => drop(self.evict()),
+            26..=28 => self.make_filter(),
             _ => self.expire(),
         }
     }
@@ -245,9 +250,28 @@ impl World {
             bytes: usize::MAX,
             entries: 1 + self.random(6) as usize,
             looks: 40 + self.random(200) as usize,
+            may_filter: self.random(20) > 0,
         };
         self.seconds += self.random(2) as u32;
         self.database.evict(Access::at(self.seconds), limits, &FreeAtOnce)
+    }
+
+    /// One step of it, while everything else goes on.
+    fn make_filter(&mut self) {
+        let Some(mut unseen) = self.unseen.take() else {
+            if self.database.lacks_cold_filter() {
+                self.database.begin_cold_filter();
+                self.unseen = Some(self.rows.keys().map(|key| self.hasher.hash(key)).collect());
+            }
+            return;
+        };
+        let count = (self.random(6) as usize).min(unseen.len());
+        let goes_on = self.database.show_cold(&unseen.split_off(unseen.len() - count));
+        if goes_on && unseen.is_empty() {
+            assert!(self.database.finish_cold_filter());
+        } else if goes_on {
+            self.unseen = Some(unseen);
+        }
     }
 
     /// As before a key is replaced that need not be in memory.
@@ -376,6 +400,8 @@ impl World {
         let is_cold = |key: &&Vec<u8>| self.found(key).is_none();
         let cold: Vec<&ColdRow> =
             self.rows.iter().filter(|(key, _)| is_cold(key)).map(|(_, row)| row).collect();
+        let is_known = |key: &Vec<u8>| database.may_be_cold(self.hasher.hash(key));
+        let all_known = self.rows.keys().filter(is_cold).all(is_known);
         let spread = cold.iter().filter(|row| row.spread_id.is_some()).count() as u64;
         let ids = cold.iter().filter_map(|row| row.spread_id);
         let mut known: BTreeSet<u64> = ids.chain(database.spread.dead().iter().copied()).collect();
@@ -385,6 +411,7 @@ impl World {
             (database.spread.cold_only() == spread, "the count of cold spread keys"),
             (database.keys() == self.truth.len() as u64, "the count of keys"),
             (!database.is_complete || cold.is_empty(), "complete without a cold key"),
+            (all_known, "a cold key that is not known"),
             (self.elements.is_subset(&known), "rows of elements that nothing knows"),
         ];
         for (holds, rule) in rules {
@@ -475,7 +502,7 @@ type Break = fn(&mut World);
 /// Each rule, broken by hand, is noticed.
 #[test]
 fn a_broken_rule_is_noticed() {
-    let breaks: [(&str, Break); 11] = [
+    let breaks: [(&str, Break); 12] = [
         ("on disk before the bound", |world| world.database.set_cold_expiry(u64::MAX)),
         ("before the bound", |world| {
             (world.database.next_expiry_ms, world.database.round) = (u64::MAX, None);
@@ -496,8 +523,13 @@ fn a_broken_rule_is_noticed() {
                 .table
                 .pick(0, usize::MAX, |slot, entry| slot.has(DIRTY) && !entry.is_tombstone());
             if let Picked::Entry(hash, found) = picked {
-                world.database.leave(hash, found, &FreeAtOnce, &mut Evicted::default());
+                let how = (&FreeAtOnce, true);
+                world.database.leave(hash, found, how, &mut Evicted::default());
             }
+        }),
+        ("cold key that is not known", |world| {
+            world.database.begin_cold_filter();
+            world.database.finish_cold_filter();
         }),
         ("that nothing knows", |world| drop(std::mem::take(&mut world.database.spread))),
         ("spread and neither", |world| {

@@ -208,7 +208,9 @@ fn a_slow_read_does_not_bring_back_what_was_overwritten_and_forgotten() {
 /// forget them.
 #[test]
 fn what_reads_did_not_find_is_forgotten_without_a_checkpoint() {
-    in_world(|world, _| {
+    // Else nobody would have to read them.
+    let setting = Setting { cold_filter_percent: 0, ..Setting::default() };
+    in_world_of(setting, |world, _| {
         put(world, KEY, b"there");
         put(world, OTHER, b"removed");
         unload(world);
