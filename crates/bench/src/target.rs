@@ -191,6 +191,11 @@ impl Client {
         self.socket
     }
 
+    /// How long a reply may take.
+    pub(crate) fn set_read_timeout(&self, timeout: Duration) -> Result<(), BenchError> {
+        Ok(self.socket.set_read_timeout(timeout)?)
+    }
+
     /// Sends one command and returns the raw bytes of its reply.
     pub(crate) fn call(&mut self, words: &[&str]) -> Result<Vec<u8>, BenchError> {
         let mut request = format!("*{}\r\n", words.len());

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cli::parse_seconds;
 use crate::compare::server::Contender;
 use crate::error::BenchError;
 use crate::template::split_words;
@@ -139,20 +141,28 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
-    /// Data larger than memory: the budget, cold reads beside the disk's own, what is hot (Basalt
-    /// alone by default)
+    /// Data larger than memory, with bounds: reads beside the disk's own, minutes of overwriting, a
+    /// restart (Basalt alone by default)
     Tier {
         #[command(flatten)]
         common: CommonArgs,
-        /// Gigabytes (10^9) of keys and values of cold-get; memory is a tenth
-        #[arg(long, default_value_t = 10.0)]
+        /// Gigabytes (10^9) of keys and values; memory is a tenth. The bounds are meant for 10
+        #[arg(long, default_value_t = 2.5)]
         gb: f64,
+        /// Bytes of the values of cold-get
         #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
         value_bytes: Vec<usize>,
         /// Connections of cold-get
         #[arg(long, value_delimiter = ',', default_value = "1,8,50", value_name = "CONNECTIONS")]
         connections: Vec<usize>,
-        /// Only these: budget, cold-get, hot
+        /// How long a load is measured
+        #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = parse_seconds)]
+        seconds: Duration,
+        /// How long keys are overwritten
+        #[arg(long, default_value = "1", value_name = "MINUTES", value_parser = parse_minutes)]
+        minutes: Duration,
+        /// Only these: budget, cold-get, zipf, isolation, batch, hot, overwrite, restart, flush,
+        /// scan
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
@@ -287,4 +297,10 @@ impl CommonArgs {
     pub(crate) fn base_dir(&self) -> PathBuf {
         self.dir.clone().unwrap_or_else(std::env::temp_dir)
     }
+}
+
+fn parse_minutes(text: &str) -> Result<Duration, String> {
+    const SECONDS_A_MINUTE: u32 = 60;
+    let minutes = parse_seconds(text).map_err(|_| "give a number of minutes".to_owned())?;
+    minutes.checked_mul(SECONDS_A_MINUTE).ok_or_else(|| "that is too long".into())
 }

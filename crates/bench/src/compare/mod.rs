@@ -103,13 +103,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
                 &parts,
             )
         }
-        Suite::Tier { common, gb, value_bytes, connections, only } => {
+        Suite::Tier { common, gb, value_bytes, connections, seconds, minutes, only } => {
             let mut checks = tier::CHECKS.to_vec();
-            keep(&mut checks, only, |check| check);
+            keep(&mut checks, only, |check| check.name);
             let amount = tier::Amount {
                 gb: *gb,
                 value_bytes: value_bytes.clone(),
                 connections: connections.clone(),
+                duration: *seconds,
+                overwritten: *minutes,
             };
             tier::run(&Arena::new("tier", common, ALONE, "everysec")?, &checks, &amount)
         }

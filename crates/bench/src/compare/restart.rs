@@ -124,8 +124,8 @@ fn plan(server: &Server, keys: u64) -> Result<Plan, BenchError> {
     })
 }
 
-/// Returns the resident bytes right before the kill.
-fn kill_under_load(server: &mut Server, plan: &Plan) -> Result<u64, BenchError> {
+/// Kills a server while a load without end goes on. Returns the resident bytes right before.
+pub(super) fn kill_under_load(server: &mut Server, plan: &Plan) -> Result<u64, BenchError> {
     let (started, starting) = mpsc::channel();
     thread::scope(|scope| {
         let load = scope.spawn(|| run_plan(plan, &mut Announce { started }));

@@ -208,6 +208,11 @@ impl Server {
 
     /// Asks the process to end, so that it takes its children with it.
     pub(crate) fn stop(mut self) -> Result<(), BenchError> {
+        self.terminate()
+    }
+
+    /// Asks the process to end and waits until it has; kills it if that takes too long.
+    pub(crate) fn terminate(&mut self) -> Result<(), BenchError> {
         if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
             kill_process(pid, Signal::TERM).map_err(std::io::Error::from)?;
         }

@@ -1,94 +1,80 @@
 //! `compare tier`: data that is larger than memory. Basalt alone; what is measured is said beside
-//! each figure.
+//! each figure, and whether it is within its bound.
 
+mod batch;
+mod beside;
 mod budget;
 mod cold_get;
+mod figures;
+mod filled;
+mod flush;
 mod hot;
+mod isolation;
 mod known;
+mod measured;
+mod overwrite;
 mod probe;
+mod restart;
+mod scan;
+mod seconds;
+mod space;
+mod syncs;
+mod zipf;
 
-use serde::Serialize;
+use std::time::Duration;
 
 use crate::compare::Arena;
-use crate::compare::server::{Contender, Server};
+use crate::compare::server::Contender;
 use crate::error::BenchError;
+use figures::Figures;
+
+/// One thing that can be measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Check {
+    pub(super) name: &'static str,
+    run: fn(&Arena<'_>, &Amount, &mut Figures<'_, '_>) -> Result<(), BenchError>,
+}
 
 /// What can be measured, in this order.
-pub(super) const CHECKS: [&str; 3] = ["budget", "cold-get", "hot"];
+pub(super) const CHECKS: [Check; 10] = [
+    Check { name: "budget", run: budget::run },
+    Check { name: "cold-get", run: cold_get::run },
+    Check { name: "zipf", run: zipf::run },
+    Check { name: "isolation", run: isolation::run },
+    Check { name: "batch", run: batch::run },
+    Check { name: "hot", run: hot::run },
+    Check { name: "overwrite", run: overwrite::run },
+    Check { name: "restart", run: restart::run },
+    Check { name: "flush", run: flush::run },
+    Check { name: "scan", run: scan::run },
+];
 
 /// How much of it.
 #[derive(Debug, Clone)]
 pub(super) struct Amount {
-    /// Gigabytes (10^9) of keys and values of `cold-get`, with a tenth of that as `maxmemory`.
+    /// Gigabytes (10^9) of keys and values, with a tenth of that as `maxmemory`.
     pub(super) gb: f64,
-    /// Bytes of its values.
+    /// Bytes of the values of `cold-get`.
     pub(super) value_bytes: Vec<usize>,
     /// Connections of its clients.
     pub(super) connections: Vec<usize>,
+    /// How long a load is measured.
+    pub(super) duration: Duration,
+    /// How long keys are overwritten by `overwrite`.
+    pub(super) overwritten: Duration,
 }
 
-/// A figure of a round.
-#[derive(Debug, Serialize)]
-pub(super) struct Figure {
-    round: usize,
-    check: &'static str,
-    /// What was measured, such as `get, 50 connections, values of 1024 bytes`.
-    what: String,
-    name: &'static str,
-    value: f64,
-}
-
-/// Where figures go: to the screen as they come, and to the file at the end.
-struct Figures<'a, 'b> {
-    arena: &'a Arena<'b>,
-    round: usize,
-    check: &'static str,
-    all: Vec<Figure>,
-}
-
-impl Figures<'_, '_> {
-    fn say(&mut self, what: &str, figures: &[(&'static str, f64)]) -> Result<(), BenchError> {
-        let texts: Vec<String> =
-            figures.iter().map(|(name, value)| format!("{name} {}", rounded(*value))).collect();
-        self.arena.print(&format!("  {:9} {what}: {}\n", self.check, texts.join(", ")))?;
-        let Figures { round, check, .. } = *self;
-        self.all.extend(figures.iter().map(|&(name, value)| Figure {
-            round,
-            check,
-            what: what.to_owned(),
-            name,
-            value,
-        }));
-        Ok(())
-    }
-}
-
-fn rounded(value: f64) -> String {
-    let decimals = match value.abs() {
-        value if value >= 100.0 || value == value.trunc() => 0,
-        value if value >= 1.0 => 2,
-        _ => 4,
-    };
-    format!("{value:.decimals$}")
-}
-
-pub(super) fn run(
-    arena: &Arena<'_>,
-    checks: &[&'static str],
-    amount: &Amount,
-) -> Result<(), BenchError> {
+pub(super) fn run(arena: &Arena<'_>, checks: &[Check], amount: &Amount) -> Result<(), BenchError> {
     let servers = arena.introduce()?;
     let mut figures = Figures { arena, round: 0, check: "", all: Vec::new() };
     for round in 0..arena.common.runs {
-        for &check in checks {
-            (figures.round, figures.check) = (round, check);
-            match check {
-                "budget" => budget::run(arena, &mut figures)?,
-                "cold-get" => cold_get::run(arena, amount, &mut figures)?,
-                _ => hot::run(arena, &mut figures)?,
-            }
+        for check in checks {
+            (figures.round, figures.check) = (round, check.name);
+            (check.run)(arena, amount, &mut figures)?;
         }
     }
+    let (held, bounds) = figures.held();
+    arena.print(&format!("{held} of {bounds} bounds held\n"))?;
     let all = std::mem::take(&mut figures.all);
     arena.write_json(servers, &all)
 }
@@ -99,10 +85,4 @@ fn with_budget(arena: &Arena<'_>, maxmemory: &str, options: &[&str]) -> Contende
     contender.extra.extend(["--maxmemory", maxmemory, "--http-port", "0"].map(str::to_owned));
     contender.extra.extend(options.iter().map(|&option| option.to_owned()));
     contender
-}
-
-/// Has everything written to disk, so that it can leave memory.
-fn save(server: &Server) -> Result<(), BenchError> {
-    let mut client = crate::target::Client::connect(&server.target())?;
-    client.text(&["SAVE"]).map(drop)
 }

@@ -1,29 +1,24 @@
 //! GET of keys by chance, of ten times as many as memory holds: what reads a miss takes, beside
 //! what the disk can do.
 
-use std::time::Duration;
-
-use super::{Amount, Figures, probe, save, with_budget};
+use super::Amount;
+use super::figures::{Bound, Figures, ratio};
+use super::filled::{self, CONNECTIONS, Filled};
+use super::measured::{MISSES, Measured, measure};
 use crate::compare::Arena;
-use crate::compare::cell::vocabulary;
-use crate::compare::server::Server;
-use crate::disk;
+use crate::disk::Ceiling;
 use crate::error::BenchError;
-use crate::keys::Distribution;
-use crate::plan::{Limit, Load, Plan};
-use crate::process::CpuTime;
-use crate::progress::Watch;
-use crate::report::TestReport;
-use crate::run::run as run_load;
+use crate::plan::Plan;
 use crate::template::Vocabulary;
-use crate::workload::Workload;
 
-const KEY_BYTES: usize = 16;
-const MEASURED: Duration = Duration::from_secs(10);
-const WARMED: Duration = Duration::from_secs(3);
-/// Block size and depth of the disk's own figures.
-const BLOCK_BYTES: usize = 4096;
-const DEPTHS: [usize; 3] = [1, 8, 32];
+/// Depths of the disk's own reads, beside the numbers of connections.
+const DEPTHS: [usize; 4] = [1, 8, 32, 64];
+/// Values from this size on are large, and have stricter bounds.
+const LARGE_BYTES_MIN: usize = 512;
+/// A load that leaves no more than this of the cores is bound by them and not by the disk.
+const CPU_BOUND_SHARE: f64 = 0.9;
+/// Reads of a key that does not exist.
+const ABSENT_READS: Bound = Bound::AtMost(0.01);
 
 pub(super) fn run(
     arena: &Arena<'_>,
@@ -31,85 +26,125 @@ pub(super) fn run(
     figures: &mut Figures<'_, '_>,
 ) -> Result<(), BenchError> {
     for &value_bytes in &amount.value_bytes {
-        let keys = (amount.gb * 1e9 / (KEY_BYTES + value_bytes) as f64) as u64;
-        let maxmemory = format!("{}", (amount.gb * 1e8) as u64);
-        let life = arena.start(&with_budget(arena, &maxmemory, &[]))?;
-        let words = vocabulary(keys.max(1), value_bytes, 1);
-        let fill = plan(&life.server, "set", words.clone(), 16)?.into_fill();
-        run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
-        save(&life.server)?;
-        life.server.wait_settled();
-        for rate in disk::ceiling(life.dir.path(), BLOCK_BYTES, &DEPTHS)? {
-            figures.say(
-                &format!("the disk, direct reads of {BLOCK_BYTES} bytes, depth {}", rate.depth),
-                &[("reads/s", rate.reads_per_second), ("P99 µs", rate.p99_us)],
-            )?;
-        }
+        let filled = filled::fill(arena, amount, value_bytes)?;
+        let ceilings = filled.ceilings(&depths(&amount.connections), figures)?;
         for &connections in &amount.connections {
+            let plan = Plan { connections, ..filled.test("get", &filled.words)? };
+            let measured = measure(arena, filled.server(), &plan, amount.duration)?;
             let what = format!("get, {value_bytes} bytes, {connections} connections");
-            let plan = plan(&life.server, "get", words.clone(), connections)?;
-            measure(arena, &life.server, &plan, &what, figures)?;
+            say(&what, &measured, figures)?;
+            if connections == CONNECTIONS {
+                let bounds = Bounds::of(value_bytes);
+                hold(arena, &what, (&measured, &ceilings), bounds, figures)?;
+            }
         }
-        let absent = Vocabulary { key_prefix: "no:".into(), ..words };
-        let plan = plan(&life.server, "get", absent, 50)?;
-        let what = format!("absent keys, {value_bytes} bytes, 50 connections");
-        measure(arena, &life.server, &plan, &what, figures)?;
-        life.server.stop()?;
+        absent(arena, amount, &filled, figures)?;
+        filled.finish(figures)?;
     }
     Ok(())
 }
 
-fn measure(
-    arena: &Arena<'_>,
-    server: &Server,
-    plan: &Plan,
-    what: &str,
-    figures: &mut Figures<'_, '_>,
-) -> Result<(), BenchError> {
-    let warm = Plan { load: Load::Closed(Limit::Duration(WARMED)), ..plan.clone() };
-    run_load(&warm, &mut Watch::new("warming", arena.display, None))?;
-    let (pid, target) = (server.pid(), server.target());
-    let (info, cpu, read) = (probe::Info::ask(&target)?, CpuTime::of(pid), probe::bytes_read(pid));
-    let outcome = run_load(plan, &mut Watch::new("get", arena.display, None))?;
-    let (after, used) = (probe::Info::ask(&target)?, CpuTime::of(pid).since(cpu).own_ns);
-    let read = probe::bytes_read(pid) - read;
-    let report = TestReport::new(plan, &outcome, None);
-    let requests = report.requests.max(1) as f64;
-    let misses = after.since(&info, "tier_keys_read");
-    let reads = after.since(&info, "cold_block_reads");
-    figures.say(
-        what,
-        &[
-            ("GET/s", report.requests_per_second),
-            ("P50 µs", report.latency.p50_us),
-            ("P99 µs", report.latency.p99_us),
-            ("P99.9 µs", report.latency.p999_us),
-            ("server CPU µs", used as f64 / 1e3 / requests),
-            ("misses a GET", misses / requests),
-            ("blocks read a miss", reads / misses.max(1.0)),
-            ("disk bytes a miss", read as f64 / misses.max(1.0)),
-            ("nil", report.nulls as f64 / requests),
-            ("errors", report.errors as f64),
-        ],
-    )
+/// What uniform reads by [`CONNECTIONS`] clients are held to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Bounds {
+    reads_a_miss: Bound,
+    share_of_disk: Bound,
+    /// The share need not be reached if there is no CPU time left.
+    may_lack_cpu: bool,
 }
 
-fn plan(
-    server: &Server,
-    test: &str,
-    vocabulary: Vocabulary,
-    connections: usize,
-) -> Result<Plan, BenchError> {
-    Ok(Plan {
-        target: server.target(),
-        workload: Workload::named(test, &vocabulary)?,
-        vocabulary,
-        distribution: Distribution::Uniform,
-        connections,
-        threads: 1,
-        pipeline: 1,
-        load: Load::Closed(Limit::Duration(MEASURED)),
-        warmup: Duration::ZERO,
-        seed: 11,
-    })
+impl Bounds {
+    fn of(value_bytes: usize) -> Bounds {
+        if value_bytes >= LARGE_BYTES_MIN {
+            return Bounds {
+                reads_a_miss: Bound::AtMost(1.01),
+                share_of_disk: Bound::AtLeast(0.6),
+                may_lack_cpu: false,
+            };
+        }
+        Bounds {
+            reads_a_miss: Bound::AtMost(1.05),
+            share_of_disk: Bound::AtLeast(0.4),
+            may_lack_cpu: true,
+        }
+    }
+}
+
+/// The depths to measure the disk at: ours, and one for each number of connections.
+fn depths(connections: &[usize]) -> Vec<usize> {
+    let mut depths: Vec<usize> = DEPTHS.iter().chain(connections).copied().collect();
+    depths.sort_unstable();
+    depths.dedup();
+    depths
+}
+
+fn say(what: &str, measured: &Measured, figures: &mut Figures<'_, '_>) -> Result<(), BenchError> {
+    let reads = &measured.reads;
+    let mut all = measured.load();
+    all.extend([
+        ("misses a GET", 1.0 - reads.hit_ratio(measured.report.requests as f64)),
+        ("blocks read a miss", reads.blocks_a_miss()),
+        ("disk bytes a miss", ratio(reads.disk_bytes, reads.keys)),
+        ("server CPU µs a miss", measured.cpu_us_a_miss()),
+    ]);
+    figures.say(what, &all)?;
+    figures.hold_answers(what, &measured.report)
+}
+
+fn hold(
+    arena: &Arena<'_>,
+    what: &str,
+    (measured, ceilings): (&Measured, &[Ceiling]),
+    bounds: Bounds,
+    figures: &mut Figures<'_, '_>,
+) -> Result<(), BenchError> {
+    let misses = 1.0 - measured.reads.hit_ratio(measured.report.requests as f64);
+    figures.hold(what, ("misses a GET", misses), MISSES)?;
+    let reads = ("blocks read a miss", measured.reads.blocks_a_miss());
+    figures.hold(what, reads, bounds.reads_a_miss)?;
+    let ceiling = ceilings.iter().find(|ceiling| ceiling.depth == CONNECTIONS);
+    let most = ceiling.map_or(0.0, |ceiling| ceiling.reads_per_second);
+    let share = ("misses/s, of the disk's reads/s", ratio(measured.misses_per_second(), most));
+    let cpu = ("CPU time, of all cores", measured.cpu_share(arena.machine.cores));
+    if bounds.may_lack_cpu && cpu.1 >= CPU_BOUND_SHARE {
+        figures.say(what, &[share])?;
+        return figures.hold(what, cpu, Bound::AtLeast(CPU_BOUND_SHARE));
+    }
+    figures.say(what, &[cpu])?;
+    figures.hold(what, share, bounds.share_of_disk)
+}
+
+fn absent(
+    arena: &Arena<'_>,
+    amount: &Amount,
+    filled: &Filled,
+    figures: &mut Figures<'_, '_>,
+) -> Result<(), BenchError> {
+    let words = Vocabulary { key_prefix: "no:".into(), ..filled.words.clone() };
+    let plan = filled.test("get", &words)?;
+    let measured = measure(arena, filled.server(), &plan, amount.duration)?;
+    let value_bytes = filled.value_bytes;
+    let what = format!("absent keys, {value_bytes} bytes, {CONNECTIONS} connections");
+    figures.say(&what, &measured.load())?;
+    figures.hold_answers(&what, &measured.report)?;
+    let blocks = ratio(measured.reads.blocks, measured.report.requests as f64);
+    figures.hold(&what, ("blocks read a GET", blocks), ABSENT_READS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_disk_is_measured_at_the_depth_of_every_number_of_connections() {
+        assert_eq!(depths(&[50, 8, 1]), [1, 8, 32, 50, 64]);
+        assert_eq!(depths(&[]), DEPTHS);
+    }
+
+    #[test]
+    fn small_values_have_wider_bounds() {
+        assert_eq!(Bounds::of(1024), Bounds::of(512));
+        assert_eq!(Bounds::of(100).reads_a_miss, Bound::AtMost(1.05));
+        assert!(Bounds::of(511).may_lack_cpu && !Bounds::of(512).may_lack_cpu);
+    }
 }
