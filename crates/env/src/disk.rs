@@ -28,6 +28,9 @@ pub trait Disk: Send + Sync {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
     /// Renames a file within its directory, replacing a file of the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Adds another name for a file, which lasts when the first one is removed; on another file
+    /// system that is a copy.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.

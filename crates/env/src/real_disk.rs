@@ -66,6 +66,16 @@ impl Disk for RealDisk {
         fs::rename(from, to)
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match fs::hard_link(from, to) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::copy(from, to)?;
+                File::open(to)?.sync_all()
+            }
+            linked => linked,
+        }
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }

@@ -19,7 +19,7 @@ use crate::sim_file::{SECTOR_BYTES, SimInode};
 /// An operation that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// `Disk::create` and `DiskFile::reserve`.
+    /// `Disk::create`, `Disk::link` and `DiskFile::reserve`.
     Create,
     /// `DiskFile::write_all_at`; half of the sectors are written before the error.
     Write,
@@ -327,6 +327,17 @@ impl Disk for SimDisk {
         state.strike(Operation::Rename)?;
         state.find(from)?;
         state.rename_now(NameChange::Rename(from.to_path_buf(), to.to_path_buf()));
+        Ok(())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.shared.state.lock();
+        state.strike(Operation::Create)?;
+        let inode = state.find(from)?;
+        if state.names.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.rename_now(NameChange::Link(to.to_path_buf(), inode));
         Ok(())
     }
 
