@@ -32,8 +32,37 @@ pub enum Probe {
     Unknown,
 }
 
+/// Whether [`ColdTier::collect`] has found something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collecting {
+    /// It has, and there may be more.
+    GoesOn,
+    /// Not now.
+    Nothing,
+}
+
 /// Receives a key and a value of a scan, and says whether to go on.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
+
+/// As [`Visit`], for a scan of heads.
+pub type VisitHead<'a> = dyn FnMut(&[u8], Head<'_>) -> ControlFlow<()> + 'a;
+
+/// A value, or what it begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Head<'a> {
+    /// All of it.
+    Whole(&'a [u8]),
+    /// Its first 20 bytes at least; there are more.
+    Beginning(&'a [u8]),
+}
+
+impl<'a> Head<'a> {
+    /// The bytes that are there.
+    pub fn bytes(self) -> &'a [u8] {
+        let (Head::Whole(bytes) | Head::Beginning(bytes)) = self;
+        bytes
+    }
+}
 
 /// A durable, ordered map from bytes to bytes that is changed by whole checkpoints.
 ///
@@ -61,6 +90,32 @@ pub trait ColdTier: Send + Sync {
     /// # Errors
     /// [`ColdError::Corrupt`], [`ColdError::Failed`] or [`ColdError::Closed`].
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError>;
+
+    /// As [`ColdTier::scan`], for those who want keys, or what values begin with: a long value may
+    /// not be read.
+    ///
+    /// # Errors
+    /// As [`ColdTier::scan`].
+    fn scan_heads(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut VisitHead<'_>,
+    ) -> Result<(), ColdError> {
+        self.scan(from, to, &mut |key, value| visit(key, Head::Whole(value)))
+    }
+
+    /// Does a piece of background work, of some tenths of a second: learns where values are after
+    /// the tier was opened, or frees the space of overwritten values where these are at least
+    /// `percent_min` of a file. Reads and checkpoints go on meanwhile; a commit may have to wait.
+    ///
+    /// # Errors
+    /// [`ColdError::NoSpace`], [`ColdError::Corrupt`], [`ColdError::Failed`] or
+    /// [`ColdError::Closed`]; it may be tried again.
+    fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {
+        let _ = percent_min;
+        Ok(Collecting::Nothing)
+    }
 
     /// Starts a checkpoint. Several may be written at a time; their commits are ordered as called.
     ///
@@ -155,8 +210,20 @@ pub struct ColdStats {
     pub rows_estimate: u64,
     /// Bytes of sorted files in use.
     pub table_bytes: u64,
-    /// Bytes of files that hold big values apart from their keys.
-    pub blob_bytes: u64,
+    /// Bytes of files that hold large values apart from their rows.
+    pub value_log_bytes: u64,
+    /// Bytes of these that rows point to, up to a sixteenth too many.
+    pub value_log_live_bytes: u64,
+    /// How many such files there are.
+    pub value_log_segments: u64,
+    /// Values that are known to be in them.
+    pub value_log_values: u64,
+    /// Bytes that were moved from one to another since the tier was opened, to give space back.
+    pub value_log_collected_bytes: u64,
+    /// Memory of where these values are.
+    pub locator_bytes: u64,
+    /// That is known of all of them: one read leads to each.
+    pub locator_is_built: bool,
     /// Sorted files in use, per level, the youngest first.
     pub files_per_level: Vec<u64>,
     /// Memory of indexes and filters, which is never evicted.
