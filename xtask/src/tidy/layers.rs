@@ -29,6 +29,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("tls", 2),
     ("tracking", 2),
     ("cold-rocks", 3),
+    ("value-log", 3),
     ("keyspace", 3),
     ("engine", 4),
     ("cluster", 5),
@@ -54,6 +55,7 @@ const LAYERS: &[(&str, u8)] = &[
 /// Dependency → the only crates that may name it.
 const RESERVED: &[(&str, &[&str])] = &[
     ("httparse", &["http1"]),
+    ("lz4_flex", &["value-log"]),
     ("rocksdb", &["cold-rocks"]),
     ("basalt-cold-rocks", &["basalt"]),
     ("mlua", &["script"]),

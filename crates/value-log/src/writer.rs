@@ -1,0 +1,201 @@
+//! Checkpoints: values into the log, pointers into rows.
+
+use crate::appender::Appender;
+use crate::envelope::{self, Stored};
+use crate::locator::{KeyHash, Located, Locator};
+use crate::place::SizeClass;
+use crate::record::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::tier::ValueTier;
+use basalt_cold::{CheckpointWriter, ColdError, PreparedCheckpoint, RowCheck};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+/// A row that changes, for the locator: it has a record there, or none.
+pub(crate) type Change = (KeyHash, Option<Located>);
+
+pub(crate) struct ValueWriter<'t> {
+    tier: &'t ValueTier,
+    rows: Box<dyn CheckpointWriter<'t> + 't>,
+    check: RowCheck,
+    values: Appender<'t>,
+    changes: Vec<Change>,
+    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+    row: Vec<u8>,
+}
+
+impl<'t> ValueWriter<'t> {
+    pub(crate) fn new(tier: &'t ValueTier) -> Result<ValueWriter<'t>, ColdError> {
+        Ok(ValueWriter {
+            tier,
+            rows: tier.rows.checkpoint_writer()?,
+            check: RowCheck::default(),
+            values: tier.appender(),
+            changes: Vec::new(),
+            ranges: Vec::new(),
+            row: Vec::new(),
+        })
+    }
+}
+
+impl<'t> CheckpointWriter<'t> for ValueWriter<'t> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), ColdError> {
+        self.check.check(key, value.len())?;
+        let is_apart = value.len() >= self.tier.options.value_bytes_min
+            && key.len() <= KEY_BYTES_MAX
+            && value.len() <= VALUE_BYTES_MAX
+            && self.tier.has_room();
+        let located = match is_apart {
+            true => {
+                let pointer = self.values.append(key, value)?;
+                envelope::apart(pointer, value, &mut self.row);
+                Some(Located { place: pointer.place, size: SizeClass::of(pointer.units) })
+            }
+            false => {
+                envelope::inline(value, &mut self.row);
+                None
+            }
+        };
+        self.rows.put(key, &self.row)?;
+        self.changes.push((self.tier.locator.hash(key), located));
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<(), ColdError> {
+        self.check.check(key, 0)?;
+        self.rows.delete(key)?;
+        self.changes.push((self.tier.locator.hash(key), None));
+        Ok(())
+    }
+
+    fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), ColdError> {
+        if from < to {
+            self.ranges.push((from.to_vec(), to.to_vec()));
+        }
+        self.rows.delete_range(from, to)
+    }
+
+    fn begin_file(&mut self) -> Result<(), ColdError> {
+        self.rows.begin_file()
+    }
+
+    /// Values count for a quarter: what is gathered here makes a file of the rows, and many small
+    /// ones would be merged more often than there is need.
+    fn bytes(&self) -> u64 {
+        self.rows.bytes() + self.values.bytes() / 4
+    }
+
+    fn prepare(mut self: Box<Self>) -> Result<Box<dyn PreparedCheckpoint + 't>, ColdError> {
+        // No row is to point to what is not durable.
+        self.values.sync()?;
+        let rows = self.rows.prepare()?;
+        let (tier, values) = (self.tier, self.values);
+        Ok(Box::new(PreparedValues {
+            tier,
+            rows,
+            values,
+            changes: self.changes,
+            ranges: self.ranges,
+        }))
+    }
+}
+
+struct PreparedValues<'t> {
+    tier: &'t ValueTier,
+    rows: Box<dyn PreparedCheckpoint + 't>,
+    /// Keeps its segments from being collected until the locator knows what is in them.
+    values: Appender<'t>,
+    changes: Vec<Change>,
+    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl PreparedCheckpoint for PreparedValues<'_> {
+    fn commit(self: Box<Self>) -> Result<(), ColdError> {
+        let PreparedValues { tier, rows, mut values, changes, ranges } = *self;
+        let mut learning = tier.committing.lock();
+        let _passing = tier.moment.pass();
+        // While the rows of the ranges are there, to say which values go with them.
+        let forgotten = ranges.iter().try_for_each(|(from, to)| tier.forget_range(from, to));
+        if let Err(error) = forgotten.and_then(|()| rows.commit()) {
+            values.leave_to(&mut learning.doubtful);
+            if tier.learn_ranges_again(&ranges).is_err() {
+                // What it lacks would be taken for garbage.
+                tier.learn_all_again(&mut learning);
+            }
+            return Err(error);
+        }
+        learning.settle();
+        tier.apply(&changes);
+        let figures = &tier.figures;
+        figures.commits.fetch_add(1, Ordering::Relaxed);
+        figures.rows.fetch_add((changes.len() + ranges.len()) as u64, Ordering::Relaxed);
+        figures.written.fetch_add(values.bytes(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn discard(self: Box<Self>) {
+        self.rows.discard();
+    }
+}
+
+impl ValueTier {
+    /// The rows are committed.
+    pub(crate) fn apply(&self, changes: &[Change]) {
+        for &(hash, located) in changes {
+            match located {
+                Some(located) => self.locate(hash, located),
+                None => self.forget(hash),
+            }
+        }
+    }
+
+    /// A row points to a record. It may be known already.
+    pub(crate) fn locate(&self, hash: KeyHash, located: Located) {
+        if let Some(segment) = self.segments.get(located.place.segment) {
+            segment.add_live(located.size);
+        }
+        let replaced = self.locator.insert(hash, located);
+        replaced.into_iter().for_each(|replaced| self.bury(replaced));
+    }
+
+    fn forget(&self, hash: KeyHash) {
+        self.locator.remove(hash).into_iter().for_each(|removed| self.bury(removed));
+    }
+
+    fn bury(&self, located: Located) {
+        if let Some(segment) = self.segments.get(located.place.segment) {
+            segment.remove_live(located.size);
+        }
+    }
+
+    /// Rows of a range are about to go.
+    fn forget_range(&self, from: &[u8], to: &[u8]) -> Result<(), ColdError> {
+        if self.locator.values() == 0 {
+            return Ok(());
+        }
+        self.rows.scan(from, to, &mut |key, row| {
+            if let Some(Stored::Apart(..)) = Stored::decode(row) {
+                self.forget(self.locator.hash(key));
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// They have stayed.
+    fn learn_ranges_again(&self, ranges: &[(Vec<u8>, Vec<u8>)]) -> Result<(), ColdError> {
+        ranges.iter().try_for_each(|(from, to)| {
+            self.rows.scan(from, to, &mut |key, row| {
+                self.learn_row(key, row);
+                ControlFlow::Continue(())
+            })
+        })
+    }
+
+    pub(crate) fn learn_row(&self, key: &[u8], row: &[u8]) {
+        if let Some(Stored::Apart(pointer, _)) = Stored::decode(row)
+            && Locator::can_hold(pointer.place)
+        {
+            let located = Located { place: pointer.place, size: SizeClass::of(pointer.units) };
+            self.locate(self.locator.hash(key), located);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What is garbage, and what becomes of it.
+
+use crate::{DIR, World, collect_all, commit, read};
+use basalt_cold::{ColdTier, MemoryTier, Residency};
+use basalt_env::Disk;
+use basalt_value_log::{ValueOptions, ValueTier};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Noise, so that it takes the space that it has.
+fn value(number: u64, bytes: usize) -> Vec<u8> {
+    let mut random = basalt_env::Random::new(number);
+    std::iter::repeat_with(|| random.below(256) as u8).take(bytes).collect()
+}
+
+fn key(number: u64) -> Vec<u8> {
+    format!("key:{number:06}").into_bytes()
+}
+
+fn put_all(tier: &dyn ColdTier, keys: std::ops::Range<u64>, round: u64) {
+    let rows: Vec<_> =
+        keys.map(|number| (key(number), value(number + round * 1_000, 1_000))).collect();
+    let rows: Vec<_> = rows.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+    commit(tier, &rows);
+}
+
+#[test]
+fn space_of_overwritten_values_comes_back_and_none_is_lost() {
+    let world = World::default();
+    let tier = world.open();
+    for round in 0..20 {
+        put_all(&tier, 0..200, round);
+        // A part of the keys, so that segments have both.
+        put_all(&tier, 0..50, round + 100);
+        collect_all(&tier, 15);
+    }
+    let stats = tier.stats();
+    assert!(stats.value_log_values == 200 && stats.locator_is_built);
+    assert!(stats.value_log_collected_bytes > 0);
+    assert_eq!(
+        (stats.checkpoints_committed, stats.checkpoint_rows),
+        (40, 20 * 250),
+        "its own are none"
+    );
+    // 200 records of 1,040 bytes and segments that are being filled.
+    assert!(stats.value_log_bytes < 200 * 1_100 * 3 / 2, "{stats:?}");
+    assert!(world.disk.used_bytes() < 600 << 10, "{}", world.disk.used_bytes());
+    for number in 0..200 {
+        let round = if number < 50 { 119 } else { 19 };
+        assert_eq!(read(&tier, &key(number)), Some(value(number + round * 1_000, 1_000)));
+    }
+    drop(tier);
+    let tier = world.open();
+    assert_eq!(read(&tier, &key(7)), Some(value(7 + 119_000, 1_000)));
+}
+
+#[test]
+fn each_value_takes_one_read_and_what_is_absent_none() {
+    let world = World::default();
+    let tier = world.open();
+    put_all(&tier, 0..200, 0);
+    collect_all(&tier, 15);
+    let before = tier.stats().block_reads;
+    for number in 0..400 {
+        assert_eq!(read(&tier, &key(number)).is_some(), number < 200);
+    }
+    assert_eq!(tier.stats().block_reads - before, 200);
+}
+
+#[test]
+fn what_is_deleted_or_becomes_small_is_garbage() {
+    let world = World::default();
+    let tier = world.open();
+    collect_all(&tier, 15);
+    put_all(&tier, 0..100, 0);
+    let live = tier.stats().value_log_live_bytes;
+    assert!((100_000..130_000).contains(&live), "{live}");
+    let rows: Vec<_> = (0..50).map(key).collect();
+    let rows: Vec<_> = rows.iter().map(|key| (&key[..], None)).collect();
+    commit(&tier, &rows);
+    let rows: Vec<_> = (50..75).map(key).collect();
+    let rows: Vec<_> = rows.iter().map(|key| (&key[..], Some(&b"small"[..]))).collect();
+    commit(&tier, &rows);
+    assert_eq!(tier.stats().value_log_live_bytes, live / 4);
+    let mut writer = tier.checkpoint_writer().expect("begins");
+    writer.delete_range(&key(0), &key(1_000)).expect("is taken");
+    writer.prepare().expect("prepares").commit().expect("commits");
+    assert_eq!(tier.stats().value_log_live_bytes, 0);
+    collect_all(&tier, 15);
+    assert!(tier.stats().value_log_segments <= 1, "one that is not full");
+    // After a start nobody goes on with that one.
+    drop(tier);
+    let tier = world.open();
+    collect_all(&tier, 15);
+    assert_eq!(world.disk.list(&Path::new(DIR).join("values")).expect("a directory"), ["FORMAT"]);
+    assert_eq!(tier.stats().value_log_segments, 0);
+}
+
+#[test]
+fn what_a_checkpoint_has_written_and_not_committed_is_no_garbage() {
+    let world = World::default();
+    let tier = world.open();
+    collect_all(&tier, 1);
+    let mut writer = tier.checkpoint_writer().expect("begins");
+    for number in 0..200 {
+        writer.put(&key(number), &value(number, 1_000)).expect("is taken");
+        collect_all(&tier, 0);
+    }
+    let prepared = writer.prepare().expect("prepares");
+    collect_all(&tier, 0);
+    prepared.commit().expect("commits");
+    assert!((0..200).all(|number| read(&tier, &key(number)) == Some(value(number, 1_000))));
+}
+
+#[test]
+fn values_stay_with_their_rows_when_the_locator_is_full() {
+    let world = World::default();
+    let rows = MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached);
+    let options = ValueOptions { locator_bytes_max: 64 << 10, ..ValueOptions::default() };
+    let disk = Arc::new(world.disk.clone());
+    let tier = ValueTier::open(Arc::new(rows), disk, Path::new(DIR), options).expect("opens");
+    for from in 0..50 {
+        put_all(&tier, from * 200..from * 200 + 200, 0);
+    }
+    let stats = tier.stats();
+    assert!((300..5_000).contains(&stats.value_log_values), "{stats:?}");
+    assert!((0..10_000).all(|number| read(&tier, &key(number)) == Some(value(number, 1_000))));
+}

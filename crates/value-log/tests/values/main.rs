@@ -1,0 +1,65 @@
+//! The value log over rows in memory and a disk that loses power.
+
+mod attacks;
+mod collecting;
+mod conformance;
+mod damage;
+mod faulty;
+mod late;
+mod model;
+mod scans;
+
+use basalt_cold::{ColdTier, Collecting, MemoryDisk, MemoryTier, Residency};
+use basalt_env::SimDisk;
+use basalt_value_log::{ValueOptions, ValueTier};
+use std::path::Path;
+use std::sync::Arc;
+
+const DIR: &str = "/data/cold";
+/// Values from here on stand in the log.
+const VALUE_BYTES_MIN: usize = 64;
+
+/// What outlives a tier: its rows and its disk.
+#[derive(Default)]
+struct World {
+    rows: Arc<MemoryDisk>,
+    disk: SimDisk,
+}
+
+impl World {
+    fn open_at(&self, dir: &Path) -> ValueTier {
+        let rows = Arc::new(MemoryTier::open(&self.rows, dir, Residency::Cached));
+        let options = ValueOptions {
+            value_bytes_min: VALUE_BYTES_MIN,
+            segment_bytes_min: 16 << 10,
+            seed: 7,
+            ..ValueOptions::default()
+        };
+        ValueTier::open(rows, Arc::new(self.disk.clone()), dir, options).expect("opens")
+    }
+
+    fn open(&self) -> ValueTier {
+        self.open_at(Path::new(DIR))
+    }
+}
+
+/// Collects until there is nothing to collect.
+fn collect_all(tier: &dyn ColdTier, percent_min: u64) {
+    while tier.collect(percent_min).expect("collects") == Collecting::GoesOn {}
+}
+
+fn commit(tier: &dyn ColdTier, rows: &[(&[u8], Option<&[u8]>)]) {
+    let mut writer = tier.checkpoint_writer().expect("begins");
+    for (key, value) in rows {
+        match value {
+            Some(value) => writer.put(key, value),
+            None => writer.delete(key),
+        }
+        .expect("is taken");
+    }
+    writer.prepare().expect("prepares").commit().expect("commits");
+}
+
+fn read(tier: &dyn ColdTier, key: &[u8]) -> Option<Vec<u8>> {
+    tier.read_many(&[key.to_vec()]).expect("reads").remove(0)
+}
