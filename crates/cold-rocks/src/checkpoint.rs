@@ -13,13 +13,6 @@
 //! Range deletions have a file of their own, first in the list: files that overlap within one
 //! ingestion get ascending sequence numbers in list order, so every row of the checkpoint is newer
 //! than every tombstone of it, whatever the order of the calls.
-//!
-//! A value of [`BLOB_BYTES_MIN`](crate::options::BLOB_BYTES_MIN) or more is written into the sorted
-//! file like any other: RocksDB separates values when it flushes or compacts, not when it ingests.
-//! The first compaction that rewrites the row moves it into a blob file; a file that is merely
-//! moved down a level, and one that is ingested straight into the last level, keeps its values
-//! inside until something overlaps it. So a big value is written twice and from then on once per
-//! blob collection, and reads are the same either way.
 
 use basalt_cold::{CheckpointWriter, ColdError, PreparedCheckpoint, RowCheck};
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};

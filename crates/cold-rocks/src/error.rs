@@ -52,8 +52,6 @@ fn is_no_space(text: &str) -> bool {
 fn damaged_file(text: &str, dir: &Path) -> String {
     text.split([' ', ',', ';'])
         .map(|word| word.trim_end_matches([':', '.', ')']))
-        .find(|word| {
-            [".sst", ".blob"].iter().any(|end| word.ends_with(end)) || word.contains("MANIFEST-")
-        })
+        .find(|word| word.ends_with(".sst") || word.contains("MANIFEST-"))
         .map_or_else(|| dir.display().to_string(), str::to_owned)
 }

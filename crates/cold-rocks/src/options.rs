@@ -6,10 +6,6 @@
 
 use rocksdb::{BlockBasedOptions, Cache, ChecksumType, DBCompressionType, Env, LogLevel, Options};
 
-/// Values from this size on live in blob files, apart from their keys: compaction then moves some
-/// thirty bytes instead of the value.
-pub(crate) const BLOB_BYTES_MIN: u64 = 1024;
-
 /// Size at which the next file of a checkpoint begins, and that of compacted files: a file of a
 /// first load moves down the levels without being rewritten because the two are equal.
 pub(crate) const FILE_BYTES_TARGET: u64 = 64 << 20;
@@ -82,7 +78,6 @@ pub(crate) fn database_options(chosen: &RocksOptions, cache: &Cache) -> Options 
     options.create_if_missing(true);
     set_background(&mut options, chosen);
     set_levels(&mut options, chosen.last_level);
-    set_blobs(&mut options);
     set_opening(&mut options);
     set_quiet(&mut options);
     options
@@ -134,7 +129,8 @@ fn set_background(options: &mut Options, chosen: &RocksOptions) {
         .set_use_direct_io_for_flush_and_compaction(chosen.compaction_io == CompactionIo::Direct);
     // Written pages go to the disk steadily, not all at the final sync.
     options.set_bytes_per_sync(1 << 20);
-    options.set_compaction_readahead_size(2 << 20);
+    // Of each file that is merged, and a merge of the youngest level has dozens.
+    options.set_compaction_readahead_size(256 << 10);
 }
 
 fn set_levels(options: &mut Options, last_level: LastLevel) {
@@ -158,18 +154,6 @@ fn set_levels(options: &mut Options, last_level: LastLevel) {
     options.set_periodic_compaction_seconds(0);
     // The memtable stays empty.
     options.set_write_buffer_size(1 << 20);
-}
-
-fn set_blobs(options: &mut Options) {
-    options.set_enable_blob_files(true);
-    options.set_min_blob_size(BLOB_BYTES_MIN);
-    options.set_blob_file_size(256 << 20);
-    options.set_blob_compression_type(DBCompressionType::Lz4);
-    // Compaction moves what still lives in the oldest quarter of the blob files, and is started
-    // for the purpose when more than half of that is garbage.
-    options.set_enable_blob_gc(true);
-    options.set_blob_gc_age_cutoff(0.25);
-    options.set_blob_gc_force_threshold(0.5);
 }
 
 /// Opening loads every file's index and filter, with many threads, and reads nothing else.

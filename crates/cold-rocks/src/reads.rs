@@ -4,8 +4,6 @@ use rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::options::BLOB_BYTES_MIN;
-
 thread_local! {
     /// RocksDB's counters of this thread.
     static PERF: RefCell<PerfContext> = RefCell::new({
@@ -21,14 +19,12 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// Counts what `read` has read: blocks of sorted files, and a read for each value that stands
-    /// in a blob file.
-    pub(crate) fn counting<R>(&self, read: impl FnOnce() -> R, values: impl Fn(&R) -> u64) -> R {
+    /// Counts the blocks that `read` has read of sorted files.
+    pub(crate) fn counting<R>(&self, read: impl FnOnce() -> R) -> R {
         PERF.with_borrow_mut(|perf| {
             perf.reset();
             let result = read();
-            let blocks = perf.metric(PerfMetric::BlockReadCount) + values(&result);
-            self.blocks.fetch_add(blocks, Ordering::Relaxed);
+            self.blocks.fetch_add(perf.metric(PerfMetric::BlockReadCount), Ordering::Relaxed);
             result
         })
     }
@@ -36,9 +32,4 @@ impl Reads {
     pub(crate) fn count(&self) -> u64 {
         self.blocks.load(Ordering::Relaxed)
     }
-}
-
-/// How many of these values stand in blob files, once they have been merged.
-pub(crate) fn in_blobs<'a>(values: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
-    values.filter(|value| value.len() as u64 >= BLOB_BYTES_MIN).count() as u64
 }

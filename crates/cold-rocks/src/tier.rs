@@ -18,7 +18,7 @@ use crate::{
     checkpoint::RocksCheckpoint,
     error::{cold_error, io_error, open_error},
     options::{RocksOptions, database_options, file_options},
-    reads::{Reads, in_blobs},
+    reads::Reads,
     staging::Staging,
 };
 
@@ -157,17 +157,14 @@ impl ColdTier for RocksTier {
         match db.get_pinned_opt(key, &self.probe_options) {
             Ok(None) => Probe::Absent,
             Ok(Some(value)) => Probe::Present(value.to_vec()),
-            // "Incomplete": a filter says perhaps and the block is not cached, or the value is in
-            // a blob file. Any other error shows again in the read that follows.
+            // "Incomplete": a filter says perhaps and the block is not cached. Any other error is
+            // met again by the read that follows.
             Err(_) => Probe::Unknown,
         }
     }
 
     fn read_many(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, ColdError> {
-        let values = |rows: &Result<Vec<Option<Vec<u8>>>, ColdError>| {
-            rows.as_ref().map_or(0, |rows| in_blobs(rows.iter().flatten()))
-        };
-        self.reads.counting(|| self.read_rows(keys), values)
+        self.reads.counting(|| self.read_rows(keys))
     }
 
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError> {
@@ -213,7 +210,6 @@ impl ColdTier for RocksTier {
         ColdStats {
             rows_estimate: self.number(properties::ESTIMATE_NUM_KEYS),
             table_bytes: self.number(properties::LIVE_SST_FILES_SIZE),
-            blob_bytes: self.number(c"rocksdb.live-blob-file-size"),
             files_per_level: (0..LEVELS).map(level_files).collect(),
             index_filter_bytes: self.number(properties::ESTIMATE_TABLE_READERS_MEM),
             cache_bytes_used: self.cache.get_usage() as u64,
@@ -224,6 +220,7 @@ impl ColdTier for RocksTier {
             checkpoints_committed: self.commits.load(Ordering::Relaxed),
             checkpoint_rows: self.committed_entries.load(Ordering::Relaxed),
             checkpoint_bytes: self.committed_bytes.load(Ordering::Relaxed),
+            ..ColdStats::default()
         }
     }
 
@@ -258,7 +255,7 @@ fn refuse_headless(database_dir: &Path) -> Result<(), ColdError> {
     }
     for entry in fs::read_dir(database_dir).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|extension| extension == "sst" || extension == "blob") {
+        if path.extension().is_some_and(|extension| extension == "sst") {
             return Err(ColdError::Corrupt {
                 place: current.display().to_string(),
                 detail: format!("it is missing while {} exists", path.display()),

@@ -93,7 +93,7 @@ pub fn all(root: &Path) -> Vec<Step> {
         Step::cargo(
             "cold-rocks",
             Kind::Tests,
-            &format!("test {ROCKSDB} --test rocks --test model_rocks --no-fail-fast"),
+            &format!("test {ROCKSDB} --test rocks --test values_rocks --test model_rocks --no-fail-fast"),
         ),
         Step::cargo(
             "careless",
