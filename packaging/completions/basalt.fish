@@ -72,6 +72,7 @@ complete -c basalt -l checkpoint-log-size -x -a 'auto' -d 'Bytes of journal afte
 complete -c basalt -l journal-segment-size -x -d 'Size of one file of the journal'
 complete -c basalt -l cold-tier -x -a 'rocksdb memory' -d 'Where data that is not in memory is kept'
 complete -c basalt -l cold-cache-size -x -a 'auto' -d 'Memory for blocks of the cold tier’s files'
+complete -c basalt -l value-log-min -x -d 'Bytes from which on a value stands on disk in a log beside its row, where one read finds it, and is not rewritten whenever rows are merged'
 complete -c basalt -l collection-row-max -x -d 'Memory of a collection up to which it is one row in the cold tier'
 complete -c basalt -l miss-threads -x -d 'Threads that read keys that are not in memory, as many reads are under way at a time'
 complete -c basalt -l warm-up -x -a 'yes no' -d 'Load keys into memory after a start, in the background'

@@ -31,6 +31,7 @@ use basalt_observe::counters::ThreadCounters;
 use basalt_report::Reporter;
 use basalt_service::server::{Server, Shutdown};
 use basalt_tls::{ServerTls, TlsError};
+use basalt_value_log::ValueOptions;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
 use std::path::Path;
@@ -138,7 +139,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
 
     let opening = env.clock.now();
     let mut reserve = open_reserve(&settings);
-    let cold = open_cold_patiently(&settings, sizes, &mut reserve)?;
+    let cold = open_cold_patiently(&settings, sizes, &env, &mut reserve)?;
     let cold_opened_in = env.clock.since(opening);
     let (engine, journal) = open_engine(&settings, sizes, &env, cold)?;
     journal.set_on_reserve(reserve.is_released());
@@ -266,39 +267,62 @@ fn open_reserve(settings: &Settings) -> Reserve {
 fn open_cold_patiently(
     settings: &Settings,
     sizes: Sizes,
+    env: &Env,
     reserve: &mut Reserve,
 ) -> Result<Arc<dyn ColdTier>, ServeError> {
-    match open_cold(settings, sizes) {
+    match open_cold(settings, sizes, env) {
         Err(ServeError::Cold(ColdError::NoSpace { .. })) if reserve.release() => {
-            open_cold(settings, sizes)
+            open_cold(settings, sizes, env)
         }
         opened => opened,
     }
 }
 
-fn open_cold(settings: &Settings, sizes: Sizes) -> Result<Arc<dyn ColdTier>, ServeError> {
+fn open_cold(
+    settings: &Settings,
+    sizes: Sizes,
+    env: &Env,
+) -> Result<Arc<dyn ColdTier>, ServeError> {
     let dir = &settings.persistence.dir;
     match settings.persistence.cold_tier {
         ColdTierKind::Memory => {
             let disk = Arc::new(MemoryDisk::new());
             Ok(Arc::new(MemoryTier::open(&disk, dir, Residency::Cached)))
         }
-        ColdTierKind::RocksDb => open_rocks(sizes, dir),
+        ColdTierKind::RocksDb => {
+            let values = ValueOptions {
+                value_bytes_min: match settings.persistence.value_log_bytes_min {
+                    0 => usize::MAX,
+                    bytes => usize::try_from(bytes).unwrap_or(usize::MAX),
+                },
+                locator_bytes_max: sizes.locator_bytes,
+                seed: env.entropy.seed(),
+                ..ValueOptions::default()
+            };
+            open_rocks(sizes, dir, values)
+        }
     }
 }
 
 #[cfg(feature = "rocksdb")]
-fn open_rocks(sizes: Sizes, dir: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+fn open_rocks(
+    sizes: Sizes,
+    dir: &Path,
+    values: ValueOptions,
+) -> Result<Arc<dyn ColdTier>, ServeError> {
     let options = basalt_cold_rocks::RocksOptions {
         cache_bytes: usize::try_from(sizes.cold_cache_bytes).unwrap_or(usize::MAX),
         background_threads: sizes.merge_threads,
         ..basalt_cold_rocks::RocksOptions::default()
     };
-    Ok(Arc::new(basalt_cold_rocks::RocksTier::open(&dir.join("cold"), &options)?))
+    let dir = dir.join("cold");
+    let rows = basalt_cold_rocks::RocksTier::open(&dir, &options)?;
+    let disk = Arc::new(RealDisk);
+    Ok(Arc::new(basalt_value_log::ValueTier::open(Arc::new(rows), disk, &dir, values)?))
 }
 
 #[cfg(not(feature = "rocksdb"))]
-fn open_rocks(_: Sizes, _: &Path) -> Result<Arc<dyn ColdTier>, ServeError> {
+fn open_rocks(_: Sizes, _: &Path, _: ValueOptions) -> Result<Arc<dyn ColdTier>, ServeError> {
     Err(ServeError::NoRocksDb)
 }
 

@@ -9,6 +9,9 @@ const MIB: u64 = 1 << 20;
 /// longer, see `engine/src/checkpoint/floors.rs`.
 const INGEST: Share =
     Share { per_mille: 1000 / 32, bytes_min: MIB, bytes_max: 64 * MIB, bytes_unlimited: 64 * MIB };
+/// Where the values of the cold tier's log are. Beyond it they stay with their rows.
+const LOCATOR: Share =
+    Share { per_mille: 250, bytes_min: MIB, bytes_max: u64::MAX, bytes_unlimited: u64::MAX };
 /// Changes that the journal's writer has not written yet.
 const JOURNAL_BUFFERS: Share =
     Share { per_mille: 40, bytes_min: MIB, bytes_max: 64 * MIB, bytes_unlimited: 64 * MIB };
@@ -27,6 +30,8 @@ pub(crate) struct Sizes {
     pub(crate) cold_cache_bytes: u64,
     /// Threads that merge the cold tier's files.
     pub(crate) merge_threads: u16,
+    /// Where values are that stand beside their rows.
+    pub(crate) locator_bytes: u64,
     /// Rows of a checkpoint that are ingested together.
     pub(crate) ingest_bytes: u64,
     /// Changes that wait for the journal's writer.
@@ -46,6 +51,7 @@ impl Sizes {
         Sizes {
             cold_cache_bytes: settings.persistence.cold_cache_bytes,
             merge_threads: merge_threads as u16,
+            locator_bytes: LOCATOR.of(budget),
             ingest_bytes: INGEST.of(budget).min(log_share),
             journal_buffer_bytes: JOURNAL_BUFFERS.of(budget),
             retired_bytes: RETIRED.of(budget),
@@ -57,6 +63,7 @@ impl Sizes {
         tracing::info!(
             cold_cache_bytes = self.cold_cache_bytes,
             merge_threads = self.merge_threads,
+            locator_bytes = self.locator_bytes,
             ingest_bytes = self.ingest_bytes,
             journal_buffer_bytes = self.journal_buffer_bytes,
             retired_bytes = self.retired_bytes,

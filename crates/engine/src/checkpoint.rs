@@ -179,8 +179,12 @@ impl Engine {
         self.checkpointing.stats.lock().running = true;
         // Relaxed: a change that is counted late counts as made after the checkpoint.
         let changes = self.checkpointing.changes.load(Ordering::Relaxed);
+        let flushed = self.checkpointing.flushed.swap(false, Ordering::Relaxed);
         let start = self.env.clock.now();
         let result = self.run_checkpoint(&mut floors);
+        if flushed && result.is_err() {
+            self.checkpointing.flushed.store(true, Ordering::Relaxed);
+        }
         let mut stats = self.checkpointing.stats.lock();
         stats.running = false;
         match &result {
@@ -409,16 +413,17 @@ impl Engine {
         }
     }
 
-    /// Runs a checkpoint if somebody asks, the log is long, or a partition is full of changes;
-    /// returns true if it did.
+    /// Runs a checkpoint if somebody asks, the log is long, a partition is full of changes, or
+    /// databases were flushed; returns true if it did.
     fn checkpoint_if_due(&self, pace: &mut CheckpointPace, requests: Vec<Done>) -> bool {
         let held_back = self.checkpointing.held_back_bytes.load(Ordering::Relaxed);
         let new_bytes = self.log().bytes_to_replay().saturating_sub(held_back);
         let mut due = new_bytes > self.options.checkpoint_log_bytes;
         let now = self.env.clock.now();
-        if now > pace.look_at_partitions {
+        if now >= pace.look_at_partitions {
             pace.look_at_partitions = now + LOOK_AT_PARTITIONS_EVERY;
             due |= self.any_partition_is_full();
+            due |= self.checkpointing.flushed.load(Ordering::Relaxed);
         }
         if requests.is_empty() && (!due || now < pace.not_before) {
             return false;

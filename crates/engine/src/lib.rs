@@ -12,6 +12,7 @@
 
 mod checkpoint;
 mod chores;
+mod collect;
 mod database_set;
 mod engine;
 mod error;

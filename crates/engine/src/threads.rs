@@ -1,4 +1,5 @@
-//! The engine's own threads: checkpoint, misses, housekeeping, timers, eviction, warm-up.
+//! The engine's own threads: checkpoint, misses, housekeeping, timers, eviction,
+//! the cold tier's work, warm-up.
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -41,6 +42,7 @@ impl Background {
         background.spawn("checkpoint", Urgency::CanWait, Engine::run_checkpoint_thread)?;
         background.spawn("housekeeping", Urgency::CanWait, Engine::run_housekeeping_thread)?;
         background.spawn("timers", Urgency::ClientsWait, Engine::run_timer_thread)?;
+        background.spawn("collect", Urgency::CanWait, Engine::run_collect_thread)?;
         background.spawn("reaper", Urgency::CanWait, Engine::run_reaper_thread)?;
         background.spawn("evict", Urgency::ClientsWait, Engine::run_evict_thread)?;
         for number in 0..engine.options.miss_threads.max(1) {

@@ -5,7 +5,8 @@ use basalt_change::element::name_in;
 use basalt_change::row::{Mark, split_object_key};
 use basalt_change::version::Version;
 use basalt_cold::{
-    CheckpointWriter, ColdError, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe, Visit,
+    CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, PreparedCheckpoint, Pressure,
+    Probe, Visit,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::Path;
@@ -221,6 +222,10 @@ impl ColdTier for StagedTier {
             }
         }
         Ok(())
+    }
+
+    fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {
+        self.inner.collect(percent_min)
     }
 
     fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {

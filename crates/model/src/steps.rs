@@ -379,6 +379,10 @@ impl Driver<'_> {
         if self.random.chance(1, 4) {
             self.learn_cold_keys()?;
         }
+        if self.random.chance(1, 2) {
+            // An error of a disk that is full is none of ours.
+            drop(self.world.engine().cold().collect(15));
+        }
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use basalt_env::{Clock, Entropy, Env, ManualClock, SeededEntropy, SimDisk};
 use basalt_journal::FsyncPolicy;
 use basalt_journal_log::{JournalLog, Trimming};
 use basalt_value::FormLimits;
+use basalt_value_log::{ValueOptions, ValueTier};
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub const START_MS: u64 = 1_704_067_200_000;
 const MISS_THREADS: usize = 16;
 const SEGMENT_BYTES: u64 = 64 << 10;
 const JOURNAL_DIR: &str = "/journal";
+const VALUES_DIR: &str = "/cold";
 
 /// What the engine's log keeps, and when it says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,6 +76,8 @@ pub struct Setting {
     pub single_string_bytes_min: usize,
     /// Bytes of rows that a checkpoint ingests together.
     pub ingest_bytes: u64,
+    /// Bytes from which on values of the cold tier stand in a log beside their rows.
+    pub value_bytes_min: usize,
     /// What may be known of keys on disk, in percent of the memory target.
     pub cold_filter_percent: u64,
     /// Opens what has lost data.
@@ -92,6 +96,7 @@ impl Default for Setting {
             string_piece_bytes: 1 << 20,
             single_string_bytes_min: usize::MAX,
             ingest_bytes: 64 << 20,
+            value_bytes_min: usize::MAX,
             cold_filter_percent: 5,
             accept_data_loss: false,
         }
@@ -165,13 +170,31 @@ impl<'a> World<'a> {
         self.clock.unix_ms()
     }
 
+    /// The cold tier; its large values are on the disk that loses power.
+    fn open_values(&self) -> Result<Arc<dyn ColdTier>, Violation> {
+        let rows = (self.open_cold)();
+        let value_bytes_min = self.setting.value_bytes_min;
+        if value_bytes_min == usize::MAX {
+            return Ok(rows);
+        }
+        let options = ValueOptions {
+            value_bytes_min,
+            segment_bytes_min: SEGMENT_BYTES,
+            ..ValueOptions::default()
+        };
+        let disk = Arc::new(self.disk.clone());
+        let tier = ValueTier::open(rows, disk, Path::new(VALUES_DIR), options);
+        let failed = |error| Violation(format!("the log of values does not open: {error}"));
+        Ok(Arc::new(tier.map_err(failed)?))
+    }
+
     /// Opens the engine on what the last one left behind.
     ///
     /// # Errors
     /// If it does not open.
     pub fn open(&mut self) -> Result<(), Violation> {
-        let cold = Arc::new(StagedTier::new((self.open_cold)(), &self.stage));
         let setting = self.setting;
+        let cold = Arc::new(StagedTier::new(self.open_values()?, &self.stage));
         let options = Options {
             databases: setting.databases,
             miss_threads: MISS_THREADS,

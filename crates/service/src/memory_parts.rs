@@ -15,7 +15,7 @@ pub struct MemoryParts {
     pub parts: [(&'static str, u64); PARTS],
 }
 
-const PARTS: usize = 13;
+const PARTS: usize = 14;
 
 impl MemoryParts {
     /// The parts of what is resident now, with these of the keyspace.
@@ -30,6 +30,7 @@ impl MemoryParts {
             ("keyspace_apart", keyspace.apart_bytes),
             ("keyspace_index", keyspace.index_bytes),
             ("cold_index", cold.index_filter_bytes),
+            ("cold_locator", cold.locator_bytes),
             ("cold_cache", cold.cache_bytes_used),
             ("journal", server.host.journal_buffer_bytes()),
             ("clients", clients(server)),

@@ -96,6 +96,16 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .immutable()
     .own(),
     option(
+        "value-log-min",
+        Kind::Memory { min: 0, max: GIB },
+        "512",
+        "Bytes from which on a value stands on disk in a log beside its row, where one read finds it, \
+         and is not rewritten whenever rows are merged. 0 leaves all values with their rows; so does \
+         the server when a quarter of the memory budget is used for where values are.",
+    )
+    .immutable()
+    .own(),
+    option(
         "collection-row-max",
         Kind::Memory { min: 1024, max: GIB },
         "64kb",
@@ -163,6 +173,8 @@ pub struct PersistenceSettings {
     pub cold_tier: ColdTierKind,
     /// `cold-cache-size`.
     pub cold_cache_bytes: u64,
+    /// `value-log-min`.
+    pub value_log_bytes_min: u64,
     /// `collection-row-max`.
     pub collection_row_bytes_max: u64,
     /// `miss-threads`.
@@ -189,6 +201,7 @@ impl PersistenceSettings {
                 _ => ColdTierKind::RocksDb,
             },
             cold_cache_bytes: values.number("cold-cache-size"),
+            value_log_bytes_min: values.number("value-log-min"),
             collection_row_bytes_max: values.number("collection-row-max"),
             miss_threads: values.number("miss-threads"),
             warm_up: values.bool("warm-up"),

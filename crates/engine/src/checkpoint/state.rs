@@ -8,7 +8,7 @@ use basalt_cold::ColdError;
 use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_stdx::lock_rank::RankedMutex;
 use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// See `docs/concurrency.md`.
@@ -66,6 +66,8 @@ pub(crate) struct Checkpointing {
     pub(super) running: RankedMutex<Floors, RUNNING_RANK>,
     /// What the last one could not have trimmed, for a partition that was left out.
     pub(super) held_back_bytes: AtomicU64,
+    /// Databases were flushed since one began: their rows are to go, and with them their space.
+    pub(crate) flushed: AtomicBool,
     /// Changes that were told of, and how many of them when the last one that completed began.
     pub(super) changes: AtomicU64,
     pub(super) changes_saved: AtomicU64,
@@ -94,6 +96,7 @@ impl Checkpointing {
             requested: Condvar::default(),
             running: RankedMutex::new(Floors::after(log)),
             held_back_bytes: AtomicU64::default(),
+            flushed: AtomicBool::default(),
             changes: AtomicU64::default(),
             changes_saved: AtomicU64::default(),
             durations: Histogram::default(),

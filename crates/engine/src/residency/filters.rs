@@ -94,7 +94,7 @@ impl Engine {
         let (from, to) = row::generation_range(id, generation);
         let mut hashes = Vec::with_capacity(KEYS_A_LOCK);
         let mut goes_on = true;
-        self.cold.scan(&from, &to, &mut |row_key, _| {
+        self.cold.scan_heads(&from, &to, &mut |row_key, _| {
             hashes.extend(row::hash_in_object_key(row_key));
             if hashes.len() == KEYS_A_LOCK {
                 goes_on = self.show_cold(db, id, generation, &hashes);

@@ -10,6 +10,7 @@ use crate::error::EngineError;
 use crate::residency::queue::Miss;
 use basalt_change::place::PartitionId;
 use basalt_change::row::{self, ObjectRow, RowKind};
+use basalt_cold::Head;
 use basalt_keyspace::partition::Partition;
 use basalt_value::{Kind, Value};
 use std::ops::ControlFlow;
@@ -119,23 +120,39 @@ impl Engine {
         now_ms: u64,
     ) -> Result<Pass, EngineError> {
         let mut pass = Pass { due: Vec::new(), earliest_ms: u64::MAX };
+        // Only their values say when the first of their fields expires.
+        let mut hashes = Vec::new();
         let (from, to) = row::generation_range(id, generation);
-        self.cold.scan(&from, &to, &mut |row_key, value| {
-            let Some((_, key)) = row::split_object_key(row_key) else {
-                return ControlFlow::Break(());
-            };
-            match self.expiry_of(value) {
-                Some(expiry_ms) if expiry_ms <= now_ms => {
-                    let hash = self.keyspace.hasher().hash(key);
-                    let row_key = row_key.to_vec();
-                    pass.due.push(Miss { partition: id, db, cold_version, hash, row_key });
-                }
-                Some(expiry_ms) => pass.earliest_ms = pass.earliest_ms.min(expiry_ms),
-                None => {}
+        let mut note = |row_key: &[u8], expiry_ms: Option<u64>| match expiry_ms {
+            Some(expiry_ms) if expiry_ms <= now_ms => {
+                let Some((_, key)) = row::split_object_key(row_key) else { return };
+                let hash = self.keyspace.hasher().hash(key);
+                let row_key = row_key.to_vec();
+                pass.due.push(Miss { partition: id, db, cold_version, hash, row_key });
             }
-            let goes_on = pass.due.len() < KEYS_A_PASS && !self.is_stopping();
+            Some(expiry_ms) => pass.earliest_ms = pass.earliest_ms.min(expiry_ms),
+            None => {}
+        };
+        let mut rows = 0;
+        self.cold.scan_heads(&from, &to, &mut |row_key, head| {
+            let expiry_ms = match head {
+                Head::Whole(value) => self.expiry_of(value),
+                Head::Beginning(head) if may_have_fields_that_expire(head) => {
+                    hashes.push(row_key.to_vec());
+                    None
+                }
+                Head::Beginning(head) => expiry_of_key(head),
+            };
+            rows += usize::from(expiry_ms.is_some_and(|expiry_ms| expiry_ms <= now_ms));
+            note(row_key, expiry_ms);
+            let goes_on = rows < KEYS_A_PASS && !self.is_stopping();
             if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        for hashes in hashes.chunks(KEYS_AT_ONCE) {
+            for (row_key, value) in std::iter::zip(hashes, self.cold.read_many(hashes)?) {
+                note(row_key, value.and_then(|value| self.expiry_of(&value)));
+            }
+        }
         Ok(pass)
     }
 
@@ -154,4 +171,16 @@ impl Engine {
         };
         Some(of_key.min(of_fields)).filter(|&expiry_ms| expiry_ms != u64::MAX)
     }
+}
+
+/// When the key of a row expires, by what the row begins with.
+fn expiry_of_key(head: &[u8]) -> Option<u64> {
+    let row = ObjectRow::decode(head).ok()?;
+    (row.expire_ms != 0).then_some(row.expire_ms)
+}
+
+/// Whether only the value says when the first field expires, by what the row begins with.
+fn may_have_fields_that_expire(head: &[u8]) -> bool {
+    let kind = ObjectRow::decode(head).map(|row| row.kind);
+    matches!(kind, Ok(RowKind::Collection(number)) if Kind::from_number(number) == Some(Kind::Hash))
 }

@@ -95,6 +95,8 @@ impl Txn<'_> {
             .map(|(db, generation)| Op::FlushDb { db, generation })
             .collect();
         self.apply_everywhere(&ops);
+        // Relaxed: it is looked at once a second.
+        engine.checkpointing.flushed.store(true, Ordering::Relaxed);
         for op in ops {
             if let Op::FlushDb { db, .. } = op {
                 engine.used_databases.remove(db);
@@ -165,7 +167,32 @@ fn tell(partition: &mut Partition, op: Op<'_>, now_ms: u64, called: &mut Called)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::CheckpointPace;
     use crate::testing::{engine, put};
+    use std::ops::ControlFlow;
+
+    #[test]
+    fn rows_of_flushed_databases_go_without_being_asked_to() {
+        let (engine, _) = engine();
+        put(&engine, b"a", 0);
+        engine.checkpoint().expect("a checkpoint");
+        let rows = || {
+            let mut rows = 0;
+            // Marks stand behind.
+            let count = &mut |_: &[u8], _: &[u8]| {
+                rows += 1;
+                ControlFlow::Continue(())
+            };
+            engine.cold().scan(b"", b"\xff", count).expect("a scan");
+            rows
+        };
+        assert_eq!(rows(), 1);
+        assert!(!engine.checkpoint_now_if_due(&mut CheckpointPace::default()));
+        engine.flush(0..1, LockWait::Endless, &mut Gate::default()).unwrap();
+        assert!(engine.checkpoint_now_if_due(&mut CheckpointPace::default()));
+        assert_eq!(rows(), 0);
+        assert!(!engine.checkpoint_now_if_due(&mut CheckpointPace::default()), "once");
+    }
 
     #[test]
     fn flushes_and_swaps_do_not_gather_what_is_acknowledged() {

@@ -32,8 +32,32 @@ pub(super) const METRICS: &[Metric] = &[
         }
     }),
     gauge(("basalt_cold_table_bytes", Bytes, "Bytes of files in use."), &[], |figures, sink| {
-        sink.value(&[], (figures.cold.table_bytes + figures.cold.blob_bytes) as f64);
+        sink.value(&[], (figures.cold.table_bytes + figures.cold.value_log_bytes) as f64);
     }),
+    gauge(
+        ("basalt_cold_value_log_bytes", Bytes, "Bytes of values that stand beside their rows."),
+        &["state"],
+        |figures, sink| {
+            let cold = &figures.cold;
+            sink.value(&["live"], cold.value_log_live_bytes as f64);
+            let dead = cold.value_log_bytes.saturating_sub(cold.value_log_live_bytes);
+            sink.value(&["dead"], dead as f64);
+        },
+    ),
+    counter(
+        (
+            "basalt_cold_value_log_collected_bytes_total",
+            Bytes,
+            "Bytes of values that were moved to give space back.",
+        ),
+        &[],
+        |figures, sink| sink.value(&[], figures.cold.value_log_collected_bytes as f64),
+    ),
+    gauge(
+        ("basalt_cold_locator_bytes", Bytes, "Memory of where these values are."),
+        &[],
+        |figures, sink| sink.value(&[], figures.cold.locator_bytes as f64),
+    ),
     gauge(
         ("basalt_cold_pending_compaction_bytes", Bytes, "Bytes that wait to be merged, estimated."),
         &[],

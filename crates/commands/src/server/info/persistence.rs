@@ -55,7 +55,13 @@ fn cold_tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("keys_cold_only", only);
     lines.put("cold_rows_estimate", cold.rows_estimate);
     lines.put("cold_table_bytes", cold.table_bytes);
-    lines.put("cold_blob_bytes", cold.blob_bytes);
+    lines.put("cold_value_log_bytes", cold.value_log_bytes);
+    lines.put("cold_value_log_live_bytes", cold.value_log_live_bytes);
+    lines.put("cold_value_log_segments", cold.value_log_segments);
+    lines.put("cold_value_log_values", cold.value_log_values);
+    lines.put("cold_value_log_collected_bytes", cold.value_log_collected_bytes);
+    lines.put("cold_locator_bytes", cold.locator_bytes);
+    lines.put("cold_locator_built", u8::from(cold.locator_is_built));
     lines.put("cold_files_per_level", levels.join(","));
     lines.put("cold_index_filter_bytes", cold.index_filter_bytes);
     lines.put("cold_cache_bytes_used", cold.cache_bytes_used);

@@ -1,0 +1,56 @@
+//! The cold tier's own background work: after a start it learns where its values are, later it
+//! gives back the space of those that were overwritten. How is its own matter; this says when.
+
+use crate::engine::Engine;
+use basalt_cold::{ColdError, Collecting};
+use std::time::Duration;
+
+/// How often the thread looks whether there is something to do.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// It rests as long as it has worked, unless files are larger than what lives in them by more than
+/// this many percent: then space is short before time is.
+const EXCESS_PERCENT: u64 = 50;
+/// After an error.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Percent of a file that have to be garbage while checkpoints come, and when none has come for
+/// [`IDLE_AFTER`]: what is moved early might have become garbage by itself. Where there is much
+/// garbage in all files together, the cold tier goes by that.
+const GARBAGE_PERCENT: u64 = 70;
+const GARBAGE_PERCENT_IDLE: u64 = 15;
+const IDLE_AFTER: Duration = Duration::from_secs(60);
+
+impl Engine {
+    /// The thread that has the cold tier do its work. Returns when the engine stops.
+    pub(crate) fn run_collect_thread(&self) {
+        let (mut commits, mut last_commit) = (0, self.env.clock.now());
+        let mut has_failed = false;
+        while !self.is_stopping() {
+            let stats = self.cold.stats();
+            let start = self.env.clock.now();
+            if stats.checkpoints_committed != commits {
+                (commits, last_commit) = (stats.checkpoints_committed, start);
+            }
+            let ends = stats.value_log_live_bytes / 100 * (100 + EXCESS_PERCENT);
+            let is_large = stats.locator_is_built && stats.value_log_bytes > ends;
+            let is_idle = self.env.clock.since(last_commit) >= IDLE_AFTER;
+            let percent = if is_idle { GARBAGE_PERCENT_IDLE } else { GARBAGE_PERCENT };
+            let rest = match self.cold.collect(percent) {
+                Ok(Collecting::GoesOn) if is_large => Duration::ZERO,
+                Ok(Collecting::GoesOn) => self.env.clock.since(start),
+                Ok(Collecting::Nothing) => {
+                    has_failed = false;
+                    LOOK_EVERY
+                }
+                Err(ColdError::Closed) => return,
+                Err(error) => {
+                    if !has_failed {
+                        tracing::error!(%error, "space of overwritten values cannot be given back");
+                    }
+                    has_failed = true;
+                    RETRY_AFTER
+                }
+            };
+            std::thread::park_timeout(rest);
+        }
+    }
+}
