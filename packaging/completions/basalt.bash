@@ -23,7 +23,7 @@ _basalt() {
     --checkpoint-log-size) mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$word"); return ;;
     --cold-tier) mapfile -t COMPREPLY < <(compgen -W 'rocksdb memory' -- "$word"); return ;;
     --cold-cache-size) mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$word"); return ;;
-    --warm-up) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;
+    --warm-up) mapfile -t COMPREPLY < <(compgen -W 'hot all yes no' -- "$word"); return ;;
     --loglevel) mapfile -t COMPREPLY < <(compgen -W 'debug verbose notice warning' -- "$word"); return ;;
     --log-format) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$word"); return ;;
     --latency-tracking) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$word"); return ;;

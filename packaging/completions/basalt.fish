@@ -75,7 +75,7 @@ complete -c basalt -l cold-cache-size -x -a 'auto' -d 'Memory for blocks of the 
 complete -c basalt -l value-log-min -x -d 'Bytes from which on a value stands on disk in a log beside its row, where one read finds it, and is not rewritten whenever rows are merged'
 complete -c basalt -l collection-row-max -x -d 'Memory of a collection up to which it is one row in the cold tier'
 complete -c basalt -l miss-threads -x -d 'Threads that read keys that are not in memory, as many reads are under way at a time'
-complete -c basalt -l warm-up -x -a 'yes no' -d 'Load keys into memory after a start, in the background'
+complete -c basalt -l warm-up -x -a 'hot all yes no' -d 'Which keys are loaded into memory after a start, in the background, those that were in use before (hot), these first and then as many as there is room for (all, or yes), or none'
 complete -c basalt -l databases -x -d 'Number of databases that SELECT can reach'
 complete -c basalt -l loglevel -x -a 'debug verbose notice warning' -d 'The least important messages that are logged'
 complete -c basalt -l logfile -x -d 'File of the log'

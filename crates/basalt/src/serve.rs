@@ -20,9 +20,11 @@ use crate::sizes::Sizes;
 use basalt_call::calls::Commands;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
-use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings, Warning};
+use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings, WarmUpKeys, Warning};
 use basalt_dispatch::Dispatcher;
-use basalt_engine::{Background, Engine, Options, RecoveryError, RecoveryStats, WarmUp};
+use basalt_engine::{
+    Background, Engine, HotKeysDir, Options, RecoveryError, RecoveryStats, WarmUp,
+};
 use basalt_env::{DirectoryLock, Disk, Env, RealDisk};
 use basalt_journal::Acknowledge;
 use basalt_journal_log::{JournalLog, Trimming};
@@ -146,8 +148,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let opened_in = env.clock.since(opening);
     log_phases(engine.recovery(), cold_opened_in);
     let engine = Arc::new(engine);
-    let warm_up = if settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
-    let background = Background::start(&engine, warm_up)?;
+    let background = Background::start(&engine, warm_up(&settings))?;
 
     let (shutdown, shutdowns) = channel();
     watch_signals(shutdown.clone())?;
@@ -344,6 +345,7 @@ fn open_engine(
         accept_data_loss: persistence.accept_data_loss,
         ingest_bytes: sizes.ingest_bytes,
         retired_bytes_max: usize::try_from(sizes.retired_bytes).unwrap_or(usize::MAX),
+        hot_keys: hot_keys(settings),
         ..Options::default()
     };
     let trimming = match persistence.cold_tier {
@@ -368,6 +370,23 @@ fn open_engine(
         Ok::<_, RecoveryError>(log as Arc<dyn basalt_engine::CommitLog>)
     })?;
     Ok((engine, journal.expect("the engine has opened its log")))
+}
+
+fn warm_up(settings: &Settings) -> WarmUp {
+    match settings.persistence.warm_up {
+        WarmUpKeys::Hot => WarmUp::Hot,
+        WarmUpKeys::All => WarmUp::All,
+        WarmUpKeys::None => WarmUp::No,
+    }
+}
+
+/// Where the keys in use are listed. Without files a start finds all keys in the journal.
+fn hot_keys(settings: &Settings) -> Option<HotKeysDir> {
+    let dir = settings.persistence.dir.join("hot");
+    match settings.persistence.cold_tier {
+        ColdTierKind::RocksDb => Some(HotKeysDir::new(Arc::new(RealDisk), &dir)),
+        ColdTierKind::Memory => None,
+    }
 }
 
 /// Where the time of a start has gone.

@@ -18,6 +18,8 @@ use crate::timers::Timers;
 use crate::tracking::TrackedTotals;
 use crate::waiting::request::Places;
 use crate::waiting::watching::Watching;
+use crate::warm_up::file::HotKeysDir;
+use crate::warm_up::progress::WarmUpProgress;
 use basalt_change::place::PartitionId;
 use basalt_change::seed;
 use basalt_cold::{ColdError, ColdTier};
@@ -96,6 +98,8 @@ pub struct Options {
     /// Percent of the memory target that may be taken by what is known of keys on disk. With 0
     /// nothing is known of them.
     pub cold_filter_percent: u64,
+    /// Where the keys in use are listed for the next start; `None` lists none.
+    pub hot_keys: Option<HotKeysDir>,
     /// Opens a log and a cold tier between which data is known to be lost (`accept-data-loss`).
     pub accept_data_loss: bool,
 }
@@ -118,6 +122,7 @@ impl Default for Options {
             ingest_bytes: 64 << 20,
             retired_bytes_max: 1 << 30,
             cold_filter_percent: 5,
+            hot_keys: None,
             accept_data_loss: false,
         }
     }
@@ -183,6 +188,7 @@ pub struct Engine {
     recovery: RecoveryStats,
     limits: LimitsCell,
     pub(crate) eviction: EvictionCell,
+    pub(crate) warm_up_progress: WarmUpProgress,
     /// Position of the ticket of the latest change of a library of functions, 0 for none.
     pub(crate) libraries_ticket: AtomicU64,
 }
@@ -253,6 +259,7 @@ impl Engine {
             recovery,
             limits,
             eviction: EvictionCell::default(),
+            warm_up_progress: WarmUpProgress::default(),
             libraries_ticket: AtomicU64::new(0),
         };
         engine.note_databases();

@@ -33,6 +33,7 @@ mod timer_thread;
 mod timers;
 mod tracking;
 mod waiting;
+mod warm_up;
 
 pub use basalt_change::place::ShardSet;
 pub use basalt_change::version::Version;
@@ -76,7 +77,9 @@ pub use store::transfer::Destination;
 pub use store::txn::{PutOptions, Spot, Txn};
 pub use store::view::{Object, View};
 pub use store::walk::{Cursor, Walk, WalkEnd, WalkLimits};
-pub use threads::{Background, WarmUp};
+pub use threads::Background;
 pub use tracking::BroadcastFlags;
 pub use waiting::request::{Behind, Places, Settled, WaitAnswer, WaitRequest};
 pub use waiting::watching::Watching;
+pub use warm_up::file::HotKeysDir;
+pub use warm_up::progress::{WarmUp, WarmUpStats};

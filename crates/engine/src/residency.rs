@@ -11,7 +11,7 @@ mod filters;
 pub(crate) mod holds;
 mod keep;
 pub(crate) mod load;
-mod miss;
+pub(crate) mod miss;
 pub(crate) mod policy;
 pub(crate) mod queue;
 mod reaper;

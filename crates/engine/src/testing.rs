@@ -23,9 +23,20 @@ pub(crate) fn engine() -> (Engine, Arc<ManualClock>) {
 
 /// An engine as [`engine`] returns it, that has found these changes of one key in its log.
 pub(crate) fn replayed(clock: &Arc<ManualClock>, ops: &[Op<'_>]) -> Result<Engine, RecoveryError> {
-    let tier = MemoryTier::open(&Arc::new(MemoryDisk::new()), Path::new("cold"), Residency::Cached);
-    let options = Options { databases: 2, checkpoint_log_bytes: u64::MAX, ..Default::default() };
-    Engine::open(options, Arc::new(tier), Env::manual(clock, 1), |_, replay| {
+    let options = Options { databases: 2, ..Default::default() };
+    opened(clock, options, &Arc::new(MemoryDisk::new()), ops)
+}
+
+/// An engine as [`replayed`] returns it, with these options, on what the cold tier of another has
+/// left on the disk.
+pub(crate) fn opened(
+    clock: &Arc<ManualClock>,
+    options: Options,
+    disk: &Arc<MemoryDisk>,
+    ops: &[Op<'_>],
+) -> Result<Engine, RecoveryError> {
+    let tier = MemoryTier::open(disk, Path::new("cold"), Residency::Cached);
+    Engine::open(options, Arc::new(tier), Env::manual(clock, 1), |floor, replay| {
         if let Some(key) = ops.first().map(Op::key) {
             let partition = Slot::of(key).partition();
             let mut record = Vec::new();
@@ -33,7 +44,7 @@ pub(crate) fn replayed(clock: &Arc<ManualClock>, ops: &[Op<'_>]) -> Result<Engin
             ops.iter().for_each(|op| op.encode(&mut record));
             replay.record(partition.shard(), 1, &record)?;
         }
-        Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(CountingLog::default()))
+        Ok::<Arc<dyn CommitLog>, RecoveryError>(Arc::new(CountingLog::after(floor)))
     })
 }
 
@@ -54,14 +65,12 @@ struct CountingLog {
     acknowledged: AtomicU64,
 }
 
-impl Default for CountingLog {
-    fn default() -> CountingLog {
-        let positions = ShardId::all().map(|_| AtomicU64::new(0)).collect();
+impl CountingLog {
+    fn after(floor: &[u64]) -> CountingLog {
+        let positions = floor.iter().map(|&position| AtomicU64::new(position)).collect();
         CountingLog { positions, appended: AtomicU64::new(0), acknowledged: AtomicU64::new(0) }
     }
-}
 
-impl CountingLog {
     fn ticket(&self) -> Ticket {
         Ticket { stream: 0, position: self.appended.fetch_add(1, Ordering::Relaxed) + 1 }
     }

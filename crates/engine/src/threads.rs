@@ -2,22 +2,12 @@
 //! the cold tier's work, warm-up.
 
 use crate::engine::Engine;
-use crate::error::EngineError;
 use crate::housekeeping::{HOUSEKEEPING_EVERY, Housekeeping};
-use basalt_change::place::PartitionId;
+use crate::warm_up::progress::WarmUp;
 use basalt_env::priority;
 use basalt_env::thread::JoinHandle;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// Whether keys are brought back into memory after a restart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WarmUp {
-    /// In the background, all of them.
-    Yes,
-    /// Only as they are asked for.
-    No,
-}
 
 /// Whether somebody waits for what a thread does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,18 +39,18 @@ impl Background {
             let name = format!("miss-{number}");
             background.spawn(&name, Urgency::ClientsWait, Engine::run_miss_thread)?;
         }
-        let run_warm_up: fn(&Engine) = match warm_up {
-            WarmUp::Yes => |engine| {
-                engine.warm_up();
-                engine.keep_cold_filters();
-            },
-            WarmUp::No => Engine::keep_cold_filters,
-        };
+        engine.begin_warm_up(warm_up);
+        let run_warm_up = move |engine: &Engine| engine.run_warm_up_thread(warm_up);
         background.spawn("warm-up", Urgency::CanWait, run_warm_up)?;
         Ok(background)
     }
 
-    fn spawn(&mut self, name: &str, urgency: Urgency, run: fn(&Engine)) -> std::io::Result<()> {
+    fn spawn(
+        &mut self,
+        name: &str,
+        urgency: Urgency,
+        run: impl FnOnce(&Engine) + Send + 'static,
+    ) -> std::io::Result<()> {
         let engine = Arc::clone(&self.engine);
         let thread = basalt_env::thread::spawn(name, move || {
             if urgency == Urgency::CanWait {
@@ -94,31 +84,6 @@ impl Engine {
             housekeeping.round(self);
             std::thread::park_timeout(
                 HOUSEKEEPING_EVERY.saturating_sub(self.env.clock.since(start)),
-            );
-        }
-    }
-
-    fn warm_up(&self) {
-        let mut unreadable = 0;
-        for id in PartitionId::all() {
-            if self.is_nearly_full() {
-                return;
-            }
-            match self.load_partition(id) {
-                Ok(()) => {}
-                Err(EngineError::Stopping) => return,
-                Err(error) => {
-                    unreadable += 1;
-                    if unreadable == 1 {
-                        tracing::error!(%error, "keys could not be brought back into memory");
-                    }
-                }
-            }
-        }
-        if unreadable > 0 {
-            tracing::error!(
-                partitions = unreadable,
-                "not all keys could be brought back into memory"
             );
         }
     }

@@ -131,13 +131,14 @@ impl From<Held> for Wait {
 }
 
 /// Like a restart: what memory knew is gone and comes back from the cold tier, as it is asked for
-/// and, if the server does that after a start, all of it in the background.
+/// and, if the server does that after a start, all of it in the background. Hot keys alone do
+/// not: they are listed for a start.
 fn reload(engine: Arc<Engine>, warm_up: WarmUp, done: Done) {
     let reloaded = Arc::clone(&engine);
     engine.request_checkpoint(Box::new(move |result| {
         if result.is_ok() {
             reloaded.unload();
-            if warm_up == WarmUp::Yes {
+            if warm_up == WarmUp::All {
                 // A failure is logged, and met again by the next command that asks for the keys.
                 reloaded.fetch_partitions(PartitionId::all().collect(), Box::new(|_| ()));
             }

@@ -10,7 +10,7 @@ use crate::help::help;
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
-use basalt_config::Permission;
+use basalt_config::{Permission, WarmUpKeys};
 use basalt_engine::WarmUp;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -126,7 +126,11 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
     match (&name[..], args.len()) {
         (b"sleep", 3) => return Ok(sleep(ctx, duration(args.word(2)))),
         (b"reload" | b"loadaof", _) => {
-            let warm_up = if ctx.settings.persistence.warm_up { WarmUp::Yes } else { WarmUp::No };
+            let warm_up = match ctx.settings.persistence.warm_up {
+                WarmUpKeys::Hot => WarmUp::Hot,
+                WarmUpKeys::All => WarmUp::All,
+                WarmUpKeys::None => WarmUp::No,
+            };
             return Ok(Flow::Wait(Wait::Reload(warm_up)));
         }
         (b"object", 3..) => return object::object(ctx, args, reply),

@@ -122,9 +122,16 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     )
     .immutable()
     .own(),
-    option("warm-up", Kind::Bool, "yes", "Load keys into memory after a start, in the background.")
-        .immutable()
-        .own(),
+    option(
+        "warm-up",
+        Kind::Enum(&["hot", "all", "yes", "no"]),
+        "hot",
+        "Which keys are loaded into memory after a start, in the background: those that were in use \
+         before (`hot`), these first and then as many as there is room for (`all`, or `yes`), or none. \
+         Keys in use are listed every ten minutes and at the end, in `hot/keys` under `dir`.",
+    )
+    .immutable()
+    .own(),
     option(
         "save",
         Kind::SavePoints,
@@ -154,6 +161,17 @@ pub enum ColdTierKind {
     Memory,
 }
 
+/// Which keys are loaded into memory after a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WarmUpKeys {
+    /// Those that were in use before.
+    Hot,
+    /// These first, then all others.
+    All,
+    /// None.
+    None,
+}
+
 /// The options of this file, ready to use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersistenceSettings {
@@ -180,7 +198,7 @@ pub struct PersistenceSettings {
     /// `miss-threads`.
     pub miss_threads: usize,
     /// `warm-up`.
-    pub warm_up: bool,
+    pub warm_up: WarmUpKeys,
 }
 
 impl PersistenceSettings {
@@ -204,7 +222,11 @@ impl PersistenceSettings {
             value_log_bytes_min: values.number("value-log-min"),
             collection_row_bytes_max: values.number("collection-row-max"),
             miss_threads: values.number("miss-threads"),
-            warm_up: values.bool("warm-up"),
+            warm_up: match values.word("warm-up") {
+                "no" => WarmUpKeys::None,
+                "all" | "yes" => WarmUpKeys::All,
+                _ => WarmUpKeys::Hot,
+            },
         }
     }
 }

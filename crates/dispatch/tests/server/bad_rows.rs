@@ -90,7 +90,7 @@ fn a_checkpoint_leaves_out_what_it_cannot_read_and_the_log_keeps_it() {
 fn warm_up_goes_on_behind_what_it_cannot_read() {
     let (server, _) = damaged();
     let engine = &server.server.engine;
-    let background = Background::start(engine, WarmUp::Yes).expect("threads");
+    let background = Background::start(engine, WarmUp::All).expect("threads");
     let start = Instant::now();
     while engine.incomplete(0, basalt_engine::LockWait::Endless).unwrap()
         != [Slot::of(b"big").partition()]

@@ -277,7 +277,12 @@ impl Engine {
     /// The keyspace takes so much of its target that what nobody has asked for had better stay on
     /// disk.
     pub(crate) fn is_nearly_full(&self) -> bool {
-        self.memory_target().is_some_and(|target| self.usage().bytes > target / 100 * NEAR_PERCENT)
+        self.takes_more_than(NEAR_PERCENT)
+    }
+
+    /// The keyspace takes more than these percent of its target.
+    pub(crate) fn takes_more_than(&self, percent: u64) -> bool {
+        self.memory_target().is_some_and(|target| self.usage().bytes > target / 100 * percent)
     }
 
     /// The evictor's thread. Returns when the engine stops.

@@ -29,10 +29,12 @@ const KEYS_A_LOCK: usize = 1_024;
 
 impl Engine {
     /// Has every partition know which keys are in the cold tier only, for as long as the engine
-    /// runs: a filter that is out of date or that there was no memory for is made again.
-    pub(crate) fn keep_cold_filters(&self) {
+    /// runs: a filter that is out of date or that there was no memory for is made again. `between`
+    /// is called between two partitions.
+    pub(crate) fn keep_cold_filters(&self, mut between: impl FnMut()) {
         while !self.is_stopping() {
             for id in PartitionId::all() {
+                between();
                 let lacks = |partition: &Partition| {
                     self.used_of(partition).any(Database::lacks_cold_filter)
                 };

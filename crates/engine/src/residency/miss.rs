@@ -22,6 +22,15 @@ use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
 use std::sync::Arc;
 
+/// What for keys are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadFor {
+    /// A command waits for them, or will: that a key is not there is noted, too.
+    Command,
+    /// They were in use before the start: they come as keys that have been used.
+    WarmUp,
+}
+
 /// Keys of one command that the filters are asked for under its locks, a few microseconds each: the
 /// other keys are read as if a filter had let them pass.
 const PROBES_MAX: usize = 1_024;
@@ -217,6 +226,12 @@ impl Engine {
     }
 
     pub(super) fn read(&self, misses: &[Miss]) -> Result<(), EngineError> {
+        self.read_as(misses, ReadFor::Command).map(drop)
+    }
+
+    /// Makes keys resident that are on disk. Returns how many.
+    pub(crate) fn read_as(&self, misses: &[Miss], read_for: ReadFor) -> Result<usize, EngineError> {
+        let mut installed = 0;
         let keys: Vec<Vec<u8>> = misses.iter().map(|miss| miss.row_key.clone()).collect();
         let rows = self.cold.read_many(&keys)?;
         for (miss, row) in misses.iter().zip(rows) {
@@ -224,14 +239,20 @@ impl Engine {
                 Err(LoadError::Row(_)) if self.is_out_of_date(miss) => continue,
                 read => read.map_err(EngineError::from)?,
             };
+            let access = match (read_for, &row) {
+                (ReadFor::Command, _) => self.access_now(),
+                (ReadFor::WarmUp, Some(_)) => self.access_now().used_once(),
+                // Nobody has asked for it.
+                (ReadFor::WarmUp, None) => continue,
+            };
             let mut locked = self.keyspace.lock(miss.partition);
             let partition = locked.partition_mut(miss.partition);
-            install(partition, miss, row, self.access_now());
+            installed += usize::from(install(partition, miss, row, access));
             if partition.database(miss.db).may_expire() {
                 self.note_expiring(miss.db);
             }
         }
-        Ok(())
+        Ok(installed)
     }
 }
 
@@ -325,19 +346,25 @@ impl Engine {
     }
 }
 
-/// Makes what was read resident, unless the key has changed since.
-fn install(partition: &mut Partition, miss: &Miss, row: Option<LoadedRow<'_>>, now: Access) {
+/// Makes what was read resident, unless the key has changed since: then it returns false.
+fn install(
+    partition: &mut Partition,
+    miss: &Miss,
+    row: Option<LoadedRow<'_>>,
+    access: Access,
+) -> bool {
     if partition.cold_version() != miss.cold_version {
-        return; // The command will ask again.
+        return false; // The command will ask again.
     }
     let database = partition.database_mut(miss.db);
-    let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return };
+    let Some((generation, key)) = row::split_object_key(&miss.row_key) else { return false };
     if database.generation() != generation || database.table().find(miss.hash, key).is_some() {
-        return;
+        return false;
     }
     match row {
-        Some(row) => database.adopt_row(miss.hash, key, row.into_row(now)),
+        Some(row) => database.adopt_row(miss.hash, key, row.into_row(access)),
         // The filter was wrong.
         None => database.adopt_absence(miss.hash, key),
     }
+    true
 }

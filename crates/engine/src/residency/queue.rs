@@ -37,12 +37,12 @@ pub struct Missing {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Miss {
-    pub(super) partition: PartitionId,
-    pub(super) db: u8,
-    pub(super) cold_version: u64,
-    pub(super) hash: u64,
-    pub(super) row_key: Vec<u8>,
+pub(crate) struct Miss {
+    pub(crate) partition: PartitionId,
+    pub(crate) db: u8,
+    pub(crate) cold_version: u64,
+    pub(crate) hash: u64,
+    pub(crate) row_key: Vec<u8>,
 }
 
 /// What somebody waits for.
@@ -127,6 +127,11 @@ impl Fetch {
 }
 
 impl Work {
+    /// Units and partitions that wait for a thread.
+    fn queued(&self) -> usize {
+        self.keys.len() + self.walks.len() + self.partitions.len()
+    }
+
     /// Takes keys in; returns how many units they have become.
     fn add_keys(&mut self, mut misses: Vec<Miss>, fetching: &Fetching) -> usize {
         misses.sort_unstable_by(|a, b| a.row_key.cmp(&b.row_key));
@@ -234,10 +239,14 @@ impl MissQueue {
         self.failures.lock().admit(now)
     }
 
+    /// Somebody waits for a thread.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.work.lock().queued() > 0
+    }
+
     pub(super) fn stats(&self) -> MissStats {
         let work = self.work.lock();
-        let queued = work.keys.len() + work.walks.len() + work.partitions.len();
-        let (keys, joined) = (work.read, work.joined);
+        let (queued, keys, joined) = (work.queued(), work.read, work.joined);
         drop(work);
         MissStats { queued, keys, joined, durations: self.durations.lock().distribution() }
     }

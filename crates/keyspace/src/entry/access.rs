@@ -63,9 +63,21 @@ impl Access {
         frequency.saturating_sub(periods.min(u8::MAX.into()) as u8)
     }
 
+    /// Returns true if the key has been used in a later second than that in which it came into
+    /// memory.
+    pub fn has_uses(self) -> bool {
+        self.0 > Access::SECONDS_MASK
+    }
+
+    /// Accessed when it was, and used once.
+    pub fn used_once(self) -> Access {
+        self.with_frequency(Access::FREQUENCY_NEW + 1)
+    }
+
     /// Accessed at the time of `now`, as often as before.
     pub fn renewed(self, now: Access) -> Access {
-        now.with_frequency(self.frequency(now.0))
+        let frequency = self.frequency(now.0);
+        now.with_frequency(if self.has_uses() { told_from_new(frequency) } else { frequency })
     }
 
     /// What an access at the time of `now` makes of it, which is in another second. `address` is
@@ -92,8 +104,14 @@ impl Access {
         let odds = u64::from(u32::from(above_new) * Access::GROWTH + 1);
         let draw = (address as u64 ^ u64::from(now.0) << 32).wrapping_mul(DRAW_FACTOR) >> 32;
         let grows = counts && (draw * odds) >> 32 < u64::from(COUNTED_IN);
-        now.with_frequency(frequency.saturating_add(u8::from(grows)))
+        now.with_frequency(told_from_new(frequency.saturating_add(u8::from(grows))))
     }
+}
+
+/// The frequency that a key which has been used is given: a new key's stands for no use at all. In
+/// Redis, too, a key that has fallen so far grows with each use.
+fn told_from_new(frequency: u8) -> u8 {
+    if frequency == Access::FREQUENCY_NEW { frequency + 1 } else { frequency }
 }
 
 /// One in this many seconds counts. A power of two.
@@ -150,6 +168,22 @@ mod tests {
         for (address, later) in (0..64).zip(1..) {
             let used = new.used(Access::at(START_S + later % 30 + 1), address * 16);
             assert_eq!(used.frequency(START_S + later % 30 + 1), 6, "address {address}");
+            assert!(used.has_uses() && new.used_once().has_uses() && !new.has_uses());
+            assert_eq!(new.used_once().frequency(START_S), 6);
+        }
+    }
+
+    #[test]
+    fn a_key_that_has_been_used_is_told_from_a_new_one_however_seldom_it_is_used() {
+        for address in (0..64).map(|number| number * 16) {
+            let mut access = Access::at(START_S);
+            for use_number in 1..=50 {
+                access = access.used(Access::at(START_S + use_number * 45), address);
+                assert!(access.has_uses(), "use {use_number}");
+            }
+            let later = Access::at(START_S + 51 * 45);
+            assert!(access.with_frequency(6).renewed(later).has_uses());
+            assert!(!Access::at(START_S).renewed(Access::at(START_S + 30)).has_uses());
         }
     }
 

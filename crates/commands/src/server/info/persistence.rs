@@ -36,6 +36,9 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     let recovery = engine.recovery();
     lines.put("recovery_records_applied", recovery.records_applied);
     lines.put("recovery_records_skipped", recovery.records_skipped);
+    let warm_up = engine.warm_up_stats();
+    lines.put("warm_up_keys", warm_up.keys);
+    lines.put("warm_up_running", u8::from(warm_up.is_running));
     source.server.host.journal_info().iter().for_each(|(name, value)| lines.put(name, value));
     cold_tier(source, lines);
 }
