@@ -71,6 +71,8 @@ impl ValueTier {
         let (used, live) = (sum(Segment::used_bytes), sum(Segment::live_bytes));
         let is_large = used > live / 100 * (100 + EXCESS_PERCENT);
         let percent_min = if is_large { percent_min.min(SHARE_MIN_LARGE) } else { percent_min };
+        // Moving one without garbage would go on for ever.
+        let percent_min = percent_min.max(1);
         let share = |segment: &Segment| {
             let garbage = segment.used_bytes().saturating_sub(segment.live_bytes());
             garbage * 100 / segment.used_bytes().max(1)

@@ -54,6 +54,18 @@ fn space_of_overwritten_values_comes_back_and_none_is_lost() {
     assert_eq!(read(&tier, &key(7)), Some(value(7 + 119_000, 1_000)));
 }
 
+/// Values that are larger than a segment fill one each.
+#[test]
+fn what_has_no_garbage_is_left_where_it_is() {
+    let world = World::default();
+    let tier = world.open();
+    let rows: Vec<_> = (0..5).map(|number| (key(number), value(number, 40_000))).collect();
+    let rows: Vec<_> = rows.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+    commit(&tier, &rows);
+    collect_all(&tier, 0);
+    assert_eq!(tier.stats().value_log_collected_bytes, 0);
+}
+
 #[test]
 fn each_value_takes_one_read_and_what_is_absent_none() {
     let world = World::default();
