@@ -62,6 +62,22 @@ fn fill(connection: &mut Connection, count: usize, value: &str) {
     }
 }
 
+/// As [`fill`], but for as long as a full disk has the server accept removals only.
+fn fill_patiently(connection: &mut Connection, count: usize, value: &str) {
+    let deadline = Instant::now() + HEALING_TIMEOUT;
+    for number in 0..count {
+        let key = format!("key:{number}");
+        loop {
+            let reply = connection.call(&["SET", &key, value]).expect("a reply");
+            if reply == Value::Simple(b"OK".to_vec()) {
+                break;
+            }
+            assert!(Instant::now() < deadline, "SET still answers {reply:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
 fn assert_filled(server: &Server, count: usize, value: &str) {
     let mut connection = server.connect();
     for number in 0..count {
@@ -85,7 +101,9 @@ fn save(connection: &mut Connection) {
 /// A checkpoint that meets the fault fails, everybody else goes on, and the next one makes it good.
 fn survives(operation: Operation, failure: Failure) {
     let Some(disk) = mount() else { return };
-    let server = launch(&disk).allow_log("checkpoint").allow_log("cold").start();
+    // A server that looks in time takes the disk for full.
+    let launch_on_faults = launch(&disk).allow_log("checkpoint").allow_log("cold");
+    let server = launch_on_faults.allow_log("the disk is full").start();
     let mut connection = server.connect();
     fill(&mut connection, 2_000, "before");
     disk.fail(Fault { path_part: "/cold/".to_owned(), operation, failure, times: 3 });
@@ -94,7 +112,7 @@ fn survives(operation: Operation, failure: Failure) {
     if failed > 0 && failure != Failure::Short {
         assert!(matches!(reply, Value::Error(_)), "{failed} failures and SAVE answers {reply:?}");
     }
-    fill(&mut connection, 2_000, "after");
+    fill_patiently(&mut connection, 2_000, "after");
     save(&mut connection);
     assert_filled(&server, 2_000, "after");
     drop(connection);

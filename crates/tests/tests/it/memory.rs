@@ -40,6 +40,7 @@ fn parts(figures: &BTreeMap<String, u64>) -> BTreeMap<&str, u64> {
         "keyspace_apart",
         "keyspace_index",
         "cold_index",
+        "cold_locator",
         "cold_cache",
         "journal",
         "clients",
