@@ -54,7 +54,8 @@ impl Engine {
         for key in keys {
             let partition = locked.partition_mut(key.partition);
             let database = partition.database(db);
-            if database.table().find(key.hash, key.bytes).is_some()
+            if database.is_complete()
+                || database.table().find(key.hash, key.bytes).is_some()
                 || !database.may_be_cold(key.hash)
             {
                 continue;
