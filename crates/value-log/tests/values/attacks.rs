@@ -2,7 +2,7 @@
 //! numbers and bytes that nobody has written.
 
 use crate::faulty::{Late, open};
-use crate::{DIR, World, collect_all, commit, read};
+use crate::{DIR, World, collect_all, commit, key, noise, put_all, read};
 use basalt_cold::{ColdTier, Collecting, MemoryTier, Residency};
 use basalt_env::{Disk, RealDisk};
 use basalt_value_log::{ValueOptions, ValueTier};
@@ -10,22 +10,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-fn noise(number: u64, bytes: usize) -> Vec<u8> {
-    let mut random = basalt_env::Random::new(number);
-    std::iter::repeat_with(|| random.below(256) as u8).take(bytes).collect()
-}
-
-fn key(number: u64) -> Vec<u8> {
-    format!("key:{number:06}").into_bytes()
-}
-
-fn put_all(tier: &dyn ColdTier, keys: std::ops::Range<u64>, round: u64) {
-    let rows: Vec<_> =
-        keys.map(|number| (key(number), noise(number + round * 1_000, 1_000))).collect();
-    let rows: Vec<_> = rows.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-    commit(tier, &rows);
-}
 
 fn segments(world: &World) -> usize {
     let names = world.disk.list(&Path::new(DIR).join("values")).expect("a directory");

@@ -1,28 +1,11 @@
 //! What is garbage, and what becomes of it.
 
-use crate::{DIR, World, collect_all, commit, read};
+use crate::{DIR, World, collect_all, commit, key, noise, put_all, read};
 use basalt_cold::{ColdTier, MemoryTier, Residency};
 use basalt_env::Disk;
 use basalt_value_log::{ValueOptions, ValueTier};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Noise, so that it takes the space that it has.
-fn value(number: u64, bytes: usize) -> Vec<u8> {
-    let mut random = basalt_env::Random::new(number);
-    std::iter::repeat_with(|| random.below(256) as u8).take(bytes).collect()
-}
-
-fn key(number: u64) -> Vec<u8> {
-    format!("key:{number:06}").into_bytes()
-}
-
-fn put_all(tier: &dyn ColdTier, keys: std::ops::Range<u64>, round: u64) {
-    let rows: Vec<_> =
-        keys.map(|number| (key(number), value(number + round * 1_000, 1_000))).collect();
-    let rows: Vec<_> = rows.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-    commit(tier, &rows);
-}
 
 #[test]
 fn space_of_overwritten_values_comes_back_and_none_is_lost() {
@@ -47,11 +30,11 @@ fn space_of_overwritten_values_comes_back_and_none_is_lost() {
     assert!(world.disk.used_bytes() < 600 << 10, "{}", world.disk.used_bytes());
     for number in 0..200 {
         let round = if number < 50 { 119 } else { 19 };
-        assert_eq!(read(&tier, &key(number)), Some(value(number + round * 1_000, 1_000)));
+        assert_eq!(read(&tier, &key(number)), Some(noise(number + round * 1_000, 1_000)));
     }
     drop(tier);
     let tier = world.open();
-    assert_eq!(read(&tier, &key(7)), Some(value(7 + 119_000, 1_000)));
+    assert_eq!(read(&tier, &key(7)), Some(noise(7 + 119_000, 1_000)));
 }
 
 /// Values that are larger than a segment fill one each.
@@ -59,7 +42,7 @@ fn space_of_overwritten_values_comes_back_and_none_is_lost() {
 fn what_has_no_garbage_is_left_where_it_is() {
     let world = World::default();
     let tier = world.open();
-    let rows: Vec<_> = (0..5).map(|number| (key(number), value(number, 40_000))).collect();
+    let rows: Vec<_> = (0..5).map(|number| (key(number), noise(number, 40_000))).collect();
     let rows: Vec<_> = rows.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
     commit(&tier, &rows);
     collect_all(&tier, 0);
@@ -115,13 +98,13 @@ fn what_a_checkpoint_has_written_and_not_committed_is_no_garbage() {
     collect_all(&tier, 1);
     let mut writer = tier.checkpoint_writer().expect("begins");
     for number in 0..200 {
-        writer.put(&key(number), &value(number, 1_000)).expect("is taken");
+        writer.put(&key(number), &noise(number, 1_000)).expect("is taken");
         collect_all(&tier, 0);
     }
     let prepared = writer.prepare().expect("prepares");
     collect_all(&tier, 0);
     prepared.commit().expect("commits");
-    assert!((0..200).all(|number| read(&tier, &key(number)) == Some(value(number, 1_000))));
+    assert!((0..200).all(|number| read(&tier, &key(number)) == Some(noise(number, 1_000))));
 }
 
 #[test]
@@ -136,5 +119,5 @@ fn values_stay_with_their_rows_when_the_locator_is_full() {
     }
     let stats = tier.stats();
     assert!((300..5_000).contains(&stats.value_log_values), "{stats:?}");
-    assert!((0..10_000).all(|number| read(&tier, &key(number)) == Some(value(number, 1_000))));
+    assert!((0..10_000).all(|number| read(&tier, &key(number)) == Some(noise(number, 1_000))));
 }

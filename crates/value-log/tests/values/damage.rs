@@ -44,7 +44,7 @@ fn a_damaged_record_is_an_error_for_its_key_and_no_other() {
     assert!(tier.read_many(&[b"b".to_vec()]).is_err());
     assert_eq!(read(&tier, b"c").as_ref(), Some(&noise));
     assert!(segments(&world).contains(path));
-    // Until it is overwritten.
+    // Until a checkpoint has another value for the key.
     commit(&tier, &[(b"b", Some(&noise))]);
     assert_eq!(read(&tier, b"b").as_ref(), Some(&noise));
 }
@@ -63,6 +63,11 @@ fn a_missing_segment_is_an_error_for_its_keys() {
         assert_eq!(read(&tier, b"b").as_deref(), Some(&b"small"[..]));
         collect_all(&tier, 1);
     }
+    // As by the flush of a database.
+    let mut writer = tier.checkpoint_writer().expect("begins");
+    writer.delete_range(b"a", b"b").expect("is taken");
+    writer.prepare().expect("prepares").commit().expect("commits");
+    assert_eq!(read(&tier, b"a"), None);
 }
 
 #[test]

@@ -63,3 +63,20 @@ fn commit(tier: &dyn ColdTier, rows: &[(&[u8], Option<&[u8]>)]) {
 fn read(tier: &dyn ColdTier, key: &[u8]) -> Option<Vec<u8>> {
     tier.read_many(&[key.to_vec()]).expect("reads").remove(0)
 }
+
+/// Noise, so that it takes the space that it has.
+fn noise(number: u64, bytes: usize) -> Vec<u8> {
+    let mut random = basalt_env::Random::new(number);
+    std::iter::repeat_with(|| random.below(256) as u8).take(bytes).collect()
+}
+
+fn key(number: u64) -> Vec<u8> {
+    format!("key:{number:06}").into_bytes()
+}
+
+fn put_all(tier: &dyn ColdTier, keys: std::ops::Range<u64>, round: u64) {
+    let rows: Vec<_> =
+        keys.map(|number| (key(number), noise(number + round * 1_000, 1_000))).collect();
+    let rows: Vec<_> = rows.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+    commit(tier, &rows);
+}
