@@ -69,6 +69,19 @@ impl MemoryDisk {
         *self.directory(dir).fault.lock() = Some(fault);
     }
 
+    /// Another disk with what is committed on this one, as a crash would leave it: whoever goes on
+    /// with this one does not change that one.
+    pub fn copied(&self) -> MemoryDisk {
+        let copied = |dir: &Arc<Directory>| Directory {
+            rows: RwLock::new(dir.snapshot()),
+            fault: Mutex::default(),
+            committed: Mutex::new(dir.committed.lock().clone()),
+        };
+        let dirs = self.dirs.lock();
+        let dirs = dirs.iter().map(|(path, dir)| (path.clone(), Arc::new(copied(dir)))).collect();
+        MemoryDisk { dirs: Mutex::new(dirs) }
+    }
+
     fn directory(&self, dir: &Path) -> Arc<Directory> {
         Arc::clone(self.dirs.lock().entry(dir.to_path_buf()).or_default())
     }

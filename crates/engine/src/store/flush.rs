@@ -24,6 +24,7 @@ use crate::store::whole::{apply, concerns};
 use crate::waiting::watch::seen;
 use basalt_change::op::Op;
 use basalt_change::place::{PartitionId, ShardSet};
+use basalt_keyspace::database::Database;
 use basalt_keyspace::interest::{Call, Called, WatchedState};
 use basalt_keyspace::keyspace::{Locked, PartitionSet};
 use basalt_keyspace::partition::Partition;
@@ -95,8 +96,6 @@ impl Txn<'_> {
             .map(|(db, generation)| Op::FlushDb { db, generation })
             .collect();
         self.apply_everywhere(&ops);
-        // Relaxed: it is looked at once a second.
-        engine.checkpointing.flushed.store(true, Ordering::Relaxed);
         for op in ops {
             if let Op::FlushDb { db, .. } = op {
                 engine.used_databases.remove(db);
@@ -141,6 +140,10 @@ impl Txn<'_> {
         self.changes.called.push(Call::AllOutdated);
         if !concerned.is_empty() {
             self.log_everywhere(ops, &concerned);
+            if old.iter().any(Database::has_rows) {
+                // Relaxed: it is looked at once a second.
+                engine.checkpointing.flushed.store(true, Ordering::Relaxed);
+            }
             engine.flushed.lock().append(&mut old);
         }
     }
@@ -192,6 +195,9 @@ mod tests {
         assert!(engine.checkpoint_now_if_due(&mut CheckpointPace::default()));
         assert_eq!(rows(), 0);
         assert!(!engine.checkpoint_now_if_due(&mut CheckpointPace::default()), "once");
+        put(&engine, b"a", 0);
+        engine.flush(0..1, LockWait::Endless, &mut Gate::default()).unwrap();
+        assert!(!engine.checkpoint_now_if_due(&mut CheckpointPace::default()), "nothing to free");
     }
 
     #[test]
