@@ -69,8 +69,8 @@ impl MemoryDisk {
         *self.directory(dir).fault.lock() = Some(fault);
     }
 
-    /// Another disk with what is committed on this one, as a crash would leave it: whoever goes on
-    /// with this one does not change that one.
+    /// Another disk with what is committed on this one, as a crash would leave it. A tier that is
+    /// open on this one does not change it.
     pub fn copied(&self) -> MemoryDisk {
         let copied = |dir: &Arc<Directory>| Directory {
             rows: RwLock::new(dir.snapshot()),

@@ -16,6 +16,7 @@ use super::budget::Budget;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
 use super::execute::{execute, execute_attended};
+use super::expect;
 use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
 use super::long::may_take_long;
@@ -457,6 +458,11 @@ impl Batch {
                     return Some(Stop::Long(count - requests.len()));
                 }
                 Flow::Wait(wait) => {
+                    if let Wait::Keys(_) = &wait {
+                        let behind = requests[1..].iter();
+                        let behind = behind.map(|request| request.incoming(bytes, words));
+                        expect::behind(server, session, behind);
+                    }
                     let halt = Halt::Waits { wait, end: request.end };
                     worker.note_halt(session, &halt);
                     return Some(Stop::Halt(halt));

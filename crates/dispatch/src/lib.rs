@@ -27,6 +27,7 @@ mod dispatcher;
 mod events;
 mod exec;
 mod execute;
+mod expect;
 mod form;
 mod halt;
 mod keys;

@@ -7,6 +7,7 @@ mod candidates;
 mod cold_keys;
 mod delete;
 pub(crate) mod evict;
+mod expect;
 mod filters;
 pub(crate) mod holds;
 mod keep;

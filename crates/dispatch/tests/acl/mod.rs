@@ -10,7 +10,7 @@ use crate::harness::TestServer;
 use basalt_resp::Value;
 
 /// Makes the connection one of a user with these rules.
-fn log_in(server: &mut TestServer, name: &str, rules: &[&str]) {
+pub fn log_in(server: &mut TestServer, name: &str, rules: &[&str]) {
     let words: Vec<&[u8]> = rules.iter().map(|rule| rule.as_bytes()).collect();
     let access = &server.server.access;
     access.set_user(&server.worker.settings, name.as_bytes(), &words).expect("they are rules");

@@ -1,5 +1,6 @@
 //! Many requests in one batch, as they come from sockets.
 
+mod expected;
 mod memory;
 mod owed;
 mod random_batches;

@@ -327,10 +327,17 @@ impl TestServer {
 
     /// Runs the one request of this input once, as [`TestServer::run_once`] does.
     #[allow(dead_code, reason = "not every user of this file has commands wait")]
-    pub fn run_input_once(&mut self, mut input: Vec<u8>) -> Option<Wait> {
+    pub fn run_input_once(&mut self, input: Vec<u8>) -> Option<Wait> {
+        self.run_batch_once(input, 1)
+    }
+
+    /// Runs what a client has sent, at most this number of requests, once, in a batch of its own;
+    /// returns what the first one waits for that waits.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_batch_once(&mut self, mut input: Vec<u8>, batch_max: usize) -> Option<Wait> {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
-        self.parse(&mut input, 0, 1);
+        self.parse(&mut input, 0, batch_max);
         let TestServer { server, worker, session, batch, ran_apart, .. } = self;
         let (consumed, out) = (0, &mut out);
         let mut client = TestClient {

@@ -3,6 +3,7 @@
 //! ```text
 //! a command misses keys ▸ Fetch: how many of them are still to come, and what then
 //!   a key that is being read for somebody already ▸ joined
+//! keys that will be missed soon ▸ the same units, which nobody waits for yet
 //!   the others ▸ units of up to 8 neighbours ▸ as many threads at once as there are units
 //! ```
 //! One read a key, however many wait for it. Whole partitions, which
@@ -27,6 +28,8 @@ pub type RowsDone = Box<dyn FnOnce(Result<WalkedRows, EngineError>) + Send>;
 
 /// Neighbours that are read together.
 const KEYS_A_UNIT: usize = 8;
+/// Units in the queue from which on no keys are read that nobody waits for.
+const MUCH_UNITS: usize = 4_096;
 /// Of this many threads one reads whole partitions.
 const PARTITIONS_ONE_IN: usize = 8;
 
@@ -132,18 +135,19 @@ impl Work {
         self.keys.len() + self.walks.len() + self.partitions.len()
     }
 
-    /// Takes keys in; returns how many units they have become.
-    fn add_keys(&mut self, mut misses: Vec<Miss>, fetching: &Fetching) -> usize {
+    /// Takes keys in, which somebody waits for or nobody yet; returns how many units they have
+    /// become.
+    fn add_keys(&mut self, mut misses: Vec<Miss>, fetching: Option<&Fetching>) -> usize {
         misses.sort_unstable_by(|a, b| a.row_key.cmp(&b.row_key));
         let before = self.keys.len();
         let mut unit: Vec<Miss> = Vec::new();
         for miss in misses {
             if let Some(waiting) = self.waiting.get_mut(&miss.row_key) {
-                waiting.push(Arc::clone(fetching));
-                self.joined += 1;
+                waiting.extend(fetching.cloned());
+                self.joined += u64::from(fetching.is_some());
                 continue;
             }
-            self.waiting.insert(miss.row_key.clone(), vec![Arc::clone(fetching)]);
+            self.waiting.insert(miss.row_key.clone(), fetching.cloned().into_iter().collect());
             let goes_along = unit.first().is_none_or(|first| first.partition == miss.partition);
             if !goes_along || unit.len() == KEYS_A_UNIT {
                 self.keys.push_back(std::mem::take(&mut unit));
@@ -178,10 +182,23 @@ impl MissQueue {
     /// Has keys read.
     pub(super) fn add_keys(&self, misses: Vec<Miss>, done: Done) {
         let fetching = Fetch::of(misses.len(), done);
-        let units = self.work.lock().add_keys(misses, &fetching);
+        let units = self.work.lock().add_keys(misses, Some(&fetching));
         for _ in 0..units {
             self.added.notify_one();
         }
+    }
+
+    /// Has keys read that nobody waits for yet.
+    pub(super) fn add_expected(&self, misses: Vec<Miss>) {
+        let units = self.work.lock().add_keys(misses, None);
+        for _ in 0..units {
+            self.added.notify_one();
+        }
+    }
+
+    /// So much waits for a thread that nothing is read ahead.
+    pub(super) fn has_much(&self) -> bool {
+        self.work.lock().queued() >= MUCH_UNITS
     }
 
     /// Has whole partitions read.
@@ -297,6 +314,19 @@ mod tests {
         // A command that asks after that has it read again.
         queue.add_keys(vec![miss(1, 1)], counting(&over));
         assert_eq!(take_keys(&queue).len(), 1);
+    }
+
+    #[test]
+    fn a_command_that_needs_an_expected_key_joins() {
+        let (queue, over) = (MissQueue::default(), Arc::new(AtomicUsize::new(0)));
+        queue.add_expected(vec![miss(1, 1), miss(1, 2)]);
+        queue.add_expected(vec![miss(1, 1)]);
+        queue.add_keys(vec![miss(1, 2)], counting(&over));
+        let unit = take_keys(&queue);
+        assert_eq!((unit.len(), take_keys(&queue).len()), (2, 0));
+        assert_eq!(queue.stats().joined, 1, "who expects does not wait");
+        queue.finish_keys(&unit, &Ok(()));
+        assert_eq!(over.load(Ordering::Relaxed), 1);
     }
 
     #[test]

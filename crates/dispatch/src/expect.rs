@@ -1,0 +1,45 @@
+//! What stands behind a request that waits for keys on disk: its keys are read meanwhile.
+
+use super::dispatcher::Dispatcher;
+use super::keys::add_keys;
+use super::prepare::Incoming;
+use basalt_engine::Key;
+use basalt_service::args::Args;
+use basalt_service::session::Session;
+
+/// Words of a request whose keys are looked for, if it may have several.
+const WORDS_MAX: usize = 256;
+
+/// Has the keys of these requests of one client read, in their order, but of those that its user
+/// may not run.
+#[cold]
+#[inline(never)]
+pub(super) fn behind<'a>(
+    server: &Dispatcher,
+    session: &Session,
+    requests: impl Iterator<Item = Incoming<'a>>,
+) {
+    server.engine.expect(requests.flat_map(|request| {
+        let keys = keys_of(server, session, request);
+        keys.into_iter().map(move |key| (request.prepared.db, key))
+    }));
+}
+
+fn keys_of<'a>(server: &Dispatcher, session: &Session, request: Incoming<'a>) -> Vec<Key<'a>> {
+    let mut keys = Vec::new();
+    let Some(id) = request.prepared.command else { return keys };
+    let command = server.commands.table.command(id);
+    let args = Args::new(request.buffer, request.words);
+    if session.rights.is_restricted() && session.rights.check(command, &args).is_err() {
+        return keys;
+    }
+    match request.prepared.key_in(request.buffer) {
+        Some(key) if server.commands.call(id).position_of_one_key(request.words.len()) != 0 => {
+            keys.push(key);
+        }
+        // Its keys are found when it runs, and once more for each wait before: that is too much.
+        _ if request.words.len() > WORDS_MAX => {}
+        _ => add_keys(&server.engine, command, args, &mut keys),
+    }
+    keys
+}
