@@ -70,13 +70,14 @@ function coldFacts(info) {
     ["Rows, estimated", count(info.cold_rows_estimate)],
     ["Keys only there", count(info.keys_cold_only)],
     ["Tables", bytes(info.cold_table_bytes)],
-    ["Large values", bytes(info.cold_blob_bytes)],
+    ["Large values", bytes(info.cold_value_log_bytes)],
     ["Cache", `${bytes(info.cold_cache_bytes_used)} of ${bytes(info.cold_cache_bytes_max)}`],
     ["Indexes and filters", bytes(info.cold_index_filter_bytes)],
     ["To be merged", bytes(info.cold_pending_merge_bytes)],
     ["Merges running", count(info.cold_merges_running)],
     ["Reads", count(info.total_cold_reads)],
     ["Errors", count(info.cold_background_errors), Number(info.cold_background_errors) > 0 ? "bad" : undefined],
+    ["Behind with merges", `${info.cold_behind_percent} %`, Number(info.cold_behind_percent) > 0 ? "warn" : undefined],
     ["Stalled", info.cold_stalled === "0" ? "no" : "yes", info.cold_stalled === "0" ? undefined : "warn"],
   ]);
 }

@@ -1,6 +1,8 @@
 //! The files of the web console, as a browser gets them.
 
 use super::{client, start};
+use basalt_resp::Value;
+use std::collections::BTreeSet;
 
 #[test]
 fn the_console_is_served_once_and_then_known() {
@@ -73,4 +75,34 @@ fn the_option_leaves_the_console_out() {
     let mut http = client(address);
     assert_eq!(http.ask("GET /", "", b"").status, 404);
     assert_eq!(http.ask("GET /console/app.js", "", b"").status, 404);
+}
+
+/// A field that INFO has no more is shown as a dash, which nobody notices.
+#[test]
+fn info_has_every_field_that_the_console_shows() {
+    let (server, address) = start(&[]);
+    let mut http = client(address);
+    let asked = "INFO server clients memory persistence stats keyspace";
+    let Ok(Value::Bulk(info)) = server.connect().run(asked) else { panic!("a text") };
+    let info = String::from_utf8(info).expect("text");
+    let fields: BTreeSet<&str> =
+        info.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    let mut shown = BTreeSet::new();
+    for file in ["warnings.js", "pages/overview.js", "pages/storage.js"] {
+        let page = http.ask(&format!("GET /console/{file}"), "", b"");
+        assert_eq!(page.status, 200, "{file}");
+        let text = page.text();
+        for start in ["info.", "number(\""] {
+            let names = text.split(start).skip(1).map(|rest| {
+                let end = rest.find(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
+                rest[..end.unwrap_or(rest.len())].to_owned()
+            });
+            // The others are variables and functions.
+            shown.extend(names.filter(|name| name.contains('_')));
+        }
+    }
+    assert!(shown.len() > 40, "{shown:?}");
+    let missing: Vec<&String> =
+        shown.iter().filter(|name| !fields.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
