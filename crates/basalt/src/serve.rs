@@ -489,6 +489,7 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
             Err(RecvTimeoutError::Timeout) => {
                 server.sample();
+                journal.set_backlog(server.engine.cold().pressure().behind_percent);
                 let_go = give_memory_back(server, let_go);
             }
         }

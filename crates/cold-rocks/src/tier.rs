@@ -17,7 +17,7 @@ use rocksdb::{
 use crate::{
     checkpoint::RocksCheckpoint,
     error::{cold_error, io_error, open_error},
-    options::{RocksOptions, database_options, file_options},
+    options::{RocksOptions, behind_percent, database_options, file_options},
     reads::Reads,
     staging::Staging,
 };
@@ -225,9 +225,12 @@ impl ColdTier for RocksTier {
     }
 
     fn pressure(&self) -> Pressure {
+        let l0_files = self.number(properties::num_files_at_level(0));
+        let pending_compaction_bytes = self.number(properties::ESTIMATE_PENDING_COMPACTION_BYTES);
         Pressure {
-            l0_files: self.number(properties::num_files_at_level(0)),
-            pending_compaction_bytes: self.number(properties::ESTIMATE_PENDING_COMPACTION_BYTES),
+            l0_files,
+            pending_compaction_bytes,
+            behind_percent: behind_percent(l0_files, pending_compaction_bytes),
             stalled: self.number(properties::IS_WRITE_STOPPED) > 0
                 || self.number(properties::ACTUAL_DELAYED_WRITE_RATE) > 0,
         }

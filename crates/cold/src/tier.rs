@@ -256,4 +256,7 @@ pub struct Pressure {
     pub pending_compaction_bytes: u64,
     /// The back end itself asks for no more writes now.
     pub stalled: bool,
+    /// How far it is behind, in hundredths of how far it may be: 0 up to there, 100 at twice that.
+    /// What is committed meanwhile is to come the slower.
+    pub behind_percent: u32,
 }

@@ -19,7 +19,8 @@ export function warnings(info) {
   if (clients > limit * 0.9) list.push(`There is nearly no room for more clients: ${count(clients)} of ${count(limit)} (maxclients).`);
   if (number("rejected_connections") > 0) list.push(`${count(number("rejected_connections"))} connections were rejected since the start.`);
   if (number("cold_background_errors") > 0) list.push(`The cold tier has had ${count(number("cold_background_errors"))} errors.`);
-  if (number("cold_stalled") > 0) list.push("The cold tier does not keep up with what it is given.");
+  if (number("cold_behind_percent") > 0) list.push("Merges of the cold tier are behind: writers are slowed.");
+  else if (number("cold_stalled") > 0) list.push("The cold tier does not keep up with what it is given.");
   const age = Date.now() / 1000 - number("rdb_last_save_time");
   if (number("rdb_changes_since_last_save") > 0 && age > OLD_CHECKPOINT_S) {
     list.push(`No checkpoint for ${duration(age)}: starting would take as long as reading the journal.`);

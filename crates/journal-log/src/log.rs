@@ -60,6 +60,11 @@ impl JournalLog {
         self.journal.set_on_reserve(on_reserve);
     }
 
+    /// See [`Journal::set_backlog`].
+    pub fn set_backlog(&self, percent: u32) {
+        self.journal.set_backlog(percent);
+    }
+
     #[inline]
     fn ticket(&self, group: u64) -> Ticket {
         if self.gates_replies() {

@@ -367,6 +367,13 @@ impl Journal {
         }
     }
 
+    /// Takes note of how far what the log is stored in is behind with its work, in hundredths of
+    /// how far it may be; 0 if it is not. Records are refused for moments, as they are by a log
+    /// that is so much longer than it should be.
+    pub fn set_backlog(&self, percent: u32) {
+        self.shared.backlog.set(percent);
+    }
+
     /// Bytes of log that a recovery would read now; trimming makes it smaller.
     pub fn bytes_since_trim(&self) -> u64 {
         self.shared.segments.log_bytes()

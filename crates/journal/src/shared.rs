@@ -18,6 +18,7 @@ use crate::cache_padded::CachePadded;
 use crate::error::JournalError;
 use crate::gate::{Closed, Gate};
 use crate::options::{FsyncPolicy, Options};
+use crate::pace::Backlog;
 use crate::segments::Segments;
 use crate::stats::Counters;
 use crate::stream::StreamBuffer;
@@ -40,6 +41,7 @@ pub(crate) struct Shared {
     /// Bytes reported by the streams and not yet handed to the kernel.
     pub(crate) buffered_bytes: CachePadded<AtomicU64>,
     pub(crate) counters: Counters,
+    pub(crate) backlog: Backlog,
     pub(crate) sync: SyncState,
     pub(crate) segments: Segments,
     progress: Mutex<()>,
@@ -86,6 +88,7 @@ impl Shared {
             marks: CachePadded::default(),
             buffered_bytes: CachePadded::default(),
             counters: Counters::default(),
+            backlog: Backlog::default(),
             sync: SyncState::default(),
             segments,
             progress: Mutex::new(()),

@@ -32,7 +32,7 @@ use crate::gate::Closed;
 use crate::gather::Gathering;
 use crate::ledger::{CompleteSegment, Ledger};
 use crate::options::FsyncPolicy;
-use crate::pace::refused_for;
+use crate::pace::{over_length, refused_for};
 use crate::segments::{PreparedFile, Segments};
 use crate::shared::Shared;
 use crate::stream::StreamCut;
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    /// Refuses records for a while if the log has become long.
+    /// Refuses records for a while if the log has become long, or what it is stored in is behind.
     fn pace(&mut self) {
         let shared = &self.shared;
         let from_bytes = shared.options.pace_from_bytes;
@@ -213,8 +213,9 @@ impl Writer {
             return;
         }
         let accepted_ns = shared.env.clock.monotonic_ns() - self.accepting_since_ns;
-        let log_bytes = shared.segments.log_bytes();
-        let refused_for = refused_for(log_bytes, from_bytes, Duration::from_nanos(accepted_ns));
+        let over_length = over_length(shared.segments.log_bytes(), from_bytes);
+        let over = over_length.max(shared.backlog.over());
+        let refused_for = refused_for(over, Duration::from_nanos(accepted_ns));
         if refused_for > Duration::ZERO {
             shared.close_gate(Closed::Paced);
             shared.front.sleeper.sleep(refused_for);

@@ -105,6 +105,29 @@ fn a_long_log_refuses_records_for_moments_only() {
 }
 
 #[test]
+fn a_backlog_behind_the_log_refuses_records_for_moments_only() {
+    let disk = SimDisk::new();
+    let paced = Options { pace_from_bytes: 1 << 30, ..options(FsyncPolicy::EverySecond) };
+    let (journal, _) = open(&disk, paced).expect("opens");
+    let news = News::of(&journal);
+    let refuses_within = |groups: u32| {
+        (0..groups).any(|_| {
+            fill(&journal, 0, 1, 1);
+            journal.sync().expect("a healthy disk");
+            !journal.accepting()
+        })
+    };
+    assert!(!refuses_within(20), "nothing is behind");
+    journal.set_backlog(400);
+    assert!(refuses_within(20));
+    assert_eq!(journal.health(), Health::Ok);
+    news.wait_until(|| journal.accepting());
+    journal.set_backlog(0);
+    news.wait_until(|| journal.accepting());
+    assert!(!refuses_within(20), "nothing is behind again");
+}
+
+#[test]
 fn a_full_disk_refuses_records_early_and_recovers_when_space_returns() {
     let disk = SimDisk::new();
     let (journal, _) = open_ok(&disk, FsyncPolicy::Always);

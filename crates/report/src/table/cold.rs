@@ -75,6 +75,15 @@ pub(super) const METRICS: &[Metric] = &[
     ),
     gauge(
         (
+            "basalt_cold_behind_ratio",
+            None,
+            "How far merging is behind, of how far it may be before writers are slowed: 0 up to there, 1 at twice that.",
+        ),
+        &[],
+        |figures, sink| sink.value(&[], f64::from(figures.pressure.behind_percent) / 100.0),
+    ),
+    gauge(
+        (
             "basalt_cold_block_cache_bytes",
             Bytes,
             "Memory of cached blocks, of indexes and filters.",

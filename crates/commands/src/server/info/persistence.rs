@@ -78,4 +78,5 @@ fn cold_tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("cold_level0_files", pressure.l0_files);
     lines.put("cold_pending_merge_bytes", pressure.pending_compaction_bytes);
     lines.put("cold_stalled", u8::from(pressure.stalled));
+    lines.put("cold_behind_percent", pressure.behind_percent);
 }
