@@ -100,6 +100,9 @@ pub struct Traits {
     pub is_about_connection: bool,
     /// It asks for the server's own view of a key: not finding the key is no miss.
     pub inspects_keys: bool,
+    /// It asks no more of its keys than what the rows of the cold tier begin with
+    /// ([`View::head`]): those that are on disk only stay there.
+    pub asks_heads: bool,
     /// A client with subscriptions may call it in RESP2, where other replies could not be told from
     /// messages.
     pub is_for_subscribers: bool,
@@ -130,6 +133,7 @@ impl Traits {
         is_harmless: false,
         is_about_connection: false,
         inspects_keys: false,
+        asks_heads: false,
         is_for_subscribers: false,
         publishes: None,
         takes: None,

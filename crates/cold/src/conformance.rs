@@ -183,12 +183,27 @@ fn read(tier: &dyn ColdTier, key: &[u8]) -> Option<Vec<u8>> {
 /// Checks one row through all three ways of reading.
 fn assert_row(tier: &dyn ColdTier, key: &[u8], expected: Option<&[u8]>) {
     assert_eq!(read(tier, key).as_deref(), expected, "read_many of {key:?}");
+    assert_head(tier, key, expected);
     assert_probe(tier, key, expected);
     let mut next = key.to_vec();
     next.push(0);
     let scanned = scan_rows(tier, key, &next);
     let found = scanned.first().map(|(_, value)| value.as_slice());
     assert_eq!(found, expected, "scan of {key:?}");
+}
+
+/// A head is all of the value or its first bytes, with the length of the value.
+fn assert_head(tier: &dyn ColdTier, key: &[u8], expected: Option<&[u8]>) {
+    let heads = tier.read_heads(&[key.to_vec()]).expect("reads succeed");
+    match (&heads[0], expected) {
+        (None, None) => {}
+        (Some(head), Some(value)) => {
+            assert_eq!(head.value_bytes, value.len() as u64, "length of {key:?}");
+            assert!(value.starts_with(&head.bytes), "head of {key:?}");
+            assert!(head.bytes.len() >= value.len().min(20), "head of {key:?}");
+        }
+        (head, _) => panic!("head of {key:?}: {head:?}, expected {expected:?}"),
+    }
 }
 
 /// A probe may know less than a read, never otherwise.

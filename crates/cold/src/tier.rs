@@ -56,6 +56,15 @@ pub enum Head<'a> {
     Beginning(&'a [u8]),
 }
 
+/// What the value of a key begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginning {
+    /// All of it, or its first 20 bytes at least.
+    pub bytes: Vec<u8>,
+    /// The length of all of it.
+    pub value_bytes: u64,
+}
+
 impl<'a> Head<'a> {
     /// The bytes that are there.
     pub fn bytes(self) -> &'a [u8] {
@@ -103,6 +112,16 @@ pub trait ColdTier: Send + Sync {
         visit: &mut VisitHead<'_>,
     ) -> Result<(), ColdError> {
         self.scan(from, to, &mut |key, value| visit(key, Head::Whole(value)))
+    }
+
+    /// Reads what the values of keys begin with, in their order; `None` where there is no row. A
+    /// tier that has values apart from their rows leaves them where they are.
+    ///
+    /// # Errors
+    /// As [`ColdTier::read_many`].
+    fn read_heads(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Beginning>>, ColdError> {
+        let whole = |value: Vec<u8>| Beginning { value_bytes: value.len() as u64, bytes: value };
+        Ok(self.read_many(keys)?.into_iter().map(|value| value.map(whole)).collect())
     }
 
     /// Does a piece of background work, of some tenths of a second: learns where values are after

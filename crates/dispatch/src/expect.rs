@@ -28,6 +28,9 @@ pub(super) fn behind<'a>(
 fn keys_of<'a>(server: &Dispatcher, session: &Session, request: Incoming<'a>) -> Vec<Key<'a>> {
     let mut keys = Vec::new();
     let Some(id) = request.prepared.command else { return keys };
+    if server.commands.traits(id).asks_heads {
+        return keys;
+    }
     let command = server.commands.table.command(id);
     let args = Args::new(request.buffer, request.words);
     if session.rights.is_restricted() && session.rights.check(command, &args).is_err() {

@@ -1,6 +1,7 @@
 //! HOT PATH
 //! Running a command on its keys: find them, lock their partitions, wait for what is not in memory.
 
+use super::heads;
 use super::reach;
 use super::request::Request;
 use super::worker::Worker;
@@ -82,6 +83,9 @@ fn read_keys(
     let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
     let mut view = View::new(engine, locked, key_session);
     if let Some(missing) = view.missing(keys) {
+        if request.traits().asks_heads {
+            return heads::ask(request, worker, session, (view, missing), (run, keys), reply);
+        }
         return wait_for(&worker.counters, missing);
     }
     if worker.gating == Gating::On {
@@ -271,13 +275,13 @@ fn held() -> Obstacle {
 
 #[cold]
 #[inline(never)]
-fn failed(error: CommandError) -> Obstacle {
+pub(super) fn failed(error: CommandError) -> Obstacle {
     Some(Box::new(Stop::Error(error)))
 }
 
 #[cold]
 #[inline(never)]
-fn wait_for(counters: &ThreadCounters, missing: Missing) -> Obstacle {
+pub(super) fn wait_for(counters: &ThreadCounters, missing: Missing) -> Obstacle {
     counters.cold_reads.add(1);
     Some(Box::new(Stop::Wait(Wait::Keys(missing))))
 }

@@ -30,6 +30,7 @@ mod execute;
 mod expect;
 mod form;
 mod halt;
+mod heads;
 mod keys;
 mod long;
 mod memory;

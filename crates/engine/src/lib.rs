@@ -55,6 +55,7 @@ pub use recovery::belonging::{LogBeginning, Misfit};
 pub use recovery::replay::LogReplay;
 pub use recovery::{RecoveryError, RecoveryStats};
 pub use residency::budget::{EvictionStats, Room};
+pub use residency::heads::{HeadContent, KeyHead, KnownHeads, ReadHeads, Unknown};
 pub use residency::policy::{Among, Eviction, First};
 pub use residency::queue::{MissStats, Missing};
 pub use residency::rows::BadRow;

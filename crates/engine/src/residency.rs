@@ -9,6 +9,8 @@ mod delete;
 pub(crate) mod evict;
 mod expect;
 mod filters;
+mod head_reads;
+pub(crate) mod heads;
 pub(crate) mod holds;
 mod keep;
 pub(crate) mod load;

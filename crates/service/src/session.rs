@@ -14,7 +14,7 @@ use crate::wait::{Afterwards, Wait};
 use crate::walking::Walking;
 use basalt_config::Settings;
 use basalt_engine::{
-    Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, Touch, Watching,
+    Attempt, Behind, Durability, Engine, Gate, Held, LockWait, Places, ReadHeads, Touch, Watching,
 };
 use basalt_env::{Clock, Instant};
 use basalt_pubsub::{Address, Subscriptions};
@@ -67,6 +67,8 @@ pub struct Session {
     pub key_wait_max: Option<Duration>,
     /// Where its command, which waits for rows, is in a walk over the keys.
     pub walking: Option<Box<Walking>>,
+    /// What the rows of its command's keys begin with, which the command has waited for.
+    pub read_heads: Option<Arc<ReadHeads>>,
     /// What another server is asked for its command.
     pub errand: Option<Arc<Errand>>,
     /// Clients that monitor have been told of its running command.
@@ -175,6 +177,7 @@ impl Session {
             waiting: None,
             key_wait_max: None,
             walking: None,
+            read_heads: None,
             errand: None,
             has_told_monitors: false,
             monitoring: None,

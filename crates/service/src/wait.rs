@@ -6,7 +6,9 @@ use crate::peer::Errand;
 use crate::read_rows::ReadRows;
 use crate::reports::Reports;
 use basalt_change::place::{PartitionId, ShardSet};
-use basalt_engine::{Engine, EngineError, Gate, Held, Missing, RowsWanted, Unready, WarmUp};
+use basalt_engine::{
+    Engine, EngineError, Gate, Held, Missing, ReadHeads, RowsWanted, Unready, WarmUp,
+};
 use basalt_observe::exposition::Form;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +18,8 @@ use std::time::Duration;
 pub enum Wait {
     /// Keys that are read from the cold tier; then the command runs again.
     Keys(Missing),
+    /// What the rows of keys begin with, which is put here; then the command runs again.
+    Heads(Missing, Arc<ReadHeads>),
     /// Rows that are read for a walk, and put here; then the command runs again.
     Rows(RowsWanted, Arc<ReadRows>),
     /// Partitions that are read into memory; then the command runs again.
@@ -65,6 +69,7 @@ impl Wait {
     pub fn afterwards(&self) -> Afterwards {
         match self {
             Wait::Keys(_)
+            | Wait::Heads(..)
             | Wait::Partitions(_)
             | Wait::Rows(..)
             | Wait::LogRoom(_)
@@ -86,6 +91,9 @@ impl Wait {
     pub fn start(self, engine: &Arc<Engine>, done: Done) -> Option<Done> {
         match self {
             Wait::Keys(missing) => engine.fetch(missing, Box::new(|result| done(reading(result)))),
+            Wait::Heads(missing, read) => {
+                engine.fetch_heads(missing, read, Box::new(|result| done(reading(result))));
+            }
             Wait::Partitions(partitions) => {
                 engine.fetch_partitions(partitions, Box::new(|result| done(reading(result))));
             }

@@ -5,7 +5,7 @@ use crate::error::corrupt;
 use crate::locator::Located;
 use crate::place::Place;
 use crate::tier::ValueTier;
-use basalt_cold::{ColdError, Head, Probe, Visit, VisitHead};
+use basalt_cold::{Beginning, ColdError, Head, Probe, Visit, VisitHead};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -19,6 +19,24 @@ impl ValueTier {
         // Before the rows are read, so that what they point to stays.
         let _scanning = self.segments.begin_scan();
         self.read_by_rows(keys)
+    }
+
+    /// Of each key the row alone is read, so it does not matter where its value goes meanwhile.
+    pub(crate) fn read_beginnings(
+        &self,
+        keys: &[Vec<u8>],
+    ) -> Result<Vec<Option<Beginning>>, ColdError> {
+        let beginning = |(key, row): (&Vec<u8>, Option<Vec<u8>>)| {
+            row.map(|row| {
+                let (bytes, value_bytes) = match self.stored(key, &row)? {
+                    Stored::Inline(value) => (value, value.len() as u64),
+                    Stored::Apart(pointer, head) => (head, u64::from(pointer.value_bytes)),
+                };
+                Ok(Beginning { bytes: bytes.to_vec(), value_bytes })
+            })
+            .transpose()
+        };
+        std::iter::zip(keys, self.rows.read_many(keys)?).map(beginning).collect()
     }
 
     /// Returns nothing if it cannot be said that all is of one moment.

@@ -10,7 +10,8 @@ use crate::segment::Segment;
 use crate::segments::Segments;
 use crate::writer::ValueWriter;
 use basalt_cold::{
-    CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, Pressure, Probe, Visit, VisitHead,
+    Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, Pressure, Probe,
+    Visit, VisitHead,
 };
 use basalt_env::Disk;
 use basalt_stdx::lock_rank::RankedMutex;
@@ -165,6 +166,11 @@ impl ColdTier for ValueTier {
     fn read_many(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, ColdError> {
         self.check_open()?;
         self.read_rows(keys)
+    }
+
+    fn read_heads(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Beginning>>, ColdError> {
+        self.check_open()?;
+        self.read_beginnings(keys)
     }
 
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError> {

@@ -1,7 +1,7 @@
 //! EXISTS, TOUCH and TYPE: whether keys are there, and as what.
 
-use basalt_call::entry::{Entry, Run};
-use basalt_engine::View;
+use basalt_call::entry::{Entry, Run, Traits};
+use basalt_engine::{HeadContent, KeyHead, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandResult;
@@ -23,6 +23,7 @@ pub(super) const EXISTS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(exists),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -58,6 +59,7 @@ pub(super) const TYPE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(type_of),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -66,7 +68,7 @@ fn exists(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRes
     if keys.len() > 1 {
         view.prefetch(keys);
     }
-    let existing = keys.iter().filter(|key| view.inspect(key).is_some()).count();
+    let existing = keys.iter().filter(|key| view.head(key).is_some()).count();
     reply.integer(existing as i64);
     Ok(())
 }
@@ -82,8 +84,9 @@ fn touch(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
 }
 
 fn type_of(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    match view.inspect(args.key(0)) {
-        Some(object) => reply.simple(super::type_name(object)),
+    match view.head(args.key(0)) {
+        Some(KeyHead { content: HeadContent::String(_), .. }) => reply.simple("string"),
+        Some(KeyHead { content: HeadContent::Collection(kind), .. }) => reply.simple(kind.name()),
         None => reply.simple("none"),
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! TTL, PTTL, EXPIRETIME and PEXPIRETIME: when a key will go.
 
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -34,6 +34,7 @@ pub(super) const TTL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(ttl),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -53,6 +54,7 @@ pub(super) const PTTL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(pttl),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -74,6 +76,7 @@ pub(super) const EXPIRETIME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(expiretime),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -96,6 +99,7 @@ pub(super) const PEXPIRETIME: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(pexpiretime),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -123,7 +127,7 @@ fn answer(
     reply: &mut Reply<'_>,
     time: impl FnOnce(u64) -> u64,
 ) -> CommandResult {
-    reply.integer(match view.inspect(args.key(0)).map(|object| object.expire_ms()) {
+    reply.integer(match view.head(args.key(0)).map(|head| head.expire_ms) {
         None => NO_KEY,
         Some(0) => NEVER,
         Some(expire_ms) => time(expire_ms) as i64,

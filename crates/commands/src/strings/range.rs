@@ -2,8 +2,8 @@
 
 use super::bytes;
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
-use basalt_engine::{Point, View};
+use basalt_call::entry::{Entry, Run, Traits};
+use basalt_engine::{HeadContent, Point, View, WrongType};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandResult;
@@ -24,6 +24,7 @@ pub(super) const STRLEN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Point(strlen),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -69,8 +70,9 @@ pub(super) const SUBSTR: Entry = Entry {
 };
 
 fn strlen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    let len = match point.object() {
-        Some(object) => bytes(object)?.len(),
+    let len = match point.head().map(|head| head.content) {
+        Some(HeadContent::String(bytes)) => bytes,
+        Some(HeadContent::Collection(_)) => return Err(WrongType.into()),
         None => 0,
     };
     reply.integer(len as i64);

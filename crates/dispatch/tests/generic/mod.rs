@@ -2,5 +2,6 @@
 
 mod differential;
 mod engine;
+mod heads;
 mod migrate;
 mod scan;

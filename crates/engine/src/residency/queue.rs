@@ -10,6 +10,7 @@
 //! take long, stand behind keys, and are read by an eighth of the threads.
 
 use crate::error::EngineError;
+use crate::residency::heads::ReadHeads;
 use crate::residency::rows_read::{RowsWanted, WalkedRows};
 use basalt_change::place::PartitionId;
 use basalt_env::Instant;
@@ -62,6 +63,8 @@ type Fetching = Arc<Mutex<Fetch>>;
 pub(super) enum Unit {
     /// Reads these keys, which are of one partition.
     Keys(Vec<Miss>),
+    /// Reads what the rows of these keys begin with, and puts it there, for somebody.
+    Heads(Vec<Miss>, Arc<ReadHeads>, Fetching),
     /// Reads a whole partition, for somebody.
     Partition(PartitionId, Fetching),
     /// Reads rows for a walk.
@@ -95,6 +98,7 @@ pub(crate) struct MissQueue {
 #[derive(Default)]
 pub(super) struct Work {
     keys: VecDeque<Vec<Miss>>,
+    heads: VecDeque<(Vec<Miss>, Arc<ReadHeads>, Fetching)>,
     partitions: VecDeque<(PartitionId, Fetching)>,
     walks: VecDeque<(RowsWanted, RowsDone)>,
     /// Threads that read partitions.
@@ -132,7 +136,7 @@ impl Fetch {
 impl Work {
     /// Units and partitions that wait for a thread.
     fn queued(&self) -> usize {
-        self.keys.len() + self.walks.len() + self.partitions.len()
+        self.keys.len() + self.heads.len() + self.walks.len() + self.partitions.len()
     }
 
     /// Takes keys in, which somebody waits for or nobody yet; returns how many units they have
@@ -165,6 +169,9 @@ impl Work {
         if let Some(keys) = self.keys.pop_front() {
             self.read += keys.len() as u64;
             return Some(Unit::Keys(keys));
+        }
+        if let Some((keys, read, fetching)) = self.heads.pop_front() {
+            return Some(Unit::Heads(keys, read, fetching));
         }
         if let Some((wanted, done)) = self.walks.pop_front() {
             return Some(Unit::Rows(wanted, done));
@@ -199,6 +206,26 @@ impl MissQueue {
     /// So much waits for a thread that nothing is read ahead.
     pub(super) fn has_much(&self) -> bool {
         self.work.lock().queued() >= MUCH_UNITS
+    }
+
+    /// Has read what the rows of keys begin with.
+    pub(super) fn add_heads(&self, misses: Vec<Miss>, read: &Arc<ReadHeads>, done: Done) {
+        let units: Vec<Vec<Miss>> = misses.chunks(KEYS_A_UNIT).map(<[Miss]>::to_vec).collect();
+        if units.is_empty() {
+            return done(Ok(()));
+        }
+        let fetching = Fetch::of(units.len(), done);
+        let count = units.len();
+        let units = units.into_iter().map(|unit| (unit, Arc::clone(read), Arc::clone(&fetching)));
+        self.work.lock().heads.extend(units);
+        for _ in 0..count {
+            self.added.notify_one();
+        }
+    }
+
+    /// What a unit of [`MissQueue::add_heads`] wanted has been read, or could not be.
+    pub(super) fn finish_heads(fetching: Fetching, result: &Result<(), EngineError>) {
+        MissQueue::finish(&[fetching], result);
     }
 
     /// Has whole partitions read.

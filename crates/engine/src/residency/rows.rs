@@ -183,7 +183,7 @@ impl<'a> LoadedRow<'a> {
 const OF_ANOTHER_KIND: DecodeError =
     DecodeError::Corrupt("an edit of a collection of another kind");
 
-fn kind(number: u8) -> Result<Kind, RowError> {
+pub(super) fn kind(number: u8) -> Result<Kind, RowError> {
     Kind::from_number(number).ok_or(RowError::UnknownType(number))
 }
 

@@ -8,6 +8,7 @@
 
 use crate::engine::Engine;
 use crate::log::Gate;
+use crate::residency::heads::KeyHead;
 use crate::store::collections::WrongType;
 use crate::store::context::CommandContext;
 use crate::store::key::Key;
@@ -18,6 +19,7 @@ use basalt_value::Variant;
 /// What a command that reads one key sees of it.
 pub struct Point<'a> {
     object: Option<Object<'a>>,
+    on_disk: Option<&'a KeyHead>,
     session: &'a CommandContext,
 }
 
@@ -26,6 +28,12 @@ impl<'a> Point<'a> {
     #[inline]
     pub fn object(&self) -> Option<Object<'a>> {
         self.object
+    }
+
+    /// What is known of the key without its value: the object may be on disk only.
+    #[inline]
+    pub fn head(&self) -> Option<KeyHead> {
+        self.object.map(Object::head).or(self.on_disk.copied())
     }
 
     /// The collection of this type under the key.
@@ -54,7 +62,9 @@ impl View<'_> {
     /// Looks at one of its keys, counted as a hit or a miss and as a use of the key.
     #[inline]
     pub fn point(&self, key: &Key<'_>) -> Point<'_> {
-        Point { object: self.get(key), session: self.session() }
+        let object = self.get(key);
+        let on_disk = if object.is_none() { self.head_on_disk(key) } else { None };
+        Point { object, on_disk, session: self.session() }
     }
 }
 
@@ -81,7 +91,7 @@ impl Engine {
             let found = database.table().find_again(seen, key.hash, key.bytes);
             let object = used(database.table(), found, now_ms, touch);
             let is_known = object.is_some() || !database.may_be_cold(key.hash);
-            is_known.then(|| read(&Point { object, session }))
+            is_known.then(|| read(&Point { object, on_disk: None, session }))
         });
         read.flatten()
     }

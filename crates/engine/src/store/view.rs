@@ -3,6 +3,7 @@
 
 use crate::engine::Engine;
 use crate::log::Gate;
+use crate::residency::heads::{HeadContent, KeyHead, KnownHeads};
 use crate::residency::queue::Missing;
 use crate::store::ask::Ask;
 use crate::store::context::{CommandContext, Issuer, RunMode, Touch};
@@ -31,6 +32,8 @@ pub struct View<'e> {
     pub(crate) ask: Cell<Option<Ask>>,
     /// What an earlier run of it has found out.
     pub(crate) behind: Cell<Behind>,
+    /// What is known of keys that are on disk only.
+    pub(crate) heads: Option<&'e KnownHeads>,
 }
 
 /// A live object.
@@ -76,6 +79,17 @@ impl<'a> Object<'a> {
     }
 
     /// Its key has a version.
+    /// What is known of it without its value.
+    pub(crate) fn head(self) -> KeyHead {
+        let content = match (self.collection(), self.string()) {
+            (Some(value), _) => HeadContent::Collection(value.kind()),
+            (None, string) => {
+                HeadContent::String(string.map_or(0, |string| string.bytes().len() as u64))
+            }
+        };
+        KeyHead { expire_ms: self.expire_ms(), content }
+    }
+
     #[inline]
     pub(crate) fn is_versioned(self) -> bool {
         self.entry.is_versioned()
@@ -163,7 +177,8 @@ impl<'e> View<'e> {
     ) -> View<'e> {
         let (hits, misses) = (Cell::new(0), Cell::new(0));
         let (asks, ask, behind) = (Cell::new(false), Cell::new(None), Cell::new(None));
-        View { engine, locked, session, hits, misses, run_mode, asks, ask, behind }
+        let heads = None;
+        View { engine, locked, session, hits, misses, run_mode, asks, ask, behind, heads }
     }
 
     /// Those of these keys that must be fetched before the command can run.
@@ -233,6 +248,33 @@ impl<'e> View<'e> {
         let counter = if object.is_some() { &self.hits } else { &self.misses };
         counter.set(counter.get() + 1);
         object
+    }
+
+    /// What is known of a key without its value, counted as a hit or a miss, but not as a use of
+    /// the key. Keys that are on disk only need not have been fetched, if what their rows say has
+    /// been given by [`View::with_heads`].
+    #[inline]
+    pub fn head(&self, key: &Key<'_>) -> Option<KeyHead> {
+        let head = match self.peek(key) {
+            Some(object) => Some(object.head()),
+            None => self.head_on_disk(key).copied(),
+        };
+        let counter = if head.is_some() { &self.hits } else { &self.misses };
+        counter.set(counter.get() + 1);
+        head
+    }
+
+    #[inline]
+    pub(crate) fn head_on_disk(&self, key: &Key<'_>) -> Option<&KeyHead> {
+        self.heads?.of(key.bytes).filter(|head| head.is_live(self.session.now_ms))
+    }
+
+    /// The view of a command that knows so much of the keys that it misses.
+    pub fn with_heads<'s>(self, heads: &'s KnownHeads) -> View<'s>
+    where
+        'e: 's,
+    {
+        View { heads: Some(heads), ..self }
     }
 
     /// Notes a use of a key, whatever the session says of that; returns true if there is a key.

@@ -63,6 +63,26 @@ fn each_value_takes_one_read_and_what_is_absent_none() {
 }
 
 #[test]
+fn a_head_is_read_without_its_value() {
+    let world = World::default();
+    let tier = world.open();
+    put_all(&tier, 0..200, 0);
+    collect_all(&tier, 15);
+    let before = tier.stats().block_reads;
+    let keys: Vec<Vec<u8>> = (0..201).map(key).collect();
+    let heads = tier.read_heads(&keys).expect("reads");
+    for (number, head) in (0..).zip(heads) {
+        let value = read(&tier, &key(number));
+        assert_eq!(
+            head.as_ref().map(|head| head.value_bytes as usize),
+            value.as_ref().map(Vec::len)
+        );
+        assert!(head.is_none_or(|head| value.is_some_and(|value| value.starts_with(&head.bytes))));
+    }
+    assert_eq!(tier.stats().block_reads - before, 200, "those of the values");
+}
+
+#[test]
 fn what_is_deleted_or_becomes_small_is_garbage() {
     let world = World::default();
     let tier = world.open();

@@ -1,0 +1,135 @@
+//! Commands that ask no more than what rows begin with leave keys that are on disk there, and
+//! answer as if these were in memory.
+
+use crate::harness::{START_MS, TestServer};
+use basalt_engine::Engine;
+use basalt_resp::Value;
+use std::sync::Arc;
+
+/// Longer than a piece in any life of a server.
+const LONG: usize = 3 << 20;
+
+/// A key of each type in each form, some that expire, and one that has expired.
+fn fill(server: &mut TestServer) -> Vec<&'static str> {
+    let many = |from: usize| (from..from + 20_000).map(|number| format!(" {number}"));
+    let pairs: String = many(0).map(|number| format!("{number}{number}")).collect();
+    let lines = [
+        "SET string value".to_owned(),
+        "SET empty".to_owned(),
+        format!("SET middle {}", "x".repeat(700)),
+        format!("SET long {}", "y".repeat(LONG)),
+        "APPEND edited part".to_owned(),
+        "SET soon value PX 5000".to_owned(),
+        format!("SET long-soon {} EX 7000", "z".repeat(LONG)),
+        "RPUSH list a b".to_owned(),
+        format!("RPUSH long-list{}", many(0).collect::<String>()),
+        "SADD set a b".to_owned(),
+        format!("SADD long-set{}", many(0).collect::<String>()),
+        "HSET hash a 1".to_owned(),
+        format!("HSET long-hash{pairs}"),
+        "ZADD zset 1 a".to_owned(),
+        format!("ZADD long-zset{pairs}"),
+        "XADD stream 1-1 a b".to_owned(),
+        "Q.PUT queue message".to_owned(),
+        "CAS.SET versioned value FORCE 7".to_owned(),
+        "SET gone value PX 500".to_owned(),
+    ];
+    for line in &lines {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        if words == ["SET", "empty"] {
+            words.push("");
+        }
+        let reply = server.run(&words);
+        assert!(!matches!(reply, Value::Error(_)), "{}: {reply:?}", words[0]);
+    }
+    server.line("EXPIRE long-set 100");
+    server.line("PEXPIRE hash 123456");
+    let mut keys: Vec<&'static str> =
+        ["string", "empty", "middle", "long", "edited", "soon", "long-soon", "list"].to_vec();
+    keys.extend(["long-list", "set", "long-set", "hash", "long-hash", "zset", "long-zset"]);
+    keys.extend(["stream", "queue", "versioned", "gone", "none"]);
+    keys
+}
+
+const COMMANDS: [&str; 7] =
+    ["EXISTS", "TYPE", "TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "STRLEN"];
+
+fn ask(server: &mut TestServer, keys: &[&str]) -> Vec<Value> {
+    let mut replies = Vec::new();
+    for command in COMMANDS {
+        for key in keys {
+            replies.push(server.run(&[command, key]));
+        }
+    }
+    let mut all = vec!["EXISTS", "string"];
+    all.extend(keys);
+    replies.push(server.run(&all));
+    replies
+}
+
+fn on_disk(engine: &Arc<Engine>) -> u64 {
+    engine.totals(0).keys_cold_only
+}
+
+#[test]
+fn they_answer_alike_and_bring_nothing_into_memory() {
+    let mut server = TestServer::new();
+    server.server.engine.set_active_expiry(false);
+    let keys = fill(&mut server);
+    server.clock.advance_ms(1_000);
+    let in_memory = ask(&mut server, &keys);
+    server.server.engine.checkpoint().expect("the tier is in memory");
+    server.server.engine.unload();
+    let keys_on_disk = on_disk(&server.server.engine);
+    assert!(keys_on_disk >= 18);
+    assert_eq!(ask(&mut server, &keys), in_memory);
+    assert_eq!(on_disk(&server.server.engine), keys_on_disk, "nothing has come into memory");
+    // Others bring it in; then both are asked about in one command.
+    server.line("LLEN long-list");
+    server.line("GET string");
+    assert_eq!(ask(&mut server, &keys), in_memory);
+    assert_eq!(on_disk(&server.server.engine), keys_on_disk - 2);
+}
+
+/// In the time between reading and running again.
+#[test]
+fn what_has_changed_since_it_was_read_is_read_again() {
+    let mut server = TestServer::new();
+    server.line("SET k value");
+    let leave = |server: &TestServer| {
+        server.server.engine.checkpoint().expect("the tier is in memory");
+        server.server.engine.unload();
+    };
+    leave(&server);
+    let mut other = server.another_connection();
+    for (line, expected) in
+        [("APPEND k 123", 8), ("SET k four", 4), ("SETRANGE k 9 x", 10), ("DEL k", 0)]
+    {
+        let wait = server.run_once("STRLEN k").expect("it waits for the row");
+        let engine = Arc::clone(&server.server.engine);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let done = Box::new(move |result| sender.send(result).expect("somebody waits"));
+        assert!(wait.start(&engine, done).is_none());
+        receiver.recv().expect("it is called").expect("the tier can be read");
+        other.line(line);
+        if expected != 4 {
+            leave(&server);
+        }
+        assert_eq!(server.line("STRLEN k"), Value::Integer(expected), "{line}");
+        leave(&server);
+    }
+}
+
+/// Its changes are not in its row.
+#[test]
+fn a_collection_that_recovery_has_not_read_is_read_whole() {
+    let mut server = TestServer::new();
+    let members: String = (0..20_000).map(|number| format!(" {number}")).collect();
+    server.line(&format!("SADD set{members}"));
+    server.server.engine.checkpoint().expect("the tier is in memory");
+    server.line("SADD set one more");
+    server.line(&format!("PEXPIREAT set {}", START_MS + 5_000));
+    let mut server = server.reopen();
+    assert_eq!(server.line("PEXPIRETIME set"), Value::Integer(START_MS as i64 + 5_000));
+    assert_eq!(server.line("SCARD set"), Value::Integer(20_002));
+}

@@ -1,0 +1,80 @@
+//! What the rows of keys say of them: their types, when they expire, how long a string is. Commands
+//! that ask for no more bring nothing into memory, however large it is. They are read and looked at
+//! by `residency/head_reads.rs`.
+
+use crate::residency::rows::{BadRow, kind};
+use basalt_change::row::{ObjectRow, RowKind, SpreadHead};
+use basalt_cold::Beginning;
+use basalt_value::Kind;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+
+/// What is known of a key without its value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyHead {
+    /// In unix milliseconds; 0 for never.
+    pub expire_ms: u64,
+    /// What is under it.
+    pub content: HeadContent,
+}
+
+/// What is under a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeadContent {
+    /// A string of this many bytes.
+    String(u64),
+    /// A collection.
+    Collection(Kind),
+}
+
+/// What has to be read of keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// What their rows begin with.
+    Head,
+    /// All of them: something has changed that is not in their rows.
+    Value,
+}
+
+/// Where heads are put that have been read for a command.
+#[derive(Debug, Default)]
+pub struct ReadHeads(pub(super) Mutex<HashMap<Vec<u8>, ReadHead>>);
+
+/// Of one row; without a head there was none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadHead {
+    pub(super) cold_version: u64,
+    pub(super) head: Option<KeyHead>,
+}
+
+/// Heads that are true while the partitions of their keys are held, by their keys.
+#[derive(Debug, Default)]
+pub struct KnownHeads(pub(super) HashMap<Box<[u8]>, Option<KeyHead>>);
+
+impl KeyHead {
+    /// Reads what a row begins with.
+    pub(super) fn decode(row: &Beginning) -> Result<KeyHead, BadRow> {
+        let ObjectRow { expire_ms, kind: of, value, .. } = ObjectRow::decode(&row.bytes)?;
+        let before = (row.bytes.len() - value.len()) as u64;
+        let content = match of {
+            RowKind::String(_) => HeadContent::String(row.value_bytes.saturating_sub(before)),
+            RowKind::StringInPieces(_) => {
+                HeadContent::String(SpreadHead::decode(value)?.string_bytes()?)
+            }
+            RowKind::Collection(number) | RowKind::Spread(number) => {
+                HeadContent::Collection(kind(number)?)
+            }
+        };
+        Ok(KeyHead { expire_ms, content })
+    }
+
+    pub(crate) fn is_live(&self, now_ms: u64) -> bool {
+        self.expire_ms == 0 || self.expire_ms > now_ms
+    }
+}
+
+impl KnownHeads {
+    pub(crate) fn of(&self, key: &[u8]) -> Option<&KeyHead> {
+        self.0.get(key)?.as_ref()
+    }
+}
