@@ -8,8 +8,9 @@ use crate::violation::Violation;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, LockWait, Missing,
-    Object, Touch, Txn, Version, View, Walk, WalkEnd, WalkLimits, WalkedRows,
+    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, KeyHead, LockWait,
+    Missing, Object, ReadHeads, Touch, Txn, Unknown, Version, View, Walk, WalkEnd, WalkLimits,
+    WalkedRows,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -106,6 +107,45 @@ impl World<'_> {
             }
         }
         Err(Violation::new("a key is fetched again and again"))
+    }
+
+    /// What the row of a key says, or the key itself if it is in memory. Nothing is fetched but what
+    /// a row does not say.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn head(&self, db: u8, key: &[u8]) -> Result<Option<KeyHead>, Violation> {
+        let engine = self.engine();
+        let keys = [engine.key(key)];
+        let mut read: Option<Arc<ReadHeads>> = None;
+        for _ in 0..FETCHES_MAX {
+            let mut view = View::new(engine, engine.lock(&keys), self.session(db));
+            let Some(missing) = view.missing(&keys) else { return Ok(view.head(&keys[0])) };
+            match view.heads_of(&missing, read.as_deref()) {
+                Ok(known) => return Ok(view.with_heads(&known).head(&keys[0])),
+                Err(Unknown::Value) => {
+                    drop(view);
+                    wait_for(&self.fetch(&keys, missing))?;
+                }
+                Err(Unknown::Head) => {
+                    drop(view);
+                    let heads = Arc::<ReadHeads>::default();
+                    read = Some(Arc::clone(&heads));
+                    wait_for(&self.fetch_heads(missing, heads))?;
+                }
+            }
+        }
+        Err(Violation::new("the head of a key is fetched again and again"))
+    }
+
+    fn fetch_heads(&self, missing: Missing, read: Arc<ReadHeads>) -> Fetching {
+        let (sender, fetching) = channel();
+        let done = Box::new(move |result: Result<(), basalt_engine::EngineError>| {
+            // The thread that asked may be gone.
+            let _ = sender.send(result.map_err(|error| error.to_string()));
+        });
+        self.engine().fetch_heads(missing, read, done);
+        fetching
     }
 
     /// The version of a key that is in memory.

@@ -1,13 +1,14 @@
 //! Comparing the engine with the model.
 
 use crate::access::wait_for;
+use crate::content::Content;
 use crate::driver::Driver;
 use crate::violation::Violation;
 use basalt_change::element::{self, ElementsOf};
 use basalt_change::place::PartitionId;
 use basalt_change::row::{Mark, ObjectRow, RowKind, SpreadHead, mark_key, split_object_key};
 use basalt_cold::ColdTier;
-use basalt_engine::LockWait;
+use basalt_engine::{HeadContent, KeyHead, LockWait};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -32,6 +33,9 @@ type Owner = (PartitionId, u64, u64);
 
 impl Driver<'_> {
     pub(crate) fn compare_key(&mut self, db: u8, key: &[u8]) -> Result<(), Violation> {
+        if self.random.chance(1, 2) {
+            self.compare_head(db, key)?;
+        }
         let there = self.world.read(db, key)?;
         let now_ms = self.world.now_ms();
         let wanted = self.state.value(db, key).filter(|value| value.is_live(now_ms));
@@ -44,6 +48,25 @@ impl Driver<'_> {
         }
         let name = String::from_utf8_lossy(key);
         Err(Violation(format!("db {db}, {name}: {there:?} instead of {wanted:?}")))
+    }
+
+    /// Before the key is read: then it may be on disk only.
+    fn compare_head(&self, db: u8, key: &[u8]) -> Result<(), Violation> {
+        let there = self.world.head(db, key)?;
+        let now_ms = self.world.now_ms();
+        let wanted = self.state.value(db, key).filter(|value| value.is_live(now_ms));
+        let wanted = wanted.map(|value| KeyHead {
+            expire_ms: value.expire_ms,
+            content: match (&*value.content, value.content.kind()) {
+                (Content::String(bytes, _), _) => HeadContent::String(bytes.len() as u64),
+                (_, kind) => HeadContent::Collection(kind.expect("it is a collection")),
+            },
+        });
+        if there == wanted {
+            return Ok(());
+        }
+        let name = String::from_utf8_lossy(key);
+        Err(Violation(format!("db {db}, {name}: the row says {there:?} instead of {wanted:?}")))
     }
 
     pub(crate) fn compare_some(&mut self) -> Result<(), Violation> {

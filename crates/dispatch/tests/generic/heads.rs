@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Longer than a piece in any life of a server.
 const LONG: usize = 3 << 20;
 
+/// Hashes that must be read whole: large ones, of which no row says whether fields expire.
+const WITH_FIELDS: u64 = 1;
+
 /// A key of each type in each form, some that expire, and one that has expired.
 fn fill(server: &mut TestServer) -> Vec<&'static str> {
     let many = |from: usize| (from..from + 20_000).map(|number| format!(" {number}"));
@@ -83,12 +86,33 @@ fn they_answer_alike_and_bring_nothing_into_memory() {
     let keys_on_disk = on_disk(&server.server.engine);
     assert!(keys_on_disk >= 18);
     assert_eq!(ask(&mut server, &keys), in_memory);
-    assert_eq!(on_disk(&server.server.engine), keys_on_disk, "nothing has come into memory");
+    let left = on_disk(&server.server.engine);
+    assert_eq!(left, keys_on_disk - WITH_FIELDS, "nothing else has come into memory");
     // Others bring it in; then both are asked about in one command.
     server.line("LLEN long-list");
     server.line("GET string");
     assert_eq!(ask(&mut server, &keys), in_memory);
-    assert_eq!(on_disk(&server.server.engine), keys_on_disk - 2);
+    assert_eq!(on_disk(&server.server.engine), left - 2);
+}
+
+/// Only its value says so.
+#[test]
+fn a_hash_is_gone_when_its_last_field_has_expired() {
+    for fields in [2, 20_000] {
+        let mut server = TestServer::new();
+        server.server.engine.set_active_expiry(false);
+        let names: Vec<String> = (0..fields).map(|number| number.to_string()).collect();
+        let pairs: String = names.iter().map(|name| format!(" {name} value")).collect();
+        server.line(&format!("HSET hash{pairs}"));
+        server.line(&format!("HPEXPIRE hash 1000 FIELDS {fields} {}", names.join(" ")));
+        server.server.engine.checkpoint().expect("the tier is in memory");
+        server.server.engine.unload();
+        assert_eq!(server.line("EXISTS hash"), Value::Integer(1), "{fields}");
+        server.server.engine.unload();
+        server.clock.advance_ms(1_001);
+        assert_eq!(server.line("EXISTS hash"), Value::Integer(0), "{fields}");
+        assert_eq!(server.line("TYPE hash"), Value::Simple(b"none".to_vec()), "{fields}");
+    }
 }
 
 /// In the time between reading and running again.

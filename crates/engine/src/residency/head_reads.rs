@@ -7,7 +7,7 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::heads::{KeyHead, KnownHeads, ReadHead, ReadHeads, Unknown};
+use crate::residency::heads::{KnownHeads, ReadHead, ReadHeads, Said, Unknown};
 use crate::residency::queue::{Done, Miss, Missing};
 use crate::residency::rows::LoadError;
 use crate::store::view::View;
@@ -27,9 +27,10 @@ impl Engine {
         let rows = self.cold.read_heads(&keys)?;
         let mut heads = Vec::with_capacity(misses.len());
         for (miss, row) in misses.iter().zip(rows) {
-            let head = row.as_ref().map(KeyHead::decode).transpose();
-            let head = head.map_err(|error| EngineError::from(LoadError::from(error)))?;
-            heads.push((miss.row_key.clone(), ReadHead { cold_version: miss.cold_version, head }));
+            let said = row.as_ref().map_or(Ok(Said::NoKey), Said::by);
+            let said = said.map_err(|error| EngineError::from(LoadError::from(error)))?;
+            let cold_version = miss.cold_version;
+            heads.push((miss.row_key.clone(), ReadHead { cold_version, said }));
         }
         read.0.lock().extend(heads);
         Ok(())
@@ -37,18 +38,23 @@ impl Engine {
 
     /// What has been read of these keys, if that is true still: no checkpoint has written rows of
     /// their partitions since.
-    fn known_heads(&self, missing: &Missing, read: &ReadHeads) -> Option<KnownHeads> {
+    fn known_heads(&self, missing: &Missing, read: &ReadHeads) -> Result<KnownHeads, Unknown> {
         let read = read.0.lock();
         let mut known = HashMap::with_capacity(missing.misses.len());
         for miss in &missing.misses {
-            let read = read.get(&miss.row_key)?;
-            let (_, key) = row::split_object_key(&miss.row_key)?;
+            let read = read.get(&miss.row_key).ok_or(Unknown::Head)?;
             if read.cold_version != miss.cold_version {
-                return None;
+                return Err(Unknown::Head);
             }
-            known.insert(key.into(), read.head);
+            let head = match read.said {
+                Said::NoKey => None,
+                Said::Head(head) => Some(head),
+                Said::NotAll => return Err(Unknown::Value),
+            };
+            let (_, key) = row::split_object_key(&miss.row_key).ok_or(Unknown::Value)?;
+            known.insert(key.into(), head);
         }
-        Some(KnownHeads(known))
+        Ok(KnownHeads(known))
     }
 }
 
@@ -77,6 +83,6 @@ impl View<'_> {
         if !missing.rows_are_true(&self.locked) {
             return Err(Unknown::Value);
         }
-        read.and_then(|read| self.engine.known_heads(missing, read)).ok_or(Unknown::Head)
+        self.engine.known_heads(missing, read.ok_or(Unknown::Head)?)
     }
 }

@@ -9,6 +9,9 @@ use basalt_value::Kind;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
+/// The first byte of a hash without fields that expire (`docs/formats/collections.md`).
+const HASH_THAT_STAYS: u8 = 0;
+
 /// What is known of a key without its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyHead {
@@ -40,11 +43,22 @@ pub enum Unknown {
 #[derive(Debug, Default)]
 pub struct ReadHeads(pub(super) Mutex<HashMap<Vec<u8>, ReadHead>>);
 
-/// Of one row; without a head there was none.
+/// Of one row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadHead {
     pub(super) cold_version: u64,
-    pub(super) head: Option<KeyHead>,
+    pub(super) said: Said,
+}
+
+/// What a row says of its key by what it begins with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Said {
+    /// There is none.
+    NoKey,
+    /// All that is asked for.
+    Head(KeyHead),
+    /// Not all: the key is a hash that is gone when the last of its fields has expired.
+    NotAll,
 }
 
 /// Heads that are true while the partitions of their keys are held, by their keys.
@@ -52,8 +66,14 @@ pub(super) struct ReadHead {
 pub struct KnownHeads(pub(super) HashMap<Box<[u8]>, Option<KeyHead>>);
 
 impl KeyHead {
+    pub(crate) fn is_live(&self, now_ms: u64) -> bool {
+        self.expire_ms == 0 || self.expire_ms > now_ms
+    }
+}
+
+impl Said {
     /// Reads what a row begins with.
-    pub(super) fn decode(row: &Beginning) -> Result<KeyHead, BadRow> {
+    pub(super) fn by(row: &Beginning) -> Result<Said, BadRow> {
         let ObjectRow { expire_ms, kind: of, value, .. } = ObjectRow::decode(&row.bytes)?;
         let before = (row.bytes.len() - value.len()) as u64;
         let content = match of {
@@ -61,15 +81,16 @@ impl KeyHead {
             RowKind::StringInPieces(_) => {
                 HeadContent::String(SpreadHead::decode(value)?.string_bytes()?)
             }
-            RowKind::Collection(number) | RowKind::Spread(number) => {
-                HeadContent::Collection(kind(number)?)
-            }
+            RowKind::Collection(number) => match kind(number)? {
+                Kind::Hash if value.first() != Some(&HASH_THAT_STAYS) => return Ok(Said::NotAll),
+                kind => HeadContent::Collection(kind),
+            },
+            RowKind::Spread(number) => match kind(number)? {
+                Kind::Hash => return Ok(Said::NotAll),
+                kind => HeadContent::Collection(kind),
+            },
         };
-        Ok(KeyHead { expire_ms, content })
-    }
-
-    pub(crate) fn is_live(&self, now_ms: u64) -> bool {
-        self.expire_ms == 0 || self.expire_ms > now_ms
+        Ok(Said::Head(KeyHead { expire_ms, content }))
     }
 }
 
