@@ -109,8 +109,8 @@ impl World<'_> {
         Err(Violation::new("a key is fetched again and again"))
     }
 
-    /// What the row of a key says, or the key itself if it is in memory. Nothing is fetched but what
-    /// a row does not say.
+    /// What the row of a key says, or the key itself if it is in memory. Nothing is fetched but
+    /// what a row does not say.
     ///
     /// # Errors
     /// If it cannot be read.
