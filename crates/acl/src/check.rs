@@ -28,6 +28,43 @@ impl Denied {
     }
 }
 
+/// Calls of one command that have as many words, by one user: what holds for all of them is found
+/// out once.
+#[derive(Clone, Copy)]
+pub struct AlikeCalls<'a> {
+    user: &'a User,
+    command: &'a Command,
+    unknown: Unknown,
+}
+
+/// What is to be asked of each of them.
+#[derive(Clone, Copy)]
+enum Unknown {
+    /// Whether the root selector permits its one key, the word at this position.
+    Key(usize, KeyRights),
+    /// Everything.
+    All,
+}
+
+impl AlikeCalls<'_> {
+    /// Answers as [`User::check`] does.
+    ///
+    /// # Errors
+    /// No selector permits all of the call.
+    #[inline]
+    pub fn check<W: Words + ?Sized>(&self, words: &W) -> Result<(), Denied> {
+        match self.unknown {
+            Unknown::Key(position, needed)
+                if self.user.root().permits_key(words.word(position), needed) =>
+            {
+                Ok(())
+            }
+            // Another selector may permit it.
+            _ => self.user.check(self.command, words),
+        }
+    }
+}
+
 /// Calls of more words have the flags of their keys worked out on the heap.
 const FEW_WORDS: usize = 8;
 
@@ -55,6 +92,13 @@ impl User {
         Err(shown)
     }
 
+    /// Calls of a command with this many words, to be checked one by one.
+    pub fn alike_calls<'a>(&'a self, command: &'a Command, words: usize) -> AlikeCalls<'a> {
+        let only_key = self.root().only_key_to_check(command, words);
+        let unknown = only_key.map_or(Unknown::All, |(at, needed)| Unknown::Key(at, needed));
+        AlikeCalls { user: self, command, unknown }
+    }
+
     /// Whether a selector that permits a call also permits reading every key: what a command needs
     /// that reads keys which are not among its words.
     pub fn reads_any_key<W: Words + ?Sized>(&self, command: &Command, words: &W) -> bool {
@@ -78,6 +122,28 @@ impl Selector {
             self.check_channels(command, words)?;
         }
         Ok(())
+    }
+
+    /// The position of the one key of each call with this many words, and what is needed of it, if
+    /// nothing but that is to be checked, and the same for all of them.
+    fn only_key_to_check(&self, command: &Command, words: usize) -> Option<(usize, KeyRights)> {
+        let [spec] = &command.key_specs[..] else { return None };
+        let has_channels = command.spec.channels != ChannelUse::None;
+        let is_otherwise_permitted =
+            self.permits_command(command, None) && (!has_channels || self.has_all_channels());
+        let is_key = !spec.flags.has(KeyFlag::NotKey) && !command.flags.has(Flag::Movablekeys);
+        if !is_otherwise_permitted || !is_key {
+            return None;
+        }
+        let flags = match command.spec.key_flags {
+            None => spec.flags,
+            Some(of) => flags_without_options(command, words, of)?,
+        };
+        let mut positions = command.key_range.positions(words);
+        match (positions.next(), positions.next()) {
+            (Some(position), None) => Some((position, KeyRights::needed_for(flags))),
+            _ => None,
+        }
     }
 
     fn check_keys<W: Words + ?Sized>(&self, command: &Command, words: &W) -> Result<(), Denied> {
@@ -140,6 +206,16 @@ impl Selector {
         });
         denied.map_or(Ok(()), |position| Err(Denied::Channel(position)))
     }
+}
+
+/// What calls with this many words do to their key, if they can have no options.
+fn flags_without_options(
+    command: &Command,
+    words: usize,
+    of: fn(&[&[u8]]) -> KeyFlags,
+) -> Option<KeyFlags> {
+    let required = usize::from(command.arity.unsigned_abs());
+    (words == required && words <= FEW_WORDS).then(|| of(&[b"".as_slice(); FEW_WORDS][..words]))
 }
 
 /// What a call does to its key, where that depends on its options.

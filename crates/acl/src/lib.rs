@@ -19,7 +19,7 @@ mod selector;
 mod user;
 mod users;
 
-pub use check::Denied;
+pub use check::{AlikeCalls, Denied};
 pub use log::{AclLog, Context, LogEntry, OBJECT_BYTES_MAX, Occurrence, Reason};
 pub use password::{PasswordHash, hash_password};
 pub use rules::{RuleError, UnmatchedParenthesis, merge_selectors};

@@ -7,13 +7,14 @@
 //! [`Batch`](basalt_dispatch::Batch) as from a socket. The log is one in memory
 //! (`tests/harness/log.rs`): with the word `always` after the first one, replies wait for it, and
 //! it acknowledges after every batch. With `monitored`, a client monitors, and what it is told is
-//! counted up to its output.
+//! counted up to its output. With `restricted`, the client's user may use two patterns of keys.
 //!
 //! The words are those of one command: `get`, `set`, `lpush`, `sadd`, `hset`, `zadd`; or `set-new`,
-//! SET of keys that are not there. The last five stand for the long way of commands that change
-//! a key. `evalsha` and `fcall` are a script and a function that get their key. `q.put`, `q.get`
-//! and `q.ack` are the life of a message: 50 are put, taken and acknowledged, a request for each,
-//! and one of the three is counted.
+//! SET of keys that are not there, and `set-binary`, SET of values that are no text. `set-new` and
+//! those on collections stand for the long way of commands that change a key. `evalsha` and `fcall`
+//! are a script and a function that get their key. `q.put`, `q.get` and `q.ack` are the life of a
+//! message: 50 are put, taken and acknowledged, a request for each, and one of the three is
+//! counted.
 //!
 //! It deliberately measures no time and compares with no other server; `basalt-bench` does, over
 //! the network.
@@ -22,6 +23,7 @@
 #[path = "../tests/harness/mod.rs"]
 mod harness;
 
+use basalt_env::random::Random;
 use basalt_resp::{Output, Value, decode, encode_request};
 use harness::{TestServer, bytes_of};
 
@@ -48,6 +50,9 @@ fn main() {
     if name.starts_with("Q.") {
         measure_messages(&mut server, &name);
     } else {
+        if has("restricted") {
+            server.line("ACL SETUSER default resetkeys ~key:* ~other:*");
+        }
         measure_keys(&mut server, &name, (has("always"), has("monitored")));
     }
     println!("{} requests", BATCHES * PIPELINE);
@@ -160,6 +165,12 @@ fn beside(server: &mut TestServer, input: Vec<u8>, out: &mut Output) {
     server.worker.end_turn(&server.server);
 }
 
+/// A value of bytes that are drawn as if at random.
+fn binary(number: usize) -> Vec<u8> {
+    let mut random = Random::new(number as u64);
+    (0..64).map(|_| random.below(256) as u8).collect()
+}
+
 /// A request for one of the keys, which are drawn as if at random; commands on collections have
 /// fewer keys, of their own.
 fn request(name: &str, number: usize) -> Vec<u8> {
@@ -170,6 +181,7 @@ fn request(name: &str, number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     match name {
         "SET" => encode_request(&[name, &key, &value], &mut bytes),
+        "SET-BINARY" => encode_request(&[b"SET", key.as_bytes(), &binary(number)], &mut bytes),
         "SET-NEW" => encode_request(&["SET", &format!("new:{number:012}"), &value], &mut bytes),
         "LPUSH" | "SADD" => encode_request(&[name, &collection, &element], &mut bytes),
         "HSET" => encode_request(&[name, &collection, &element, &value], &mut bytes),

@@ -14,6 +14,12 @@ use basalt_service::session::Session;
 /// What a word takes besides its bytes.
 const WORD_BYTES: usize = 3;
 
+/// Values may be long: this many bytes of a word are looked at together.
+const CHUNK_BYTES: usize = 16;
+
+/// What a byte takes at most: `\x00`.
+const SHOWN_BYTES_MAX: usize = 4;
+
 /// The sender of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sender {
@@ -49,20 +55,18 @@ impl LineHead {
         self.read_with = Some(clock_was_read);
     }
 
-    /// Writes the line of a call.
-    pub(super) fn write(
-        &mut self,
-        secrets: Secrets,
-        session: &Session,
-        args: &Args<'_>,
-        sender: Sender,
-        line: &mut Vec<u8>,
-    ) {
+    /// The lines that are written next are of calls by this client.
+    pub(super) fn turn_to(&mut self, session: &Session, sender: Sender) {
         let says = Some((self.now_us, session.client.id, session.db, sender));
         if self.says != says {
             self.make(session, sender);
             self.says = says;
         }
+    }
+
+    /// Writes the line of a call.
+    #[inline]
+    pub(super) fn write(&self, secrets: Secrets, args: &Args<'_>, line: &mut Vec<u8>) {
         let words_bytes: usize = args.from(0).map(|word| word.len() + WORD_BYTES).sum();
         line.reserve(self.bytes.len() + words_bytes + 2);
         line.extend_from_slice(&self.bytes);
@@ -115,78 +119,112 @@ fn put_number(number: u64, digits_min: usize, out: &mut Vec<u8>) {
 #[inline]
 fn put_word(word: &[u8], line: &mut Vec<u8>) {
     line.extend_from_slice(b" \"");
-    let plain = plain_bytes(word);
-    line.extend_from_slice(&word[..plain]);
-    if plain < word.len() {
-        put_escaped(&word[plain..], line);
+    if is_plain(word) {
+        line.extend_from_slice(word);
+    } else {
+        put_escaped(word, line);
     }
     line.push(b'"');
 }
 
-/// How many bytes a word begins with that stand for themselves. Values may be long, so eight are
-/// looked at together.
+/// Whether each byte of a word stands for itself.
 #[inline]
-fn plain_bytes(word: &[u8]) -> usize {
-    let mut plain = 0;
-    while let Some(bytes) = word[plain..].first_chunk() {
-        let special = special_among(*bytes);
-        if special < size_of::<u64>() {
-            return plain + special;
-        }
-        plain += size_of::<u64>();
+fn is_plain(word: &[u8]) -> bool {
+    let (chunks, rest) = word.as_chunks::<CHUNK_BYTES>();
+    chunks.iter().all(|chunk| !has_special(chunk)) && ends_plain(word, rest)
+}
+
+/// Whether a word, of which all chunks are plain, has no special byte in the rest behind them. The
+/// rest is looked at together with bytes before it.
+#[inline]
+fn ends_plain(word: &[u8], rest: &[u8]) -> bool {
+    const HALF_BYTES: usize = CHUNK_BYTES / 2;
+    if rest.is_empty() {
+        return true;
     }
-    match word.last_chunk() {
-        // Those among them that were looked at are plain.
-        Some(bytes) => word.len() - size_of::<u64>() + special_among(*bytes),
-        None => word.iter().position(|&byte| is_special(byte)).unwrap_or(word.len()),
+    if let Some(last) = word.last_chunk::<CHUNK_BYTES>() {
+        return !has_special(last);
+    }
+    match (rest.first_chunk::<HALF_BYTES>(), rest.last_chunk::<HALF_BYTES>()) {
+        (Some(first), Some(last)) => !has_special(first) && !has_special(last),
+        _ => !rest.iter().any(|&byte| is_special(byte)),
     }
 }
 
-/// Which of these bytes is the first special one; their count if none is.
+/// Whether a byte among these is special. All are looked at, so that the compiler looks at them
+/// together.
 #[inline]
-fn special_among(bytes: [u8; 8]) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = 0x80 * ONES;
-    // Subtracting borrows from a byte's neighbour above: what is below the first one is right.
-    let below = |word: u64, limit: u8| word.wrapping_sub(u64::from(limit) * ONES) & !word;
-    let equal = |word: u64, byte: u8| below(word ^ (u64::from(byte) * ONES), 1);
-    let word = u64::from_le_bytes(bytes);
-    let special = word | below(word, b' ') | equal(word, 0x7f);
-    let special = (special | equal(word, b'"') | equal(word, b'\\')) & HIGH;
-    special.trailing_zeros() as usize / 8
+fn has_special<const BYTES: usize>(bytes: &[u8; BYTES]) -> bool {
+    bytes.iter().fold(0, |found, &byte| found | u8::from(is_special(byte))) != 0
 }
 
+/// Whether a byte does not stand for itself. Without branches.
 #[inline]
-fn is_special(byte: u8) -> bool {
-    !matches!(byte, b' '..=b'~') || matches!(byte, b'\\' | b'"')
+const fn is_special(byte: u8) -> bool {
+    let is_printable = byte.wrapping_sub(b' ') <= b'~' - b' ';
+    !is_printable | (byte == b'"') | (byte == b'\\')
 }
 
-/// Bytes of which the first is a special one.
-#[cold]
-fn put_escaped(mut rest: &[u8], line: &mut Vec<u8>) {
+/// How a byte stands in a line.
+#[derive(Clone, Copy)]
+struct Shown {
+    text: [u8; SHOWN_BYTES_MAX],
+    /// This many bytes of `text` are it.
+    len: u8,
+}
+
+static SHOWN: [Shown; 256] = {
+    let mut shown = [Shown { text: [0; SHOWN_BYTES_MAX], len: 0 }; 256];
+    let mut byte = 0;
+    while byte < shown.len() {
+        shown[byte] = show(byte as u8);
+        byte += 1;
+    }
+    shown
+};
+
+const fn show(byte: u8) -> Shown {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    while let Some((&byte, behind)) = rest.split_first() {
-        match byte {
-            b'\\' | b'"' => line.extend([b'\\', byte]),
-            b'\n' => line.extend(b"\\n"),
-            b'\r' => line.extend(b"\\r"),
-            b'\t' => line.extend(b"\\t"),
-            0x07 => line.extend(b"\\a"),
-            0x08 => line.extend(b"\\b"),
-            byte => {
-                let [high, low] = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
-                line.extend([b'\\', b'x', high, low]);
-            }
+    let letter = match byte {
+        b'\\' | b'"' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x07 => b'a',
+        0x08 => b'b',
+        byte if is_special(byte) => {
+            let (high, low) = (DIGITS[byte as usize >> 4], DIGITS[byte as usize & 15]);
+            return Shown { text: [b'\\', b'x', high, low], len: 4 };
         }
-        let plain = plain_bytes(behind);
-        line.extend_from_slice(&behind[..plain]);
-        rest = &behind[plain..];
+        byte => return Shown { text: [byte, 0, 0, 0], len: 1 },
+    };
+    Shown { text: [b'\\', letter, 0, 0], len: 2 }
+}
+
+/// Bytes of which some are special. In values that are no text most are, so each byte of a chunk
+/// with one is looked up: asking which are would be guessing.
+#[inline(never)]
+fn put_escaped(bytes: &[u8], line: &mut Vec<u8>) {
+    let mut text = [0; CHUNK_BYTES * SHOWN_BYTES_MAX];
+    for chunk in bytes.chunks(CHUNK_BYTES) {
+        if chunk.as_array().is_some_and(|chunk| !has_special::<CHUNK_BYTES>(chunk)) {
+            line.extend_from_slice(chunk);
+            continue;
+        }
+        let mut len = 0;
+        for &byte in chunk {
+            let shown = &SHOWN[usize::from(byte)];
+            text[len..len + SHOWN_BYTES_MAX].copy_from_slice(&shown.text);
+            len += usize::from(shown.len);
+        }
+        line.extend_from_slice(&text[..len]);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{put_number, put_word};
+    use basalt_env::random::Random;
 
     fn quoted(word: &[u8]) -> Vec<u8> {
         let mut line = Vec::new();
@@ -213,6 +251,40 @@ mod tests {
                 let expected =
                     [&b" \""[..], &b"x".repeat(before), escaped, &b"y".repeat(40 - before), b"\""];
                 assert_eq!(quoted(&word), expected.concat(), "{byte} behind {before}");
+            }
+        }
+    }
+
+    /// As `sdscatrepr` of Redis does it, byte by byte.
+    fn quoted_slowly(word: &[u8]) -> Vec<u8> {
+        let mut line = b" \"".to_vec();
+        for &byte in word {
+            match byte {
+                b'\\' | b'"' => line.extend([b'\\', byte]),
+                b'\n' => line.extend(b"\\n"),
+                b'\r' => line.extend(b"\\r"),
+                b'\t' => line.extend(b"\\t"),
+                7 => line.extend(b"\\a"),
+                8 => line.extend(b"\\b"),
+                byte if byte == b' ' || byte.is_ascii_graphic() => line.push(byte),
+                byte => line.extend(format!("\\x{byte:02x}").bytes()),
+            }
+        }
+        line.push(b'"');
+        line
+    }
+
+    #[test]
+    fn values_that_are_no_text_are_quoted_as_byte_by_byte() {
+        let mut random = Random::new(1);
+        for len in 0..100 {
+            for one_in in [1, 4, 30] {
+                let mut byte = || match random.below(one_in) {
+                    0 => random.below(256) as u8,
+                    _ => b'a',
+                };
+                let word: Vec<u8> = (0..len).map(|_| byte()).collect();
+                assert_eq!(quoted(&word), quoted_slowly(&word), "{word:?}");
             }
         }
     }

@@ -51,10 +51,15 @@ pub(super) fn tell_row<'a>(
         return;
     }
     session.has_told_monitors = next.is_some_and(Flow::runs_again);
-    for Incoming { prepared, buffer, words } in requests.take(begun) {
-        // They have one command.
-        let Some(id) = prepared.command.filter(|id| is_shown(server, *id)) else { return };
-        add_line(server, worker, session, (id, &Args::new(buffer, words)));
+    let mut requests = requests.take(begun).peekable();
+    // They have one command.
+    let id = requests.peek().and_then(|first| first.prepared.command);
+    let Some(id) = id.filter(|id| is_shown(server, *id)) else { return };
+    begin_lines(server, worker, session);
+    let (head, secrets) = (&worker.line_head, secrets(server, id));
+    for Incoming { buffer, words, .. } in requests {
+        let Some(lines) = lines(server, &mut worker.outbox) else { return };
+        head.write(secrets, &Args::new(buffer, words), lines);
     }
 }
 
@@ -85,9 +90,11 @@ pub(super) fn publication(
         return None;
     }
     // What runs others may take its time.
-    worker.line_head.read_clock(server.engine.clock(), worker.clock_was_read());
+    let clock_was_read = worker.clock_was_read();
+    worker.line_head.read_clock(server.engine.clock(), clock_was_read);
+    worker.line_head.turn_to(session, sender);
     let mut line = Vec::new();
-    worker.line_head.write(secrets(server, call.0), session, call.1, sender, &mut line);
+    worker.line_head.write(secrets(server, call.0), call.1, &mut line);
     Some(Publication { kind: Kind::Monitor, channel: Vec::new(), payload: line })
 }
 
@@ -120,14 +127,19 @@ fn add_line(
     server: &Dispatcher,
     worker: &mut Worker,
     session: &Session,
-    call: (CommandId, &Args<'_>),
+    (id, args): (CommandId, &Args<'_>),
 ) {
-    let clock_was_read = worker.clock_was_read();
+    begin_lines(server, worker, session);
     if let Some(lines) = lines(server, &mut worker.outbox) {
-        worker.line_head.follow_clock(server.engine.clock(), clock_was_read);
-        let (id, args) = call;
-        worker.line_head.write(secrets(server, id), session, args, Sender::Client, lines);
+        worker.line_head.write(secrets(server, id), args, lines);
     }
+}
+
+/// The lines that are added next are of this client's calls.
+fn begin_lines(server: &Dispatcher, worker: &mut Worker, session: &Session) {
+    let clock_was_read = worker.clock_was_read();
+    worker.line_head.follow_clock(server.engine.clock(), clock_was_read);
+    worker.line_head.turn_to(session, Sender::Client);
 }
 
 /// Where lines go. What has happened cannot wait for a reader; one that is slow has its limit.

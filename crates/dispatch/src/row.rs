@@ -119,9 +119,9 @@ fn count_permitted<'a>(
         return 0;
     }
     let command = alike.server.commands.table.command(alike.id);
+    let calls = session.rights.user().alike_calls(command, alike.words);
     let is_permitted = |request: &Incoming<'_>| {
-        let args = Args::new(request.buffer, request.words);
-        alike.has(*request) && session.rights.check(command, &args).is_ok()
+        alike.has(*request) && calls.check(&Args::new(request.buffer, request.words)).is_ok()
     };
     requests.take_while(is_permitted).count()
 }

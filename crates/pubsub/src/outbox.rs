@@ -20,9 +20,8 @@ const DELIVERIES_MAX: usize = 256;
 /// A message that is gathered is closed when it has this many bytes: some hundred lines, so that
 /// each one's share of what a message costs is small.
 const GATHERED_BYTES_MAX: usize = 32 << 10;
-/// A gathered message that has become larger than this, because its last line is long, takes its
-/// memory along; the bytes of others are copied out of room that is kept.
-const GATHERED_BYTES_KEPT: usize = 2 * GATHERED_BYTES_MAX;
+/// Room that is made for a message that is gathered: it suffices unless the last line is long.
+const GATHERED_BYTES_ROOM: usize = GATHERED_BYTES_MAX + (8 << 10);
 
 /// A message on its way to subscribers of one sink.
 #[derive(Debug)]
@@ -131,6 +130,7 @@ impl<M> Outbox<M> {
     /// Begins to gather a message.
     pub(crate) fn gather(&mut self, gathering: Gathering<M>) {
         self.close_gathered();
+        self.gathered.reserve(GATHERED_BYTES_ROOM);
         self.deliveries += 1;
         self.gathering = Some(gathering);
     }
@@ -147,7 +147,8 @@ impl<M> Outbox<M> {
             return;
         };
         self.deliveries -= 1;
-        let bytes = if self.gathered.len() > GATHERED_BYTES_KEPT {
+        // One that fills its room takes it along; what others have is copied out of it.
+        let bytes = if self.gathered.len() >= GATHERED_BYTES_MAX {
             take(&mut self.gathered)
         } else {
             let bytes = self.gathered.to_vec();

@@ -71,7 +71,8 @@ pub struct CommandSpec {
     pub audience: Audience,
 }
 
-/// Returns what a call does to its key; the first word is the command's name.
+/// Returns what a call does to its key; the first word is the command's name. Only options matter:
+/// calls of as few words as the command takes have none, and all do the same.
 pub type KeyFlagsOf = fn(&[&[u8]]) -> KeyFlags;
 
 /// Returns the places of a call's keys; the first word is the command's name.

@@ -45,6 +45,8 @@ pub struct Pattern {
     classes: Vec<Class>,
     /// It is `*` and nothing else.
     all: bool,
+    /// It is these bytes, of which there is at least one, and a star: what most patterns are.
+    prefix: Option<Box<[u8]>>,
 }
 
 #[derive(Debug, Clone)]
@@ -81,8 +83,8 @@ pub fn matches(pattern: &[u8], name: &[u8], case: Case) -> bool {
 impl Pattern {
     /// Compiles a pattern. Any bytes are one.
     pub fn new(pattern: &[u8], case: Case) -> Pattern {
-        let mut compiled =
-            Pattern { segments: Vec::new(), classes: Vec::new(), all: pattern == b"*" };
+        let (segments, classes, all) = (Vec::new(), Vec::new(), pattern == b"*");
+        let mut compiled = Pattern { segments, classes, all, prefix: None };
         let mut tokens = Vec::new();
         let mut rest = pattern;
         while let [first, after @ ..] = rest {
@@ -106,7 +108,15 @@ impl Pattern {
             }
         }
         compiled.segments.push(Segment::new(tokens));
+        compiled.prefix = compiled.only_prefix().map(Box::from);
         compiled
+    }
+
+    /// The bytes before its only star, if it is nothing else.
+    fn only_prefix(&self) -> Option<&[u8]> {
+        let [Segment::Plain(first), last] = &self.segments[..] else { return None };
+        let prefix = first.needle();
+        (last.len() == 0 && !prefix.is_empty()).then_some(prefix)
     }
 
     /// Every name matches, and there is no need to ask.
@@ -115,7 +125,15 @@ impl Pattern {
     }
 
     /// Whether a name matches as a whole.
+    #[inline]
     pub fn matches(&self, name: &[u8]) -> bool {
+        match &self.prefix {
+            Some(prefix) => name.starts_with(prefix),
+            None => self.matches_segments(name),
+        }
+    }
+
+    fn matches_segments(&self, name: &[u8]) -> bool {
         if name.is_empty() {
             let empty = matches!(&self.segments[..], [only] if only.len() == 0);
             return self.all || empty;

@@ -1,5 +1,6 @@
 //! Users and their rights: every command without its category, a naive model, and redis-server.
 
+mod alike;
 mod arbitrary;
 mod categories;
 mod differential;
