@@ -137,6 +137,22 @@ fn an_acknowledgement_and_its_result_are_one_change() {
     assert_eq!(reply, Value::Integer(2));
 }
 
+/// All keys that a scan returns. A call may end before the last of them, where a background thread
+/// holds a partition for long.
+fn scan(server: &mut TestServer, options: &str) -> Vec<Value> {
+    let (mut cursor, mut keys) = ("0".to_owned(), Vec::new());
+    loop {
+        let reply = line(server, &format!("SCAN {cursor} {options} COUNT 100"));
+        let Value::Array(parts) = reply else { panic!("{reply:?}") };
+        let [Value::Bulk(next), Value::Array(found)] = &parts[..] else { panic!("{parts:?}") };
+        keys.extend(found.iter().cloned());
+        cursor = String::from_utf8_lossy(next).into_owned();
+        if cursor == "0" {
+            return keys;
+        }
+    }
+}
+
 #[test]
 fn a_queue_is_a_key_like_others() {
     let mut server = TestServer::new();
@@ -157,8 +173,7 @@ fn a_queue_is_a_key_like_others() {
     ] {
         assert!(wrong(line(&mut server, command)), "{command}");
     }
-    let found = line(&mut server, "SCAN 0 TYPE queue COUNT 100");
-    assert_eq!(found, Value::Array(vec![bulk("0"), Value::Array(vec![bulk("q")])]));
+    assert_eq!(scan(&mut server, "TYPE queue"), [bulk("q")]);
     line(&mut server, "COPY q copy");
     line(&mut server, "RENAME q moved");
     line(&mut server, "EXPIRE copy 1");
