@@ -244,7 +244,7 @@ impl fmt::Display for Token {
 #[inline]
 fn take_number(text: &[u8]) -> Option<(u64, &[u8])> {
     let (mut number, mut digits) = (0u64, 0);
-    // So many digits fit.
+    // A number of 19 digits fits.
     for &byte in text.iter().take(DIGITS_MAX - 1).take_while(|byte| byte.is_ascii_digit()) {
         number = number * 10 + u64::from(byte - b'0');
         digits += 1;

@@ -100,7 +100,8 @@ impl Native {
         &self.lanes[lane.index()]
     }
 
-    /// Changes what is in a lane, and keeps the sum of its memory and whether it has ready messages.
+    /// Changes what is in a lane, and keeps the sum of its memory and whether it has ready
+    /// messages.
     #[inline]
     pub(super) fn change_lane<R>(
         &mut self,
