@@ -2,6 +2,7 @@
 //! of it asks for, worked out once.
 
 use crate::entry::{Entry, RepliedFn, Run, Shortcut, Taken, Traits};
+use basalt_resp::Arg;
 use basalt_service::collection_target::CollectionTarget;
 use basalt_spec::{Command, CommandId, CommandTable, Flag, Group, RenameError};
 use basalt_value::sorted_set::Direction;
@@ -31,6 +32,8 @@ pub struct Call {
     /// The number of words with which a command that may have several keys has one; 0 for those
     /// that cannot tell so.
     pub words_of_one_key: u16,
+    /// The word behind which it has its keys, if it has them nowhere else.
+    pub word_before_keys: Option<&'static str>,
     /// The number of its family, for what is counted by families.
     pub family: u8,
     /// It runs before a client has said who it is.
@@ -43,6 +46,8 @@ pub struct Call {
     /// A call of at most so few words that answers little takes little time: the clock is not read
     /// for it. 0 if there is none.
     pub slight_words_max: u16,
+    /// Calls in a row that name the same key share its lock and a record of the log.
+    pub runs_together: bool,
     /// It may take long: other clients are served meanwhile.
     pub takes_long: bool,
     /// How much of its collection it replies, if it may be much.
@@ -68,11 +73,13 @@ impl Call {
                 true => (range.first + range.step - 1 - range.last) as u16,
                 false => 0,
             },
+            word_before_keys: command.word_before_keys(),
             family: entry.spec.group as u8,
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
             slight_words_max: slight_words_max(entry),
+            runs_together: entry.traits.runs_together,
             takes_long: takes_long(entry),
             replied: entry.traits.replied,
             target: collection_target(entry, first_key),
@@ -85,6 +92,25 @@ impl Call {
     pub fn position_of_one_key(&self, words: usize) -> usize {
         let has_one_here = words == usize::from(self.words_of_one_key);
         usize::from(if has_one_here { self.first_key } else { self.only_key })
+    }
+
+    /// The word that is the one key of a call which has its keys behind a word of their own; 0 if
+    /// it has several, or if the command has its keys elsewhere.
+    #[inline]
+    pub fn position_behind_word(&self, words: &[Arg], buffer: &[u8]) -> usize {
+        let (Some(word), [_, options @ .., before, _]) = (self.word_before_keys, words) else {
+            return 0;
+        };
+        let is_it = |arg: &Arg| {
+            arg.len == word.len() && arg.of(buffer).eq_ignore_ascii_case(word.as_bytes())
+        };
+        if is_it(before) && !options.iter().any(is_it) { words.len() - 1 } else { 0 }
+    }
+
+    /// Whether some call of `words` words has one key, which is its first.
+    #[inline]
+    pub fn may_have_one_key(&self, words: usize) -> bool {
+        self.position_of_one_key(words) != 0 || self.word_before_keys.is_some()
     }
 
     /// Whether a call of `words` words (name included) has as many as the command takes.
@@ -142,16 +168,21 @@ impl Commands {
 /// Constant work on its keys. A session command may well wait or walk.
 fn shares_time(entry: &Entry) -> bool {
     let spec = &entry.spec;
-    let constant = spec.flags.has(Flag::Fast) || spec.complexity.starts_with("O(1)");
+    let constant = entry.traits.slight_words_max > 0
+        || spec.flags.has(Flag::Fast)
+        || spec.complexity.starts_with("O(1)");
     constant && !matches!(entry.run, Run::Session(_) | Run::Exec | Run::Script(_))
 }
 
 /// With how many words at most a call works on as many elements of a value as it has words or
-/// answers. With more, a command on streams may trim one, and one on bits may be many; commands on
-/// strings may replace a collection and free all of it, but not those that only take a key and
-/// memory: counters.
+/// answers: what its entry says, or what its family does. With more, a command on streams may trim
+/// one, and one on bits may be many; commands on strings may replace a collection and free all of
+/// it, but not those that only take a key and memory: counters.
 fn slight_words_max(entry: &Entry) -> u16 {
     let spec = &entry.spec;
+    if entry.traits.slight_words_max > 0 {
+        return entry.traits.slight_words_max;
+    }
     if !shares_time(entry) || spec.flags.has(Flag::Blocking) {
         return 0;
     }

@@ -114,6 +114,12 @@ pub struct Traits {
     /// Its work is bounded neither by its words nor by its reply: on large values it takes long,
     /// and its thread's other clients are served meanwhile.
     pub takes_long: bool,
+    /// With how many words at most a call works on as many elements as it answers, though the spec
+    /// says more of other calls: it is not timed by itself. 0 if the spec says it all.
+    pub slight_words_max: u16,
+    /// It changes one key in little time: calls of one client in a row that name the same key share
+    /// its lock and a record of the log.
+    pub runs_together: bool,
     /// How much of its collection it replies. Where that is much, it takes long.
     pub replied: Option<RepliedFn>,
     /// It may read keys that are not among its words: why a call of a user who may not read every
@@ -138,6 +144,8 @@ impl Traits {
         publishes: None,
         takes: None,
         takes_long: false,
+        slight_words_max: 0,
+        runs_together: false,
         replied: None,
         reads_any_key: None,
         secrets: Secrets::None,
@@ -145,6 +153,9 @@ impl Traits {
 
     /// It may take long.
     pub const LONG: Traits = Traits { takes_long: true, ..Traits::NONE };
+
+    /// Calls in a row share the lock of their key.
+    pub const TOGETHER: Traits = Traits { runs_together: true, ..Traits::NONE };
 
     /// It replies all of its collection.
     pub const WHOLE: Traits = Traits { replied: Some(|_, len| len), ..Traits::NONE };

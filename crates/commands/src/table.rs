@@ -44,6 +44,8 @@ pub fn commands_and(more: &'static [Entry]) -> Commands {
 mod tests {
     use super::*;
     use basalt_call::entry::{Run, Shortcut};
+    use basalt_resp::Arg;
+    use basalt_service::args::Args;
     use basalt_service::collection_target::CollectionTarget;
     use basalt_spec::{Flag, Found};
     use basalt_value::sorted_set::Direction;
@@ -98,6 +100,58 @@ mod tests {
         }
         for name in ["bzpopmin", "xread", "expire", "move", "pfcount", "pfmerge"] {
             assert_eq!(words_max(name), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_shares_a_lock_is_slight_and_has_one_key() {
+        let commands = commands();
+        let together = commands.table.all().iter().filter(|it| commands.call(it.id).runs_together);
+        let mut names = Vec::new();
+        for command in together {
+            let call = commands.call(command.id);
+            let words = usize::from(call.slight_words_max);
+            assert!(words > 0 && call.shares_time && !call.takes_long, "{}", command.spec.name);
+            assert!(call.may_have_one_key(words), "{}", command.spec.name);
+            assert!(matches!(call.run, Run::Write(_)), "{}", command.spec.name);
+            assert!(call.shortcut.is_none() && call.replied.is_none(), "{}", command.spec.name);
+            names.push(command.spec.name);
+        }
+        names.sort_unstable();
+        assert_eq!(names, ["q.ack", "q.extend", "q.get", "q.nack", "q.put"]);
+    }
+
+    #[test]
+    fn a_key_behind_a_word_is_found_as_key_specifications_find_it() {
+        let commands = commands();
+        let Found::Command(command) = commands.table.resolve(b"q.get", None) else {
+            panic!("it is a command")
+        };
+        for (line, wanted) in [
+            ("Q.GET QUEUES q", 2),
+            ("Q.GET LEASE 600000 queues q", 4),
+            ("Q.GET QUEUES queues", 2),
+            ("Q.GET COUNT 2 WORKER w Queues q", 6),
+            ("Q.GET QUEUES a b", 0),
+            ("Q.GET QUEUES a QUEUES b", 0),
+            ("Q.GET WORKER queues QUEUES q", 0),
+            ("Q.GET q QUEUES", 0),
+            ("Q.GET LEASE q", 0),
+            ("QUEUES q", 0),
+            ("Q.GET", 0),
+        ] {
+            let mut words = Vec::new();
+            for word in line.split(' ') {
+                let start = word.as_ptr().addr() - line.as_ptr().addr();
+                words.push(Arg { start, len: word.len() });
+            }
+            let position = commands.call(command.id).position_behind_word(&words, line.as_bytes());
+            assert_eq!(position, wanted, "{line}");
+            let mut keys = Vec::new();
+            let args = Args::new(line.as_bytes(), &words);
+            let visited = command.visit_keys(&args, |position, _| keys.push(position));
+            let only = if visited.is_ok() && keys.len() == 1 { keys[0] } else { 0 };
+            assert_eq!(only, wanted, "{line}");
         }
     }
 

@@ -12,6 +12,7 @@
 //! owner ([`BatchClients`]) for what it needs of one: it holds nothing of theirs between two calls.
 
 use super::admission::Admission;
+use super::alike::Row;
 use super::budget::Budget;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
@@ -22,7 +23,7 @@ use super::halt::Halt;
 use super::long::may_take_long;
 use super::monitors;
 use super::prepare::{Incoming, Last, Preparing};
-use super::row::{Row, run_row};
+use super::row::run_row;
 use super::tracking;
 use super::worker::Worker;
 use basalt_engine::{Engine, Gating, OutdatedCopies};

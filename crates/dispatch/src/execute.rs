@@ -40,7 +40,7 @@ use std::time::Duration;
 const SHARED_TIME_MAX: Duration = Duration::from_micros(100);
 
 /// A call that may be slight and has more bytes of reply may take long after all.
-const SLIGHT_REPLY_BYTES_MAX: usize = 1024;
+pub(super) const SLIGHT_REPLY_BYTES_MAX: usize = 1024;
 
 /// Runs one request and writes its reply to `out`. `admission` is what is known of its client, and
 /// renewed after what may change that.

@@ -209,7 +209,7 @@ fn write_keys(
 /// Ends the run of a command that has to wait or has waited, with what came of it.
 #[cold]
 #[inline(never)]
-fn settled(
+pub(super) fn settled(
     request: &Request<'_>,
     counters: &ThreadCounters,
     session: &mut Session,
@@ -321,14 +321,20 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> CommandContext 
 /// The key of a call that has one.
 #[inline(always)]
 fn only_key<'a>(request: &Request<'a>) -> Option<Key<'a>> {
-    match request.call.position_of_one_key(request.words.len()) {
-        0 => None,
-        position => {
-            let bytes = request.words[position].of(request.buffer);
-            let Prepared { hash, partition, .. } = *request.prepared;
-            Some(Key { bytes, hash, partition: partition? })
-        }
-    }
+    let position = match request.call.position_of_one_key(request.words.len()) {
+        0 => key_behind_word(request)?,
+        position => position,
+    };
+    let bytes = request.words[position].of(request.buffer);
+    let Prepared { hash, partition, .. } = *request.prepared;
+    Some(Key { bytes, hash, partition: partition? })
+}
+
+/// Which word is the key of a call that has one, behind a word of its own.
+#[inline(never)]
+fn key_behind_word(request: &Request<'_>) -> Option<usize> {
+    let position = request.call.position_behind_word(request.words, request.buffer);
+    (position > 0).then_some(position)
 }
 
 /// The keys of a command that may have several.

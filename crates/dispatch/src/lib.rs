@@ -18,6 +18,7 @@
 
 mod access;
 mod admission;
+mod alike;
 mod batch;
 mod budget;
 mod claims;
@@ -48,6 +49,7 @@ mod row;
 mod script;
 mod short;
 mod silence;
+mod together;
 mod tracking;
 mod wants;
 mod within;

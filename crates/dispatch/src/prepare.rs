@@ -2,7 +2,7 @@
 //! What is found out about a request before the batch runs.
 
 use super::dispatcher::Dispatcher;
-use basalt_call::calls::Commands;
+use basalt_call::calls::{Call, Commands};
 use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
 use basalt_resp::{Arg, Front};
@@ -172,6 +172,8 @@ pub(super) struct Preparing<'a> {
     engine: &'a Engine,
     /// The word that is the first key; 0 if it has none.
     first_key: usize,
+    /// The command, if it has its keys behind a word of their own.
+    behind_word: Option<&'a Call>,
     target: CollectionTarget,
 }
 
@@ -180,11 +182,13 @@ impl<'a> Preparing<'a> {
     #[inline(always)]
     pub(super) fn new(server: &'a Dispatcher, command: Option<CommandId>) -> Preparing<'a> {
         let engine = &*server.engine;
-        let (first_key, target) = match command.map(|id| server.commands.call(id)) {
+        let call = command.map(|id| server.commands.call(id));
+        let (first_key, target) = match call {
             Some(call) => (usize::from(call.first_key), call.target),
             None => (0, CollectionTarget::Nothing),
         };
-        Preparing { engine, first_key, target }
+        let behind_word = call.filter(|call| call.word_before_keys.is_some());
+        Preparing { engine, first_key, behind_word, target }
     }
 
     /// The command works on a collection, of which something may be prefetched.
@@ -208,6 +212,25 @@ impl<'a> Preparing<'a> {
         {
             prepared.key = key;
             self.hash(last, prepared, buffer);
+        } else if let Some(call) = self.behind_word {
+            self.prepare_behind_word(call, last, prepared, (buffer, words));
+        }
+    }
+
+    /// Hashes the key of a request that has one key behind a word of its own. Of several nothing is
+    /// known.
+    #[inline(never)]
+    fn prepare_behind_word(
+        &self,
+        call: &Call,
+        last: &mut Last,
+        prepared: &mut Prepared,
+        (buffer, words): (&[u8], &[Arg]),
+    ) {
+        let position = call.position_behind_word(words, buffer);
+        if position > 0 {
+            prepared.key = words[position];
+            self.hash(last, prepared, buffer);
         }
     }
 
@@ -227,7 +250,7 @@ impl<'a> Preparing<'a> {
                     self.hash(last, prepared, buffer);
                 }
             }
-        } else if self.first_key > 0 {
+        } else if self.first_key > 0 || self.behind_word.is_some() {
             for (prepared, range) in requests {
                 self.prepare(last, prepared, buffer, &words[range]);
             }

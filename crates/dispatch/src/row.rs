@@ -6,63 +6,26 @@
 //! changes it: a batch asks once for each client ([`Admission`]). The rest holds for all requests
 //! of a row: how they run, whether they have their command's arity, how they are counted. That is
 //! asked once for the row. What is under their one key may be enough for them (`short.rs`);
-//! if not, they change it as any command does (`plain.rs`).
+//! if not, they change it as any command does (`plain.rs`), some of them under one lock
+//! (`together.rs`).
 
 use super::admission::Admission;
+use super::alike::{Alike, Row};
 use super::dispatcher::Dispatcher;
 use super::plain;
 use super::prepare::Incoming;
 use super::short::Short;
+use super::together;
 use super::worker::Worker;
-use basalt_call::calls::Call;
 use basalt_call::entry::{OVERWRITE_WORDS, Run, Shortcut};
-use basalt_engine::Key;
 use basalt_resp::Output;
 use basalt_service::args::Args;
-use basalt_service::session::{Flow, Session};
-use basalt_spec::CommandId;
+use basalt_service::session::Session;
 use std::sync::atomic::Ordering;
 
 /// Requests of which one was not to be had the short way, and which all change their key the plain
 /// way for that: where one key is new, the next often is, too.
 const NEW_KEYS_MAX: usize = 4;
-
-/// What has become of a row.
-pub(super) struct Row {
-    /// This many have run, and nothing else is to be done for them.
-    pub(super) ran: usize,
-    /// What has become of the one behind these, if it has begun to run: after it something is to be
-    /// done, or it has to run again.
-    pub(super) next: Option<Flow>,
-}
-
-impl Row {
-    /// None has run.
-    pub(super) const NONE: Row = Row { ran: 0, next: None };
-}
-
-/// What all requests of a row have in common.
-#[derive(Clone, Copy)]
-pub(super) struct Alike<'a> {
-    pub(super) server: &'a Dispatcher,
-    pub(super) id: CommandId,
-    pub(super) call: &'a Call,
-    pub(super) words: usize,
-}
-
-impl Alike<'_> {
-    /// Whether the request is one of the row.
-    #[inline(always)]
-    pub(super) fn has(&self, request: Incoming<'_>) -> bool {
-        request.prepared.command == Some(self.id) && request.words.len() == self.words
-    }
-
-    /// The first key of a request; `None` if the request is not one of the row or has none.
-    #[inline(always)]
-    pub(super) fn key_of<'a>(&self, request: Incoming<'a>) -> Option<Key<'a>> {
-        if self.has(request) { request.prepared.key_in(request.buffer) } else { None }
-    }
-}
 
 /// Runs requests of a client of which only [`Admission::opens_short_ways`] is known, from the first
 /// on, for as long as they repeat its command; each comes with its bytes. With a request that has
@@ -156,7 +119,10 @@ fn run_alike<'a>(
         Run::Write(run) if ran == 0 && has_memory => {
             let count = if call.shortcut.is_some() { NEW_KEYS_MAX } else { usize::MAX };
             let requests = (requests.take(count), owed_bytes_max);
-            plain::run(alike, run, worker, session, admission, requests, out)
+            match together::is_for(call, words) {
+                false => plain::run(alike, run, worker, session, admission, requests, out),
+                true => together::run(alike, run, worker, session, admission, requests, out),
+            }
         }
         _ => Row { ran, next: None },
     };

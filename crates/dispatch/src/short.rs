@@ -4,10 +4,10 @@
 //! Whether replies wait for the log does not matter: a look at a key that has an unacknowledged
 //! change, and a change, take their ticket along.
 
+use super::alike::Alike;
 use super::keys::key_session;
 use super::outcome::fail;
 use super::prepare::Incoming;
-use super::row::Alike;
 use super::worker::Worker;
 use basalt_engine::{Gating, Point};
 use basalt_resp::{Output, Reply};

@@ -11,7 +11,7 @@
 //!          entries  in blocks: state, times, deliveries           queue/entry.rs, queue/entries.rs
 //!                   none for one that is ready and was never delivered
 //!          workers  names of consumers, which entries share       queue/workers.rs
-//!          due      B-tree: (time, message), what time will do    queue/settle.rs
+//!          due      notes: (time, message), what time will do     queue/due.rs, queue/settle.rs
 //!          known    B-tree: name ─▶ message, for deduplication
 //!          settings, totals, how far each lane has been delivered
 //! ```
@@ -29,6 +29,7 @@
 
 mod block;
 mod change;
+mod due;
 mod edit;
 mod entries;
 mod entry;

@@ -3,7 +3,7 @@
 use super::options::{lease_ms, name, value};
 use super::{edit, reply_number};
 use crate::timeout;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Absent, Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -36,8 +36,12 @@ pub(super) const Q_GET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(get),
+    traits: Traits { slight_words_max: WORDS_MAX, ..Traits::TOGETHER },
     ..Entry::DEFAULT
 };
+
+/// Words of a call that has each option once, and one key.
+const WORDS_MAX: u16 = 12;
 
 /// What is asked for.
 struct Asked<'a> {
@@ -105,23 +109,11 @@ fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
     let Demand { count: wanted, worker, .. } = asked.demand;
     let (mut count, mut place) = (0, None);
     for key in args.keys() {
-        // What a queue has may have come by time alone: it is asked before it is changed, so that
-        // one that has nothing is left as it is. With others that wait, a client that may wait
-        // joins them.
-        let queue = queue_of(txn, key)?;
-        let is_there = queue.is_some();
-        let has_ready = queue.is_some_and(|it| count < wanted && it.has_ready(txn.now_ms()));
-        let is_taken_from = has_ready && (asked.block.is_none() || txn.is_in_turn(key));
-        // One that has waited has said that it is there when it began to.
-        if is_there && !worker.is_empty() && (is_taken_from || !txn.has_waited()) {
-            txn.note_worker(key, worker);
-        }
-        if !is_taken_from {
-            continue;
-        }
-        let demand = Demand { count: wanted - count, ..asked.demand };
-        edit(txn, key, Absent::Skip, "q.get", |queue, now_ms, edits| {
-            queue.deliver(&demand, now_ms, edits, &mut |delivery| {
+        let (before, demand) = (count, Demand { count: wanted - count, ..asked.demand });
+        // With others that wait, a client that may wait joins them.
+        let is_in_turn = asked.block.is_none() || txn.is_in_turn(key);
+        let is_there = if count < wanted && is_in_turn {
+            take(txn, key, &demand, &mut |delivery| {
                 match (count, wanted) {
                     (0, 1) => reply.array(1),
                     (0, _) => place = Some(reply.array_deferred()),
@@ -129,8 +121,14 @@ fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
                 }
                 count += 1;
                 reply_delivery(key, &delivery, reply);
-            })
-        })?;
+            })?
+        } else {
+            queue_of(txn, key)?.is_some()
+        };
+        // One that has waited has said that it is there when it began to.
+        if is_there && !worker.is_empty() && (count > before || !txn.has_waited()) {
+            txn.note_worker(key, worker);
+        }
     }
     match (place, asked.block) {
         (Some(place), _) => reply.array_end(place, count),
@@ -140,6 +138,25 @@ fn get(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
         (None, _) => reply.null_array(),
     }
     Ok(())
+}
+
+/// Takes what the queue under a key has, which may have come by time alone; returns true if there
+/// is a queue. One that has nothing is left as it is.
+fn take(
+    txn: &mut Txn<'_>,
+    key: &Key<'_>,
+    demand: &Demand<'_>,
+    visit: &mut dyn FnMut(Delivery<'_>),
+) -> Result<bool, CommandError> {
+    let taken = edit(txn, key, Absent::Skip, "q.get", |queue, now_ms, edits| {
+        if queue.has_ready(now_ms) {
+            queue.deliver(demand, now_ms, edits, visit);
+        }
+    });
+    match taken {
+        Err(_) if txn.has_waited() => Ok(false),
+        taken => Ok(taken?.is_some()),
+    }
 }
 
 fn reply_delivery(key: &Key<'_>, delivery: &Delivery<'_>, reply: &mut Reply<'_>) {

@@ -4,3 +4,4 @@ mod figures;
 mod life;
 mod random_commands;
 mod replay;
+mod together;

@@ -95,6 +95,11 @@ impl Commands {
         line.split_whitespace().map(str::to_owned).collect()
     }
 
+    /// The tokens that are remembered, each with its queue.
+    pub(super) fn tokens(&self) -> &[(String, String)] {
+        &self.tokens
+    }
+
     /// Remembers the tokens of a delivery.
     pub(super) fn note(&mut self, command: &[String], reply: &Value) {
         if let (Value::Array(deliveries), "Q.GET") = (reply, &*command[0]) {

@@ -508,6 +508,14 @@ impl<'e> Txn<'e> {
         self.changes.ask.is_some() || self.session.attempt != Attempt::First
     }
 
+    /// Whether another command on the same keys may run in it: nobody is to be served or told
+    /// before that, and little has been changed.
+    #[inline]
+    pub fn may_be_shared(&self) -> bool {
+        const BYTES_MAX: usize = 64 << 10;
+        !self.changes.has_called() && self.changes.len() <= BYTES_MAX
+    }
+
     /// The engine, for what is not about keys.
     pub fn engine(&self) -> &'e Engine {
         self.engine

@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 /// Much later than a message may come, and much sooner than a lease that nobody watches.
 const LATE: Duration = Duration::from_secs(5);
 
+fn bulk(text: &str) -> Value {
+    Value::Bulk(text.as_bytes().to_vec())
+}
+
 fn body(reply: Value) -> String {
     let Value::Array(deliveries) = &reply else { panic!("{reply:?}") };
     let Some(Value::Array(fields)) = deliveries.first() else { panic!("{reply:?}") };
@@ -30,6 +34,37 @@ fn the_longest_waiting_gets_the_message() {
         assert_eq!(body(consumer.receive()), number.to_string());
     }
     assert_eq!(server.keys_waited_for(), 0);
+}
+
+/// Though puts that stand together share the lock of their queue.
+#[test]
+fn a_consumer_that_waits_is_served_before_the_next_put_of_a_pipeline() {
+    let server = TestServer::start(2);
+    let (mut producer, mut consumer) = (server.connect(), server.connect());
+    consumer.send("Q.GET BLOCK 0 NOACK QUEUES q");
+    server.until_waiting(1);
+    producer.send_all(&["Q.PUT q a PRIORITY 0", "Q.PUT q b PRIORITY 9", "Q.LEN q"]);
+    assert_eq!(body(consumer.receive()), "a");
+    for wanted in [bulk("0-1"), bulk("9-1"), Value::Integer(1)] {
+        assert_eq!(producer.receive(), wanted);
+    }
+}
+
+/// Though requests that stand together share the lock of their queue.
+#[test]
+fn a_pipeline_of_consumers_takes_what_there_is_and_waits() {
+    let server = TestServer::start(2);
+    let (mut producer, mut consumer) = (server.connect(), server.connect());
+    producer.line("Q.PUT q a");
+    producer.line("Q.PUT q b");
+    consumer.send_all(&["Q.GET BLOCK 0 NOACK QUEUES q"; 4]);
+    server.until_waiting(1);
+    producer.line("Q.PUT q c");
+    producer.line("Q.PUT q d");
+    for wanted in ["a", "b", "c", "d"] {
+        assert_eq!(body(consumer.receive()), wanted);
+    }
+    assert_eq!(producer.line("Q.LEN q"), Value::Integer(0));
 }
 
 /// A consumer that has begun to wait before its queue was made is one of the queue's when it has

@@ -10,7 +10,8 @@ use crate::category::Categories;
 use crate::command_spec::{CommandSpec, Subcommands};
 use crate::flags::{Flag, Flags};
 use crate::keys::{
-    self, KeyFlags, KeyPlaceError, KeyRange, KeySpec, KeysError, LeastKeys, OptionWords, Words,
+    self, BeginSearch, FindKeys, KeyFlags, KeyPlaceError, KeyRange, KeySpec, KeysError, LeastKeys,
+    OptionWords, Words,
 };
 use crate::synopsis::{self, SynopsisError};
 pub use id::CommandId;
@@ -78,6 +79,19 @@ impl Command {
             least: if may_have_none { LeastKeys::None } else { LeastKeys::One },
         };
         search.visit(words, visit)
+    }
+
+    /// The word behind which a call has its keys, up to its end, if it has none elsewhere. The
+    /// first such word of a call counts that is not its last.
+    pub fn word_before_keys(&self) -> Option<&'static str> {
+        let [only] = &self.key_specs[..] else { return None };
+        match (only.begin, only.find) {
+            (
+                BeginSearch::Keyword { keyword, start_from: 1 },
+                FindKeys::Range { last_key: -1, step: 1, limit: 0 },
+            ) => Some(keyword),
+            _ => None,
+        }
     }
 
     fn derive(id: CommandId, spec: &'static CommandSpec) -> Result<Command, Problem> {

@@ -120,9 +120,20 @@ pub(super) struct Block {
     entries: Option<Box<Entries>>,
 }
 
+/// How a message begins and ends: what its changes ask of its record, which need not be read for it
+/// as a rule.
+#[derive(Clone, Copy)]
+pub(super) struct Term {
+    pub(super) began_delayed: bool,
+    /// All ones for never.
+    pub(super) expire_ms: u64,
+}
+
 /// A message that has left its block.
 pub(super) struct Removed {
     pub(super) body_bytes: usize,
+    pub(super) began_delayed: bool,
+    pub(super) expire_ms: u64,
     pub(super) entry: Option<Entry>,
 }
 
@@ -188,11 +199,27 @@ impl Block {
     /// The message of the `index`th sequence.
     #[inline]
     pub(super) fn record(&self, index: u64) -> Option<Record<'_>> {
+        Record::take(self.base_ms, &mut self.bytes.get(self.offset(index)?..)?)
+    }
+
+    /// Where the record of the `index`th sequence is, unless it has left.
+    #[inline]
+    fn offset(&self, index: u64) -> Option<usize> {
         let &offset = self.offsets.get(usize::try_from(index).ok()?)?;
-        if offset == GONE {
-            return None;
+        (offset != GONE).then_some(usize::from(offset))
+    }
+
+    /// How the message of the `index`th sequence begins and ends.
+    #[inline]
+    pub(super) fn term(&self, index: u64) -> Option<Term> {
+        let offset = self.offset(index)?;
+        let &flags = self.bytes.get(offset)?;
+        if flags & EXPIRES != 0 {
+            let record = self.record(index)?;
+            let (began_delayed, expire_ms) = (record.began_delayed(), record.expire_ms());
+            return Some(Term { began_delayed, expire_ms });
         }
-        Record::take(self.base_ms, &mut self.bytes.get(usize::from(offset)..)?)
+        Some(Term { began_delayed: flags & BEGAN_DELAYED != 0, expire_ms: u64::MAX })
     }
 
     /// All messages from the `index`th sequence on.
@@ -223,7 +250,9 @@ impl Block {
     /// Removes the message of the `index`th sequence with its entry.
     #[inline]
     pub(super) fn remove(&mut self, index: u64) -> Option<Removed> {
-        let body_bytes = self.record(index)?.body.len();
+        let record = self.record(index)?;
+        let (body_bytes, began_delayed) = (record.body.len(), record.began_delayed());
+        let expire_ms = record.expire_ms();
         self.offsets[index as usize] = GONE;
         self.live -= 1;
         self.gone_bytes = self.gone_bytes.saturating_add(body_bytes as u32 + 1);
@@ -232,7 +261,7 @@ impl Block {
             self.rewrite();
         }
         let entry = self.entries.as_mut().and_then(|entries| entries.remove(index));
-        Some(Removed { body_bytes, entry })
+        Some(Removed { body_bytes, began_delayed, expire_ms, entry })
     }
 
     /// The message of the `index`th sequence does not expire any more.

@@ -503,16 +503,13 @@ impl Native {
         if inflight_max != 0 && self.leased >= inflight_max {
             return None;
         }
-        let first = |sequence: &dyn Fn(LaneNumber) -> Option<u64>| {
-            let mut lanes = LaneNumber::by_precedence();
-            lanes.find_map(|lane| MessageId::new(lane, sequence(lane)?))
-        };
-        if overdue_first
-            && let Some(returned) = first(&|lane| self.lane(lane).returned.first().copied())
-        {
-            return Some(returned);
+        if overdue_first {
+            let returned = |lane| MessageId::new(lane, *self.lane(lane).returned.first()?);
+            if let Some(returned) = self.ready_lanes().find_map(returned) {
+                return Some(returned);
+            }
         }
-        first(&|lane| self.lane(lane).first_ready())
+        self.ready_lanes().find_map(|lane| MessageId::new(lane, self.lane(lane).first_ready()?))
     }
 
     pub(super) fn do_put(

@@ -166,16 +166,18 @@ impl Text {
     /// Puts a number before what is there, two digits at a time.
     #[inline]
     fn number(&mut self, mut number: u64) {
-        while number >= 10 {
-            let [tens, ones] = PAIRS[(number % 100) as usize];
+        let mut start = usize::from(self.start);
+        while number >= 100 {
+            start -= 2;
+            self.bytes[start..start + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
             number /= 100;
-            self.push_front(ones);
-            self.push_front(tens);
-            if number == 0 {
-                return;
-            }
         }
-        self.push_front(b'0' + number as u8);
+        self.start = start as u8;
+        let [tens, ones] = PAIRS[number as usize];
+        self.push_front(ones);
+        if number >= 10 {
+            self.push_front(tens);
+        }
     }
 
     #[inline]
@@ -241,13 +243,19 @@ impl fmt::Display for Token {
 /// Takes a decimal number off the front, written as numbers are: one way for each.
 #[inline]
 fn take_number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let mut number = 0u64;
-    let mut rest = text;
-    while let Some((byte @ b'0'..=b'9', after)) = rest.split_first() {
-        number = number.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
-        rest = after;
+    let (mut number, mut digits) = (0u64, 0);
+    // A number of 19 digits fits.
+    for &byte in text.iter().take(DIGITS_MAX - 1).take_while(|byte| byte.is_ascii_digit()) {
+        number = number * 10 + u64::from(byte - b'0');
+        digits += 1;
     }
-    let digits = text.len() - rest.len();
+    if digits == DIGITS_MAX - 1 {
+        for &byte in text[digits..].iter().take_while(|byte| byte.is_ascii_digit()) {
+            number = number.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+            digits += 1;
+        }
+    }
+    let rest = &text[digits..];
     let is_plain = digits == 1 || digits > 1 && text[0] != b'0';
     is_plain.then_some((number, rest))
 }

@@ -9,7 +9,7 @@
 //! A message that is not *fresh*, that is, ready and never delivered, has an entry in the queue.
 //! One that returns keeps its sequence, and with it its place before younger ones.
 
-use super::block::{Block, Record, Removed};
+use super::block::{Block, Record, Removed, Term};
 use super::entry::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +105,7 @@ impl Lane {
     /// A message is fresh: it has no entry.
     #[inline]
     pub(super) fn is_fresh(&self, sequence: u64, record: &Record<'_>) -> bool {
-        is_fresh(self.cursor, sequence, record)
+        sequence >= self.cursor && !record.began_delayed()
     }
 
     /// Messages from a sequence on.
@@ -140,8 +140,9 @@ impl Lane {
         if self.fresh == 0 {
             return None;
         }
-        let at_cursor = self.record(self.cursor);
-        if at_cursor.is_some_and(|record| !record.began_delayed()) {
+        let at_cursor =
+            self.block_of(self.cursor).and_then(|(first, block)| block.term(self.cursor - first));
+        if at_cursor.is_some_and(|term| !term.began_delayed) {
             return Some(self.cursor);
         }
         self.fresh().next().map(|(sequence, _)| sequence)
@@ -177,26 +178,33 @@ impl Lane {
         let block = self.blocks.entry(first).or_default();
         let before = block.heap_bytes();
         block.append(self.next - first, record);
-        if self.fresh == 0 && !record.began_delayed() {
-            // So that nobody walks over messages that began delayed to find it.
-            self.cursor = self.next;
+        if !record.began_delayed() {
+            if self.fresh == 0 {
+                // So that nobody walks over messages that began delayed to find it.
+                self.cursor = self.next;
+            }
+            self.fresh += 1;
         }
         self.block_bytes = self.block_bytes - before + block.heap_bytes();
         self.next += 1;
     }
 
-    /// Has a message have this entry; returns what it was before, or `None` if it is not there.
+    /// Has a message have this entry: a fresh one leaves those that are fresh. Returns what it was
+    /// before, or `None` if it is not there.
     #[inline]
     pub(super) fn put_entry(&mut self, sequence: u64, entry: Entry) -> Option<Before> {
         let cursor = self.cursor;
         let (first, block) = self.block_of_mut(sequence)?;
-        let record = block.record(sequence - first)?;
-        let expire_ms = record.expire_ms();
-        let is_fresh = is_fresh(cursor, sequence, &record);
+        let Term { began_delayed, expire_ms } = block.term(sequence - first)?;
         let before = block.heap_bytes();
         let entry = block.put_entry(sequence - first, entry);
         let after = block.heap_bytes();
         self.block_bytes = self.block_bytes - before + after;
+        let is_fresh = sequence >= cursor && !began_delayed;
+        if is_fresh {
+            self.fresh -= 1;
+            self.cursor = sequence + 1;
+        }
         Some(Before { entry, expire_ms, is_fresh })
     }
 
@@ -210,10 +218,13 @@ impl Lane {
     /// Removes a message, and its entry, from its block.
     #[inline]
     pub(super) fn remove(&mut self, sequence: u64) -> Option<Removed> {
+        let cursor = self.cursor;
         let (first, block) = self.block_of_mut(sequence)?;
         let before = block.heap_bytes();
         let removed = block.remove(sequence - first)?;
         let (live, after) = (block.live(), block.heap_bytes());
+        let is_fresh = sequence >= cursor && !removed.began_delayed && removed.entry.is_none();
+        self.fresh -= u64::from(is_fresh);
         self.block_bytes -= before;
         if live > 0 {
             self.block_bytes += after;
@@ -222,9 +233,4 @@ impl Lane {
         }
         Some(removed)
     }
-}
-
-#[inline]
-fn is_fresh(cursor: u64, sequence: u64, record: &Record<'_>) -> bool {
-    sequence >= cursor && !record.began_delayed()
 }

@@ -3,6 +3,7 @@
 //! first which elements it changes, and keeps the sums.
 
 use super::block::Record;
+use super::due::Due;
 use super::entry::{Entry, Known};
 use super::id::{LANES, LaneNumber, MessageId};
 use super::lane::{FIRST_SEQUENCE, Lane};
@@ -29,12 +30,14 @@ pub struct Native {
     /// A clock that steps back behind it stands still for the queue.
     pub(super) clock_ms: u64,
     pub(super) lanes: [Lane; LANES],
+    /// The lanes that have ready messages, a bit each.
+    pub(super) ready_lanes: u16,
     /// Bytes of memory of the lanes.
     pub(super) lane_bytes: usize,
     /// Of the consumers that messages were delivered to.
     pub(super) workers: WorkerNames,
     /// When time changes something about a message. Each has one note at most.
-    pub(super) due: BTreeSet<(u64, MessageId)>,
+    pub(super) due: Due,
     pub(super) known: BTreeMap<Box<[u8]>, Known>,
     /// When names are forgotten.
     pub(super) known_due: BTreeSet<(u64, Box<[u8]>)>,
@@ -57,9 +60,10 @@ impl Native {
         totals: Totals::ZERO,
         clock_ms: 0,
         lanes: [const { Lane::EMPTY }; LANES],
+        ready_lanes: 0,
         lane_bytes: 0,
         workers: WorkerNames::EMPTY,
-        due: BTreeSet::new(),
+        due: Due::EMPTY,
         known: BTreeMap::new(),
         known_due: BTreeSet::new(),
         delayed: 0,
@@ -96,12 +100,8 @@ impl Native {
         &self.lanes[lane.index()]
     }
 
-    #[inline]
-    pub(super) fn lane_mut(&mut self, lane: LaneNumber) -> &mut Lane {
-        &mut self.lanes[lane.index()]
-    }
-
-    /// Changes what is in a lane, and keeps the sum of its memory.
+    /// Changes what is in a lane, and keeps the sum of its memory and whether it has ready
+    /// messages.
     #[inline]
     pub(super) fn change_lane<R>(
         &mut self,
@@ -112,6 +112,11 @@ impl Native {
         let before = place.heap_bytes();
         let result = change(place);
         self.lane_bytes = self.lane_bytes - before + place.heap_bytes();
+        let bit = 1 << lane.index();
+        self.ready_lanes = match place.ready() {
+            0 => self.ready_lanes & !bit,
+            _ => self.ready_lanes | bit,
+        };
         result
     }
 
@@ -152,10 +157,21 @@ impl Native {
         })
     }
 
+    /// The lanes that have ready messages, the one that is delivered first before the others.
+    #[inline]
+    pub(super) fn ready_lanes(&self) -> impl Iterator<Item = LaneNumber> + use<> {
+        let mut left = self.ready_lanes;
+        std::iter::from_fn(move || {
+            let number = left.checked_ilog2()?;
+            left &= !(1 << number);
+            LaneNumber::new(number.into())
+        })
+    }
+
     /// How many are ready.
     #[inline]
     pub(super) fn ready(&self) -> u64 {
-        self.lanes.iter().map(Lane::ready).sum()
+        self.ready_lanes().map(|lane| self.lane(lane).ready()).sum()
     }
 
     /// How many there are.
@@ -166,13 +182,12 @@ impl Native {
 
     pub(super) fn heap_bytes(&self) -> usize {
         // Nodes of B-trees are two thirds full, about.
-        const DUE: usize = size_of::<(u64, MessageId)>() * 3 / 2;
         const KNOWN: usize = (size_of::<Known>() + 2 * size_of::<Box<[u8]>>() + 8) * 3 / 2;
         debug_assert_eq!(self.lane_bytes, self.lanes.iter().map(Lane::heap_bytes).sum::<usize>());
         size_of::<Native>()
             + self.lane_bytes
             + self.workers.heap_bytes()
-            + self.due.len() * DUE
+            + self.due.heap_bytes()
             + self.known.len() * KNOWN
             + self.name_bytes
     }
@@ -180,7 +195,7 @@ impl Native {
     /// When time changes something here, all ones for never.
     #[inline]
     pub(super) fn next_ms(&self) -> u64 {
-        let message = self.due.first().map_or(u64::MAX, |&(due_ms, _)| due_ms);
+        let message = self.due.first().map_or(u64::MAX, |(due_ms, _)| due_ms);
         let name = self.known_due.first().map_or(u64::MAX, |&(due_ms, _)| due_ms);
         message.min(name)
     }
@@ -215,11 +230,8 @@ impl Native {
             }
         };
         self.change_lane(lane, |place| place.append(first, record));
-        if !record.began_delayed() {
-            self.lane_mut(lane).fresh += 1;
-            if record.expire_ms() != u64::MAX {
-                self.due.insert((record.expire_ms(), id));
-            }
+        if !record.began_delayed() && record.expire_ms() != u64::MAX {
+            self.due.insert((record.expire_ms(), id));
         }
         self.body_bytes += record.body.len() as u64;
         Some(id)
@@ -235,9 +247,6 @@ impl Native {
             return;
         };
         if before.is_fresh {
-            let lane = self.lane_mut(id.lane());
-            lane.fresh -= 1;
-            lane.cursor = id.sequence() + 1;
             self.drop_note(before.expire_ms, id);
         }
         if let Some(before_entry) = &before.entry {
@@ -278,33 +287,35 @@ impl Native {
     #[inline]
     fn drop_note(&mut self, due_ms: u64, id: MessageId) {
         if due_ms != u64::MAX {
-            self.due.remove(&(due_ms, id));
+            self.due.remove((due_ms, id));
         }
     }
 
     /// Removes a message, whatever state it is in, and counts it among those that have gone in this
     /// way; returns true if it was there.
     pub(super) fn remove(&mut self, id: MessageId, how: Gone, edits: &mut Edits<'_>) -> bool {
-        let lane = self.lane(id.lane());
-        let Some((record, entry)) = lane.message(id.sequence()) else { return false };
-        let expire_ms = record.expire_ms();
-        let is_fresh = entry.is_none() && lane.is_fresh(id.sequence(), &record);
         if edits.notes_elements() {
-            self.touch_block_of(id, edits);
-            if entry.is_some() {
-                self.touch(&Name::Entry(id), edits);
-            }
+            self.touch_message(id, edits);
         }
-        self.lane_mut(id.lane()).fresh -= u64::from(is_fresh);
         let removed = self.change_lane(id.lane(), |lane| lane.remove(id.sequence()));
         let Some(removed) = removed else { return false };
         self.body_bytes -= removed.body_bytes as u64;
         *self.totals.gone(how) += 1;
         match &removed.entry {
-            Some(entry) => self.entry_goes(id, entry, expire_ms),
-            None => self.drop_note(expire_ms, id),
+            Some(entry) => self.entry_goes(id, entry, removed.expire_ms),
+            None => self.drop_note(removed.expire_ms, id),
         }
         true
+    }
+
+    /// A message is about to go.
+    fn touch_message(&self, id: MessageId, edits: &mut Edits<'_>) {
+        if let Some((_, entry)) = self.message(id) {
+            self.touch_block_of(id, edits);
+            if entry.is_some() {
+                self.touch(&Name::Entry(id), edits);
+            }
+        }
     }
 
     /// Does with a message's entry what `change` says; returns false if it has none.
@@ -332,7 +343,7 @@ impl Native {
         }
         // The note of its time has gone before its time does.
         if expires {
-            self.lane_mut(id.lane()).expires_no_more(id.sequence());
+            self.change_lane(id.lane(), |lane| lane.expires_no_more(id.sequence()));
         }
         self.totals.buried += 1;
     }

@@ -123,7 +123,7 @@ impl Queue {
         }
         let inflight_max = native.settings.inflight_max;
         if native.next_ms() > native.time(now_ms) {
-            return native.ready() > 0 && (inflight_max == 0 || native.leased < inflight_max);
+            return native.ready_lanes != 0 && (inflight_max == 0 || native.leased < inflight_max);
         }
         // What a delivery settles first.
         let counts = native.counts(now_ms, SETTLED_MAX);
@@ -236,7 +236,7 @@ impl Queue {
 impl Native {
     /// The messages that have come due, in the order in which they did.
     fn due_by(&self, now_ms: u64) -> impl Iterator<Item = MessageId> {
-        self.due.iter().take_while(move |(due_ms, _)| *due_ms <= now_ms).map(|&(_, id)| id)
+        self.due.iter().take_while(move |(due_ms, _)| *due_ms <= now_ms).map(|(_, id)| id)
     }
 
     /// The first message of a lane that is ready, was so before, and has not expired.

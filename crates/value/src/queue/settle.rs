@@ -68,11 +68,11 @@ impl Native {
         self.clock_ms = self.clock_ms.max(now_ms);
         let mut left = max;
         while left > 0
-            && let Some(&(due_ms, id)) = self.due.first()
+            && let Some(note @ (due_ms, id)) = self.due.first()
             && due_ms <= now_ms
         {
             // Whatever becomes of the message: its note is not met again.
-            self.due.pop_first();
+            self.due.remove(note);
             self.come_due(id, now_ms, edits);
             left -= 1;
         }

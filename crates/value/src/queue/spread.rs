@@ -151,7 +151,7 @@ impl Native {
             place.blocks.insert(first, block);
         });
         self.body_bytes += body_bytes;
-        self.due.extend(due);
+        due.into_iter().for_each(|note| self.due.insert(note));
         Ok(())
     }
 }
