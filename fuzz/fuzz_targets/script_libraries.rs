@@ -3,7 +3,7 @@
 //! again.
 #![no_main]
 
-use basalt_resp::{Output, Protocol, Reply};
+use basalt_resp::{Arg, Output, Protocol, Reply};
 use basalt_script::{
     Denied, Finished, Host, Input, Interpreter, Level, Look, Overseer, Program, Script,
     ScriptLimits, Words,
@@ -42,9 +42,14 @@ thread_local! {
 
 /// Runs a script with these arguments.
 fn run(text: &str, args: Vec<&[u8]>) {
+    let (mut buffer, mut words) = (Vec::new(), Vec::new());
+    for word in args {
+        words.push(Arg { start: buffer.len(), len: word.len() });
+        buffer.extend_from_slice(word);
+    }
     let script = Script::read(text.as_bytes()).expect("a script");
     let program = Program::Script(Arc::new(script));
-    let input = Input { keys: Vec::new(), args, overseer: Arc::new(Nothing), random: None };
+    let input = Input { buffer: &buffer, keys: &[], args: &words, random: None };
     STATE.with_borrow_mut(|state| {
         if let Finished::Answered(answer) = state.run(&program, input, LIMITS, &mut Nothing) {
             let mut out = Output::new();

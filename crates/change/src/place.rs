@@ -152,7 +152,12 @@ impl ShardSet {
 
     /// The shards in ascending order.
     pub fn iter(self) -> impl Iterator<Item = ShardId> {
-        ShardId::all().filter(move |&shard| self.contains(shard))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let shard = (left != 0).then(|| ShardId(left.trailing_zeros() as u16))?;
+            left &= left - 1;
+            Some(shard)
+        })
     }
 }
 

@@ -26,6 +26,7 @@ use super::prepare::{Incoming, Last, Preparing};
 use super::row::run_row;
 use super::tracking;
 use super::worker::Worker;
+use basalt_call::entry::Run;
 use basalt_engine::{Engine, Gating, OutdatedCopies};
 use basalt_env::Instant;
 use basalt_resp::{Arg, Output, Parser, RequestLimits};
@@ -38,6 +39,11 @@ use basalt_service::wait::Wait;
 use basalt_spec::Flag;
 use std::mem::replace;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long scripts run one behind the other as one request that may take long. Others are served
+/// beside one after ten times as long.
+const ROW_OF_SCRIPTS_TIME_MAX: Duration = Duration::from_millis(1);
 
 /// Requests that run together.
 #[derive(Default)]
@@ -310,7 +316,7 @@ impl Batch {
                 clients.halt(client, halt);
                 next
             }
-            Some(Stop::Long(_)) if !budget.admits_long(client, server.env.clock.now()) => {
+            Some(Stop::Long(_)) if !budget.admits_long(client, worker.start_of_call(server)) => {
                 clients.halt(client, Halt::Later);
                 next
             }
@@ -320,43 +326,49 @@ impl Batch {
         }
     }
 
-    /// Runs a request that may take long; returns the number of the next one that is to run. If
-    /// others were served meanwhile, none is. If it has halted its client, that is `next`, the
-    /// first of another client.
+    /// Runs a request that may take long, and scripts of its client that follow, for as long as
+    /// they are quick: what it takes to have others served meanwhile is done once for all of them.
+    /// Returns the number of the next request that is to run. If others were served meanwhile, none
+    /// is. If one has halted its client, that is `next`, the first of another client.
     #[inline(never)]
     fn run_apart(
         &self,
         server: &Dispatcher,
         worker: &mut Worker,
         clients: &mut impl BatchClients,
-        (number, next): (usize, usize),
+        (first, next): (usize, usize),
         budget: &mut Budget,
     ) -> usize {
-        let request = &self.requests[number];
-        // What was published before must not come after what is published meanwhile.
-        worker.hand_over_messages(server);
-        let mut halt = None;
+        let client = self.requests[first].client;
+        let (mut halt, mut after) = (None, first);
         let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
-            let Running { session, bytes, consumed, out, form, .. } = running;
+            let Running { session, bytes, consumed, out, owed_bytes_max, form } = running;
             let owed = out.len();
+            let is_in_form = form.is_some();
             let begun = form.map(|form| Begun::new(form, session, out));
-            let incoming = request.incoming(bytes, &self.words);
             let mut admission = Admission::of(server, worker, session);
-            let attended = (&mut admission, attendant);
-            worker.set_apart(true);
-            let flow = execute_attended(server, worker, session, incoming, attended, out);
-            worker.set_apart(false);
-            if worker.changes.has_called() {
-                serve_called(server, worker);
-            }
-            match flow {
-                Flow::Done => *consumed = request.end,
-                Flow::Close => {
+            let start = worker.start_of_call(server);
+            while halt.is_none() {
+                let request = &self.requests[after];
+                after += 1;
+                let incoming = request.incoming(bytes, &self.words);
+                let attending: &mut dyn Attendant = &mut *attendant;
+                let attended = (&mut admission, attending);
+                let flow = execute_apart(server, worker, session, incoming, attended, out);
+                if matches!(flow, Flow::Done | Flow::Close) {
                     *consumed = request.end;
-                    halt = Some(Halt::Closed);
                 }
-                Flow::Wait(wait) => halt = Some(Halt::Waits { wait, end: request.end }),
-                Flow::RunApart => halt = Some(Halt::Later),
+                halt = halted(flow, request.end);
+                let now = worker.start_of_call(server);
+                let goes_on = !is_in_form
+                    && after < next
+                    && out.len() <= owed_bytes_max
+                    && now.saturating_duration_since(start) < ROW_OF_SCRIPTS_TIME_MAX
+                    && is_script(server, &self.requests[after])
+                    && budget.admits_long(client, now);
+                if !goes_on {
+                    break;
+                }
             }
             if let Some(halt) = &halt {
                 worker.note_halt(session, halt);
@@ -366,19 +378,19 @@ impl Batch {
                 halt = begun.end(halt.take(), out);
             }
             let replied = replied.max(out.len()).saturating_sub(owed);
-            budget.spend(request.client, replied, || server.env.clock.now());
+            budget.spend(client, replied, || server.env.clock.now());
         };
         let mut batch = self.requests.iter().map(|request| request.client);
-        let stand_in = clients.run_apart(request.client, &mut batch, &mut run);
+        let stand_in = clients.run_apart(client, &mut batch, &mut run);
         let others_were_served = stand_in.is_some();
         if let Some(stand_in) = stand_in {
             worker.take_over(stand_in, server);
         }
-        let after = if halt.is_some() { next } else { number + 1 };
         if let Some(halt) = halt {
-            clients.halt(request.client, halt);
+            clients.halt(client, halt);
+            after = next;
         }
-        if others_were_served { self.requests.len() } else { after }
+        if others_were_served { self.requests.len() } else { after.max(first + 1) }
     }
 
     /// Runs requests of one client; returns why it has stopped before the last.
@@ -545,6 +557,42 @@ impl Batch {
             });
         }
     }
+}
+
+/// Runs a request that may take long, and serves the clients that it has called.
+fn execute_apart(
+    server: &Dispatcher,
+    worker: &mut Worker,
+    session: &mut Session,
+    request: Incoming<'_>,
+    attended: (&mut Admission, &mut dyn Attendant),
+    out: &mut Output,
+) -> Flow {
+    // What was published before must not come after what is published meanwhile.
+    worker.hand_over_messages(server);
+    worker.set_apart(true);
+    let flow = execute_attended(server, worker, session, request, attended, out);
+    worker.set_apart(false);
+    if worker.changes.has_called() {
+        serve_called(server, worker);
+    }
+    flow
+}
+
+/// What a request that ends here, and may take long, halts its client for.
+fn halted(flow: Flow, end: usize) -> Option<Halt> {
+    match flow {
+        Flow::Done => None,
+        Flow::Close => Some(Halt::Closed),
+        Flow::Wait(wait) => Some(Halt::Waits { wait, end }),
+        Flow::RunApart => Some(Halt::Later),
+    }
+}
+
+/// Whether a request is a call of a script or a function.
+fn is_script(server: &Dispatcher, request: &Request) -> bool {
+    let is_script = |id| matches!(server.commands.call(id).run, Run::Script(_));
+    request.prepared.command.is_some_and(is_script)
 }
 
 /// Tells of copies that are out of date by the latest command, and serves all clients that it has

@@ -164,7 +164,7 @@ fn run_and_reply(
     session.client.last_command.store(id.index() as u16 + 1, Ordering::Relaxed);
     let owed_bytes = reply.bytes_owed();
     let timed = !call.shares_time || worker.times_every_command;
-    let start = timed.then(|| server.env.clock.now());
+    let start = timed.then(|| worker.start_of_call(server));
     let listening = admission.has(Admission::LISTENING);
     if listening && let Some(wait) = events::begin(&request, worker, session) {
         return stopped(&request, worker, session, (Box::new(Stop::Wait(wait)), start), &mut reply);

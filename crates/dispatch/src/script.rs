@@ -26,9 +26,7 @@ use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
-use basalt_script::{
-    Answer, Counted, Finished, Input, KeyScope, RandomState, ScriptFlags, ScriptLimits,
-};
+use basalt_script::{Answer, Counted, Finished, KeyScope, RandomState, ScriptFlags, ScriptLimits};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
@@ -36,7 +34,6 @@ use basalt_service::scripts::{Attendant, RunKind, ScriptTimes};
 use basalt_service::session::{Flow, Session, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::CommandId;
-use std::sync::Arc;
 use std::time::Duration;
 
 const GIVEN_UP: CommandError = CommandError::fixed("ERR the script was given up");
@@ -226,22 +223,17 @@ fn run(
     let limits = ScriptLimits { memory_bytes_max: settings.script_memory_bytes_max };
     let time_max = settings.script_time_ms_max;
     let times = ScriptTimes {
+        started: caller.started(),
         busy_after: Duration::from_millis(settings.script_busy_after_ms),
         ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
     };
     let kind = invocation.kind();
-    let running = caller.server.scripts.begin(kind, held(claims), times);
-    caller.runs_as(Arc::clone(&running));
-    let input = Input {
-        keys: invocation.keys().collect(),
-        args: invocation.arguments().collect(),
-        overseer: running,
-        random,
-    };
     let scripts = &caller.server.scripts;
+    caller.runs_as(scripts.begin(kind, held(claims), times));
+    let input = invocation.input(random);
     let finished = scripts.with_interpreter(|interpreter| {
         if kind == RunKind::Function {
-            scripts.functions.now().tidy(interpreter);
+            scripts.functions.tidy(interpreter);
         }
         interpreter.run(&invocation.program, input, limits, &mut caller)
     });

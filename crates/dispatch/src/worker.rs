@@ -296,6 +296,11 @@ impl Worker {
         self.call_ended
     }
 
+    /// When the next call starts: when the one before it ended, if the clock was read then.
+    pub(super) fn start_of_call(&self, server: &Dispatcher) -> Instant {
+        if self.untimed_calls == 0 { self.call_ended } else { server.env.clock.now() }
+    }
+
     /// Whether the clock need not be read for a call that cannot have taken long: not for too many
     /// in a row, or together they would be taken for a long one.
     #[inline]

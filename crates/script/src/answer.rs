@@ -20,7 +20,7 @@ pub type NoteError<'a> = &'a mut dyn FnMut(&[u8], Counted);
 
 /// What a script has returned.
 pub struct Answer {
-    pub(crate) value: Value,
+    pub(crate) value: Returned,
     /// The protocol in which the script speaks (`redis.setresp`).
     pub(crate) protocol: Protocol,
     /// How large it may be, as a reply, and in Lua if no table stood in two places; one more string
@@ -43,11 +43,21 @@ impl Answer {
             lua_bytes_left: Cell::new(self.bytes_max),
             note: RefCell::new(note),
         };
-        if writer.write_value(&self.value, NESTING_MAX, reply).is_err() {
+        if writer.write_returned(&self.value, reply).is_err() {
             reply.cut(before);
             writer.write_error(TOO_LARGE.as_bytes(), Counted::NotYet, reply);
         }
     }
+}
+
+/// A value that a script has returned.
+pub(crate) enum Returned {
+    Nil,
+    Truth(bool),
+    Number(f64),
+    Text(Vec<u8>),
+    /// Any other, and a string that is long.
+    Other(Value),
 }
 
 /// Writes an answer.
@@ -68,24 +78,50 @@ impl Writer<'_> {
         reply.error(text);
     }
 
+    fn write_returned(&self, value: &Returned, reply: &mut Reply<'_>) -> mlua::Result<()> {
+        if let Returned::Other(value) = value {
+            return self.write_value(value, NESTING_MAX, reply);
+        }
+        self.take_room(VALUE_BYTES, reply)?;
+        match value {
+            Returned::Text(text) => reply.bulk(text),
+            Returned::Number(number) => reply.integer(truncated(*number)),
+            Returned::Truth(truth) => self.write_truth(*truth, reply),
+            Returned::Nil | Returned::Other(_) => reply.null(),
+        }
+        Ok(())
+    }
+
+    fn write_truth(&self, truth: bool, reply: &mut Reply<'_>) {
+        match (self.protocol, truth) {
+            (Protocol::Resp3, _) => reply.boolean(truth),
+            (Protocol::Resp2, true) => reply.integer(1),
+            (Protocol::Resp2, false) => reply.null(),
+        }
+    }
+
+    /// A value is going to be written that takes so much in Lua.
+    fn take_room(&self, lua_bytes: usize, reply: &Reply<'_>) -> mlua::Result<()> {
+        let left = self.lua_bytes_left.get().checked_sub(lua_bytes);
+        self.lua_bytes_left.set(left.unwrap_or(0));
+        if left.is_none() || reply.bytes_owed() > self.bytes_max {
+            return Err(mlua::Error::runtime("too large"));
+        }
+        Ok(())
+    }
+
     fn write_value(
         &self,
         value: &Value,
         nesting_left: usize,
         reply: &mut Reply<'_>,
     ) -> mlua::Result<()> {
-        let lua_bytes = VALUE_BYTES + if value.is_table() { TABLE_BYTES } else { 0 };
-        let left = self.lua_bytes_left.get().checked_sub(lua_bytes);
-        self.lua_bytes_left.set(left.unwrap_or(0));
-        if left.is_none() || reply.bytes_owed() > self.bytes_max {
-            return Err(mlua::Error::runtime("too large"));
-        }
+        self.take_room(VALUE_BYTES + if value.is_table() { TABLE_BYTES } else { 0 }, reply)?;
         match value {
             Value::String(text) => reply.bulk(&text.as_bytes()),
             Value::Integer(number) => reply.integer(*number),
             Value::Number(number) => reply.integer(truncated(*number)),
-            Value::Boolean(truth) if self.protocol == Protocol::Resp3 => reply.boolean(*truth),
-            Value::Boolean(true) => reply.integer(1),
+            Value::Boolean(truth) => self.write_truth(*truth, reply),
             Value::Table(_) if nesting_left == 0 => {
                 self.write_error(b"ERR reached lua stack limit", Counted::NotYet, reply);
             }

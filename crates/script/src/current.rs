@@ -1,5 +1,6 @@
 //! What a Lua state knows of the script that runs in it: how it is ended if it does not end by
-//! itself, and the protocol that it has chosen.
+//! itself, and the protocol that it has chosen. A script is watched over by its host, the text of
+//! a library that a client loads by an overseer alone.
 
 use crate::failure::raise;
 use crate::host::{Level, Look, Overseer};
@@ -12,17 +13,33 @@ use std::sync::Arc;
 /// Shared by the hook, the library's functions and the one who runs a script.
 #[derive(Default)]
 pub(crate) struct Current {
+    /// Watches over a library that is being loaded for a client.
     overseer: RefCell<Option<Arc<dyn Overseer>>>,
+    /// The script has called a command.
+    has_called: Cell<bool>,
     /// It is not to go on.
     stopped: Cell<bool>,
     /// Why, if it was ended from outside.
     reason: Cell<Option<&'static str>>,
+    lists: Lists,
     /// What the library that is being loaded has registered, if one is.
     registering: RefCell<Option<Registered>>,
     /// The kind of text that runs: errors name its lines.
     source: Cell<Source>,
     memory_bytes_max: Cell<usize>,
     protocol: Cell<Protocol>,
+}
+
+/// Which of the lists of words are fields of the globals: a script's from its run on, until the
+/// next run sets or clears them. One without words is made when a script asks for it.
+#[derive(Default)]
+pub(crate) struct Lists {
+    /// `KEYS`
+    pub(crate) keys: Cell<bool>,
+    /// `ARGV`
+    pub(crate) args: Cell<bool>,
+    /// One of them was made when a script asked for it.
+    pub(crate) made: Cell<bool>,
 }
 
 /// What kind of text runs.
@@ -44,20 +61,28 @@ impl Source {
 }
 
 impl Current {
-    pub(crate) fn begin(&self, overseer: Arc<dyn Overseer>, source: Source) {
+    pub(crate) fn begin(&self, source: Source) {
         self.source.set(source);
-        *self.overseer.borrow_mut() = Some(overseer);
+        self.has_called.set(false);
         self.stopped.set(false);
         self.reason.set(None);
         self.protocol.set(Protocol::Resp2);
     }
 
-    pub(crate) fn end(&self) {
+    /// Has `overseer` watch until `load` is done with a library.
+    pub(crate) fn watched_by<R>(&self, overseer: Arc<dyn Overseer>, load: impl FnOnce() -> R) -> R {
+        *self.overseer.borrow_mut() = Some(overseer);
+        let loaded = load();
         *self.overseer.borrow_mut() = None;
+        loaded
     }
 
     pub(crate) fn source(&self) -> Source {
         self.source.get()
+    }
+
+    pub(crate) fn lists(&self) -> &Lists {
+        &self.lists
     }
 
     pub(crate) fn registering(&self) -> &RefCell<Option<Registered>> {
@@ -88,6 +113,13 @@ impl Current {
         !self.stopped.get()
     }
 
+    /// Whether the script may call a command, as [`Current::may_go_on`]; what it did before its
+    /// first one is not looked at, since the hook has it if it took long.
+    #[inline]
+    pub(crate) fn may_call(&self) -> bool {
+        if self.has_called.replace(true) { self.may_go_on() } else { !self.stopped.get() }
+    }
+
     /// For functions that may take long: the script goes on, unless it is to end.
     ///
     /// # Errors
@@ -113,7 +145,7 @@ impl Current {
         if self.stopped.get() {
             return None;
         }
-        let look = self.overseer.borrow().as_ref()?.look();
+        let look = self.ask(|overseer| overseer.look())?;
         if let Look::End(reason) = look {
             self.stopped.set(true);
             self.reason.set(Some(reason));
@@ -122,8 +154,14 @@ impl Current {
     }
 
     pub(crate) fn log(&self, level: Level, text: &[u8]) {
-        if let Some(overseer) = &*self.overseer.borrow() {
-            overseer.log(level, text);
+        self.ask(|overseer| overseer.log(level, text));
+    }
+
+    /// Asks the overseer; `None` if nobody watches.
+    fn ask<R>(&self, question: impl FnOnce(&dyn Overseer) -> R) -> Option<R> {
+        match &*self.overseer.borrow() {
+            Some(overseer) => Some(question(&**overseer)),
+            None => lent::with(|host| question(host)),
         }
     }
 

@@ -4,8 +4,8 @@ use crate::words::Words;
 use basalt_resp::{Output, Protocol};
 use std::borrow::Cow;
 
-/// The server, from a script's point of view.
-pub trait Host {
+/// The server, from a script's point of view. It watches over the script that it runs.
+pub trait Host: Overseer {
     /// Runs a command. Its reply is one complete reply in `protocol`; an error is a reply, too.
     ///
     /// # Errors

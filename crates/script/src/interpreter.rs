@@ -1,10 +1,10 @@
 //! A thread's Lua state and how a script runs in it.
 //!
 //! ```text
-//! Interpreter::run ▸ prelude's run ▸ xpcall(script) ▸ redis.call, a way out ▸ Host::call
+//! Interpreter::run ▸ raw.rs: a protected call ▸ script ▸ redis.call, a way out ▸ Host::call
 //!                                        │ error                       │ reply
 //!                                        ▼                             ▼
-//!                                     explain: where it happened    from_reply.rs
+//!                                     explain: where it happened    raw.rs, from_reply.rs
 //! ```
 //! The state and the compiled scripts stay for the next run. A hook that Lua calls every
 //! [`INSTRUCTIONS_BETWEEN_LOOKS`] instructions asks the overseer whether to go on, and has the host
@@ -14,19 +14,21 @@ use crate::answer::Answer;
 use crate::current::{Current, Source};
 use crate::failure::{self, Counted, error_text, told};
 use crate::host::{Host, Overseer};
+use crate::input::Input;
 use crate::json;
 use crate::lent;
 use crate::library::{FunctionInfo, Library, LibrarySource, Program};
 use crate::native;
 use crate::random::{Random, RandomState};
+use crate::raw::{Ended, Entrance, Kept, Parts, Slot};
 use crate::registering::Registered;
-use crate::room::with_room;
 use crate::script::Script;
-use crate::sha1::Sha1;
+use crate::sha1::BySha1;
 use mlua::chunk::ChunkMode;
-use mlua::{Function, HookTriggers, IntoLua, Lua, LuaOptions, StdLib, Table, Value, VmState};
+use mlua::state::{GcIncParams, GcMode};
+use mlua::{Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value, VmState};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -35,29 +37,20 @@ use std::sync::Arc;
 const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 1000;
 /// Compiled scripts that a thread keeps; with one more it forgets all and begins again.
 const COMPILED_MAX: usize = 1000;
+/// The collector begins again when this share of what it left is in use. Under Lua's own 200 a
+/// state that runs small scripts fills its table of strings in between: it doubles, and is halved
+/// again, each time: 550 of the 6,600 instructions that a script took which gets one key.
+const COLLECTOR_PAUSE_PERCENT: i32 = 150;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;
 
-/// What a word counts besides its bytes in what it takes to make it.
-const WORD_BYTES: usize = 4;
+const NO_MEMORY: &str = "ERR not enough memory";
 
 /// What a script may take.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptLimits {
     /// Bytes of the Lua state.
     pub memory_bytes_max: usize,
-}
-
-/// What a script is called with.
-pub struct Input<'a> {
-    /// `KEYS`
-    pub keys: Vec<&'a [u8]>,
-    /// `ARGV`
-    pub args: Vec<&'a [u8]>,
-    /// Watches over it.
-    pub overseer: Arc<dyn Overseer>,
-    /// It begins again: where its random numbers stood when it began first.
-    pub random: Option<RandomState>,
 }
 
 /// How a run ended.
@@ -73,8 +66,8 @@ pub enum Finished {
 /// The libraries whose text this state has run.
 #[derive(Default)]
 struct LoadedLibraries {
-    /// By the number of the library, its functions by their names.
-    by_id: HashMap<u64, HashMap<String, Function>>,
+    /// By the number of the library, its functions with their names.
+    by_id: BTreeMap<u64, Vec<(String, Kept)>>,
     /// As of which version of all libraries those that have gone have been forgotten.
     version: u64,
 }
@@ -82,12 +75,11 @@ struct LoadedLibraries {
 /// A Lua state.
 pub struct Interpreter {
     lua: Lua,
+    entrance: Entrance,
     /// The prelude's.
-    run: Function,
-    run_function: Function,
     load_library: Function,
     explain: Function,
-    compiled: HashMap<Sha1, Function>,
+    compiled: BySha1<Kept>,
     libraries: LoadedLibraries,
     current: Rc<Current>,
     random: Rc<Random>,
@@ -111,29 +103,32 @@ impl Interpreter {
         // A panic ends the process, or goes on, in tests, from whatever looks at it. So nothing has
         // to keep scripts from catching it, and each call of a script is spared a wrapper.
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
+        let parameters = GcIncParams::default().pause(COLLECTOR_PAUSE_PERCENT);
+        lua.gc_set_mode(GcMode::Incremental(parameters));
         let current = Rc::new(Current::default());
         let random = Rc::new(Random::default());
         random.seed(seed as i64);
         let json_settings = Rc::default();
         let native = native::functions(&lua, &current, &random, &json_settings)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=redis");
-        let made: (Table, Function, Function, Function) =
+        let made: (Table, Table, Table, Table, Function) =
             prelude.call((native, version, version_number(version)))?;
-        let (globals, run, run_function, load_library) = made;
-        lua.set_globals(globals)?;
+        let (proxy, globals, redis_of_scripts, redis_of_functions, load_library) = made;
+        lua.set_globals(proxy)?;
         let watch = Rc::clone(&current);
         let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_BETWEEN_LOOKS);
         lua.set_global_hook(triggers, move |_, _| watch.go_on().map(|()| VmState::Continue))?;
         let state = Rc::clone(&current);
         let explain = move |lua: &Lua, problem| explain(lua, problem, state.source());
         let explain = lua.create_function(explain)?;
+        let handler = explain.clone();
+        let parts = Parts { globals, redis_of_scripts, redis_of_functions, explain: handler };
         Ok(Interpreter {
+            entrance: Entrance::new(&lua, &current, parts)?,
             lua,
-            run,
-            run_function,
             load_library,
             explain,
-            compiled: HashMap::new(),
+            compiled: BySha1::default(),
             libraries: LoadedLibraries::default(),
             current,
             random,
@@ -150,18 +145,21 @@ impl Interpreter {
         self.function(script).map(drop)
     }
 
-    fn function(&mut self, script: &Script) -> Result<Function, String> {
+    fn function(&mut self, script: &Script) -> Result<Slot, String> {
         if let Some(function) = self.compiled.get(&script.sha) {
-            return Ok(function.clone());
+            return Ok(function.slot());
         }
         let function = self.compile_text(script.body(), Source::Script).map_err(|problem| {
             format!("ERR Error compiling script (new function): {}", in_one_line(&problem))
         })?;
         if self.compiled.len() >= COMPILED_MAX {
             self.compiled.clear();
+            self.lua.expire_registry_values();
         }
-        self.compiled.insert(script.sha, function.clone());
-        Ok(function)
+        let kept = self.entrance.keep(function).map_err(|_| NO_MEMORY)?;
+        let slot = kept.slot();
+        self.compiled.insert(script.sha, kept);
+        Ok(slot)
     }
 
     fn compile_text(&self, text: &[u8], source: Source) -> Result<Function, String> {
@@ -184,9 +182,9 @@ impl Interpreter {
         limits: ScriptLimits,
     ) -> Result<Vec<FunctionInfo>, String> {
         self.limit_memory(limits);
-        self.begin(overseer, Source::Function);
-        let loaded = self.run_library(library);
-        self.current.end();
+        self.begin(Source::Function);
+        let current = Rc::clone(&self.current);
+        let loaded = current.watched_by(overseer, || self.run_library(library));
         self.collect_rubbish();
         loaded
     }
@@ -194,6 +192,11 @@ impl Interpreter {
     /// What has been loaded of a library is not needed any more.
     pub fn forget(&mut self, id: u64) {
         self.libraries.by_id.remove(&id);
+    }
+
+    /// As of which version of all libraries those that have gone have been forgotten.
+    pub fn libraries_version(&self) -> u64 {
+        self.libraries.version
     }
 
     /// Forgets the libraries that are no longer there, as of this version of all.
@@ -224,29 +227,33 @@ impl Interpreter {
         if registered.functions.is_empty() {
             return Err("No functions registered".to_owned());
         }
-        let mut callbacks = HashMap::new();
-        let infos = registered.functions.into_iter().map(|(info, callback)| {
-            callbacks.insert(info.name.clone(), callback);
-            info
-        });
-        let infos = infos.collect();
+        let (mut callbacks, mut infos) = (Vec::new(), Vec::new());
+        for (info, callback) in registered.functions {
+            let kept = self.entrance.keep(callback).map_err(|_| NO_MEMORY)?;
+            callbacks.push((info.name.clone(), kept));
+            infos.push(info);
+        }
         self.libraries.by_id.insert(library.id, callbacks);
         Ok(infos)
     }
 
     /// The function of a library, which is loaded if this state has not run it yet.
-    fn callback(&mut self, library: &Library, index: usize) -> Result<Function, String> {
+    fn callback(&mut self, library: &Library, index: usize) -> Result<Slot, String> {
         let name = &library.functions[index].name;
         if !self.libraries.by_id.contains_key(&library.source.id) {
             self.run_library(&library.source).map_err(|error| format!("ERR {error}"))?;
         }
-        let callbacks = self.libraries.by_id.get(&library.source.id);
-        let callback = callbacks.and_then(|callbacks| callbacks.get(name)).cloned();
-        callback.ok_or_else(|| "ERR the library does not register this function again".to_owned())
+        let callbacks = self.libraries.by_id.get(&library.source.id).map_or(&[][..], |all| all);
+        let is_it = |(other, _): &&(String, Kept)| other == name;
+        // Nearly always it is registered in the same order again.
+        let callback = callbacks.get(index).filter(is_it).or_else(|| callbacks.iter().find(is_it));
+        callback
+            .map(|(_, kept)| kept.slot())
+            .ok_or_else(|| "ERR the library does not register this function again".to_owned())
     }
 
-    fn begin(&self, overseer: Arc<dyn Overseer>, source: Source) {
-        self.current.begin(overseer, source);
+    fn begin(&self, source: Source) {
+        self.current.begin(source);
         self.json_settings.set(json::Settings::default());
     }
 
@@ -258,52 +265,40 @@ impl Interpreter {
         limits: ScriptLimits,
         host: &mut dyn Host,
     ) -> Finished {
+        lent::lend(host, || self.run_lent(program, &input, limits))
+    }
+
+    fn run_lent(&mut self, program: &Program, input: &Input<'_>, limits: ScriptLimits) -> Finished {
         self.limit_memory(limits);
-        let function = match program {
+        let (function, source) = match program {
             Program::Script(script) => {
-                self.begin(input.overseer, Source::Script);
-                self.function(script)
+                self.begin(Source::Script);
+                (self.function(script), Source::Script)
             }
             Program::Function(library, index) => {
-                self.begin(input.overseer, Source::Function);
-                self.callback(library, *index)
+                self.begin(Source::Function);
+                (self.callback(library, *index), Source::Function)
             }
-        };
-        let run = match program {
-            Program::Script(_) => &self.run,
-            Program::Function(..) => &self.run_function,
         };
         let function = match function {
             Ok(function) => function,
-            Err(error) => {
-                self.current.end();
-                return Finished::Failed(error, Counted::NotYet);
-            }
+            Err(error) => return Finished::Failed(error, Counted::NotYet),
         };
         if let Some(state) = input.random {
             self.random.go_back_to(state);
         }
         let random = self.random.state();
-        let words = input.keys.iter().chain(&input.args);
-        let bytes = words.map(|word| word.len() + WORD_BYTES).sum();
-        let tables = with_room(&self.lua, limits.memory_bytes_max, bytes, || {
-            Ok((strings(&self.lua, &input.keys)?, strings(&self.lua, &input.args)?))
-        });
-        let result = tables.and_then(|(keys, args)| {
-            lent::lend(host, || run.call::<(bool, Value)>((function, &self.explain, keys, args)))
-        });
-        self.current.end();
+        let ended = self.entrance.run(function, source, input);
         let protocol = self.current.protocol();
-        let finished = match result {
+        let finished = match ended {
             _ if self.current.is_stopped() && self.current.reason().is_none() => {
                 Finished::GivenUp(random)
             }
-            Ok((true, value)) => {
+            Ended::Returned(value) => {
                 let bytes_max = limits.memory_bytes_max;
                 Finished::Answered(Answer { value, protocol, bytes_max })
             }
-            Ok((false, problem)) => self.failure(&problem, program),
-            Err(error) => self.failure(&Value::Error(Box::new(error)), program),
+            Ended::Failed(problem) => self.failure(&problem, program),
         };
         self.collect_rubbish();
         finished
@@ -402,23 +397,6 @@ fn line(lua: &Lua, source: Source) -> Option<usize> {
 
 fn in_one_line(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
-}
-
-/// `None` if there are none: the prelude makes an empty table for less.
-fn strings(lua: &Lua, words: &[&[u8]]) -> mlua::Result<Option<Table>> {
-    if words.is_empty() {
-        return Ok(None);
-    }
-    lua.create_sequence_from(words.iter().map(|word| Bytes(word))).map(Some)
-}
-
-/// A string that becomes Lua's when it is needed.
-struct Bytes<'a>(&'a [u8]);
-
-impl IntoLua for Bytes<'_> {
-    fn into_lua(self, lua: &Lua) -> mlua::Result<Value> {
-        lua.create_string(self.0).map(Value::String)
-    }
 }
 
 /// `7.2.4` as `0x070204`.

@@ -43,6 +43,14 @@ pub(crate) fn functions(
     let state = Rc::clone(current);
     native.set("stopped", lua.create_function(move |_, ()| Ok(state.is_stopped()))?)?;
     let state = Rc::clone(current);
+    native.set(
+        "list_made",
+        lua.create_function(move |_, ()| {
+            state.lists().made.set(true);
+            Ok(())
+        })?,
+    )?;
+    let state = Rc::clone(current);
     native.set("log", lua.create_function(move |_, args| log(&state, &args))?)?;
     let state = Rc::clone(current);
     native.set("setresp", lua.create_function(move |_, args| set_protocol(&state, &args))?)?;

@@ -92,7 +92,10 @@ function redis.debug() end
 
 -- The basic functions.
 
-local globals = pick(_G, [[assert error getmetatable ipairs next pairs rawequal select tonumber tostring type
+local redis_of_scripts, globals
+local function is_for_scripts() return rawget(globals, "redis") == redis_of_scripts end
+
+globals = pick(_G, [[assert error getmetatable ipairs next pairs rawequal select tonumber tostring type
   unpack gcinfo _VERSION]])
 
 function globals.pcall(...) return settle(pcall(...)) end
@@ -104,8 +107,20 @@ function globals.xpcall(f, handler)
   end))
 end
 
+-- A script's KEYS or ARGV, of which there is no table yet because it would have no elements.
+local function list(name)
+  if (name == "KEYS" or name == "ARGV") and is_for_scripts() then
+    local made = {}
+    native.list_made()
+    rawset(globals, name, made)
+    return made
+  end
+end
+
 function globals.rawget(t, key)
-  local value = rawget(behind[t] or t, key)
+  local fields = behind[t] or t
+  local value = rawget(fields, key)
+  if value == nil and fields == globals then return list(key) end
   return value
 end
 
@@ -380,7 +395,7 @@ globals.bit = protect(bit)
 globals.cjson = protect(native.cjson)
 globals.cmsgpack = protect(native.cmsgpack)
 globals.struct = protect(native.struct)
-local redis_of_scripts = protect(redis)
+redis_of_scripts = protect(redis)
 globals.redis = redis_of_scripts
 globals.math = protect(math)
 globals.coroutine = protect(coroutine)
@@ -391,7 +406,9 @@ local G, G_fields = protect(globals)
 globals._G = G
 
 local unknown = {
-  __index = function(_, name)
+  __index = function(fields, name)
+    local made = fields == globals and list(name)
+    if made then return made end
     error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
   end,
 }
@@ -410,21 +427,6 @@ local loading = setmetatable({
 getmetatable("").__index = string
 getmetatable("").__metatable = protect({})
 
-local function run(script, explain, keys, arguments)
-  globals.KEYS, globals.ARGV = keys or {}, arguments or {}
-  local ok, value = raw_xpcall(script, explain)
-  globals.KEYS, globals.ARGV = nil, nil
-  return ok, value
-end
-
--- Calls a function of a library.
-local function run_function(callback, explain, keys, arguments)
-  globals.redis = redis_of_functions
-  local ok, value = raw_xpcall(function() return callback(keys or {}, arguments or {}) end, explain)
-  globals.redis = redis_of_scripts
-  return ok, value
-end
-
 -- Runs the text of a library, which registers its functions.
 local function load_library(text, explain)
   G_fields.__index = loading
@@ -433,4 +435,4 @@ local function load_library(text, explain)
   return ok, value
 end
 
-return G, run, run_function, load_library
+return G, globals, redis_of_scripts, redis_of_functions, load_library

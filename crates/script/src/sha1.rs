@@ -2,11 +2,46 @@
 //!
 //! Nothing here depends on its being hard to collide: a client that can load scripts can run any.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A SHA-1 digest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sha1([u8; 20]);
+
+/// A table by digests. A digest is as good as its own hash.
+pub(crate) type BySha1<T> = HashMap<Sha1, T, BuildHasherDefault<DigestHasher>>;
+
+/// Takes the digest that it is given as the hash.
+#[derive(Default)]
+pub(crate) struct DigestHasher(u64);
+
+impl Hash for Sha1 {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        state.write_u64(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+    }
+}
+
+impl Hasher for DigestHasher {
+    #[inline]
+    fn write_u64(&mut self, digest: u64) {
+        self.0 = digest;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 impl Sha1 {
     /// The digest of some bytes.
@@ -20,30 +55,35 @@ impl Sha1 {
         if text.len() != 2 * digest.len() {
             return None;
         }
-        let mut wrong = 0;
-        for (byte, digits) in digest.iter_mut().zip(text.chunks_exact(2)) {
-            let digits = [DIGITS[usize::from(digits[0])], DIGITS[usize::from(digits[1])]];
-            wrong |= digits[0] | digits[1];
-            *byte = digits[0] << 4 | (digits[1] & (NO_DIGIT - 1));
+        let (eights, _) = text.as_chunks::<8>();
+        for (bytes, digits) in digest.chunks_exact_mut(4).zip(eights) {
+            bytes.copy_from_slice(&parse_eight(*digits)?);
         }
-        (wrong < NO_DIGIT).then_some(Sha1(digest))
+        Some(Sha1(digest))
     }
 }
 
-/// Greater than every digit.
-const NO_DIGIT: u8 = 16;
-/// What each character is as a hexadecimal digit.
-const DIGITS: [u8; 256] = {
-    let mut digits = [NO_DIGIT; 256];
-    let mut digit = 0;
-    while digit < NO_DIGIT {
-        let small = b"0123456789abcdef"[digit as usize];
-        digits[small as usize] = digit;
-        digits[small.to_ascii_uppercase() as usize] = digit;
-        digit += 1;
+/// Reads eight hexadecimal digits at once, a digit in each byte of a word.
+#[inline]
+fn parse_eight(digits: [u8; 8]) -> Option<[u8; 4]> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let text = u64::from_le_bytes(digits);
+    let letters = text >> 6 & EACH;
+    // `a` is 0x61, `A` is 0x41, `0` is 0x30. The sum stays below 25.
+    let values = (text & (0x0F * EACH)) + 9 * letters;
+    let are_letters = (values + 6 * EACH) >> 4 & EACH;
+    // As they are written in small letters: whatever is no digit comes out as another character.
+    let written = values + 0x30 * EACH + 39 * are_letters;
+    let small = text | (0x20 * EACH);
+    let has_bits = (text | text << 1) & (0x40 * EACH);
+    let are_too_large = values & (0x10 * EACH) != 0;
+    if small != written || has_bits != 0x40 * EACH || are_too_large {
+        return None;
     }
-    digits
-};
+    let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF;
+    Some(((fours | fours >> 16) as u32).to_le_bytes())
+}
 
 impl fmt::Display for Sha1 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +118,16 @@ mod tests {
         assert_eq!(Sha1::parse(sha.to_string().to_uppercase().as_bytes()), Some(sha));
         for wrong in ["", "a9", "g9993e364706816aba3e25717850c26c9cd0d89d"] {
             assert_eq!(Sha1::parse(wrong.as_bytes()), None);
+        }
+        let mut text = sha.to_string().into_bytes();
+        for place in 0..text.len() {
+            let right = text[place];
+            for byte in 0..=u8::MAX {
+                text[place] = byte;
+                let expected = byte.is_ascii_hexdigit();
+                assert_eq!(Sha1::parse(&text).is_some(), expected, "{byte} at {place}");
+            }
+            text[place] = right;
         }
     }
 }

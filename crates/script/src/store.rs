@@ -4,11 +4,11 @@
 //! [`EVALUATED_MAX`] are kept. What SCRIPT LOAD has brought stays until SCRIPT FLUSH.
 
 use crate::script::{Script, ScriptError};
-use crate::sha1::Sha1;
+use crate::sha1::{BySha1, Sha1};
 use crate::shape::shape;
 use crate::trust::Trust;
 use parking_lot::RwLock;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Scripts that were only evaluated and are remembered.
@@ -25,12 +25,12 @@ pub struct Scripts {
 
 #[derive(Debug, Default)]
 struct State {
-    by_sha: HashMap<Sha1, Arc<Script>>,
+    by_sha: BySha1<Arc<Script>>,
     /// Those that were only evaluated, oldest first.
     evaluated: VecDeque<Sha1>,
     text_bytes: usize,
     /// What is known of scripts by their shapes, also of those that are forgotten.
-    by_shape: HashMap<Sha1, Arc<Trust>>,
+    by_shape: BySha1<Arc<Trust>>,
 }
 
 /// How a script became known.

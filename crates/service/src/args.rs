@@ -60,6 +60,12 @@ impl<'a> Args<'a> {
         self.words[index.min(self.words.len())..].iter().map(move |word| word.of(buffer))
     }
 
+    /// The words from `index` on, as ranges of what is returned first.
+    #[inline]
+    pub fn ranges(&self, index: usize) -> (&'a [u8], &'a [Arg]) {
+        (self.buffer, &self.words[index.min(self.words.len())..])
+    }
+
     /// A word equals this option name, in any case of letters.
     #[inline]
     pub fn is(&self, index: usize, name: &str) -> bool {

@@ -18,6 +18,7 @@ use basalt_script::{
     Interpreter, Level, Library, LibrarySource, Look, Overseer, Program, ScriptLimits,
 };
 use basalt_stdx::lock_rank::LeafRwLock;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,11 +73,21 @@ impl Functions {
         Arc::clone(&self.current.read())
     }
 
+    /// Has a Lua state forget the libraries that have gone.
+    pub fn tidy(&self, interpreter: &mut Interpreter) {
+        if self.current.read().version != interpreter.libraries_version() {
+            self.now().tidy(interpreter);
+        }
+    }
+
     /// The function of this name, in letters of any case.
     pub fn find(&self, name: &[u8]) -> Option<Program> {
-        let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
+        let mut name = Cow::Borrowed(std::str::from_utf8(name).ok()?);
+        if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            name = Cow::Owned(name.to_ascii_lowercase());
+        }
         let current = self.current.read();
-        let (library, index) = current.functions.get(&name)?;
+        let (library, index) = current.functions.get(&*name)?;
         Some(Program::Function(Arc::clone(library), *index))
     }
 

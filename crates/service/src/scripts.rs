@@ -15,7 +15,8 @@ use basalt_engine::PartitionSet;
 use basalt_env::{Clock, Env, Instant};
 use basalt_script::{Level, Look, Overseer, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::cell::{Cell, OnceCell};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -96,22 +97,32 @@ pub struct BusyCall {
 }
 
 /// A script that runs, as its own thread sees it.
-pub struct Running {
+pub struct Running<'s> {
+    kind: RunKind,
+    /// The partitions that it holds.
+    partitions: PartitionSet,
+    busy: &'s Busy,
+    clock: &'s dyn Clock,
+    times: ScriptTimes,
+    /// When its thread has last attended to others, from the start.
+    attended: Cell<Duration>,
+    /// It has changed something.
+    has_effects: Cell<bool>,
+    /// What others know of it, once it is busy.
+    entered: OnceCell<Entered>,
+}
+
+struct Entered {
     run: Arc<BusyScript>,
-    busy: Arc<Busy>,
-    clock: Arc<dyn Clock>,
-    started: Instant,
-    busy_after: Duration,
-    ended_after: Option<Duration>,
-    /// When its thread has last attended to others, in nanoseconds from the start.
-    attended_ns: AtomicU64,
-    /// It is busy, which is a reason to look at commands more closely.
-    entered: OnceLock<Reason>,
+    /// It is a reason to look at commands more closely.
+    _reason: Reason,
 }
 
 /// How long a script may take.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptTimes {
+    /// When it has begun.
+    pub started: Instant,
     /// After this time it is known to others, and its clients may be told that the server is busy.
     pub busy_after: Duration,
     /// After this time it is ended; `None` for ever.
@@ -141,24 +152,17 @@ impl ScriptService {
         kind: RunKind,
         partitions: PartitionSet,
         times: ScriptTimes,
-    ) -> Arc<Running> {
-        let run = BusyScript {
+    ) -> Running<'_> {
+        Running {
             kind,
             partitions,
-            has_effects: AtomicBool::new(false),
-            killed: AtomicBool::new(false),
-            call: OnceLock::new(),
-        };
-        Arc::new(Running {
-            run: Arc::new(run),
-            busy: Arc::clone(&self.busy),
-            started: self.env.clock.now(),
-            clock: Arc::clone(&self.env.clock),
-            attended_ns: AtomicU64::new(0),
-            busy_after: times.busy_after,
-            ended_after: times.ended_after,
-            entered: OnceLock::new(),
-        })
+            busy: &self.busy,
+            clock: &*self.env.clock,
+            times,
+            attended: Cell::new(Duration::ZERO),
+            has_effects: Cell::new(false),
+            entered: OnceCell::new(),
+        }
     }
 
     pub(crate) fn is_shutting_down(&self) -> bool {
@@ -240,17 +244,18 @@ impl RunKind {
     }
 }
 
-impl Running {
+impl Running<'_> {
     /// Whether others know of it by now, but not what it is.
     pub fn is_to_be_described(&self) -> bool {
-        self.entered.get().is_some() && self.run.call.get().is_none()
+        self.entered.get().is_some_and(|entered| entered.run.call.get().is_none())
     }
 
     /// Says what it is: the name of the function, and the words of the call.
     pub fn describe(&self, name: String, words: Vec<Vec<u8>>) {
-        let (started, time) = (self.started, Duration::ZERO);
+        let Some(entered) = self.entered.get() else { return };
+        let (started, time) = (self.times.started, Duration::ZERO);
         // Once is enough.
-        let _ = self.run.call.set(BusyCall { name, words, started, time });
+        let _ = entered.run.call.set(BusyCall { name, words, started, time });
     }
 
     /// Whether others know that it takes long.
@@ -260,45 +265,52 @@ impl Running {
 
     /// It has changed something, or told somebody something.
     pub fn has_effects(&self) {
-        // Relaxed: a kill that misses it ends the script with a part of its work done, as an error
-        // does.
-        self.run.has_effects.store(true, Ordering::Relaxed);
+        self.has_effects.set(true);
+        if let Some(entered) = self.entered.get() {
+            // Relaxed: a kill that misses it ends the script with a part of its work done, as an
+            // error does.
+            entered.run.has_effects.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether it is time to attend to others, which is noted as done.
     fn attends(&self, time: Duration) -> bool {
-        // One thread uses it.
-        let attended_ns = self.attended_ns.load(Ordering::Relaxed);
-        let is_time = time >= Duration::from_nanos(attended_ns) + ATTEND_EVERY;
+        let is_time = time >= self.attended.get() + ATTEND_EVERY;
         if is_time {
-            self.attended_ns.store(time.as_nanos() as u64, Ordering::Relaxed);
+            self.attended.set(time);
         }
         is_time
     }
 
+    #[cold]
     fn enter(&self) {
         self.entered.get_or_init(|| {
-            self.busy.running.lock().push(Arc::clone(&self.run));
-            self.busy.unusual.raise()
+            let run = Arc::new(BusyScript {
+                kind: self.kind,
+                partitions: self.partitions,
+                has_effects: AtomicBool::new(self.has_effects.get()),
+                killed: AtomicBool::new(false),
+                call: OnceLock::new(),
+            });
+            self.busy.running.lock().push(Arc::clone(&run));
+            Entered { run, _reason: self.busy.unusual.raise() }
         });
     }
 }
 
-impl Overseer for Running {
+impl Overseer for Running<'_> {
     fn look(&self) -> Look {
-        let time = self.clock.since(self.started);
-        if time >= self.busy_after {
+        let time = self.clock.since(self.times.started);
+        if time >= self.times.busy_after {
             self.enter();
         }
-        if self.run.killed.load(Ordering::Relaxed) {
+        if self.entered.get().is_some_and(|it| it.run.killed.load(Ordering::Relaxed)) {
             return Look::End(KILLED);
         }
-        if self.busy.shutting_down.load(Ordering::Relaxed)
-            && !self.run.has_effects.load(Ordering::Relaxed)
-        {
+        if self.busy.shutting_down.load(Ordering::Relaxed) && !self.has_effects.get() {
             return Look::End(SHUT_DOWN);
         }
-        match self.ended_after {
+        match self.times.ended_after {
             Some(limit) if time >= limit => Look::End(OUT_OF_TIME),
             _ if time >= ATTEND_AFTER && self.attends(time) => Look::Attend,
             _ => Look::GoOn,
@@ -307,6 +319,14 @@ impl Overseer for Running {
 
     fn log(&self, level: Level, text: &[u8]) {
         log(level, text);
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(entered) = self.entered.get() {
+            self.busy.running.lock().retain(|run| !Arc::ptr_eq(run, &entered.run));
+        }
     }
 }
 
@@ -321,22 +341,15 @@ pub(crate) fn log(level: Level, text: &[u8]) {
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.entered.get().is_some() {
-            self.busy.running.lock().retain(|run| !Arc::ptr_eq(run, &self.run));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn begin(service: &ScriptService, partition: u16) -> Arc<Running> {
+    fn begin(service: &ScriptService, partition: u16) -> Running<'_> {
         let mut partitions = PartitionSet::EMPTY;
         partitions.insert(PartitionId::new(partition).unwrap());
-        let times = ScriptTimes { busy_after: Duration::ZERO, ended_after: None };
+        let started = service.env.clock.now();
+        let times = ScriptTimes { started, busy_after: Duration::ZERO, ended_after: None };
         service.begin(RunKind::Script, partitions, times)
     }
 
@@ -365,7 +378,8 @@ mod tests {
     #[test]
     fn a_script_that_has_had_its_time_is_ended() {
         let service = ScriptService::new(Env::system(), Arc::default());
-        let times = ScriptTimes { busy_after: Duration::MAX, ended_after: Some(Duration::ZERO) };
+        let (started, ended_after) = (service.env.clock.now(), Some(Duration::ZERO));
+        let times = ScriptTimes { started, busy_after: Duration::MAX, ended_after };
         let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));
     }

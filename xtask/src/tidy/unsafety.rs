@@ -3,7 +3,7 @@
 use super::{Finding, Source};
 
 /// Crates that may hold `unsafe` where a measurement or the kernel's interface demands it.
-const UNSAFE_CRATES: &[&str] = &["basalt", "env", "keyspace", "net", "stdx", "value"];
+const UNSAFE_CRATES: &[&str] = &["basalt", "env", "keyspace", "net", "script", "stdx", "value"];
 
 /// How far above an `unsafe` its `SAFETY` comment may begin.
 const SAFETY_LINES_MAX: usize = 15;

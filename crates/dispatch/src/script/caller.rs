@@ -25,7 +25,7 @@ use basalt_engine::{Claims, CommandContext, Gate, Issuer, Key, Missing, Refusal,
 use basalt_env::Instant;
 use basalt_pubsub::{Kind, Outbox, WhenFull};
 use basalt_resp::{Output, Protocol, Reply};
-use basalt_script::{Denied, Host, KeyScope, Words};
+use basalt_script::{Denied, Host, KeyScope, Level, Look, Overseer, Words};
 use basalt_service::access::denied_to_script;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -34,6 +34,7 @@ use basalt_service::scripts::{Attendant, Running};
 use basalt_service::session::{Flow, Session};
 use basalt_spec::{Command, CommandId, Flag, Found};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 const UNKNOWN: Denied = denied("ERR Unknown Redis command called from script");
@@ -86,8 +87,8 @@ pub(super) struct Caller<'a, 't> {
     /// What the client had selected.
     db: u8,
     /// What TIME says, whenever it is asked.
-    now_us: u64,
-    running: Option<Arc<Running>>,
+    now_us: OnceCell<u64>,
+    running: Option<Running<'a>>,
     given_up: Option<GivenUp>,
     /// It has used a key that it was not called with.
     went_beyond: bool,
@@ -105,7 +106,7 @@ impl<'a, 't> Caller<'a, 't> {
     ) -> Caller<'a, 't> {
         Caller {
             db: session.db,
-            now_us: server.engine.clock().unix_us(),
+            now_us: OnceCell::new(),
             server,
             worker,
             session,
@@ -137,8 +138,16 @@ impl<'a, 't> Caller<'a, 't> {
         Caller { may_begin_again: false, ..self }
     }
 
-    pub(super) fn runs_as(&mut self, running: Arc<Running>) {
+    pub(super) fn runs_as(&mut self, running: Running<'a>) {
         self.running = Some(running);
+    }
+
+    /// When the script begins to run. In a transaction, commands before it have taken time.
+    pub(super) fn started(&self) -> Instant {
+        match self.may_begin_again {
+            true => self.worker.start_of_call(self.server),
+            false => self.server.env.clock.now(),
+        }
     }
 
     /// The script has ended: why it was given up, if it was, and what it has published.
@@ -314,7 +323,8 @@ impl<'a, 't> Caller<'a, 't> {
     /// What TIME says: time stands still until others know that the script takes long.
     fn frozen_us(&self) -> Option<u64> {
         let is_busy = self.running.as_ref().is_some_and(|running| running.is_busy());
-        (!is_busy).then_some(self.now_us)
+        let now_us = || self.server.engine.clock().unix_us();
+        (!is_busy).then(|| *self.now_us.get_or_init(now_us))
     }
 
     /// Before the first change of a script of which is not known yet whether it keeps to its keys:
@@ -344,9 +354,19 @@ impl<'a, 't> Caller<'a, 't> {
             self.worker.counters.by_command[id.index()].rejected.add(1);
             return Err(denied);
         }
-        let mut keys = Vec::new();
-        add_keys(&self.server.engine, command, args, &mut keys);
-        self.reach(command, &args, &keys)?;
+        let (only, mut several);
+        let keys = match call.position_of_one_key(args.len()) {
+            0 => {
+                several = Vec::new();
+                add_keys(&self.server.engine, command, args, &mut several);
+                &several[..]
+            }
+            position => {
+                only = [self.server.engine.key(args.word(position))];
+                &only[..]
+            }
+        };
+        self.reach(command, &args, keys)?;
         self.hold_before_change(command)?;
         let mut reply = Reply::new(out, protocol);
         // Those that are fast by their flags are timed where every call is.
@@ -357,7 +377,7 @@ impl<'a, 't> Caller<'a, 't> {
                 self.publish(kind, &args, &mut reply);
                 Ok(Flow::Done)
             }
-            None => self.run(id, &args.with_keys(&keys), &mut reply),
+            None => self.run(id, &args.with_keys(keys), &mut reply),
         };
         match start {
             Some(start) => self.count_timed(id, &args, start),
@@ -399,6 +419,18 @@ impl<'a, 't> Caller<'a, 't> {
         reply.integer(receivers.unwrap_or(0) as i64);
         let (channel, payload) = (channel.to_vec(), payload.to_vec());
         self.publications.push(Publication { kind, channel, payload });
+    }
+}
+
+impl Overseer for Caller<'_, '_> {
+    fn look(&self) -> Look {
+        self.running.as_ref().map_or(Look::GoOn, Overseer::look)
+    }
+
+    fn log(&self, level: Level, text: &[u8]) {
+        if let Some(running) = &self.running {
+            running.log(level, text);
+        }
     }
 }
 

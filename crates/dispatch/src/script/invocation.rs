@@ -5,7 +5,7 @@ use crate::worker::Worker;
 use basalt_call::entry::{Named, Permit, ScriptCall};
 use basalt_engine::{Claims, Engine};
 use basalt_number::parse_i64;
-use basalt_script::{Evaluated, KeyScope, Program, Sha1};
+use basalt_script::{Evaluated, Input, KeyScope, Program, RandomState, Sha1};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::scripts::RunKind;
@@ -81,9 +81,11 @@ impl<'a> Invocation<'a> {
         self.args.from(WORDS_BEFORE_KEYS).take(self.keys)
     }
 
-    /// The other arguments.
-    pub(super) fn arguments(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.args.from(WORDS_BEFORE_KEYS + self.keys)
+    /// What the script is called with, its random numbers as they stood when it began first.
+    pub(super) fn input(&self, random: Option<RandomState>) -> Input<'a> {
+        let (buffer, words) = self.args.ranges(WORDS_BEFORE_KEYS);
+        let (keys, args) = words.split_at(self.keys);
+        Input { buffer, keys, args, random }
     }
 
     /// Whether a key is one of those declared.

@@ -9,6 +9,7 @@ mod libraries;
 mod limits;
 mod permits;
 mod reach;
+mod rows;
 mod time;
 
 use crate::harness::TestServer;

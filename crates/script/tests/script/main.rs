@@ -4,7 +4,7 @@ mod libraries;
 mod patterns;
 mod sandbox;
 
-use basalt_resp::{Output, Protocol, Reply, Value, decode};
+use basalt_resp::{Arg, Output, Protocol, Reply, Value, decode};
 use basalt_script::{
     Denied, Finished, Host, Input, Interpreter, Level, Look, Overseer, Program, RandomState,
     Script, ScriptLimits, Words,
@@ -12,10 +12,18 @@ use basalt_script::{
 use std::io::IoSlice;
 use std::sync::Arc;
 
-/// A server that answers `ECHO`, `MAP` and `BIG`, and gives up at `GIVE-UP`.
+/// A server that answers `ECHO`, `INT`, `OK`, `NULL`, `MAP` and `BIG`, and gives up at `GIVE-UP`.
 #[derive(Default)]
 struct Recorder {
     calls: Vec<Vec<String>>,
+}
+
+impl Overseer for Recorder {
+    fn look(&self) -> Look {
+        Look::GoOn
+    }
+
+    fn log(&self, _: Level, _: &[u8]) {}
 }
 
 impl Host for Recorder {
@@ -40,6 +48,18 @@ impl Host for Recorder {
                 (0..20).for_each(|_| reply.bulk_shared(Arc::clone(&value)));
                 Ok(())
             }
+            "INT" => {
+                reply.integer(9_007_199_254_740_993);
+                Ok(())
+            }
+            "OK" => {
+                reply.simple("fine");
+                Ok(())
+            }
+            "NULL" => {
+                reply.null();
+                Ok(())
+            }
             "GIVE-UP" => Err(Denied::GiveUp),
             _ => Err(Denied::Because("ERR no".into())),
         };
@@ -50,17 +70,6 @@ impl Host for Recorder {
     fn may_call(&self, _: &Words) -> Option<bool> {
         Some(true)
     }
-}
-
-/// Lets scripts go on.
-struct Patient;
-
-impl Overseer for Patient {
-    fn look(&self) -> Look {
-        Look::GoOn
-    }
-
-    fn log(&self, _: Level, _: &[u8]) {}
 }
 
 /// Runs a script in a state; its reply in a protocol, errors included.
@@ -125,8 +134,13 @@ fn finish(
 ) -> Finished {
     let script = Script::read(text.as_bytes()).expect("a script");
     let program = Program::Script(Arc::new(script));
-    let overseer = Arc::new(Patient);
-    let input = Input { keys: vec![b"k"], args: args.to_vec(), overseer, random };
+    let (mut buffer, mut words) = (Vec::new(), Vec::new());
+    for word in [&[&b"k"[..]], args].concat() {
+        words.push(Arg { start: buffer.len(), len: word.len() });
+        buffer.extend_from_slice(word);
+    }
+    let (keys, args) = words.split_at(1);
+    let input = Input { buffer: &buffer, keys, args, random };
     interpreter.run(&program, input, ScriptLimits { memory_bytes_max: 16 << 20 }, host)
 }
 

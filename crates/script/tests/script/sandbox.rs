@@ -1,6 +1,6 @@
 //! What a script can reach, and what it leaves behind.
 
-use super::{Recorder, bulk, interpreter, run, run_in};
+use super::{Recorder, bulk, interpreter, run, run_in, run_with};
 use basalt_resp::{Protocol, Value};
 
 fn error(text: &str) -> String {
@@ -113,4 +113,75 @@ fn a_reply_that_scripts_have_no_memory_for_is_not_copied() {
     let reply = run_in(&mut state, &mut host, Protocol::Resp2, "return redis.pcall('BIG')");
     let too_large = "ERR the reply to the call is larger than 'script-memory-max'";
     assert_eq!(reply, Some(Value::Error(too_large.as_bytes().to_vec())));
+}
+
+/// A list without words is made when it is asked for, and is no less a script's own.
+#[test]
+fn lists_of_words_are_there_however_they_are_asked_for() {
+    let (mut state, mut host) = (interpreter(), Recorder::default());
+    let mut with = |text: &str, args: &[&[u8]]| {
+        run_with(&mut state, &mut host, text, args).expect("it is not given up")
+    };
+    for text in [
+        "return #ARGV == 0 and type(ARGV) == 'table' and ARGV == ARGV and rawget(_G, 'ARGV') == ARGV",
+        "return type(rawget(_G, 'ARGV')) == 'table' and #ARGV == 0",
+        "ARGV[1] = 'x' return ARGV[1] == 'x' and _G.ARGV == ARGV",
+        "return ARGV[1] == nil and next(ARGV) == nil and #KEYS == 1",
+        "rawset(ARGV, 'x', 1) KEYS[2] = 'y' return ARGV.x == 1",
+        "return ARGV.x == nil and #KEYS == 1",
+        "local ok = pcall(function() ARGV = {} end) return not ok and #ARGV == 0",
+        "local ok = pcall(rawset, _G, 'ARGV', {1}) return not ok and #ARGV == 0",
+        "return next(_G) == nil and rawget(_G, 'KEYZ') == nil",
+    ] {
+        assert_eq!(with(text, &[]), Value::Integer(1), "{text}");
+        assert_eq!(with("return #ARGV .. ARGV[2]", &[b"a", b"b"]), bulk("2b"), "after {text}");
+    }
+    let long = vec![b'x'; 10_000];
+    assert_eq!(with("return #ARGV[1]", &[&long]), Value::Integer(10_000));
+    assert_eq!(with("return #ARGV", &[]), Value::Integer(0));
+}
+
+/// Replies of one piece become values without a detour, and are of the types that they have with
+/// one.
+#[test]
+fn plain_replies_have_the_types_of_redis() {
+    for (call, shown) in [
+        ("redis.call('ECHO', '')", "string:"),
+        ("redis.call('ECHO', 'a\\0b')", "string:a\0b"),
+        ("redis.call('INT')", "number:9007199254740993"),
+        ("redis.call('OK').ok", "string:fine"),
+        ("next(redis.call('OK'), 'ok')", "nil:nil"),
+        ("redis.pcall('INT')", "number:9007199254740993"),
+        ("redis.call('NULL')", "boolean:false"),
+        ("(redis.setresp(3) or redis.call('NULL'))", "nil:nil"),
+        ("coroutine.wrap(function() return redis.call('ECHO', 'x') end)()", "string:x"),
+        ("select('#', redis.call('ECHO', 'x'))", "number:1"),
+    ] {
+        let show = "local function show(v) if type(v) == 'number' and v > 2 then v = '9007199254740993' \
+                    return 'number:' .. v end return type(v) .. ':' .. tostring(v) end ";
+        let reply = run(&format!("{show} return show({call})"));
+        assert_eq!(reply, bulk(shown), "{call}");
+    }
+}
+
+/// An error leaves nothing in the state: the next script runs as in a new one.
+#[test]
+fn a_state_takes_any_number_of_errors() {
+    let (mut state, mut host) = (interpreter(), Recorder::default());
+    let mut run = |text: &str| run_in(&mut state, &mut host, Protocol::Resp2, text);
+    for round in 0..10 {
+        for text in [
+            "return redis.call('NO')",
+            "return redis.call({})",
+            "return redis.call()",
+            "error({})",
+            "return nil .. 'x'",
+            "local function f() return 1 + f() end return f()",
+            "return string.rep('x', 100000000)",
+        ] {
+            assert!(matches!(run(text), Some(Value::Error(_))), "{text}");
+        }
+        assert_eq!(run("redis.call('GIVE-UP')"), None);
+        assert_eq!(run("return redis.call('ECHO', #KEYS .. #ARGV)"), Some(bulk("12")), "{round}");
+    }
 }
