@@ -144,6 +144,31 @@ fn what_has_changed_since_it_was_read_is_read_again() {
     }
 }
 
+/// Their heads would take more than a command may.
+#[test]
+fn very_many_keys_are_refused_where_memory_is_small() {
+    let mut server = TestServer::new();
+    let keys: Vec<String> = (0..4_000).map(|number| format!("key:{number}")).collect();
+    for key in &keys {
+        server.run(&["SET", key, "value"]);
+    }
+    server.server.engine.checkpoint().expect("the tier is in memory");
+    server.server.engine.unload();
+    let ask = |server: &mut TestServer, target: u64| {
+        let engine = Arc::clone(&server.server.engine);
+        engine.set_memory_target(Some(target));
+        let line = format!("EXISTS {}", keys.join(" "));
+        let wait = server.run_once(&line).expect("it waits for the rows");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let done = Box::new(move |result| sender.send(result).expect("somebody waits"));
+        assert!(wait.start(&engine, done).is_none());
+        receiver.recv().expect("it is called")
+    };
+    let refused = ask(&mut server, 1 << 20).expect_err("it is too much");
+    assert!(format!("{refused:?}").contains("OOM command needs 4000 keys"), "{refused:?}");
+    ask(&mut server, 64 << 20).expect("there is room");
+}
+
 /// Its changes are not in its row.
 #[test]
 fn a_collection_that_recovery_has_not_read_is_read_whole() {

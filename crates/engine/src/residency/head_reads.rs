@@ -16,9 +16,19 @@ use basalt_keyspace::keyspace::Locked;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What a head takes until its command has run, besides three copies of its row's key.
+const HEAD_BYTES: u64 = 128;
+
 impl Engine {
     /// Reads in the background what the rows of keys begin with, then calls `done`.
+    ///
+    /// The error is that they cannot be read, or take more memory than a command may at once.
     pub fn fetch_heads(&self, missing: Missing, read: Arc<ReadHeads>, done: Done) {
+        let bytes_of = |miss: &Miss| HEAD_BYTES + 3 * miss.row_key.len() as u64;
+        let bytes = missing.misses.iter().map(bytes_of).sum();
+        if let Err(error) = self.weigh_bytes(missing.misses.len() as u64, bytes) {
+            return done(Err(error));
+        }
         self.misses.add_heads(missing.misses, &read, done);
     }
 

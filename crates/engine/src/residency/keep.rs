@@ -45,11 +45,19 @@ impl Engine {
     /// # Errors
     /// The keys are more than may come into memory at once.
     pub(super) fn weigh(&self, keys: u64) -> Result<(), EngineError> {
+        if keys < KEYS_WEIGHED {
+            return Ok(());
+        }
+        let usage = self.usage();
+        self.weigh_bytes(keys, usage.bytes / usage.keys.max(1) * keys)
+    }
+
+    /// # Errors
+    /// What these keys take at once, some `bytes`, is too much.
+    pub(super) fn weigh_bytes(&self, keys: u64, bytes: u64) -> Result<(), EngineError> {
         let Some(target) = self.memory_target().filter(|_| keys >= KEYS_WEIGHED) else {
             return Ok(());
         };
-        let usage = self.usage();
-        let bytes = usage.bytes / usage.keys.max(1) * keys;
         let bytes_max = target / TARGET_PART;
         if bytes <= bytes_max {
             Ok(())
