@@ -163,7 +163,7 @@ impl BenchArgs {
         let vocabulary = self.vocabulary();
         vocabulary.check()?;
         let plan = self.plan(Workload::named("set", &vocabulary)?, &vocabulary)?;
-        Ok(Some(plan.into_fill()))
+        Ok(Some(plan.into_fill()?))
     }
 
     fn plan(&self, workload: Workload, vocabulary: &Vocabulary) -> Result<Plan, BenchError> {

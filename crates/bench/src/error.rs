@@ -19,6 +19,8 @@ pub(crate) enum BenchError {
     Connect { target: String, source: io::Error },
     #[error("the server refused {command}: {reply}")]
     Handshake { command: String, reply: String },
+    #[error("{nulls} keys that {test} asked for were not there: its figures would be of misses")]
+    Absent { test: &'static str, nulls: u64 },
     #[error("lost a connection to the server: {0}")]
     Connection(#[from] io::Error),
     #[error("the server closed a connection with {outstanding} requests unanswered")]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::target::Target;
 use crate::template::Vocabulary;
@@ -29,17 +30,17 @@ pub(crate) struct Plan {
 const FILL_PIPELINE: u32 = 64;
 
 impl Plan {
-    /// A plan of equal connections that sends every key of the keyspace once, in order, as fast as
-    /// it goes. The workload should be one that writes.
-    pub(crate) fn into_fill(self) -> Self {
-        let requests = self.vocabulary.keyspace.div_ceil(self.workload.keys_per_request());
-        Self {
+    /// A plan of equal connections that sets every key of the keyspace once, in order, as fast as it
+    /// goes, whatever this plan's workload does with them.
+    pub(crate) fn into_fill(self) -> Result<Self, BenchError> {
+        Ok(Self {
+            workload: Workload::named("set", &self.vocabulary)?,
             distribution: Distribution::Sequential,
             pipeline: self.pipeline.max(FILL_PIPELINE),
-            load: Load::Closed(Limit::Requests(requests)),
+            load: Load::Closed(Limit::Requests(self.vocabulary.keyspace)),
             warmup: Duration::ZERO,
             ..self
-        }
+        })
     }
 }
 

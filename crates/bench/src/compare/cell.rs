@@ -116,7 +116,7 @@ impl Cell {
 
     /// Writes every key once, with values of this cell's size.
     pub(crate) fn fill(&self, server: &Server, display: Display) -> Result<(), BenchError> {
-        let plan = Cell { test: "set", ..*self }.plan(server.target())?.into_fill();
+        let plan = self.plan(server.target())?.into_fill()?;
         run(&plan, &mut Watch::new("filling", display, None))?;
         server.wait_quiet();
         Ok(())

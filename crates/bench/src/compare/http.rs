@@ -133,7 +133,7 @@ fn one_life(
         ways.reverse();
     }
     for cell in cells {
-        let fill = cell.plan(Wire::Resp, life.server.target())?.into_fill();
+        let fill = cell.plan(Wire::Resp, life.server.target())?.into_fill()?;
         run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
         life.server.wait_quiet();
         if cell.is_paced {
@@ -249,6 +249,9 @@ impl HttpCell {
         let report = TestReport::new(&plan, &outcome, watch.server_cpu);
         match report.first_error {
             Some(reply) => Err(BenchError::Handshake { command: self.name.into(), reply }),
+            None if report.nulls > 0 => {
+                Err(BenchError::Absent { test: self.name, nulls: report.nulls })
+            }
             None => Ok(report),
         }
     }
@@ -319,6 +322,15 @@ mod tests {
                 assert!(!names.contains(&cell.name), "{}", cell.name);
                 names.push(cell.name);
             }
+        }
+    }
+
+    #[test]
+    fn what_a_test_reads_is_written_before_it() {
+        for cell in cells(1000, 100) {
+            let fill = cell.plan(Wire::Resp, Target::local(1)).unwrap().into_fill().unwrap();
+            assert_eq!(fill.workload.name, "SET", "{}", cell.name);
+            assert_eq!(fill.vocabulary.value_bytes_min, cell.value_bytes, "{}", cell.name);
         }
     }
 

@@ -82,7 +82,7 @@ fn one_life(
     Client::connect(&life.server.target())?.text(&["SET", KNOWN_KEY, KNOWN_VALUE])?;
     let plan = plan(&life.server, keys)?;
     let start = Instant::now();
-    run_plan(&plan.clone().into_fill(), &mut Watch::new("filling", arena.display, None))?;
+    run_plan(&plan.clone().into_fill()?, &mut Watch::new("filling", arena.display, None))?;
     let fill_seconds = start.elapsed().as_secs_f64();
     let resident_bytes_before = kill_under_load(&mut life.server, &plan)?;
     let disk_bytes = disk_bytes(life.dir.path());

@@ -72,7 +72,7 @@ impl Filled {
     /// Sets every key of a keyspace once and waits until everything is on disk.
     pub(super) fn write(&self, arena: &Arena<'_>, words: &Vocabulary) -> Result<(), BenchError> {
         let plan = Plan { connections: 16, ..self.test("set", words)? };
-        run_load(&plan.into_fill(), &mut Watch::new("filling", arena.display, None))?;
+        run_load(&plan.into_fill()?, &mut Watch::new("filling", arena.display, None))?;
         save(self.server())?;
         self.server().wait_settled();
         Ok(())

@@ -58,7 +58,7 @@ fn life(
         with_budget(arena, maxmemory, &["--warm-up", if is_whole { "yes" } else { "no" }]);
     let life = arena.start(&contender)?;
     let words = vocabulary(KEYS, VALUE_BYTES, 1);
-    let fill = plan(&life.server, "set", words.clone())?.into_fill();
+    let fill = plan(&life.server, "set", words.clone())?.into_fill()?;
     run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
     save(&life.server)?;
     let (dir, mut server) = (life.dir, life.server);
