@@ -73,6 +73,7 @@ complete -c basalt -l journal-segment-size -x -d 'Size of one file of the journa
 complete -c basalt -l cold-tier -x -a 'rocksdb memory' -d 'Where data that is not in memory is kept'
 complete -c basalt -l cold-cache-size -x -a 'auto' -d 'Memory for blocks of the cold tier’s files'
 complete -c basalt -l value-log-min -x -d 'Bytes from which on a value stands on disk in a log beside its row, where one read finds it, and is not rewritten whenever rows are merged'
+complete -c basalt -l disk-reserve -x -d 'Space to keep free in the file system of dir, but no more than a 32nd of it, with less, only changes that make data smaller are accepted, until twice as much is free'
 complete -c basalt -l collection-row-max -x -d 'Memory of a collection up to which it is one row in the cold tier'
 complete -c basalt -l miss-threads -x -d 'Threads that read keys that are not in memory, as many reads are under way at a time'
 complete -c basalt -l warm-up -x -a 'hot all yes no' -d 'Which keys are loaded into memory after a start, in the background, those that were in use before (hot), these first and then as many as there is room for (all, or yes), or none'

@@ -10,6 +10,7 @@ mod allocator;
 mod allowance;
 mod banner;
 mod cgroup;
+mod disk_space;
 mod governor;
 mod host;
 mod http;

@@ -6,9 +6,8 @@
 //! checkpoint. From then on only what makes data smaller is accepted, so that clients' data does
 //! not take the place, until there is room to make the file again.
 
-use basalt_engine::Engine;
+use crate::disk_space::FileSystem;
 use basalt_env::{Disk, DiskFile, RealDisk};
-use basalt_journal_log::JournalLog;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,7 +40,7 @@ pub struct Reserve {
 impl Reserve {
     /// Finds the file in the data directory, or makes it.
     pub fn open(dir: &Path) -> Reserve {
-        let disk = rustix::fs::statvfs(dir).map_or(0, |disk| disk.f_blocks * disk.f_frsize);
+        let disk = FileSystem::of(dir).unwrap_or_default().bytes;
         let bytes = (disk / SHARE_OF_DISK).clamp(BYTES_MIN, BYTES_MAX);
         Reserve::of_bytes(dir, bytes)
     }
@@ -81,16 +80,13 @@ impl Reserve {
 
     /// Once in a while: frees the space if a checkpoint needs it, takes it back when there is
     /// room.
-    pub fn look(&mut self, engine: &Engine, journal: &JournalLog) {
-        if engine.checkpoint_stats().is_out_of_space && self.release() {
-            journal.set_on_reserve(true);
+    pub fn look(&mut self, is_needed: bool) {
+        if is_needed {
+            self.release();
         } else if self.state != State::Held {
             let was_released = self.is_released();
             if self.make() && was_released {
-                tracing::info!(
-                    "the disk has room again: the reserve is kept, and changes are accepted"
-                );
-                journal.set_on_reserve(false);
+                tracing::info!("the disk has room again: the reserve is kept");
             }
         }
     }
@@ -101,7 +97,7 @@ impl Reserve {
             return true;
         }
         let dir = self.path.parent().unwrap_or(Path::new("."));
-        let free = rustix::fs::statvfs(dir).map_or(0, |disk| disk.f_bavail * disk.f_frsize);
+        let free = FileSystem::of(dir).unwrap_or_default().free_bytes;
         if free / FREE_FACTOR < self.bytes {
             return false;
         }

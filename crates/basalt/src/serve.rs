@@ -10,6 +10,7 @@ use crate::allocator;
 use crate::allowance::Allowance;
 use crate::banner;
 use crate::cgroup::LimitFiles;
+use crate::disk_space::DiskSpace;
 use crate::governor::MemoryThread;
 use crate::host::{Process, fsync_policy};
 use crate::http::Http;
@@ -42,10 +43,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often memory and rates are sampled.
+/// How often memory, rates and the space on the disk are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
-/// How many samples lie between two looks at the space on the disk: a second.
-const SAMPLES_A_LOOK: u64 = 10;
 
 /// How long scripts that have changed something have to end when the server ends at once.
 const GRACE_NOW: Duration = Duration::from_secs(1);
@@ -182,7 +181,7 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     show(&banner::text(&start), &settings);
     tracing::info!(port = listening.tcp_port(), "ready to accept connections");
 
-    let how = wait(&server, &journal, &shutdowns, reserve);
+    let how = wait(&server, &journal, &shutdowns, DiskSpace::new(dir, reserve));
     tracing::info!(?how, "shutting down");
     acceptor.stop();
     reporter.stop();
@@ -477,13 +476,12 @@ fn wait(
     server: &Server,
     journal: &JournalLog,
     shutdowns: &Receiver<Shutdown>,
-    mut reserve: Reserve,
+    mut space: DiskSpace,
 ) -> Shutdown {
     let mut let_go = 0;
-    for sample in 1.. {
-        if sample % SAMPLES_A_LOOK == 0 {
-            reserve.look(&server.engine, journal);
-        }
+    loop {
+        let reserve_bytes = server.config.settings().persistence.disk_reserve_bytes;
+        space.look(&server.engine, journal, reserve_bytes);
         match shutdowns.recv_timeout(SAMPLE_EVERY) {
             Ok(how) => return how,
             Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
@@ -494,7 +492,6 @@ fn wait(
             }
         }
     }
-    Shutdown::Normal
 }
 
 /// Has the allocator give back what clients have held that were let go because it was too much, if

@@ -30,8 +30,8 @@ pub(crate) struct Plan {
 const FILL_PIPELINE: u32 = 64;
 
 impl Plan {
-    /// A plan of equal connections that sets every key of the keyspace once, in order, as fast as it
-    /// goes, whatever this plan's workload does with them.
+    /// A plan of equal connections that sets every key of the keyspace once, in order, as fast as
+    /// it goes, whatever this plan's workload does with them.
     pub(crate) fn into_fill(self) -> Result<Self, BenchError> {
         Ok(Self {
             workload: Workload::named("set", &self.vocabulary)?,

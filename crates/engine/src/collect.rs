@@ -3,13 +3,14 @@
 
 use crate::engine::Engine;
 use basalt_cold::{ColdError, Collecting};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How often the thread looks whether there is something to do.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// It rests as long as it has worked, unless files are larger than what lives in them by more than
-/// this many percent: then space is short before time is.
-const EXCESS_PERCENT: u64 = 50;
+/// this many percent: then writers are about to be slowed for it (`value-log/src/space.rs`).
+const EXCESS_PERCENT: u64 = 43;
 /// After an error.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Percent of a file that have to be garbage while checkpoints come, and when none has come for
@@ -18,8 +19,16 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 const GARBAGE_PERCENT: u64 = 70;
 const GARBAGE_PERCENT_IDLE: u64 = 15;
 const IDLE_AFTER: Duration = Duration::from_secs(60);
+/// And when the disk is nearly full.
+const GARBAGE_PERCENT_SHORT: u64 = 10;
 
 impl Engine {
+    /// Whether the disk is nearly full: then space of overwritten values is given back early.
+    pub fn set_short_of_space(&self, is_short: bool) {
+        // Relaxed: advice.
+        self.is_short_of_space.store(is_short, Ordering::Relaxed);
+    }
+
     /// The thread that has the cold tier do its work. Returns when the engine stops.
     pub(crate) fn run_collect_thread(&self) {
         let (mut commits, mut last_commit) = (0, self.env.clock.now());
@@ -33,9 +42,14 @@ impl Engine {
             let ends = stats.value_log_live_bytes / 100 * (100 + EXCESS_PERCENT);
             let is_large = stats.locator_is_built && stats.value_log_bytes > ends;
             let is_idle = self.env.clock.since(last_commit) >= IDLE_AFTER;
-            let percent = if is_idle { GARBAGE_PERCENT_IDLE } else { GARBAGE_PERCENT };
+            let is_short = self.is_short_of_space.load(Ordering::Relaxed);
+            let percent = match (is_short, is_idle) {
+                (true, _) => GARBAGE_PERCENT_SHORT,
+                (false, true) => GARBAGE_PERCENT_IDLE,
+                (false, false) => GARBAGE_PERCENT,
+            };
             let rest = match self.cold.collect(percent) {
-                Ok(Collecting::GoesOn) if is_large => Duration::ZERO,
+                Ok(Collecting::GoesOn) if is_large || is_short => Duration::ZERO,
                 Ok(Collecting::GoesOn) => self.env.clock.since(start),
                 Ok(Collecting::Nothing) => {
                     has_failed = false;

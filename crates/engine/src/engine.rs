@@ -159,6 +159,8 @@ pub struct Engine {
     pub(crate) budget: MemoryBudget,
     pub(crate) checkpointing: Checkpointing,
     pub(crate) stopping: AtomicBool,
+    /// What is on disk is to take less space soon.
+    pub(crate) is_short_of_space: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: RankedMutex<Vec<Database>>,
     /// Watches that clients have left in partitions that were held when they went.
@@ -242,6 +244,7 @@ impl Engine {
             budget: MemoryBudget::default(),
             checkpointing: Checkpointing::after(log_mark),
             stopping: AtomicBool::new(false),
+            is_short_of_space: AtomicBool::new(false),
             flushed: RankedMutex::default(),
             left_watches: RankedMutex::default(),
             left_places: RankedMutex::default(),

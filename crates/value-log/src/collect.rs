@@ -14,6 +14,7 @@ use crate::locator::{KeyHash, Located};
 use crate::place::{Place, SizeClass};
 use crate::records::{Visited, visit_records};
 use crate::segment::Segment;
+use crate::space::Space;
 use crate::tier::ValueTier;
 use basalt_cold::ColdError;
 use std::sync::Arc;
@@ -21,10 +22,8 @@ use std::sync::atomic::Ordering;
 
 /// Pointers that are moved by one commit.
 const POINTERS_A_COMMIT: usize = 16 << 10;
-/// Once all segments are larger than what lives in them by this many percent, the worst is
-/// collected although it has only [`SHARE_MIN_LARGE`] of garbage. More would be more space, less
-/// would move more: of uniform overwrites, the worst has about half.
-const EXCESS_PERCENT: u64 = 42;
+/// Where there is much garbage in all segments together, the worst is collected although it has
+/// only this many percent.
 const SHARE_MIN_LARGE: u64 = 20;
 
 /// A record that was copied, and where it was.
@@ -67,9 +66,7 @@ impl ValueTier {
 
     fn worst(&self, percent_min: u64) -> Option<Arc<Segment>> {
         let segments = self.segments.all();
-        let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).sum::<u64>();
-        let (used, live) = (sum(Segment::used_bytes), sum(Segment::live_bytes));
-        let is_large = used > live / 100 * (100 + EXCESS_PERCENT);
+        let is_large = Space::of_all(&segments).is_large();
         let percent_min = if is_large { percent_min.min(SHARE_MIN_LARGE) } else { percent_min };
         // Moving one without garbage would go on for ever.
         let percent_min = percent_min.max(1);

@@ -40,6 +40,7 @@ mod record;
 mod records;
 mod segment;
 mod segments;
+mod space;
 mod tier;
 mod writer;
 

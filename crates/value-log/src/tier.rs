@@ -6,8 +6,8 @@ use crate::format_file;
 use crate::learn::Learning;
 use crate::locator::Locator;
 use crate::moment::Moment;
-use crate::segment::Segment;
 use crate::segments::Segments;
+use crate::space::Space;
 use crate::writer::ValueWriter;
 use basalt_cold::{
     Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, Pressure, Probe,
@@ -124,18 +124,19 @@ impl ValueTier {
     }
 
     pub(crate) fn appender(&self) -> Appender<'_> {
-        let wanted = self.used_bytes() / SEGMENTS;
+        let used_bytes = Space::of_all(&self.segments.all()).used_bytes;
+        Appender::new(&self.segments, self.segment_bytes(used_bytes))
+    }
+
+    /// How large a new segment is where all take `used_bytes`.
+    fn segment_bytes(&self, used_bytes: u64) -> u64 {
         let least = self.options.segment_bytes_min;
-        Appender::new(&self.segments, wanted.clamp(least, SEGMENT_BYTES_MAX.max(least)))
+        (used_bytes / SEGMENTS).clamp(least, SEGMENT_BYTES_MAX.max(least))
     }
 
     /// Another value may be put into the log.
     pub(crate) fn has_room(&self) -> bool {
         self.locator.bytes() < self.options.locator_bytes_max && self.segments.has_numbers()
-    }
-
-    fn used_bytes(&self) -> u64 {
-        self.segments.all().iter().map(|segment| segment.used_bytes()).sum()
     }
 
     fn check_open(&self) -> Result<(), ColdError> {
@@ -227,11 +228,11 @@ impl ColdTier for ValueTier {
     fn stats(&self) -> ColdStats {
         let rows = self.rows.stats();
         let segments = self.segments.all();
-        let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).sum::<u64>();
+        let space = Space::of_all(&segments);
         let figure = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         ColdStats {
-            value_log_bytes: sum(Segment::used_bytes),
-            value_log_live_bytes: sum(Segment::live_bytes),
+            value_log_bytes: space.used_bytes,
+            value_log_live_bytes: space.live_bytes,
             value_log_segments: segments.len() as u64,
             value_log_values: self.locator.values(),
             value_log_collected_bytes: figure(&self.figures.collected),
@@ -246,7 +247,14 @@ impl ColdTier for ValueTier {
     }
 
     fn pressure(&self) -> Pressure {
-        self.rows.pressure()
+        let rows = self.rows.pressure();
+        // What lives is not known before the rows have been gone over.
+        if !self.locator.is_built() {
+            return rows;
+        }
+        let space = Space::to_collect(&self.segments.all());
+        let behind = space.behind_percent(self.segment_bytes(space.used_bytes));
+        Pressure { behind_percent: rows.behind_percent.max(behind), ..rows }
     }
 
     fn close(&self) {

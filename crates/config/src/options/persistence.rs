@@ -106,6 +106,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .immutable()
     .own(),
     option(
+        "disk-reserve",
+        Kind::Memory { min: 0, max: i64::MAX as u64 },
+        "256mb",
+        "Space to keep free in the file system of `dir`, but no more than a 32nd of it: with less, only \
+         changes that make data smaller are accepted, until twice as much is free. What gives space back \
+         needs some first. 0 keeps none.",
+    )
+    .own(),
+    option(
         "collection-row-max",
         Kind::Memory { min: 1024, max: GIB },
         "64kb",
@@ -193,6 +202,8 @@ pub struct PersistenceSettings {
     pub cold_cache_bytes: u64,
     /// `value-log-min`.
     pub value_log_bytes_min: u64,
+    /// `disk-reserve`.
+    pub disk_reserve_bytes: u64,
     /// `collection-row-max`.
     pub collection_row_bytes_max: u64,
     /// `miss-threads`.
@@ -220,6 +231,7 @@ impl PersistenceSettings {
             },
             cold_cache_bytes: values.number("cold-cache-size"),
             value_log_bytes_min: values.number("value-log-min"),
+            disk_reserve_bytes: values.number("disk-reserve"),
             collection_row_bytes_max: values.number("collection-row-max"),
             miss_threads: values.number("miss-threads"),
             warm_up: match values.word("warm-up") {

@@ -43,6 +43,15 @@ impl SmallDisk {
         mounted.then_some(SmallDisk { path, _folder: folder })
     }
 
+    /// Takes all room but these bytes.
+    fn fill_but(&self, left_bytes: u64) -> PathBuf {
+        let found = rustix::fs::statvfs(&self.path).expect("it is mounted");
+        let bytes = (found.f_bavail * found.f_frsize).saturating_sub(left_bytes);
+        let path = self.path.join("ballast");
+        fs::write(&path, vec![0; bytes as usize]).expect("there is room");
+        path
+    }
+
     /// Takes what room there is.
     fn fill(&self) -> PathBuf {
         let path = self.path.join("ballast");
@@ -65,6 +74,7 @@ fn launch(dir: &Path, fsync: &str) -> Server {
     launch
         .option("journal-segment-size", "1mb")
         .allow_log("disk is full")
+        .allow_log("less than disk-reserve is free")
         .allow_log("torn tail")
         .start()
 }
@@ -212,4 +222,57 @@ fn a_full_disk_refuses_changes_and_loses_none() {
     }
     fill_and_recover("always");
     fill_and_recover("everysec");
+}
+
+/// Calls until the answer is what it is to be: the disk is looked at ten times a second.
+fn await_reply(connection: &mut Connection, command: &str, is_right: impl Fn(&Value) -> bool) {
+    let started = Instant::now();
+    loop {
+        let reply = connection.run(command).expect("a reply");
+        if is_right(&reply) {
+            return;
+        }
+        assert!(started.elapsed() < RESUME_TIMEOUT, "{command}: {reply:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Of a disk of 48 MiB a 32nd is kept free, which is 1.5 MiB.
+#[test]
+fn before_the_disk_is_full_only_removals_are_accepted() {
+    if is_redis(Kind::Basalt) {
+        return; // It has no reserve.
+    }
+    let Some(disk) = SmallDisk::mount() else { return };
+    let server = launch(&disk.path, "everysec");
+    let mut connection = server.connect();
+    let is_ok = |reply: &Value| *reply == Value::Simple(b"OK".to_vec());
+    let is_refusal =
+        |reply: &Value| matches!(reply, Value::Error(text) if text.starts_with(b"MISCONF "));
+    for key in ["one", "two", "three"] {
+        assert!(is_ok(&connection.run(&format!("SET {key} value")).expect("a reply")));
+    }
+    await_written(&mut connection);
+    let ballast = disk.fill_but(1_200_000);
+    await_reply(&mut connection, "SET spare other", is_refusal);
+    assert_ready(&server, 503);
+    assert_eq!(connection.run("GET one").expect("a reply"), Value::Bulk(b"value".to_vec()));
+    assert_eq!(connection.run("DEL two").expect("a reply"), Value::Integer(1));
+    // Nothing is to be kept, and again as much as may be.
+    assert!(is_ok(&connection.run("CONFIG SET disk-reserve 0").expect("a reply")));
+    await_reply(&mut connection, "SET spare other", is_ok);
+    assert!(is_ok(&connection.run("CONFIG SET disk-reserve 1gb").expect("a reply")));
+    await_reply(&mut connection, "SET spare third", is_refusal);
+    // More than is to be kept, but not twice as much.
+    let file = File::options().write(true).open(&ballast).expect("it is there");
+    let bytes = file.metadata().expect("it is there").len();
+    file.set_len(bytes - 1_300_000).expect("it becomes shorter");
+    drop(file);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(is_refusal(&connection.run("SET spare third").expect("a reply")));
+    fs::remove_file(&ballast).expect("it is there");
+    await_reply(&mut connection, "SET spare third", is_ok);
+    assert_ready(&server, 200);
+    assert_eq!(connection.run("GET two").expect("a reply"), Value::Null);
+    assert_eq!(connection.run("GET three").expect("a reply"), Value::Bulk(b"value".to_vec()));
 }

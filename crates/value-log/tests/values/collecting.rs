@@ -37,6 +37,32 @@ fn space_of_overwritten_values_comes_back_and_none_is_lost() {
     assert_eq!(read(&tier, &key(7)), Some(noise(7 + 119_000, 1_000)));
 }
 
+/// Garbage that needs collecting counts for how far the tier is behind; what is gone as a whole,
+/// and what lives, do not.
+#[test]
+fn writers_hear_of_garbage_that_is_not_collected() {
+    let world = World::default();
+    let tier = world.open();
+    collect_all(&tier, 15);
+    put_all(&tier, 0..400, 0);
+    assert_eq!(tier.pressure().behind_percent, 0);
+    for round in 1..4 {
+        // Every third value stays, in each segment.
+        for number in (0..400).filter(|number| number % 3 != 0) {
+            put_all(&tier, number..number + 1, round);
+        }
+    }
+    let behind = tier.pressure().behind_percent;
+    assert!(behind > 100, "{behind}: {:?}", tier.stats());
+    collect_all(&tier, 15);
+    assert_eq!(tier.pressure().behind_percent, 0, "{:?}", tier.stats());
+    put_all(&tier, 0..400, 9);
+    put_all(&tier, 0..400, 10);
+    let stats = tier.stats();
+    assert!(stats.value_log_bytes > 2 * stats.value_log_live_bytes, "{stats:?}");
+    assert_eq!(tier.pressure().behind_percent, 0, "{stats:?}");
+}
+
 /// Values that are larger than a segment fill one each.
 #[test]
 fn what_has_no_garbage_is_left_where_it_is() {
