@@ -122,7 +122,7 @@ pub(super) fn execute(
 /// Reads a call. What a function does is seen when no crash can take its library back.
 fn read<'a>(
     server: &Dispatcher,
-    worker: &Worker,
+    worker: &mut Worker,
     session: &mut Session,
     (args, call): (Args<'a>, ScriptCall),
 ) -> Result<Invocation<'a>, CommandError> {

@@ -4,6 +4,7 @@
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
 use super::monitor_line::LineHead;
+use super::recent_programs::RecentPrograms;
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_config::{ClientClass, Settings};
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
@@ -75,6 +76,10 @@ pub struct Worker {
     leaving: Vec<Leaving>,
     /// Where replies go that nobody wants.
     pub(crate) discarded: Output,
+    /// The scripts that it has called latest.
+    pub(super) recent_scripts: RecentPrograms,
+    /// The functions.
+    pub(super) recent_functions: RecentPrograms,
     /// Every command is timed by itself.
     pub(super) times_every_command: bool,
     /// Whether replies wait for the log, asked once a batch.
@@ -139,6 +144,8 @@ impl Worker {
             line_head: LineHead::default(),
             leaving: Vec::new(),
             discarded: Output::new(),
+            recent_scripts: RecentPrograms::default(),
+            recent_functions: RecentPrograms::default(),
             times_every_command: times_every_command(&server.config.settings()),
             gating: server.engine.gating(),
             log_admits: ShardSet::EMPTY,
