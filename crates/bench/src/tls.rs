@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mio::net::TcpStream;
+use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -34,6 +35,13 @@ pub(crate) fn trusting(file: &Path) -> io::Result<Arc<ClientConfig>> {
         .with_safe_default_protocol_versions()
         .map_err(|error| wrong(&error))?;
     Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+}
+
+/// A client that trusts what this one does. Each of its handshakes is a full one.
+pub(crate) fn without_sessions(client: &Arc<ClientConfig>) -> Arc<ClientConfig> {
+    let mut client = ClientConfig::clone(client);
+    client.resumption = Resumption::disabled();
+    Arc::new(client)
 }
 
 /// Shakes hands over a connection to this host.

@@ -51,7 +51,7 @@ pub(super) fn execute(
         return Err(CommandError::fixed("ERR EXEC without MULTI"));
     };
     // What is changed stays with the worker until it is committed.
-    let mut changes = std::mem::take(&mut worker.changes);
+    let mut changes = worker.take_changes();
     let plan = admit(server, worker, &queue).map(|()| Plan::new(server, &queue, session.db));
     let admitted = plan.and_then(|plan| match room(server, &queue, &plan)? {
         Some(wait) => Ok(Err(wait)),
@@ -73,7 +73,7 @@ pub(super) fn execute(
         Ok(Err(wait)) => Ok(Flow::Wait(wait)),
         Err(error) => Err(error),
     };
-    worker.changes = changes;
+    worker.put_changes_back(changes);
     events::publish(server, worker, session);
     if matches!(outcome, Ok(Flow::Wait(_))) {
         session.transaction = Some(queue);

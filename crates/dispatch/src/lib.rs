@@ -43,6 +43,7 @@ mod prepare;
 mod publication;
 mod queue;
 mod reach;
+mod recent_programs;
 mod redact;
 mod request;
 mod row;

@@ -33,10 +33,10 @@ pub(super) fn go_on(
     match *obstacle? {
         Stop::Reach(names) => {
             // What is changed stays with the worker until it is committed.
-            let mut changes = std::mem::take(&mut worker.changes);
+            let mut changes = worker.take_changes();
             let mut reach = KeyRequest { request, worker, session, changes: &mut changes };
             let obstacle = reach.run(names, reply);
-            worker.changes = changes;
+            worker.put_changes_back(changes);
             obstacle
         }
         stop => Some(Box::new(stop)),

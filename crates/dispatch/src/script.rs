@@ -61,7 +61,7 @@ pub(super) fn execute(
         return Ok(Flow::Wait(Wait::Subscribers));
     }
     // What is changed stays with the worker until it is committed.
-    let mut changes = std::mem::take(&mut worker.changes);
+    let mut changes = worker.take_changes();
     let mut random = session.script_random.take();
     let trust = invocation.program.trust();
     let mut everything = false;
@@ -111,7 +111,7 @@ pub(super) fn execute(
             }
         }
     };
-    worker.changes = changes;
+    worker.put_changes_back(changes);
     if matches!(result, Ok(Flow::Wait(_))) {
         session.script_random = random;
     }
@@ -122,7 +122,7 @@ pub(super) fn execute(
 /// Reads a call. What a function does is seen when no crash can take its library back.
 fn read<'a>(
     server: &Dispatcher,
-    worker: &Worker,
+    worker: &mut Worker,
     session: &mut Session,
     (args, call): (Args<'a>, ScriptCall),
 ) -> Result<Invocation<'a>, CommandError> {

@@ -4,6 +4,7 @@
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
 use super::monitor_line::LineHead;
+use super::recent_programs::RecentPrograms;
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_config::{ClientClass, Settings};
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
@@ -67,7 +68,11 @@ pub struct Worker {
     stands_in: Option<Reason>,
     /// What runs now may take long: its thread lends its event loop meanwhile.
     runs_apart: bool,
-    pub(super) changes: ChangeSet,
+    /// Of the command that runs: behind a pointer, since those that run others take it out
+    /// ([`Worker::take_changes`]), and it is half a kilobyte.
+    pub(super) changes: Box<ChangeSet>,
+    /// What stands in its place meanwhile.
+    spare_changes: Option<Box<ChangeSet>>,
     pub(super) outbox: Outbox,
     /// What the latest line for those who monitor began with.
     pub(super) line_head: LineHead,
@@ -75,6 +80,10 @@ pub struct Worker {
     leaving: Vec<Leaving>,
     /// Where replies go that nobody wants.
     pub(crate) discarded: Output,
+    /// The scripts that it has called latest.
+    pub(super) recent_scripts: RecentPrograms,
+    /// The functions.
+    pub(super) recent_functions: RecentPrograms,
     /// Every command is timed by itself.
     pub(super) times_every_command: bool,
     /// Whether replies wait for the log, asked once a batch.
@@ -134,11 +143,14 @@ impl Worker {
             runs_apart: false,
             clock: Arc::clone(&server.env.clock),
             counters,
-            changes: ChangeSet::default(),
+            changes: Box::default(),
+            spare_changes: None,
             outbox: Outbox::default(),
             line_head: LineHead::default(),
             leaving: Vec::new(),
             discarded: Output::new(),
+            recent_scripts: RecentPrograms::default(),
+            recent_functions: RecentPrograms::default(),
             times_every_command: times_every_command(&server.config.settings()),
             gating: server.engine.gating(),
             log_admits: ShardSet::EMPTY,
@@ -165,6 +177,20 @@ impl Worker {
     pub fn standing_in(server: &Dispatcher, counters: Arc<ThreadCounters>) -> Worker {
         let stands_in = Some(server.unusual.raise());
         Worker { stands_in, lock_wait: LockWait::Spinning, ..Worker::new(server, counters) }
+    }
+
+    /// Takes the changes out, for something that needs the worker beside them. They are due back
+    /// ([`Worker::put_changes_back`]); what would be noted here meanwhile is lost.
+    pub(super) fn take_changes(&mut self) -> Box<ChangeSet> {
+        let spare = self.spare_changes.take().unwrap_or_default();
+        std::mem::replace(&mut self.changes, spare)
+    }
+
+    /// The changes that were taken out are back.
+    pub(super) fn put_changes_back(&mut self, changes: Box<ChangeSet>) {
+        let mut spare = std::mem::replace(&mut self.changes, changes);
+        let is_as_new = !spare.has_called() && spare.events().is_empty() && spare.take_count() == 0;
+        self.spare_changes = is_as_new.then_some(spare);
     }
 
     /// Whether what runs next runs apart from its batch, so that it may take long.

@@ -30,16 +30,28 @@ pub(crate) struct Current {
     protocol: Cell<Protocol>,
 }
 
-/// Which of the lists of words are fields of the globals: a script's from its run on, until the
-/// next run sets or clears them. One without words is made when a script asks for it.
+/// What the lists of words are as fields of the globals: a script's from its run on, until the next
+/// run sets or clears them. One without words is made when a script asks for it.
 #[derive(Default)]
 pub(crate) struct Lists {
     /// `KEYS`
-    pub(crate) keys: Cell<bool>,
+    pub(crate) keys: Cell<ListField>,
     /// `ARGV`
-    pub(crate) args: Cell<bool>,
+    pub(crate) args: Cell<ListField>,
     /// One of them was made when a script asked for it.
     pub(crate) made: Cell<bool>,
+}
+
+/// What such a field has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum ListField {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// A table of that run.
+    Own,
+    /// The table that is filled again for each script that only reads it.
+    Reused,
 }
 
 /// What kind of text runs.

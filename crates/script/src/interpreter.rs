@@ -18,6 +18,7 @@ use crate::input::Input;
 use crate::json;
 use crate::lent;
 use crate::library::{FunctionInfo, Library, LibrarySource, Program};
+use crate::list_use::{self, ListUses};
 use crate::native;
 use crate::random::{Random, RandomState};
 use crate::raw::{Ended, Entrance, Kept, Parts, Slot};
@@ -43,6 +44,9 @@ const COMPILED_MAX: usize = 1000;
 const COLLECTOR_PAUSE_PERCENT: i32 = 150;
 /// What is in use after a run beyond which the rubbish is collected at once.
 const RUBBISH_BYTES_MAX: usize = 4 << 20;
+
+/// In a longer text nobody looks for what it does with its lists.
+const LOOKED_AT_BYTES_MAX: usize = 1 << 20;
 
 const NO_MEMORY: &str = "ERR not enough memory";
 
@@ -156,7 +160,8 @@ impl Interpreter {
             self.compiled.clear();
             self.lua.expire_registry_values();
         }
-        let kept = self.entrance.keep(function).map_err(|_| NO_MEMORY)?;
+        let uses = list_uses(&function, script.body(), list_use::of_script);
+        let kept = self.entrance.keep(function, uses).map_err(|_| NO_MEMORY)?;
         let slot = kept.slot();
         self.compiled.insert(script.sha, kept);
         Ok(slot)
@@ -229,7 +234,8 @@ impl Interpreter {
         }
         let (mut callbacks, mut infos) = (Vec::new(), Vec::new());
         for (info, callback) in registered.functions {
-            let kept = self.entrance.keep(callback).map_err(|_| NO_MEMORY)?;
+            let uses = list_uses(&callback, library.body(), list_use::of_function);
+            let kept = self.entrance.keep(callback, uses).map_err(|_| NO_MEMORY)?;
             callbacks.push((info.name.clone(), kept));
             infos.push(info);
         }
@@ -240,10 +246,13 @@ impl Interpreter {
     /// The function of a library, which is loaded if this state has not run it yet.
     fn callback(&mut self, library: &Library, index: usize) -> Result<Slot, String> {
         let name = &library.functions[index].name;
-        if !self.libraries.by_id.contains_key(&library.source.id) {
-            self.run_library(&library.source).map_err(|error| format!("ERR {error}"))?;
-        }
-        let callbacks = self.libraries.by_id.get(&library.source.id).map_or(&[][..], |all| all);
+        let callbacks = match self.libraries.by_id.get(&library.source.id) {
+            Some(callbacks) => callbacks,
+            None => {
+                self.run_library(&library.source).map_err(|error| format!("ERR {error}"))?;
+                self.libraries.by_id.get(&library.source.id).map_or(&[][..], |all| all)
+            }
+        };
         let is_it = |(other, _): &&(String, Kept)| other == name;
         // Nearly always it is registered in the same order again.
         let callback = callbacks.get(index).filter(is_it).or_else(|| callbacks.iter().find(is_it));
@@ -356,6 +365,11 @@ impl Interpreter {
             let _ = self.lua.gc_collect();
         }
     }
+}
+
+/// What a function of this text does with its lists.
+fn list_uses(function: &Function, text: &[u8], of: fn(&[u8]) -> ListUses) -> ListUses {
+    if text.len() > LOOKED_AT_BYTES_MAX { ListUses::UNKNOWN } else { of(&function.dump(true)) }
 }
 
 /// Handles an error where it happens, while the stack still tells in which line of the script.

@@ -13,6 +13,7 @@
 mod answer;
 mod arguments;
 mod bit;
+mod bytecode;
 mod current;
 mod failure;
 mod from_reply;
@@ -22,6 +23,7 @@ mod interpreter;
 mod json;
 mod lent;
 mod library;
+mod list_use;
 mod msgpack;
 mod native;
 mod pattern;

@@ -50,12 +50,17 @@
 //! *Outside of the protected call* an error would end the process. Called there are pushes of what
 //! exists already (`lua_rawgeti` of the registry, numbers, `nil`), which allocate nothing, and two
 //! kinds of assignments, which do not either: to an element of an array that is there from the
-//! start (`held`), and to a field that has a value other than `nil` (`KEYS` and `ARGV`, if
-//! [`Lists`] has them).
+//! start (`held`), and to a field that has a value other than `nil` (`KEYS` and `ARGV`, unless
+//! they are [`ListField::Absent`]).
+//!
+//! *The table that is used again* is one that no program has changed or holds a reference of, since
+//! it is given to none but those of which `list_use.rs` has read in their code that they do
+//! neither.
 
 use crate::answer::Returned;
-use crate::current::{Current, Lists, Source};
+use crate::current::{Current, ListField, Source};
 use crate::input::Input;
+use crate::list_use::{ListUse, ListUses};
 use crate::way_out::{Came, WayOut};
 use crate::words::{NOT_A_WORD, Refused, Words};
 use basalt_resp::Arg;
@@ -78,16 +83,19 @@ const LEFT_BYTES_MAX: usize = 4096;
 /// What a string or a table takes of Lua's memory besides its bytes, at most.
 const VALUE_BYTES_MAX: usize = 128;
 
-/// Where a function stands that is kept for runs.
+/// As many words as fit into [`LEFT_BYTES_MAX`].
+const REUSED_WORDS_MAX: usize = LEFT_BYTES_MAX / VALUE_BYTES_MAX;
+
+/// Where a function stands that is kept for runs, and what it does with its lists.
 #[derive(Clone, Copy)]
-pub(crate) struct Slot(c_int);
+pub(crate) struct Slot(c_int, ListUses);
 
 /// A function that is kept for runs.
-pub(crate) struct Kept(RegistryKey);
+pub(crate) struct Kept(RegistryKey, ListUses);
 
 impl Kept {
     pub(crate) fn slot(&self) -> Slot {
-        Slot(self.0.id())
+        Slot(self.0.id(), self.1)
     }
 }
 
@@ -119,7 +127,9 @@ pub(crate) struct Entrance {
     globals: RegistryKey,
     redis_of_scripts: RegistryKey,
     redis_of_functions: RegistryKey,
-    names: Names<RegistryKey>,
+    names: Names,
+    keys: Reused,
+    args: Reused,
     /// One element: a value on its way to mlua.
     held: Table,
     held_key: RegistryKey,
@@ -129,22 +139,42 @@ pub(crate) struct Entrance {
 }
 
 /// The names of globals that change.
-struct Names<T> {
-    keys: T,
-    args: T,
-    redis: T,
+struct Names {
+    keys: RegistryKey,
+    args: RegistryKey,
+    redis: RegistryKey,
+}
+
+/// A table that is filled for each run that only reads it. It has room for
+/// [`REUSED_WORDS_MAX`] elements.
+struct Reused {
+    table: RegistryKey,
+    /// It has no elements beyond these.
+    len: Cell<usize>,
 }
 
 /// What a run begins with.
 struct Start<'a> {
-    function: Slot,
+    function: c_int,
     source: Source,
     globals: c_int,
     /// Which library `redis` is, and which it is to be.
-    redis: (&'a Cell<Source>, c_int),
-    names: Names<c_int>,
-    input: &'a Input<'a>,
-    lists: &'a Lists,
+    redis: (&'a Cell<Source>, c_int, c_int),
+    buffer: &'a [u8],
+    keys: List<'a>,
+    args: List<'a>,
+    /// A list was made in the run before.
+    was_made: &'a Cell<bool>,
+}
+
+/// A list of words.
+struct List<'a> {
+    /// The name of the global.
+    name: c_int,
+    words: &'a [Arg],
+    used: ListUse,
+    field: &'a Cell<ListField>,
+    reused: &'a Reused,
 }
 
 impl Entrance {
@@ -154,6 +184,13 @@ impl Entrance {
         // SAFETY: `enter` is called as its head says, by `run`.
         let enter = unsafe { lua.create_c_function(enter)? };
         let held = lua.create_sequence_from([false])?;
+        let reused = || {
+            let table = lua.create_table_with_capacity(REUSED_WORDS_MAX, 0)?;
+            Ok::<Reused, mlua::Error>(Reused {
+                table: keep(Value::Table(table))?,
+                len: Cell::new(0),
+            })
+        };
         Ok(Entrance {
             lua: lua.clone(),
             state: lua.exec_raw_lua(|raw| raw.state()),
@@ -163,6 +200,8 @@ impl Entrance {
             redis_of_scripts: keep(Value::Table(parts.redis_of_scripts))?,
             redis_of_functions: keep(Value::Table(parts.redis_of_functions))?,
             names: Names { keys: name("KEYS")?, args: name("ARGV")?, redis: name("redis")? },
+            keys: reused()?,
+            args: reused()?,
             held_key: keep(Value::Table(held.clone()))?,
             held,
             source: Cell::new(Source::Script),
@@ -170,27 +209,43 @@ impl Entrance {
         })
     }
 
-    /// Keeps a function for runs, until that is dropped.
-    pub(crate) fn keep(&self, function: Function) -> mlua::Result<Kept> {
-        self.lua.create_registry_value(function).map(Kept)
+    /// Keeps a function that uses its lists like this for runs, until that is dropped.
+    pub(crate) fn keep(&self, function: Function, uses: ListUses) -> mlua::Result<Kept> {
+        Ok(Kept(self.lua.create_registry_value(function)?, uses))
     }
 
     /// Runs a script or a function that is kept.
     pub(crate) fn run(&self, function: Slot, source: Source, input: &Input<'_>) -> Ended {
+        let bytes = checked_bytes(input);
+        let Slot(function, uses) = function;
+        let lists = self.current.lists();
+        let used = |used| match used {
+            // A longer list is not left in a table that stays.
+            ListUse::Read if bytes > LEFT_BYTES_MAX => ListUse::Kept,
+            other => other,
+        };
         let start = Start {
             function,
             source,
             globals: self.globals.id(),
-            redis: (&self.source, self.redis_of(source).id()),
-            names: Names {
-                keys: self.names.keys.id(),
-                args: self.names.args.id(),
-                redis: self.names.redis.id(),
+            redis: (&self.source, self.names.redis.id(), self.redis_of(source).id()),
+            buffer: input.buffer,
+            keys: List {
+                name: self.names.keys.id(),
+                words: input.keys,
+                used: used(uses.keys),
+                field: &lists.keys,
+                reused: &self.keys,
             },
-            input,
-            lists: self.current.lists(),
+            args: List {
+                name: self.names.args.id(),
+                words: input.args,
+                used: used(uses.args),
+                field: &lists.args,
+                reused: &self.args,
+            },
+            was_made: &lists.made,
         };
-        let bytes = checked_bytes(input);
         let state = self.state;
         // SAFETY: see the head of this file, "Outside of the protected call" above all; `start`
         // outlives it.
@@ -205,8 +260,8 @@ impl Entrance {
         let returned = unsafe {
             if bytes > LEFT_BYTES_MAX {
                 push(state, start.globals);
-                clear(state, start.names.keys, &start.lists.keys);
-                clear(state, start.names.args, &start.lists.args);
+                clear(state, &start.keys);
+                clear(state, &start.args);
                 ffi::lua_pop(state, 1);
             }
             let returned = if status == ffi::LUA_OK { returned(state) } else { None };
@@ -265,32 +320,31 @@ unsafe extern "C-unwind" fn enter(state: *mut ffi::lua_State) -> c_int {
     // SAFETY: by the contract above, and the head of this file.
     unsafe {
         let start = &*ffi::lua_touserdata(state, 1).cast::<Start<'_>>();
-        let input = start.input;
+        let Start { buffer, keys, args, .. } = start;
         push(state, start.globals);
-        let (source, redis) = start.redis;
+        let (source, name, redis) = start.redis;
         if source.replace(start.source) != start.source {
-            push(state, start.names.redis);
+            push(state, name);
             push(state, redis);
             ffi::lua_rawset(state, -3);
         }
-        if start.lists.made.replace(false) {
-            remove(state, start.names.keys);
-            remove(state, start.names.args);
+        if start.was_made.replace(false) {
+            remove(state, keys);
+            remove(state, args);
         }
         match start.source {
             Source::Script => {
-                set(state, start.names.keys, (input.buffer, input.keys), &start.lists.keys);
-                set(state, start.names.args, (input.buffer, input.args), &start.lists.args);
-                push(state, start.function.0);
+                set(state, buffer, keys);
+                set(state, buffer, args);
+                push(state, start.function);
                 ffi::lua_call(state, 0, 1);
             }
             Source::Function => {
-                clear(state, start.names.keys, &start.lists.keys);
-                clear(state, start.names.args, &start.lists.args);
-                push(state, start.function.0);
-                push_words(state, input.buffer, input.keys);
-                push_words(state, input.buffer, input.args);
-                ffi::lua_call(state, 2, 1);
+                clear(state, keys);
+                clear(state, args);
+                push(state, start.function);
+                let count = pass(state, buffer, keys) + pass(state, buffer, args);
+                ffi::lua_call(state, count, 1);
             }
         }
     }
@@ -406,46 +460,100 @@ unsafe fn push(state: *mut ffi::lua_State, slot: c_int) {
 ///
 /// # Safety
 /// In a protected call, with the globals on the stack and room for three values.
-unsafe fn set(
-    state: *mut ffi::lua_State,
-    name: c_int,
-    (buffer, words): (&[u8], &[Arg]),
-    is_set: &Cell<bool>,
-) {
+unsafe fn set(state: *mut ffi::lua_State, buffer: &[u8], list: &List<'_>) {
     // SAFETY: by the contract above.
     unsafe {
-        if words.is_empty() {
-            return clear(state, name, is_set);
+        match list.used {
+            ListUse::Unseen => {}
+            ListUse::Read if list.field.get() == ListField::Reused => {
+                push_reused(state, buffer, list);
+                ffi::lua_pop(state, 1);
+            }
+            ListUse::Kept if list.words.is_empty() => clear(state, list),
+            ListUse::Read | ListUse::Kept => {
+                push(state, list.name);
+                push_list(state, buffer, list);
+                ffi::lua_rawset(state, -3);
+                let is_reused = list.used == ListUse::Read;
+                list.field.set(if is_reused { ListField::Reused } else { ListField::Own });
+            }
         }
-        push(state, name);
-        push_words(state, buffer, words);
-        ffi::lua_rawset(state, -3);
     }
-    is_set.set(true);
+}
+
+/// Pushes a list as the next parameter, if the function has it; returns how many were pushed. It
+/// may raise an error.
+///
+/// # Safety
+/// In a protected call, with room for two values.
+unsafe fn pass(state: *mut ffi::lua_State, buffer: &[u8], list: &List<'_>) -> c_int {
+    if list.used == ListUse::Unseen {
+        return 0;
+    }
+    // SAFETY: by the contract above.
+    unsafe { push_list(state, buffer, list) }
+    1
 }
 
 /// Clears a list of the globals, which are on top of the stack, if it is set.
 ///
 /// # Safety
 /// The globals are on the stack, with room for two values; what is said to be set is.
-unsafe fn clear(state: *mut ffi::lua_State, name: c_int, is_set: &Cell<bool>) {
-    if is_set.replace(false) {
+unsafe fn clear(state: *mut ffi::lua_State, list: &List<'_>) {
+    if list.field.get() != ListField::Absent {
         // SAFETY: by the contract above.
-        unsafe { remove(state, name) }
+        unsafe { remove(state, list) }
     }
 }
 
-/// Sets a field of the table on top of the stack to `nil`. It may raise an error if it was `nil`.
+/// Removes a list of the globals, which are on top of the stack. It may raise an error if there was
+/// none.
 ///
 /// # Safety
-/// There is such a table, with room for two values; in a protected call if the field may be `nil`.
-unsafe fn remove(state: *mut ffi::lua_State, name: c_int) {
+/// They are there, with room for two values; in a protected call if there may be none.
+unsafe fn remove(state: *mut ffi::lua_State, list: &List<'_>) {
     // SAFETY: by the contract above.
     unsafe {
-        push(state, name);
+        push(state, list.name);
         ffi::lua_pushnil(state);
         ffi::lua_rawset(state, -3);
     }
+    list.field.set(ListField::Absent);
+}
+
+/// Pushes the table of a list that can be seen. It may raise an error.
+///
+/// # Safety
+/// In a protected call, with room for two values.
+unsafe fn push_list(state: *mut ffi::lua_State, buffer: &[u8], list: &List<'_>) {
+    // SAFETY: by the contract above.
+    unsafe {
+        match list.used {
+            ListUse::Read => push_reused(state, buffer, list),
+            ListUse::Kept | ListUse::Unseen => push_words(state, buffer, list.words),
+        }
+    }
+}
+
+/// Pushes the table that is used again, filled with the words of a list. It may raise an error.
+///
+/// # Safety
+/// In a protected call, with room for two values.
+unsafe fn push_reused(state: *mut ffi::lua_State, buffer: &[u8], list: &List<'_>) {
+    let Reused { table, len } = list.reused;
+    let (before, now) = (len.get(), list.words.len());
+    // If an error ends this early, there may be as many.
+    len.set(before.max(now));
+    // SAFETY: by the contract above.
+    unsafe {
+        push(state, table.id());
+        fill(state, buffer, list.words);
+        for index in now..before {
+            ffi::lua_pushnil(state);
+            ffi::lua_rawseti_(state, -2, index as c_int + 1);
+        }
+    }
+    len.set(now);
 }
 
 /// Pushes a table of words. It may raise an error.
@@ -456,7 +564,18 @@ unsafe fn push_words(state: *mut ffi::lua_State, buffer: &[u8], words: &[Arg]) {
     // SAFETY: by the contract above.
     unsafe {
         ffi::lua_createtable(state, words.len() as c_int, 0);
-        for (index, word) in words.iter().enumerate() {
+        fill(state, buffer, words);
+    }
+}
+
+/// Makes words the first elements of the table on top of the stack. It may raise an error.
+///
+/// # Safety
+/// In a protected call, with room for one value.
+unsafe fn fill(state: *mut ffi::lua_State, buffer: &[u8], words: &[Arg]) {
+    for (index, word) in words.iter().enumerate() {
+        // SAFETY: by the contract above.
+        unsafe {
             push_text(state, word.of(buffer));
             ffi::lua_rawseti_(state, -2, index as c_int + 1);
         }

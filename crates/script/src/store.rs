@@ -10,6 +10,7 @@ use crate::trust::Trust;
 use parking_lot::RwLock;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Scripts that were only evaluated and are remembered.
 const EVALUATED_MAX: usize = 500;
@@ -21,6 +22,9 @@ const SHAPES_MAX: usize = 1000;
 #[derive(Debug, Default)]
 pub struct Scripts {
     state: RwLock<State>,
+    /// Written under the lock with Release, read with Acquire: a thread that has read it finds none
+    /// of those that had gone.
+    removals: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +50,12 @@ impl Scripts {
     /// The script of this name.
     pub fn find(&self, sha: &Sha1) -> Option<Arc<Script>> {
         self.state.read().by_sha.get(sha).cloned()
+    }
+
+    /// How often scripts have been forgotten: what has been found once is there until that changes.
+    #[inline]
+    pub fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Acquire)
     }
 
     /// The script with this text, known or new. A new one is remembered with [`Scripts::keep`],
@@ -91,6 +101,7 @@ impl Scripts {
                 && let Some(forgotten) = state.by_sha.remove(&oldest)
             {
                 state.text_bytes -= forgotten.body().len();
+                self.removals.fetch_add(1, Ordering::Release);
             }
         }
         if state.by_sha.insert(script.sha, Arc::clone(script)).is_none() {
@@ -100,7 +111,9 @@ impl Scripts {
 
     /// Forgets all.
     pub fn flush(&self) {
-        *self.state.write() = State::default();
+        let mut state = self.state.write();
+        *state = State::default();
+        self.removals.fetch_add(1, Ordering::Release);
     }
 
     /// Number of scripts.

@@ -45,6 +45,9 @@ fn next_number() -> u64 {
 #[derive(Debug, Default)]
 pub struct Functions {
     current: LeafRwLock<Arc<Registry>>,
+    /// That of `current`, for threads that have seen it already. Written under the lock with
+    /// Release, read with Acquire: a thread that has read it finds that registry, or a later one.
+    version: AtomicU64,
 }
 
 /// The libraries as of one moment.
@@ -73,9 +76,16 @@ impl Functions {
         Arc::clone(&self.current.read())
     }
 
+    /// Another number as soon as any library has come or gone.
+    #[inline]
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
     /// Has a Lua state forget the libraries that have gone.
+    #[inline]
     pub fn tidy(&self, interpreter: &mut Interpreter) {
-        if self.current.read().version != interpreter.libraries_version() {
+        if self.version() != interpreter.libraries_version() {
             self.now().tidy(interpreter);
         }
     }
@@ -92,7 +102,10 @@ impl Functions {
     }
 
     fn publish(&self, registry: Registry) {
-        *self.current.write() = Arc::new(Registry { version: next_number(), ..registry });
+        let mut current = self.current.write();
+        let version = next_number();
+        *current = Arc::new(Registry { version, ..registry });
+        self.version.store(version, Ordering::Release);
     }
 }
 

@@ -86,6 +86,9 @@ pub(crate) enum Suite {
         requests: u64,
         #[arg(long, default_value_t = 100_000)]
         keys: u64,
+        /// Only tests whose name contains one of these, such as fcall
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
     },
     /// Bytes per element of hashes, a set, a sorted set and a list
     MemoryTypes {
@@ -105,6 +108,21 @@ pub(crate) enum Suite {
         /// Flushes of a round
         #[arg(long, default_value_t = 2_000)]
         flushes: usize,
+    },
+    /// P99 of plain clients while others shake hands by TLS, with the server or with another one
+    /// (not pinned, Basalt alone by default)
+    Handshakes {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// Handshakes a second
+        #[arg(long, default_value_t = 1_000.0)]
+        per_second: f64,
+        /// How long plain clients are measured in each phase
+        #[arg(long, default_value = "3", value_name = "SECONDS", value_parser = parse_seconds)]
+        seconds: Duration,
+        /// Network threads of the server; with several numbers it lives once for each
+        #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,2")]
+        io_threads: Vec<usize>,
     },
     /// Server CPU time of GET and PUT by HTTP, beside Redis' protocol and nginx (Basalt alone)
     Http {

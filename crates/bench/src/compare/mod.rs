@@ -14,6 +14,7 @@ mod absences;
 mod cell;
 mod cli;
 mod flush;
+mod handshakes;
 mod http;
 mod memory;
 mod memory_types;
@@ -24,6 +25,7 @@ mod queue;
 mod restart;
 mod scenario;
 mod server;
+mod shaking;
 mod suite;
 mod surface;
 mod table;
@@ -31,6 +33,7 @@ mod tier;
 mod types;
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 use tempfile::TempDir;
@@ -76,10 +79,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             keep(&mut cells, only, |cell| cell.name);
             types::run(&Arena::new("types", common, PINNED, "everysec")?, &cells)
         }
-        Suite::Surface { common, requests, keys } => {
-            let amount = surface::Amount { requests: *requests, keys: *keys };
-            let arena = Arena::new("surface", common, PINNED, "everysec")?;
-            surface::run(&arena, &surface::cells(), amount)
+        Suite::Surface { common, requests, keys, only } => {
+            run_surface(common, surface::Amount { requests: *requests, keys: *keys }, only)
         }
         Suite::MemoryTypes { common, scale, only } => {
             let mut holdings = memory_types::holdings(*scale);
@@ -88,6 +89,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
         }
         Suite::Flush { common, flushes } => {
             flush::run(&Arena::new("flush", common, PINNED, "everysec")?, *flushes)
+        }
+        Suite::Handshakes { common, per_second, seconds, io_threads } => {
+            run_handshakes(common, (*per_second, *seconds), io_threads)
         }
         Suite::Http { common, appendfsync, requests, keys, nginx, only } => {
             let mut cells = http::cells(*requests, *keys);
@@ -119,6 +123,25 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)
         }
     }
+}
+
+fn run_surface(
+    common: &CommonArgs,
+    amount: surface::Amount,
+    only: &[String],
+) -> Result<(), BenchError> {
+    let mut cells = surface::cells();
+    keep(&mut cells, only, |cell| cell.name);
+    surface::run(&Arena::new("surface", common, PINNED, "everysec")?, &cells, amount)
+}
+
+fn run_handshakes(
+    common: &CommonArgs,
+    (per_second, phase): (f64, Duration),
+    io_threads: &[usize],
+) -> Result<(), BenchError> {
+    let course = handshakes::Course { per_second, phase, io_threads: io_threads.to_vec() };
+    handshakes::run(&Arena::new("handshakes", common, ALONE, "everysec")?, &course)
 }
 
 /// Keeps what has one of the names of `only` in its own, or all if there are none.

@@ -74,6 +74,7 @@ pub(crate) struct Server {
     program: PathBuf,
     log: PathBuf,
     target: Target,
+    plain: Target,
 }
 
 impl Server {
@@ -121,14 +122,14 @@ impl Server {
         if let Some(pins) = setting.pins {
             pin(pins.load_cpu)?;
         }
+        let plain = if setting.unixsocket { Target::unix(socket) } else { Target::local(port) };
         let target = match tls {
             Some((port, certificate)) => {
                 Target { tls: Some(tls::trusting(&certificate)?), ..Target::local(port) }
             }
-            None if setting.unixsocket => Target::unix(socket),
-            None => Target::local(port),
+            None => plain.clone(),
         };
-        Ok(Self { child: child?, program: contender.program.clone(), log, target })
+        Ok(Self { child: child?, program: contender.program.clone(), log, target, plain })
     }
 
     /// Starts the process and waits until it answers PING with PONG.
@@ -171,6 +172,11 @@ impl Server {
 
     pub(crate) fn target(&self) -> Target {
         self.target.clone()
+    }
+
+    /// Where clients connect without TLS, whatever the others do.
+    pub(crate) fn plain_target(&self) -> Target {
+        self.plain.clone()
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -9,6 +9,7 @@ use basalt_script::{Evaluated, Input, KeyScope, Program, RandomState, Sha1};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::scripts::RunKind;
+use std::sync::Arc;
 
 const NO_SCRIPT: CommandError =
     CommandError::fixed("NOSCRIPT No matching script. Please use EVAL.");
@@ -28,7 +29,7 @@ const WORDS_BEFORE_KEYS: usize = 3;
 
 /// A call of a script.
 pub(super) struct Invocation<'a> {
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     args: Args<'a>,
     keys: usize,
     permit: Permit,
@@ -41,17 +42,26 @@ impl<'a> Invocation<'a> {
     /// They do not say which script to call with which keys, or it may not run now.
     pub(super) fn read(
         server: &Dispatcher,
-        worker: &Worker,
+        worker: &mut Worker,
         args: Args<'a>,
         call: ScriptCall,
     ) -> Result<Invocation<'a>, CommandError> {
+        let look_up = || find(server, args, call);
         // Which errors come first is as in Redis; what the text of a script is, is looked at last.
         let (found, bad_count) = match call.named {
             Named::BySha => {
-                let sha = Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
-                (Some(find_by_sha(server, &sha)), CommandError::NOT_INTEGER)
+                let removals = server.scripts.known.removals();
+                let found = worker.recent_scripts.find(args.word(1), removals, look_up);
+                if found.is_err() {
+                    Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
+                }
+                (Some(found), CommandError::NOT_INTEGER)
             }
-            Named::ByFunction => (Some(Ok(find(server, args, call)?)), BAD_KEY_COUNT),
+            Named::ByFunction => {
+                let removals = server.scripts.functions.version();
+                let found = worker.recent_functions.find(args.word(1), removals, look_up)?;
+                (Some(Ok(found)), BAD_KEY_COUNT)
+            }
             Named::ByText => (None, CommandError::NOT_INTEGER),
         };
         let keys = parse_i64(args.word(2)).ok_or(bad_count)?;
@@ -59,7 +69,7 @@ impl<'a> Invocation<'a> {
             return Err(TOO_MANY_KEYS);
         }
         let keys = usize::try_from(keys).map_err(|_| NEGATIVE_KEYS)?;
-        let program = found.unwrap_or_else(|| find(server, args, call))?;
+        let program = found.unwrap_or_else(|| look_up().map(Arc::new))?;
         let flags = program.flags();
         if flags.declared && !flags.no_writes && call.permit == Permit::Reads {
             return Err(NOT_READ_ONLY);
@@ -95,13 +105,13 @@ impl<'a> Invocation<'a> {
 
     /// The name of a function that it calls, and the words of the call.
     pub(super) fn call_of_function(&self) -> Option<(String, Vec<Vec<u8>>)> {
-        let Program::Function(library, index) = &self.program else { return None };
+        let Program::Function(library, index) = &*self.program else { return None };
         let words = self.args.from(0).map(<[u8]>::to_vec).collect();
         Some((library.functions[*index].name.clone(), words))
     }
 
     pub(super) fn kind(&self) -> RunKind {
-        match self.program {
+        match *self.program {
             Program::Script(_) => RunKind::Script,
             Program::Function(..) => RunKind::Function,
         }

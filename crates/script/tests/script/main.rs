@@ -1,6 +1,7 @@
 //! Scripts against a host that writes down what they ask for.
 
 mod libraries;
+mod lists;
 mod patterns;
 mod sandbox;
 
@@ -11,6 +12,8 @@ use basalt_script::{
 };
 use std::io::IoSlice;
 use std::sync::Arc;
+
+const LIMITS: ScriptLimits = ScriptLimits { memory_bytes_max: 16 << 20 };
 
 /// A server that answers `ECHO`, `INT`, `OK`, `NULL`, `MAP` and `BIG`, and gives up at `GIVE-UP`.
 #[derive(Default)]
@@ -99,8 +102,13 @@ fn run_full(
     text: &str,
     args: &[&[u8]],
 ) -> Option<Value> {
+    reply(finish(interpreter, host, text, args, None), protocol)
+}
+
+/// What a client gets; `None` if the run was given up.
+fn reply(finished: Finished, protocol: Protocol) -> Option<Value> {
     let mut out = Output::new();
-    match finish(interpreter, host, text, args, None) {
+    match finished {
         Finished::Answered(answer) => {
             answer.write(&mut Reply::new(&mut out, protocol), &mut |_, _| ());
         }
@@ -134,14 +142,24 @@ fn finish(
 ) -> Finished {
     let script = Script::read(text.as_bytes()).expect("a script");
     let program = Program::Script(Arc::new(script));
+    run_program(interpreter, host, &program, (&[b"k"], args), random)
+}
+
+fn run_program(
+    interpreter: &mut Interpreter,
+    host: &mut Recorder,
+    program: &Program,
+    (keys, args): (&[&[u8]], &[&[u8]]),
+    random: Option<RandomState>,
+) -> Finished {
     let (mut buffer, mut words) = (Vec::new(), Vec::new());
-    for word in [&[&b"k"[..]], args].concat() {
+    for word in [keys, args].concat() {
         words.push(Arg { start: buffer.len(), len: word.len() });
         buffer.extend_from_slice(word);
     }
-    let (keys, args) = words.split_at(1);
+    let (keys, args) = words.split_at(keys.len());
     let input = Input { buffer: &buffer, keys, args, random };
-    interpreter.run(&program, input, ScriptLimits { memory_bytes_max: 16 << 20 }, host)
+    interpreter.run(program, input, LIMITS, host)
 }
 
 fn interpreter() -> Interpreter {

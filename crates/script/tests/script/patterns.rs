@@ -33,10 +33,11 @@ const SHOW: &str = "
   return table.concat(seen, ';')
 ";
 
-struct Draw(u64);
+/// Numbers as if drawn at random.
+pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit

@@ -1,0 +1,227 @@
+//! `compare handshakes`: how long answers to plain clients take while others shake hands by TLS.
+//!
+//! ```text
+//! time   quiet │ elsewhere │ attacked │ …     GET at a pace, counted from when each was due
+//! P99      q         e           a            medians: a / q, and a / the greater one of q and e
+//! ```
+//! Elsewhere are the same handshakes with another server of the same program beside it: what plain
+//! clients feel of that is the work of handshakes on cores that they share with them, clients' ends
+//! included, and no fault of the server that they ask. The phases take turns, because the machine
+//! is not the same from one second to the next.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::compare::Arena;
+use crate::compare::cell::vocabulary;
+use crate::compare::server::Contender;
+use crate::compare::shaking::{self, Shaken};
+use crate::compare::table::summarise;
+use crate::error::BenchError;
+use crate::keys::Distribution;
+use crate::plan::{Load, Plan};
+use crate::progress::Watch;
+use crate::report::TestReport;
+use crate::run::run as run_load;
+use crate::target::Target;
+use crate::workload::Workload;
+
+const KEYS: u64 = 100_000;
+const VALUE_BYTES: usize = 64;
+const CONNECTIONS: usize = 20;
+const REQUESTS_PER_SECOND: f64 = 5_000.0;
+/// Requests that may be unanswered on a connection before others wait in the client.
+const IN_FLIGHT: u32 = 4;
+/// Load, and handshakes, before those that are counted.
+const WARMED: Duration = Duration::from_millis(500);
+/// From a phase to the next one.
+const REST: Duration = Duration::from_millis(300);
+/// P99 beside handshakes, of the greater one of the other two.
+const SLOWER_MAX: f64 = 2.0;
+
+/// How hard, and for how long.
+#[derive(Debug, Clone)]
+pub(crate) struct Course {
+    pub(crate) per_second: f64,
+    pub(crate) phase: Duration,
+    /// Network threads of the server, a row for each.
+    pub(crate) io_threads: Vec<usize>,
+}
+
+/// Where hands are shaken meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Phase {
+    Quiet,
+    Elsewhere,
+    Attacked,
+}
+
+const PHASES: [Phase; 3] = [Phase::Quiet, Phase::Elsewhere, Phase::Attacked];
+
+/// One life of a server.
+#[derive(Debug, Clone, Serialize)]
+struct Round {
+    round: usize,
+    side: &'static str,
+    io_threads: usize,
+    phases: Vec<Felt>,
+}
+
+/// What plain clients felt in a phase.
+#[derive(Debug, Clone, Serialize)]
+struct Felt {
+    phase: Phase,
+    handshakes: Shaken,
+    plain: TestReport,
+}
+
+pub(super) fn run(arena: &Arena<'_>, course: &Course) -> Result<(), BenchError> {
+    if course.per_second <= 0.0 || course.phase.is_zero() || course.io_threads.is_empty() {
+        return Err(BenchError::Usage(
+            "there must be something to measure; raise --per-second or --seconds".into(),
+        ));
+    }
+    let servers = arena.introduce()?;
+    let lives = arena.rounds(|round, side| {
+        let lives = course.io_threads.iter();
+        let lives = lives.map(|&io_threads| one_life(arena, course, (round, side), io_threads));
+        lives.collect::<Result<Vec<Round>, BenchError>>()
+    })?;
+    let rounds = lives.concat();
+    arena.print(&format!(
+        "P99 µs of {REQUESTS_PER_SECOND} GETs a second, {CONNECTIONS} plain connections; {} handshakes a second\n{}",
+        course.per_second,
+        table(arena, course, &rounds)
+    ))?;
+    arena.write_json(servers, &rounds)
+}
+
+/// A server, another one beside it, and all phases.
+fn one_life(
+    arena: &Arena<'_>,
+    course: &Course,
+    (round, side): (usize, &Contender),
+    io_threads: usize,
+) -> Result<Round, BenchError> {
+    let mut contender = Contender { tls: true, ..side.clone() };
+    contender.extra.extend(["--io-threads".to_owned(), io_threads.to_string()]);
+    let (asked, other) = (arena.start(&contender)?, arena.start(&contender)?);
+    let gets = gets(asked.server.plain_target(), course.phase)?;
+    let fill = gets.clone().into_fill()?;
+    run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
+    asked.server.wait_quiet();
+    let mut phases = Vec::with_capacity(PHASES.len());
+    for step in 0..PHASES.len() {
+        let phase = PHASES[(round + step) % PHASES.len()];
+        let measure = || {
+            let outcome = run_load(&gets, &mut Watch::new("gets", arena.display, None))?;
+            Ok::<TestReport, BenchError>(TestReport::new(&gets, &outcome, None))
+        };
+        let with = |target: &Target| shaking::beside(target, course.per_second, measure);
+        let (plain, handshakes) = match phase {
+            Phase::Quiet => (measure()?, Shaken::default()),
+            Phase::Elsewhere => with(&other.server.target())?,
+            Phase::Attacked => with(&asked.server.target())?,
+        };
+        phases.push(Felt { phase, handshakes, plain });
+        std::thread::sleep(REST);
+    }
+    asked.server.stop()?;
+    other.server.stop()?;
+    Ok(Round { round, side: side.name, io_threads, phases })
+}
+
+/// What plain clients do in a phase.
+fn gets(target: Target, duration: Duration) -> Result<Plan, BenchError> {
+    let vocabulary = vocabulary(KEYS, VALUE_BYTES, 1);
+    Ok(Plan {
+        target,
+        workload: Workload::named("get", &vocabulary)?,
+        vocabulary,
+        distribution: Distribution::Uniform,
+        connections: CONNECTIONS,
+        threads: 1,
+        pipeline: IN_FLIGHT,
+        load: Load::Open { requests_per_second: REQUESTS_PER_SECOND, duration },
+        warmup: WARMED,
+        seed: 1,
+    })
+}
+
+/// A row for each side and number of threads: medians of the rounds, and whether the bound holds.
+fn table(arena: &Arena<'_>, course: &Course, rounds: &[Round]) -> String {
+    let mut text = format!(
+        "  {:24}{:>9}{:>11}{:>10}{:>10}{:>18}{:>14}{:>8}\n",
+        "",
+        "quiet",
+        "elsewhere",
+        "attacked",
+        "of quiet",
+        "of the greater",
+        "handshakes/s",
+        "failed"
+    );
+    for contender in &arena.contenders {
+        for &io_threads in &course.io_threads {
+            let of_row = |it: &&Round| it.side == contender.name && it.io_threads == io_threads;
+            let rounds: Vec<&Round> = rounds.iter().filter(of_row).collect();
+            text.push_str(&row(&format!("{}, {io_threads} threads", contender.name), &rounds));
+        }
+    }
+    text
+}
+
+fn row(name: &str, rounds: &[&Round]) -> String {
+    let phases = || rounds.iter().flat_map(|it| &it.phases);
+    let median = |phase: Phase, of: fn(&Felt) -> f64| {
+        summarise(phases().filter(|felt| felt.phase == phase).map(of)).median
+    };
+    let p99 = |phase| median(phase, |felt| felt.plain.latency.p99_us);
+    let p99s = P99s {
+        quiet: p99(Phase::Quiet),
+        elsewhere: p99(Phase::Elsewhere),
+        attacked: p99(Phase::Attacked),
+    };
+    let pace = |phase| median(phase, |felt| felt.handshakes.per_second);
+    let pace = format!("{:.0}, {:.0}", pace(Phase::Elsewhere), pace(Phase::Attacked));
+    let failed: u64 = phases().map(|felt| felt.handshakes.failed).sum();
+    format!("  {name:24}{}{pace:>14}{failed:>8}\n", p99s.text())
+}
+
+/// Medians of the rounds, in microseconds.
+#[derive(Debug, Clone, Copy)]
+struct P99s {
+    quiet: f64,
+    elsewhere: f64,
+    attacked: f64,
+}
+
+impl P99s {
+    fn of_greater(self) -> f64 {
+        self.attacked / self.quiet.max(self.elsewhere)
+    }
+
+    fn text(self) -> String {
+        let P99s { quiet, elsewhere, attacked } = self;
+        let of_quiet = format!("{:.2}x", attacked / quiet);
+        let verdict = if self.of_greater() <= SLOWER_MAX { "held" } else { "NOT held" };
+        let of_greater = format!("{:.2}x, {verdict}", self.of_greater());
+        format!("{quiet:>9.0}{elsewhere:>11.0}{attacked:>10.0}{of_quiet:>10}{of_greater:>18}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_of_the_greater_one() {
+        let p99s = P99s { quiet: 100.0, elsewhere: 300.0, attacked: 500.0 };
+        assert!(p99s.text().contains("5.00x"), "{}", p99s.text());
+        assert!(p99s.text().ends_with(" 1.67x, held"), "{}", p99s.text());
+        let p99s = P99s { quiet: 300.0, elsewhere: 100.0, attacked: 601.0 };
+        assert!(p99s.text().ends_with(" NOT held"), "{}", p99s.text());
+    }
+}
