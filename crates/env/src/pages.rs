@@ -14,7 +14,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Empties it and makes room: for so many bytes it stays where it begins. Memory that is much
+    /// Empties it and makes room: for that many bytes it stays where it begins. Memory that is much
     /// more than that is given back.
     pub fn begin(&mut self, bytes: usize) {
         let wanted = bytes.next_power_of_two().max(PAGE_BYTES) + PAGE_BYTES;
