@@ -161,28 +161,20 @@ pub(crate) enum Suite {
     },
     /// Data larger than memory, with bounds: reads beside the disk's own, minutes of overwriting, a
     /// restart (Basalt alone by default)
-    Tier {
+    Tier(TierArgs),
+    /// The longest answers of GETs and SETs that come at a pace, while checkpoints and merges go on
+    Tail {
         #[command(flatten)]
         common: CommonArgs,
-        /// Gigabytes (10^9) of keys and values; memory is a tenth. The bounds are meant for 10
-        #[arg(long, default_value_t = 2.5)]
-        gb: f64,
-        /// Bytes of the values of cold-get
-        #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
-        value_bytes: Vec<usize>,
-        /// Connections of cold-get
-        #[arg(long, value_delimiter = ',', default_value = "1,8,50", value_name = "CONNECTIONS")]
-        connections: Vec<usize>,
-        /// How long a load is measured
-        #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = parse_seconds)]
+        /// Keys, all of them in memory
+        #[arg(long, default_value_t = 2_000_000)]
+        keys: u64,
+        /// Requests a second, of which a half are SETs
+        #[arg(long, default_value_t = 40_000.0, value_name = "PER_SECOND")]
+        rate: f64,
+        /// How long they go on
+        #[arg(long, default_value = "60", value_name = "SECONDS", value_parser = parse_seconds)]
         seconds: Duration,
-        /// How long keys are overwritten
-        #[arg(long, default_value = "1", value_name = "MINUTES", value_parser = parse_minutes)]
-        minutes: Duration,
-        /// Only these: budget, cold-get, zipf, isolation, batch, hot, overwrite, restart, flush,
-        /// scan
-        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-        only: Vec<String>,
     },
     /// Time to serve again after kill -9 under load (not pinned, Basalt alone by default)
     Restart {
@@ -192,6 +184,38 @@ pub(crate) enum Suite {
         #[arg(long, default_value_t = 2.0)]
         gb: f64,
     },
+}
+
+/// Options of `compare tier`.
+#[derive(Debug, Args)]
+pub(crate) struct TierArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// Gigabytes (10^9) of keys and values; memory is a tenth. The bounds are meant for 10
+    #[arg(long, default_value_t = 2.5)]
+    pub(crate) gb: f64,
+    /// Bytes of the values of cold-get
+    #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
+    pub(crate) value_bytes: Vec<usize>,
+    /// Connections of cold-get
+    #[arg(long, value_delimiter = ',', default_value = "1,8,50", value_name = "CONNECTIONS")]
+    pub(crate) connections: Vec<usize>,
+    /// How long a load is measured
+    #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) seconds: Duration,
+    /// How long keys are overwritten
+    #[arg(long, default_value = "1", value_name = "MINUTES", value_parser = parse_minutes)]
+    pub(crate) minutes: Duration,
+    /// Keys of cache-mode (1,000,000 unless given) and expiry (10,000,000)
+    #[arg(long)]
+    pub(crate) keys: Option<u64>,
+    /// Values of maxmemory-policy for cache-mode [default: all that delete keys]
+    #[arg(long, value_delimiter = ',', value_name = "POLICIES")]
+    pub(crate) policies: Vec<String>,
+    /// Only these: budget, cold-get, zipf, isolation, batch, hot, overwrite, restart, flush,
+    /// scan, cache-mode (beside redis-server), expiry
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
 }
 
 /// Options of all suites.
@@ -298,6 +322,11 @@ impl CommonArgs {
         }
         let sides = if self.sides.is_empty() { defaults.sides } else { &self.sides };
         sides.iter().map(|side| self.contender(*side)).collect()
+    }
+
+    /// redis-server, whether or not it is one of the sides: for what is compared with it only.
+    pub(crate) fn redis(&self) -> Result<Contender, BenchError> {
+        self.contender(Side::Redis)
     }
 
     fn contender(&self, side: Side) -> Result<Contender, BenchError> {

@@ -13,9 +13,11 @@
 mod absences;
 mod cell;
 mod cli;
+mod figures;
 mod flush;
 mod handshakes;
 mod http;
+mod info;
 mod memory;
 mod memory_types;
 mod nginx;
@@ -29,6 +31,7 @@ mod shaking;
 mod suite;
 mod surface;
 mod table;
+mod tail;
 mod tier;
 mod types;
 
@@ -107,17 +110,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
                 &parts,
             )
         }
-        Suite::Tier { common, gb, value_bytes, connections, seconds, minutes, only } => {
+        Suite::Tail { common, keys, rate, seconds } => {
+            let pace = tail::Pace { keys: *keys, requests_per_second: *rate, lasts: *seconds };
+            tail::run(&Arena::new("tail", common, PINNED, "everysec")?, &pace)
+        }
+        Suite::Tier(args) => {
             let mut checks = tier::CHECKS.to_vec();
-            keep(&mut checks, only, |check| check.name);
-            let amount = tier::Amount {
-                gb: *gb,
-                value_bytes: value_bytes.clone(),
-                connections: connections.clone(),
-                duration: *seconds,
-                overwritten: *minutes,
-            };
-            tier::run(&Arena::new("tier", common, ALONE, "everysec")?, &checks, &amount)
+            keep(&mut checks, &args.only, |check| check.name);
+            let arena = Arena::new("tier", &args.common, ALONE, "everysec")?;
+            tier::run(&arena, &checks, &tier::Amount::of(args))
         }
         Suite::Restart { common, gb } => {
             restart::run(&Arena::new("restart", common, ALONE, "everysec")?, *gb)

@@ -1,11 +1,12 @@
-//! `compare tier`: data that is larger than memory. Basalt alone; what is measured is said beside
-//! each figure, and whether it is within its bound.
+//! `compare tier`: data that is larger than memory. Basalt alone, but for `cache-mode`; what is
+//! measured is said beside each figure, and whether it is within its bound.
 
 mod batch;
 mod beside;
 mod budget;
+mod cache_mode;
 mod cold_get;
-mod figures;
+mod expiry;
 mod filled;
 mod flush;
 mod hot;
@@ -24,9 +25,10 @@ mod zipf;
 use std::time::Duration;
 
 use crate::compare::Arena;
+use crate::compare::cli::TierArgs;
+use crate::compare::figures::{self, Figures};
 use crate::compare::server::Contender;
 use crate::error::BenchError;
-use figures::Figures;
 
 /// One thing that can be measured.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +38,7 @@ pub(super) struct Check {
 }
 
 /// What can be measured, in this order.
-pub(super) const CHECKS: [Check; 10] = [
+pub(super) const CHECKS: [Check; 12] = [
     Check { name: "budget", run: budget::run },
     Check { name: "cold-get", run: cold_get::run },
     Check { name: "zipf", run: zipf::run },
@@ -47,6 +49,8 @@ pub(super) const CHECKS: [Check; 10] = [
     Check { name: "restart", run: restart::run },
     Check { name: "flush", run: flush::run },
     Check { name: "scan", run: scan::run },
+    Check { name: "cache-mode", run: cache_mode::run },
+    Check { name: "expiry", run: expiry::run },
 ];
 
 /// How much of it.
@@ -62,21 +66,36 @@ pub(super) struct Amount {
     pub(super) duration: Duration,
     /// How long keys are overwritten by `overwrite`.
     pub(super) overwritten: Duration,
+    /// Keys of `cache-mode` and `expiry`; each has a number of its own if none is given.
+    pub(super) keys: Option<u64>,
+    /// Policies of `cache-mode`; all of them if none is given.
+    pub(super) policies: Vec<String>,
+}
+
+impl Amount {
+    pub(super) fn of(args: &TierArgs) -> Amount {
+        Amount {
+            gb: args.gb,
+            value_bytes: args.value_bytes.clone(),
+            connections: args.connections.clone(),
+            duration: args.seconds,
+            overwritten: args.minutes,
+            keys: args.keys,
+            policies: args.policies.clone(),
+        }
+    }
 }
 
 pub(super) fn run(arena: &Arena<'_>, checks: &[Check], amount: &Amount) -> Result<(), BenchError> {
     let servers = arena.introduce()?;
-    let mut figures = Figures { arena, round: 0, check: "", all: Vec::new() };
+    let mut figures = Figures::new(arena);
     for round in 0..arena.common.runs {
         for check in checks {
             (figures.round, figures.check) = (round, check.name);
             (check.run)(arena, amount, &mut figures)?;
         }
     }
-    let (held, bounds) = figures.held();
-    arena.print(&format!("{held} of {bounds} bounds held\n"))?;
-    let all = std::mem::take(&mut figures.all);
-    arena.write_json(servers, &all)
+    figures.finish(servers)
 }
 
 /// The first side with a memory budget, and with more options.

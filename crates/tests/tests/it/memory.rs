@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use basalt_resp::Value;
@@ -134,11 +135,122 @@ fn the_parts_are_what_is_resident() {
     assert_parts_agree(&server, &mut connection);
 }
 
+/// Overwrites keys by chance and reads others, until it is over; returns the first error.
+fn overwrite(server: &Server, seed: u64, is_over: &AtomicBool) -> Option<String> {
+    const PIPELINE: usize = 20;
+    let (mut connection, mut random) = (server.connect(), seed);
+    let value = [b'v'; LOAD_VALUE_BYTES];
+    // A flag on its own.
+    while !is_over.load(Ordering::Relaxed) {
+        for _ in 0..PIPELINE {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed);
+            let key = format!("load:{}", (random >> 33) % LOAD_KEYS);
+            match random >> 32 & 1 {
+                0 => connection.send(&[b"SET", key.as_bytes(), &value]).expect("sent"),
+                _ => connection.send(&[b"GET", key.as_bytes()]).expect("sent"),
+            }
+        }
+        for _ in 0..PIPELINE {
+            if let Value::Error(text) = connection.receive().expect("a reply") {
+                return Some(String::from_utf8_lossy(&text).into_owned());
+            }
+        }
+    }
+    None
+}
+
+/// Keys of [`overwrite`], and the bytes of their values: half a gigabyte.
+const LOAD_KEYS: u64 = 500_000;
+const LOAD_VALUE_BYTES: usize = 1_000;
+
+/// Does some work while keys are overwritten, none of which may be refused.
+fn under_load<R>(server: &Server, work: impl FnOnce() -> R) -> R {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let load = |seed| {
+            scope.spawn({
+                let is_over = &is_over;
+                move || overwrite(server, seed, is_over)
+            })
+        };
+        let loads = [1, 3].map(load);
+        // A failure of the work ends the load, too.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        is_over.store(true, Ordering::Relaxed);
+        let refused = loads.map(|load| load.join().expect("it only notes errors"));
+        let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        assert_eq!(refused, [None, None]);
+        result
+    })
+}
+
+/// Whether what leaves memory is in memory all the same.
+fn has_cold_tier_in_memory(connection: &mut Connection) -> bool {
+    let reply = connection.run("CONFIG GET cold-tier").expect("a reply");
+    let Value::Array(words) = reply else { panic!("{reply:?}") };
+    words.last() == Some(&Value::Bulk(b"memory".to_vec()))
+}
+
+#[test]
+fn the_parts_are_what_is_resident_under_load() {
+    let launch = Launch::new(Kind::Basalt).option("maxmemory", "256mb").unwatched();
+    let Some(server) = start(launch) else { return };
+    let mut connection = server.connect();
+    if has_cold_tier_in_memory(&mut connection) {
+        return; // It is no part.
+    }
+    under_load(&server, || {
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_secs(1));
+            assert_parts_agree(&server, &mut connection);
+        }
+    });
+}
+
+#[test]
+fn memory_follows_a_budget_that_is_halved_under_load() {
+    const BUDGET: u64 = 512 * MIB;
+    /// How long that may take.
+    const FOLLOWS: Duration = Duration::from_secs(10);
+    let launch = Launch::new(Kind::Basalt).option("maxmemory", "512mb").unwatched();
+    let Some(server) = start(launch) else { return };
+    let mut connection = server.connect();
+    if has_cold_tier_in_memory(&mut connection) {
+        return;
+    }
+    // A twentieth more: what grows between two looks.
+    let at_most = |budget: u64| budget / 20 * 21;
+    under_load(&server, || {
+        let deadline = Instant::now() + 2 * PATIENCE;
+        while server.resident_bytes() < BUDGET / 10 * 8 {
+            assert!(Instant::now() < deadline, "{} resident", server.resident_bytes());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let set = connection.run(&format!("CONFIG SET maxmemory {}", BUDGET / 2));
+        assert_eq!(set.expect("a reply"), Value::Simple(b"OK".to_vec()));
+        let halved = Instant::now();
+        while server.resident_bytes() > at_most(BUDGET / 2) {
+            let (resident, since) = (server.resident_bytes(), halved.elapsed());
+            assert!(since < FOLLOWS, "{resident} resident after {since:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        eprintln!("memory follows after {:?}", halved.elapsed());
+        // And it stays there.
+        while halved.elapsed() < FOLLOWS {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let resident = server.resident_bytes();
+        assert!(resident <= at_most(BUDGET / 2), "{resident} resident later");
+    });
+}
+
 #[test]
 fn the_parts_are_what_is_resident_with_many_idle_clients() {
-    const CLIENTS: usize = 1000;
+    const CLIENTS: usize = 10_000;
     let Some(_permission) = Thousands::open(CLIENTS as u64 + 200) else { return };
-    let Some(server) = start(Launch::new(Kind::Basalt).unwatched()) else { return };
+    let maxclients = (CLIENTS + 100).to_string();
+    let launch = Launch::new(Kind::Basalt).option("maxclients", &maxclients).unwatched();
+    let Some(server) = start(launch) else { return };
     let mut connection = server.connect();
     let mut idle: Vec<Connection> = (0..CLIENTS).map(|_| server.connect()).collect();
     for client in &mut idle {

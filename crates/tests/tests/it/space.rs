@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use basalt_resp::Value;
@@ -17,6 +18,8 @@ use basalt_tests::server::{Kind, Launch, Server, is_redis};
 
 const DISK_MIB: u64 = 48;
 const RESUME_TIMEOUT: Duration = Duration::from_secs(120);
+/// How soon writes go on when there is room again.
+const RESUMES: Duration = Duration::from_secs(5);
 const VALUE_BYTES: usize = 10_000;
 
 /// A mounted file system, gone when dropped.
@@ -70,13 +73,16 @@ impl Drop for SmallDisk {
 }
 
 fn launch(dir: &Path, fsync: &str) -> Server {
+    launching(dir, fsync).start()
+}
+
+fn launching(dir: &Path, fsync: &str) -> Launch {
     let launch = Launch::new(Kind::Basalt).with_http().dir(dir).option("appendfsync", fsync);
     launch
         .option("journal-segment-size", "1mb")
         .allow_log("disk is full")
         .allow_log("less than disk-reserve is free")
         .allow_log("torn tail")
-        .start()
 }
 
 fn write(connection: &mut Connection, index: usize) -> Value {
@@ -275,4 +281,103 @@ fn before_the_disk_is_full_only_removals_are_accepted() {
     assert_ready(&server, 200);
     assert_eq!(connection.run("GET two").expect("a reply"), Value::Null);
     assert_eq!(connection.run("GET three").expect("a reply"), Value::Bulk(b"value".to_vec()));
+}
+
+/// What one of several clients has seen of a disk that gets full and has room again.
+#[derive(Default)]
+struct Seen {
+    /// How many of its keys were acknowledged, in their order.
+    acknowledged: usize,
+    refused: usize,
+    /// When a write was taken that followed one that was refused, and how many were since.
+    resumed: Option<(Instant, usize)>,
+}
+
+/// Writes keys of a client's own, one after the other, and reads them, until the disk was full and
+/// writes have been taken for a while again, or it is over.
+fn go_on(server: &Server, client: usize, is_over: &AtomicBool) -> Seen {
+    let (mut connection, mut seen) = (server.connect(), Seen::default());
+    // A flag on its own.
+    while !is_over.load(Ordering::Relaxed) && seen.resumed.is_none_or(|(_, taken)| taken < 20) {
+        let number = seen.acknowledged;
+        let key = format!("load:{client}:{number}");
+        let value = format!("{number:0VALUE_BYTES$}");
+        let reply = connection.call(&["SET", &key, &value]).expect("a reply");
+        if reply == Value::Simple(b"OK".to_vec()) {
+            seen.acknowledged += 1;
+            if seen.refused > 0 {
+                seen.resumed.get_or_insert((Instant::now(), 0)).1 += 1;
+            }
+        } else {
+            assert_refusal(&reply);
+            seen.refused += 1;
+            seen.resumed = None;
+        }
+        if let Some(before) = number.checked_sub(1) {
+            let found = connection.run(&format!("GET load:{client}:{before}")).expect("a reply");
+            let expected = Value::Bulk(format!("{before:0VALUE_BYTES$}").into_bytes());
+            assert!(found == expected, "reads go on: {found:?}");
+        }
+        std::thread::sleep(PAUSE);
+    }
+    seen
+}
+
+/// Another program takes the disk's last room while clients write, and frees it later.
+#[test]
+fn clients_that_write_meanwhile_go_on_soon_when_a_full_disk_has_room() {
+    const CLIENTS: usize = 4;
+    const FULL_FOR: Duration = Duration::from_secs(3);
+    if is_redis(Kind::Basalt) {
+        return; // It ends itself when its log cannot be written.
+    }
+    let Some(disk) = SmallDisk::mount() else { return };
+    let dir = disk.path.join("data");
+    fs::create_dir(&dir).expect("a folder can be made");
+    let launch = launching(&dir, "everysec").allow_log("No space left");
+    let mut server = launch.start();
+    let mut connection = server.connect();
+    (0..100).for_each(|index| drop(write(&mut connection, index)));
+    let is_over = AtomicBool::new(false);
+    let (freed, seen) = std::thread::scope(|scope| {
+        let (server, is_over) = (&server, &is_over);
+        let client = |client| scope.spawn(move || go_on(server, client, is_over));
+        let clients: Vec<_> = (0..CLIENTS).map(client).collect();
+        std::thread::sleep(Duration::from_millis(300));
+        let ballast = disk.fill();
+        let full = Instant::now();
+        while full.elapsed() < FULL_FOR {
+            // What makes room goes on, if need be after the reserve was given up.
+            let removed = connection.run("DEL key0").expect("a reply");
+            assert!(matches!(removed, Value::Integer(_)) || full.elapsed() < FULL_FOR / 2);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        fs::remove_file(&ballast).expect("it is there");
+        let freed = Instant::now();
+        while freed.elapsed() < RESUMES + Duration::from_millis(200) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let seen = clients.into_iter().map(|client| client.join().expect("it ends well"));
+        (freed, seen.collect::<Vec<Seen>>())
+    });
+    for (client, seen) in seen.iter().enumerate() {
+        assert!(seen.refused > 0, "client {client} has not seen the full disk");
+        let (resumed, _) = seen.resumed.expect("writes go on");
+        let resumed = resumed.saturating_duration_since(freed);
+        assert!(resumed <= RESUMES, "client {client} writes after {resumed:?}");
+        eprintln!("client {client}: {} refused, writes again after {resumed:?}", seen.refused);
+    }
+    await_written(&mut connection);
+    server.kill();
+    drop(server);
+    let server = launching(&dir, "everysec").start();
+    let mut connection = server.connect();
+    for (client, seen) in seen.iter().enumerate() {
+        for number in 0..seen.acknowledged {
+            let found = connection.run(&format!("GET load:{client}:{number}")).expect("a reply");
+            let expected = Value::Bulk(format!("{number:0VALUE_BYTES$}").into_bytes());
+            assert!(found == expected, "key {number} of client {client} is lost");
+        }
+    }
 }

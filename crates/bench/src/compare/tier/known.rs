@@ -7,15 +7,15 @@ use crate::target::{Client, ReadWrite, Target};
 /// Requests that are sent before their replies are read.
 const PIPELINE: u64 = 200;
 
-fn value(number: u64, bytes: usize) -> Vec<u8> {
+pub(super) fn value(number: u64, bytes: usize) -> Vec<u8> {
     format!("{number:016}").bytes().cycle().take(bytes).collect()
 }
 
-fn key(number: u64) -> String {
+pub(super) fn key(number: u64) -> String {
     format!("known:{number:012}")
 }
 
-fn request(words: &[&[u8]], out: &mut Vec<u8>) {
+pub(super) fn request(words: &[&[u8]], out: &mut Vec<u8>) {
     out.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
     for word in words {
         out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());

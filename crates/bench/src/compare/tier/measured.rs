@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::figures::{Bound, ratio};
-use super::probe::{self, Info};
+use super::probe;
 use crate::compare::Arena;
+use crate::compare::info::Info;
 use crate::compare::server::Server;
 use crate::error::BenchError;
 use crate::plan::{Limit, Load, Plan};

@@ -1,6 +1,5 @@
-//! What a server says of its reads, and what the system says of its memory.
+//! What a server's report says, and what the system says of its reads, writes and memory.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -12,28 +11,6 @@ use crate::target::{Client, Target};
 
 /// How often memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// Numbers of INFO.
-pub(super) struct Info(BTreeMap<String, f64>);
-
-impl Info {
-    pub(super) fn ask(target: &Target) -> Result<Info, BenchError> {
-        let text = Client::connect(target)?.text(&["INFO", "everything"])?;
-        let pairs = text.lines().filter_map(|line| line.split_once(':'));
-        let numbers =
-            pairs.filter_map(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
-        Ok(Info(numbers.collect()))
-    }
-
-    /// 0 if it is not told.
-    pub(super) fn number(&self, name: &str) -> f64 {
-        self.0.get(name).copied().unwrap_or(0.0)
-    }
-
-    pub(super) fn since(&self, before: &Info, name: &str) -> f64 {
-        self.number(name) - before.number(name)
-    }
-}
 
 /// A number of the report for monitoring systems that has no labels.
 pub(super) fn metric(target: &Target, name: &str) -> Result<f64, BenchError> {

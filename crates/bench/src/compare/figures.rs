@@ -5,10 +5,11 @@ use serde::Serialize;
 use crate::compare::Arena;
 use crate::error::BenchError;
 use crate::report::TestReport;
+use crate::server_info::ServerInfo;
 
 /// A figure of a round.
 #[derive(Debug, Serialize)]
-pub(super) struct Figure {
+struct Figure {
     round: usize,
     check: &'static str,
     /// What was measured, such as `get, 1024 bytes, 50 connections`.
@@ -52,13 +53,17 @@ impl Bound {
 
 /// Where figures go: to the screen as they come, and to the file at the end.
 pub(super) struct Figures<'a, 'b> {
-    pub(super) arena: &'a Arena<'b>,
+    arena: &'a Arena<'b>,
     pub(super) round: usize,
     pub(super) check: &'static str,
-    pub(super) all: Vec<Figure>,
+    all: Vec<Figure>,
 }
 
-impl Figures<'_, '_> {
+impl<'a, 'b> Figures<'a, 'b> {
+    pub(super) fn new(arena: &'a Arena<'b>) -> Self {
+        Figures { arena, round: 0, check: "", all: Vec::new() }
+    }
+
     /// Figures without bounds.
     pub(super) fn say(
         &mut self,
@@ -112,8 +117,15 @@ impl Figures<'_, '_> {
         self.all.push(Figure { round, check, what: what.to_owned(), name, value, held });
     }
 
+    /// Prints how many bounds were held, and writes all figures to the file that was asked for.
+    pub(super) fn finish(self, servers: Vec<(&'static str, ServerInfo)>) -> Result<(), BenchError> {
+        let (held, bounds) = self.held();
+        self.arena.print(&format!("{held} of {bounds} bounds held\n"))?;
+        self.arena.write_json(servers, &self.all)
+    }
+
     /// How many bounds were held, of how many.
-    pub(super) fn held(&self) -> (usize, usize) {
+    fn held(&self) -> (usize, usize) {
         let bounds = || self.all.iter().filter_map(|figure| figure.held);
         (bounds().filter(|held| held.is_held).count(), bounds().count())
     }
