@@ -149,7 +149,7 @@ pub(crate) enum Suite {
         /// Gigabytes (10^9) of keys and values; memory is a tenth. The bounds are meant for 10
         #[arg(long, default_value_t = 2.5)]
         gb: f64,
-        /// Bytes of the values of cold-get
+        /// Bytes of the values of cold-get and blind-set
         #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
         value_bytes: Vec<usize>,
         /// Connections of cold-get
@@ -161,8 +161,8 @@ pub(crate) enum Suite {
         /// How long keys are overwritten
         #[arg(long, default_value = "1", value_name = "MINUTES", value_parser = parse_minutes)]
         minutes: Duration,
-        /// Only these: budget, cold-get, zipf, isolation, batch, hot, overwrite, restart, flush,
-        /// scan
+        /// Only these: budget, cold-get, zipf, isolation, batch, hot, blind-set, overwrite,
+        /// restart, flush, scan
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,
     },
