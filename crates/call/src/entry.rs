@@ -75,6 +75,9 @@ pub const OVERWRITE_WORDS: usize = 3;
 /// How many elements a call replies, of a collection that has this many.
 pub type RepliedFn = fn(&Args<'_>, usize) -> usize;
 
+/// Whether a call puts strings under its keys and asks nothing of what is there.
+pub type PutsBlindlyFn = fn(&Args<'_>) -> bool;
+
 /// The error for a user who may not read every key; `None` if the call reads those that it names.
 pub type ReadsAnyKeyFn = fn(&Args<'_>) -> Option<CommandError>;
 
@@ -117,6 +120,9 @@ pub struct Traits {
     /// With how many words at most a call works on as many elements as it answers, though the spec
     /// says more of other calls: it is not timed by itself. 0 if the spec says it all.
     pub slight_words_max: u16,
+    /// Whether a call does nothing but put strings under its keys, whatever is there, and answers
+    /// nothing of what was: it need not wait until that has been read.
+    pub puts_blindly: Option<PutsBlindlyFn>,
     /// It changes one key in little time: calls of one client in a row that name the same key share
     /// its lock and a record of the log.
     pub runs_together: bool,
@@ -145,6 +151,7 @@ impl Traits {
         takes: None,
         takes_long: false,
         slight_words_max: 0,
+        puts_blindly: None,
         runs_together: false,
         replied: None,
         reads_any_key: None,
@@ -153,6 +160,9 @@ impl Traits {
 
     /// It may take long.
     pub const LONG: Traits = Traits { takes_long: true, ..Traits::NONE };
+
+    /// Each call of it puts strings, whatever is there.
+    pub const BLIND: Traits = Traits { puts_blindly: Some(|_| true), ..Traits::NONE };
 
     /// Calls in a row share the lock of their key.
     pub const TOGETHER: Traits = Traits { runs_together: true, ..Traits::NONE };

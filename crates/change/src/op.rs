@@ -16,18 +16,20 @@
 //! 9 REPLACE   offset:varint removed:varint klen:varint key vlen:varint bytes
 //! 10 VERSION  version:u64le klen:varint key
 //! 11 LIBRARY  nlen:varint name clen:varint code                  no code = there is none any more
+//! 12 PUT_UNREAD  as PUT, without NEW                      whether the key existed is not known
 //! ```
 //!
 //! Physical on purpose: a follower, a replica or recovery applies these without running a command,
 //! so clocks, randomness and hash order cannot make copies drift apart. NEW says that the key did
 //! not exist before: the number of keys can then be kept exact without asking the cold tier during
-//! replay. SPLICE exists so that APPEND to a value of a megabyte logs the appended bytes only,
-//! REPLACE so that a run in the middle of a string can grow or shrink without what is behind it
-//! being logged (`PFADD`), and EDIT so that a change of one element of a collection logs that
-//! element: what its bytes mean is the affair of the collection's type (`basalt-value`). An EDIT
-//! with NEW begins with an empty collection. One record holds one partition's changes, because a
-//! partition is what has a checkpoint position; a command over several partitions appends several
-//! records, atomically, through the log.
+//! replay. PUT_UNREAD is for a string that was put without a look at the cold tier: replay has to
+//! find out what the command has not. SPLICE exists so that APPEND to a value of a megabyte logs
+//! the appended bytes only, REPLACE so that a run in the middle of a string can grow or shrink
+//! without what is behind it being logged (`PFADD`), and EDIT so that a change of one element of a
+//! collection logs that element: what its bytes mean is the affair of the collection's type
+//! (`basalt-value`). An EDIT with NEW begins with an empty collection. One record holds one
+//! partition's changes, because a partition is what has a checkpoint position; a command over
+//! several partitions appends several records, atomically, through the log.
 //!
 //! Rejected: a general serialiser (serde with bincode or protobuf) costs two to four times the CPU
 //! of these pushes, and the bytes would not be drawn on one page.
@@ -55,6 +57,7 @@ const PUT_VALUE: u8 = 8;
 const REPLACE: u8 = 9;
 const VERSION: u8 = 10;
 const LIBRARY: u8 = 11;
+const PUT_UNREAD: u8 = 12;
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -211,6 +214,8 @@ pub enum Origin {
     New,
     /// The key existed, in memory or in the cold tier.
     Existing,
+    /// Only a look at the cold tier would tell. Of strings only ([`Op::Put`]).
+    Unread,
 }
 
 /// How a string came about, which Redis shows in `OBJECT ENCODING`.
@@ -261,10 +266,11 @@ impl Put<'_> {
 
     #[inline(always)]
     fn encode_without_value(&self, out: &mut Vec<u8>) {
-        let mut head = PUT;
-        if self.origin == Origin::New {
-            head |= NEW;
-        }
+        let mut head = match self.origin {
+            Origin::New => PUT | NEW,
+            Origin::Existing => PUT,
+            Origin::Unread => PUT_UNREAD,
+        };
         if self.form == StringForm::Edited {
             head |= RAW;
         }
@@ -429,7 +435,8 @@ pub fn is_empty_edit(out: &[u8], start: EditStart) -> bool {
 fn new_bit(origin: Origin) -> u8 {
     match origin {
         Origin::New => NEW,
-        Origin::Existing => 0,
+        // Of collections it is known.
+        Origin::Existing | Origin::Unread => 0,
     }
 }
 
@@ -485,11 +492,11 @@ fn decode_op<'a>(rest: &mut &'a [u8]) -> Result<Op<'a>, DecodeError> {
     let (head, db) = (*head, *db);
     *rest = after;
     match head & CODE_MASK {
-        PUT => {
+        code @ (PUT | PUT_UNREAD) => {
             let expire_ms = if head & EXPIRY != 0 { take_u64(rest)? } else { 0 };
             let key = take_bytes(rest)?;
             let value = take_bytes(rest)?;
-            let origin = origin(head);
+            let origin = if code == PUT { origin(head) } else { Origin::Unread };
             let form = if head & RAW != 0 { StringForm::Edited } else { StringForm::Whole };
             Ok(Op::Put(Put { db, key, value, expire_ms, origin, form }))
         }
@@ -613,6 +620,8 @@ mod tests {
         round_trip(&[
             Op::Put(put),
             Op::Put(edited),
+            Op::Put(Put { origin: Origin::Unread, ..put }),
+            Op::Put(Put { origin: Origin::Unread, ..edited }),
             Op::Delete { db: 0, key: b"" },
             Op::Expire { db: 15, key: b"k", expire_ms: u64::MAX },
             Op::Splice { db: 1, key: b"k", offset: 1 << 40, bytes: b"xyz" },

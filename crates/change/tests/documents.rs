@@ -58,6 +58,7 @@ fn library_record() -> Vec<u8> {
 #[test]
 fn change_sets_are_as_documented() {
     let existing = Put { origin: Origin::Existing, ..put() };
+    let unread = Put { origin: Origin::Unread, ..put() };
     let again = Put { expire_ms: EXPIRE_MS, origin: Origin::Existing, ..put() };
     let expire = Op::Expire { db: 0, key: b"foo", expire_ms: EXPIRE_MS };
     let splice = Op::Splice { db: 0, key: b"foo", offset: 200, bytes: b"xyz" };
@@ -73,6 +74,7 @@ fn change_sets_are_as_documented() {
         ("A new key", record(&[Op::Put(put())])),
         ("A key put again, with an expiry", record(&[Op::Put(again)])),
         ("A key with a version put again", record(&[Op::Put(existing), version])),
+        ("A key put without a look at the cold tier", record(&[Op::Put(unread)])),
         ("A removed key", record(&[Op::Delete { db: 0, key: b"foo" }])),
         ("Another expiry", record(&[expire])),
         ("Bytes appended", record(&[splice])),

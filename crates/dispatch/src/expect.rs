@@ -28,11 +28,12 @@ pub(super) fn behind<'a>(
 fn keys_of<'a>(server: &Dispatcher, session: &Session, request: Incoming<'a>) -> Vec<Key<'a>> {
     let mut keys = Vec::new();
     let Some(id) = request.prepared.command else { return keys };
-    if server.commands.traits(id).asks_heads {
+    let traits = server.commands.traits(id);
+    let args = Args::new(request.buffer, request.words);
+    if traits.asks_heads || traits.puts_blindly.is_some_and(|puts| puts(&args)) {
         return keys;
     }
     let command = server.commands.table.command(id);
-    let args = Args::new(request.buffer, request.words);
     if session.rights.is_restricted() && session.rights.check(command, &args).is_err() {
         return keys;
     }

@@ -186,7 +186,9 @@ fn write_keys(
     let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
     let gating = worker.gating;
     let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
-    if let Some(missing) = txn.missing(keys) {
+    if txn.lacks_some(keys)
+        && let Some(missing) = missing_for(request, &mut txn, keys)
+    {
         return wait_for(&worker.counters, missing);
     }
     if gating == Gating::On {
@@ -204,6 +206,17 @@ fn write_keys(
         txn.append(&mut session.gate);
         obstacle
     }
+}
+
+/// Which of its keys a command that changes them has to wait for, where some may be on disk only.
+#[cold]
+#[inline(never)]
+fn missing_for(request: &Request<'_>, txn: &mut Txn<'_>, keys: &[Key<'_>]) -> Option<Missing> {
+    let puts_blindly = request.traits().puts_blindly;
+    if puts_blindly.is_some_and(|puts| puts(&request.args(&[]))) && txn.may_put_unread(keys) {
+        return None;
+    }
+    txn.missing(keys)
 }
 
 /// Ends the run of a command that has to wait or has waited, with what came of it.

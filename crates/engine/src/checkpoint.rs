@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! read the collections for which changes of the log still wait      after a start, once
+//! read what the rows begin with of keys that were put unread        (`residency/unread.rs`)
 //! for each partition with changes since its mark    under its lock, ~50 ns a dirty key
 //!     copy dirty entries into rows, now in flight, note X = last position in the shard's stream
 //! sort the rows, write sorted files, keep the partition's mark {X, generations, counts}
@@ -235,10 +236,10 @@ impl Engine {
         let mut slice = self.begin_slice();
         let mut rows = Rows::default();
         for id in PartitionId::all() {
-            match self.read_deferred(id) {
+            match self.read_deferred(id).and_then(|()| self.settle_for_copy(id)) {
                 Ok(()) => slice.partitions.push(id),
                 // It stays as it is, and with it its place in the log.
-                Err(error) if error.is_damage() => {
+                Err(error) if error.is_of_a_row() => {
                     written.left_out.add(error);
                     continue;
                 }
@@ -253,7 +254,7 @@ impl Engine {
                 Err(error) => {
                     self.mark_dirty_again(&[(id, Dead::default())]);
                     self.give_up(gathered);
-                    return Err(error.into());
+                    return Err(error);
                 }
             }
             written.rows += rows.len() as u64;
@@ -314,7 +315,7 @@ impl Engine {
     }
 
     /// Copies what is dirty in a partition and marks it clean.
-    fn collect(&self, id: PartitionId, rows: &mut Rows) -> Result<Collected, ColdError> {
+    fn collect(&self, id: PartitionId, rows: &mut Rows) -> Result<Collected, CheckpointError> {
         for _ in 0..SLICED_COPIES_MAX {
             if self.copy(id, rows, Holding::Slices) == Collected::Nothing {
                 return Ok(Collected::Nothing);
@@ -323,6 +324,7 @@ impl Engine {
                 return Ok(Collected::Rows);
             }
             self.mark_dirty_again(&[(id, Dead::default())]);
+            self.settle_for_copy(id)?;
         }
         Ok(self.copy(id, rows, Holding::Throughout))
     }
@@ -332,6 +334,7 @@ impl Engine {
         rows.make_room(self.keyspace.try_look(id, Partition::dirty).unwrap_or(0));
         let mut locked = self.keyspace.lock(id);
         let partition = locked.partition_mut(id);
+        partition.end_settling();
         if !partition.is_to_be_copied() {
             return Collected::Nothing;
         }

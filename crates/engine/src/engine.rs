@@ -10,6 +10,7 @@ use crate::recovery::{RecordApplier, RecoveryError, RecoveryStats};
 use crate::residency::budget::MemoryBudget;
 use crate::residency::policy::{Eviction, EvictionCell};
 use crate::residency::queue::MissQueue;
+use crate::residency::unread_partitions::UnreadPartitions;
 use crate::retire::Retired;
 use crate::store::events::EventSink;
 use crate::store::key::Key;
@@ -156,6 +157,7 @@ pub struct Engine {
     /// The next generation of a flushed database.
     pub(crate) next_generation: AtomicU64,
     pub(crate) misses: MissQueue,
+    pub(crate) unread: UnreadPartitions,
     pub(crate) budget: MemoryBudget,
     pub(crate) checkpointing: Checkpointing,
     pub(crate) stopping: AtomicBool,
@@ -241,6 +243,7 @@ impl Engine {
             options,
             next_generation: AtomicU64::new(next_generation),
             misses: MissQueue::default(),
+            unread: UnreadPartitions::default(),
             budget: MemoryBudget::default(),
             checkpointing: Checkpointing::after(log_mark),
             stopping: AtomicBool::new(false),
@@ -266,6 +269,7 @@ impl Engine {
             libraries_ticket: AtomicU64::new(0),
         };
         engine.note_databases();
+        engine.note_all_unread();
         engine.note_changes(recovery.records_applied);
         Ok(engine)
     }

@@ -35,6 +35,11 @@ impl EngineError {
     pub(crate) fn is_damage(&self) -> bool {
         matches!(self, EngineError::Row(_) | EngineError::Cold(ColdError::Corrupt { .. }))
     }
+
+    /// A row is damaged, or its part of the disk does not answer: other rows may be to be had.
+    pub(crate) fn is_of_a_row(&self) -> bool {
+        self.is_damage() || matches!(self, EngineError::Cold(ColdError::Failed { .. }))
+    }
 }
 
 impl From<LoadError> for EngineError {

@@ -1,5 +1,5 @@
 //! What is tidied up ten times a second: what has expired, what clients and flushes have left, what
-//! reads have not found.
+//! reads have not found; and twice a second what has been put unread.
 
 use crate::engine::Engine;
 use crate::expiry::ExpiryCycle;
@@ -17,6 +17,9 @@ const EXPIRY_BUDGET: Duration = Duration::from_millis(25);
 const FIELD_EXPIRY_BUDGET_MIN: Duration = Duration::from_millis(5);
 /// Partitions of which each round forgets what reads did not find: all of them in six seconds.
 const SWEPT_A_ROUND: usize = 16;
+/// Rounds from one time to the next that keys are settled which were put unread. With more, more
+/// keys of a partition come together, whose rows share blocks; but as long counts may be wrong.
+const SETTLED_EVERY: u32 = 5;
 
 /// How far the rounds have come.
 #[derive(Default)]
@@ -24,6 +27,7 @@ pub(crate) struct Housekeeping {
     expiry: ExpiryCycle,
     field_expiry: FieldExpiryCycle,
     swept: Range<u16>,
+    rounds: u32,
 }
 
 impl Housekeeping {
@@ -37,6 +41,10 @@ impl Housekeeping {
         // Relaxed: a figure by itself.
         engine.longest_expiry_round_ns.fetch_max(took, Ordering::Relaxed);
         engine.clear_leftovers();
+        self.rounds = self.rounds.wrapping_add(1);
+        if self.rounds.is_multiple_of(SETTLED_EVERY) {
+            engine.settle_soon();
+        }
         engine.free_flushed();
         engine.retired.free();
         if self.swept.is_empty() {

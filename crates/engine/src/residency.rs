@@ -23,4 +23,6 @@ pub(crate) mod rows;
 pub(crate) mod rows_read;
 mod shares;
 pub(crate) mod unload;
+pub(crate) mod unread;
+pub(crate) mod unread_partitions;
 mod usage;

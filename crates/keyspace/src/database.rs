@@ -20,9 +20,11 @@
 //!    something leaves memory.
 //! 7. *Leaving memory.* Only a clean entry does ([`Database::evict`]): its row has arrived and is
 //!    its state.
-//!
 //! 8. *Cold keys.* If it knows which keys are in the cold tier only (`database/cold_keys.rs`), it
 //!    knows all of them.
+//! 9. *Unread keys.* A key that was put without a look at the cold tier is an entry, perhaps a
+//!    tombstone, until its row has been read (`database/unread.rs`), and until then its row counts
+//!    as cold. No checkpoint copies it before.
 //!
 //! `database/tests.rs` compares all this with plain maps after each of many random operations.
 
@@ -33,6 +35,7 @@ mod evict;
 mod expiry;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 pub use edit::{Edited, inside};
 pub use expiry::RoundLimits;
@@ -49,6 +52,7 @@ use crate::spread::{SpreadKey, SpreadKeys};
 use crate::table::bucket::{COLD, DIRTY};
 use crate::table::{Compacted, Found, Table};
 use crate::turnover::Turnover;
+use crate::unread::UnreadKeys;
 use basalt_change::version::Version;
 use basalt_value::{DirtyElements, Kind, Queue, Value, Variant};
 use expiry::Round;
@@ -64,7 +68,7 @@ const ABSENCES_KEPT: usize = 64;
 /// see to it.
 #[repr(C)]
 pub struct Database {
-    /// Keys that exist in the cold tier only.
+    /// Keys that have a row and no entry, or an entry that was put unread.
     keys_cold_only: u64,
     /// The generation under which its rows stand in the cold tier.
     generation: u64,
@@ -87,6 +91,7 @@ pub struct Database {
     /// Which keys came of late, and which went; nothing before the first has to go.
     turnover: Option<Box<Turnover>>,
     cold: ColdKeys,
+    unread: UnreadKeys,
 }
 
 /// What a put has found under its key.
@@ -105,6 +110,12 @@ pub enum Known {
     New,
     /// It replaces one that is here or in the cold tier.
     Existing,
+    /// It may replace one in the cold tier, of which nothing was read in a partition of this
+    /// [`cold_version`](crate::partition::Partition::cold_version).
+    Unread {
+        /// See there.
+        cold_version: u64,
+    },
 }
 
 /// A row of the cold tier, to become an entry.
@@ -164,6 +175,7 @@ impl Database {
             departures: 0,
             turnover: None,
             cold: ColdKeys::default(),
+            unread: UnreadKeys::default(),
         }
     }
 
@@ -185,16 +197,16 @@ impl Database {
         self.generation
     }
 
-    /// Number of keys, resident or not.
+    /// Number of keys, resident or not. Each that was put unread is taken to have been there.
     #[inline]
     pub fn keys(&self) -> u64 {
-        self.table.counts().live as u64 + self.keys_cold_only
+        self.table.counts().live as u64 + self.keys_cold_only()
     }
 
-    /// Keys that exist in the cold tier only.
+    /// Keys that exist in the cold tier only, as far as is known.
     #[inline]
     pub fn keys_cold_only(&self) -> u64 {
-        self.keys_cold_only
+        self.keys_cold_only.saturating_sub(self.unread.len() as u64)
     }
 
     /// The cold tier may have rows of its generation.
@@ -262,13 +274,18 @@ impl Database {
         retired: &impl Retire,
     ) {
         let found = self.table.find(hash, content.key);
-        if found.is_some() || known == Known::New {
-            self.put(hash, found, content, retired);
-            return;
+        match known {
+            _ if found.is_some() => drop(self.put(hash, found, content, retired)),
+            Known::Unread { cold_version } if !self.is_complete => {
+                self.put_unread(hash, content, cold_version);
+            }
+            Known::New | Known::Unread { .. } => drop(self.put(hash, None, content, retired)),
+            Known::Existing => {
+                self.note_expiries(hash, content.expire_ms, &content.value);
+                self.table.insert(hash, content, COLD | DIRTY);
+                self.take_from_cold();
+            }
         }
-        self.note_expiries(hash, content.expire_ms, &content.value);
-        self.table.insert(hash, content, COLD | DIRTY);
-        self.take_from_cold();
     }
 
     /// Removes the key found; returns false if there is a tombstone.
@@ -475,9 +492,10 @@ impl Database {
     /// Every row of the cold tier has been seen, and no key has left memory since there were this
     /// many [departures](Database::departures): what has no entry does not exist. Returns how many
     /// keys were counted as cold all the same: the cold tier has fewer rows than its mark says.
-    /// `None`, and nothing is known, if some have left.
+    /// `None`, and nothing is known, if some have left, or if it is not known which of those had
+    /// rows that were put unread.
     pub fn finish_load(&mut self, departures: u64) -> Option<u64> {
-        if self.departures != departures {
+        if self.departures != departures || !self.unread.is_empty() {
             return None;
         }
         self.is_complete = true;
@@ -504,6 +522,7 @@ impl Database {
         self.table.counts().dirty > 0
             || !self.spread.dead().is_empty()
             || self.spread.deferred_keys().next().is_some()
+            || !self.unread.is_empty()
     }
 
     /// Leaves memory: moves everything to `empty`, which takes its place, as if it had been read

@@ -35,5 +35,6 @@ pub mod spread;
 pub mod table;
 mod turnover;
 pub mod unacknowledged;
+pub mod unread;
 pub mod waiters;
 pub mod workers;

@@ -48,6 +48,8 @@ pub struct Partition {
     cold_version: u64,
     /// The mark in the cold tier is out of date even if no entry is dirty.
     mark_stale: bool,
+    /// A checkpoint is about to copy it: no key is put unread.
+    is_settling: bool,
     /// Generations whose rows in the cold tier are garbage.
     dead_generations: Vec<u64>,
     /// The id of the next collection that is spread, or string in pieces.
@@ -121,6 +123,7 @@ impl Partition {
             marked_seq: 0,
             cold_version: 0,
             mark_stale: false,
+            is_settling: false,
             dead_generations: Vec::new(),
             next_spread_id: 0,
             last_version: Version::NONE,
@@ -256,6 +259,27 @@ impl Partition {
         let is_to_be = self.last_seq != self.marked_seq || self.mark_stale;
         debug_assert!(is_to_be || self.dirty() == 0, "what is dirty was logged after the mark");
         is_to_be
+    }
+
+    /// From now on no key is put unread, until [`Partition::end_settling`]: what was is settled,
+    /// for a checkpoint copies the partition next.
+    pub fn begin_settling(&mut self) {
+        self.is_settling = true;
+    }
+
+    /// The checkpoint has copied it, or does not.
+    pub fn end_settling(&mut self) {
+        self.is_settling = false;
+    }
+
+    /// Whether a checkpoint is about to copy it.
+    pub fn is_settling(&self) -> bool {
+        self.is_settling
+    }
+
+    /// Keys that were put unread and whose rows have not been read since.
+    pub fn unread(&self) -> usize {
+        self.databases.iter().map(|database| database.unread().len()).sum()
     }
 
     /// What a checkpoint copies, before [`Partition::note_copied`].

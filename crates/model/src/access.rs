@@ -78,6 +78,48 @@ impl World<'_> {
         Some(gate)
     }
 
+    /// Runs a command that puts strings under all of these keys and does nothing else, without
+    /// fetching them; `None`, and nothing has happened, if it has to wait.
+    pub fn write_unread(
+        &self,
+        db: u8,
+        keys: &[&[u8]],
+        work: impl Fn(&mut Txn<'_>, &[Key<'_>]),
+    ) -> Option<Gate> {
+        let engine = self.engine();
+        let keys: Vec<Key<'_>> = keys.iter().map(|key| engine.key(key)).collect();
+        let mut changes = ChangeSet::default();
+        let mut txn = Txn::new(engine, engine.lock(&keys), self.session(db), &mut changes);
+        if !txn.may_put_unread(&keys) {
+            return None;
+        }
+        work(&mut txn, &keys);
+        let mut gate = Gate::default();
+        txn.commit(&mut gate);
+        Some(gate)
+    }
+
+    /// Waits until it is known of all keys whether they were there when they were put.
+    ///
+    /// # Errors
+    /// If that takes too long.
+    pub fn settle(&self) -> Result<(), Violation> {
+        let start = Instant::now();
+        while self.unread() > 0 {
+            self.engine().settle_soon();
+            if start.elapsed() > WAIT_MAX {
+                return Err(Violation::new("keys that were put unread are never read"));
+            }
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Keys of which that is not known.
+    pub fn unread(&self) -> u64 {
+        (0..self.setting.databases).map(|db| self.engine().totals(db).keys_unread).sum()
+    }
+
     /// Reads a key, fetching it first.
     ///
     /// # Errors

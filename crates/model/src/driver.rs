@@ -77,6 +77,8 @@ pub struct Report {
     pub sweeps: u64,
     /// Keys that left memory for want of room.
     pub evicted: u64,
+    /// Keys that were put without a look at the cold tier that might have them.
+    pub unread_puts: u64,
 }
 
 impl Report {
@@ -94,6 +96,7 @@ impl Report {
         self.strings_in_pieces += other.strings_in_pieces;
         self.sweeps += other.sweeps;
         self.evicted += other.evicted;
+        self.unread_puts += other.unread_puts;
     }
 }
 

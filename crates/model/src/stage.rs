@@ -11,6 +11,7 @@ use basalt_cold::{
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 /// Longest that anything on the stage may take.
@@ -97,7 +98,8 @@ struct StageState {
 #[derive(Clone, Copy, Default)]
 struct PointState {
     armed: bool,
-    waiting: bool,
+    /// The thread that stands here.
+    waiting: Option<ThreadId>,
     cue: Option<Cue>,
 }
 
@@ -117,7 +119,7 @@ impl Stage {
         let mut state = self.state.lock();
         let at = &mut state.points[point as usize];
         at.armed = false;
-        if at.waiting {
+        if at.waiting.is_some() {
             at.cue = Some(Cue::GoOn);
         }
         drop(state);
@@ -127,7 +129,12 @@ impl Stage {
     /// Whether a thread stands here.
     pub fn is_waiting(&self, point: Point) -> bool {
         let at = self.state.lock().points[point as usize];
-        at.waiting && at.cue.is_none()
+        at.waiting.is_some() && at.cue.is_none()
+    }
+
+    /// Whether this thread stands here, and not another one: the engine's own threads come by, too.
+    pub fn is_waiting_here(&self, thread: ThreadId, point: Point) -> bool {
+        self.state.lock().points[point as usize].waiting == Some(thread)
     }
 
     /// Waits until a thread stands at one of these points; `None` once `is_over` says that none
@@ -164,7 +171,7 @@ impl Stage {
         if !std::mem::take(&mut state.points[index].armed) {
             return Cue::GoOn;
         }
-        state.points[index].waiting = true;
+        state.points[index].waiting = Some(std::thread::current().id());
         self.changed.notify_all();
         self.await_cue(&mut state, index)
     }
@@ -172,7 +179,7 @@ impl Stage {
     fn await_cue(&self, state: &mut MutexGuard<'_, StageState>, index: usize) -> Cue {
         loop {
             if let Some(cue) = state.points[index].cue.take() {
-                state.points[index].waiting = false;
+                state.points[index].waiting = None;
                 return cue;
             }
             let late = self.changed.wait_for(state, WAIT_MAX).timed_out();

@@ -121,6 +121,32 @@ impl Driver<'_> {
         self.world.overwrite(db, &keys[*index], value)
     }
 
+    /// As a server does with a SET of keys that are on disk: it waits for no read. A key with a
+    /// version goes on in another one when its row has been read, which is not known here; so it is
+    /// fetched.
+    fn puts_unread(
+        &mut self,
+        db: u8,
+        keys: &[Vec<u8>],
+        actions: &[(usize, Action)],
+    ) -> Option<Gate> {
+        let is_put = |(_, action): &(usize, Action)| {
+            matches!(action, Action::Put { versions: Versions::Kept, .. })
+        };
+        let has_none =
+            |key: &Vec<u8>| self.state.value(db, key).is_none_or(|value| value.version.is_none());
+        if !actions.iter().all(is_put) || !keys.iter().all(has_none) || self.random.chance(1, 3) {
+            return None;
+        }
+        let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        let before = self.world.unread();
+        let gate = self.world.write_unread(db, &slices, |txn, keys| {
+            actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
+        })?;
+        self.report.unread_puts += self.world.unread().saturating_sub(before);
+        Some(gate)
+    }
+
     fn write(
         &mut self,
         db: u8,
@@ -131,7 +157,8 @@ impl Driver<'_> {
             return Ok(());
         }
         let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        let gate = match self.overwrites(db, keys, &actions) {
+        let overwritten = self.overwrites(db, keys, &actions);
+        let gate = match overwritten.or_else(|| self.puts_unread(db, keys, &actions)) {
             Some(gate) => gate,
             None => self.world.write(db, &slices, |txn, keys| {
                 actions.iter().for_each(|(index, action)| act(txn, &keys[*index], action));
@@ -332,6 +359,12 @@ impl Driver<'_> {
         };
         let (mut failed, mut cut) = (false, false);
         while let Some(point) = stage.wait(&POINTS, &|| over.load(Ordering::Acquire)) {
+            // The collector commits, too, and so does a checkpoint that a flush has asked for.
+            if !stage.is_waiting_here(thread.thread().id(), point) {
+                stage.arm(point);
+                stage.cue(point, Cue::GoOn);
+                continue;
+            }
             for _ in 0..if cut { 0 } else { self.random.below(INTERLUDE_STEPS) } {
                 self.small_step()?;
             }

@@ -105,12 +105,14 @@ impl Driver<'_> {
     fn compare_counts(&self) -> Result<(), Violation> {
         let now_ms = self.world.now_ms();
         for db in 0..self.world.setting.databases {
-            let keys = self.world.engine().totals(db).keys;
+            let totals = self.world.engine().totals(db);
+            let (keys, unread) = (totals.keys, totals.keys_unread);
             let all = self.state.keys(db).count() as u64;
             let live =
                 self.state.keys(db).filter(|(_, value)| value.is_live(now_ms)).count() as u64;
-            if keys < live || keys > all {
-                return Err(Violation(format!("db {db}: {keys} keys, not {live} to {all}")));
+            if keys + unread < live || keys > all {
+                let text = format!("db {db}: {keys} keys, {unread} unread, not {live} to {all}");
+                return Err(Violation(text));
             }
         }
         Ok(())
@@ -120,6 +122,7 @@ impl Driver<'_> {
     pub(crate) fn compare_everything(&mut self) -> Result<(), Violation> {
         self.report.comparisons += 1;
         self.compare_counts()?;
+        self.world.settle()?;
         for db in 0..self.world.setting.databases {
             let counted = self.world.engine().totals(db).keys;
             for _ in 0..LOADS_MAX {

@@ -194,7 +194,7 @@ pub(crate) struct TierArgs {
     /// Gigabytes (10^9) of keys and values; memory is a tenth. The bounds are meant for 10
     #[arg(long, default_value_t = 2.5)]
     pub(crate) gb: f64,
-    /// Bytes of the values of cold-get
+    /// Bytes of the values of cold-get and blind-set
     #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
     pub(crate) value_bytes: Vec<usize>,
     /// Connections of cold-get
@@ -212,8 +212,8 @@ pub(crate) struct TierArgs {
     /// Values of maxmemory-policy for cache-mode [default: all that delete keys]
     #[arg(long, value_delimiter = ',', value_name = "POLICIES")]
     pub(crate) policies: Vec<String>,
-    /// Only these: budget, cold-get, zipf, isolation, batch, hot, overwrite, restart, flush,
-    /// scan, cache-mode (beside redis-server), expiry
+    /// Only these: budget, cold-get, zipf, isolation, batch, hot, blind-set, overwrite, restart,
+    /// flush, scan, cache-mode (beside redis-server), expiry
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }

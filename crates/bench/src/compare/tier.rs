@@ -3,6 +3,7 @@
 
 mod batch;
 mod beside;
+mod blind_set;
 mod budget;
 mod cache_mode;
 mod cold_get;
@@ -38,13 +39,14 @@ pub(super) struct Check {
 }
 
 /// What can be measured, in this order.
-pub(super) const CHECKS: [Check; 12] = [
+pub(super) const CHECKS: [Check; 13] = [
     Check { name: "budget", run: budget::run },
     Check { name: "cold-get", run: cold_get::run },
     Check { name: "zipf", run: zipf::run },
     Check { name: "isolation", run: isolation::run },
     Check { name: "batch", run: batch::run },
     Check { name: "hot", run: hot::run },
+    Check { name: "blind-set", run: blind_set::run },
     Check { name: "overwrite", run: overwrite::run },
     Check { name: "restart", run: restart::run },
     Check { name: "flush", run: flush::run },
@@ -58,7 +60,7 @@ pub(super) const CHECKS: [Check; 12] = [
 pub(super) struct Amount {
     /// Gigabytes (10^9) of keys and values, with a tenth of that as `maxmemory`.
     pub(super) gb: f64,
-    /// Bytes of the values of `cold-get`.
+    /// Bytes of the values of `cold-get` and `blind-set`.
     pub(super) value_bytes: Vec<usize>,
     /// Connections of its clients.
     pub(super) connections: Vec<usize>,

@@ -1,6 +1,6 @@
 //! What a command that puts a string says about its expiry: EX, PX, EXAT, PXAT or KEEPTTL.
 
-use crate::expire_time::{ExpireTime, Range, is_past};
+use crate::expire_time::{Base, ExpireTime, Range, is_past};
 use basalt_engine::{EventClass, Key, PutOptions, Txn};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -36,6 +36,16 @@ impl<'a> ExpiryOption<'a> {
                 at_time(time, args, index)
             }
             _ => Err(CommandError::SYNTAX),
+        }
+    }
+
+    /// Whether a string is put by it wherever one may be, whatever is there: a time that has passed
+    /// may remove what is there instead.
+    pub(crate) fn puts_whatever_is_there(self) -> bool {
+        match self {
+            ExpiryOption::None => true,
+            ExpiryOption::At(time, _) => time.base == Base::Now,
+            ExpiryOption::Keep => false,
         }
     }
 

@@ -5,7 +5,7 @@
 //! cost two trips to memory.
 
 use super::{reply_string, string};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{EventClass, Key, PutOptions, Txn, View};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -53,6 +53,7 @@ pub(super) const MSET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(mset),
+    traits: Traits::BLIND,
     ..Entry::DEFAULT
 };
 

@@ -4,7 +4,7 @@
 use super::comparison::Comparison;
 use super::expiry_option::ExpiryOption;
 use super::reply_object;
-use basalt_call::entry::{Entry, OVERWRITE_WORDS, Run, Shortcut};
+use basalt_call::entry::{Entry, OVERWRITE_WORDS, Run, Shortcut, Traits};
 use basalt_engine::{EventClass, Object, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -73,7 +73,7 @@ pub(super) const SET: Entry = Entry {
     },
     run: Run::Write(set),
     shortcut: Some(Shortcut::Overwrite),
-    ..Entry::DEFAULT
+    traits: Traits { puts_blindly: Some(puts_blindly), ..Traits::NONE },
 };
 
 /// With GET it returns what was there, and a comparison uses it.
@@ -133,6 +133,17 @@ fn set(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
         return Ok(());
     }
     set_with_options(txn, args, reply)
+}
+
+/// Whether what is there makes no difference to a call.
+fn puts_blindly(args: &Args<'_>) -> bool {
+    let has_no_option = args.len() == OVERWRITE_WORDS;
+    has_no_option
+        || parse(args).is_ok_and(|options| {
+            options.condition == Condition::None
+                && options.answer == Answer::Ok
+                && options.expiry.puts_whatever_is_there()
+        })
 }
 
 #[inline(never)]

@@ -2,7 +2,7 @@
 
 use super::reply_object;
 use crate::expire_time::{ExpireTime, Range};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{EventClass, PutOptions, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -62,6 +62,7 @@ pub(super) const SETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(setex),
+    traits: Traits::BLIND,
     ..Entry::DEFAULT
 };
 
@@ -83,6 +84,7 @@ pub(super) const PSETEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(psetex),
+    traits: Traits::BLIND,
     ..Entry::DEFAULT
 };
 

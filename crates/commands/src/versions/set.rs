@@ -103,6 +103,8 @@ fn number(txn: &mut Txn<'_>, key: &Key<'_>, numbering: Numbering, current: Versi
     let forced = match numbering {
         _ if txn.get(key).is_none() => return Version::NONE,
         Numbering::Unique => return txn.make_versioned(key),
+        // It may have one already, which is not known yet.
+        Numbering::Counted if txn.is_unread(key) => return txn.make_versioned(key),
         Numbering::Counted => current.counted(),
         Numbering::Forced(version) => version,
     };

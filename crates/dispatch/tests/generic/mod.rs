@@ -5,3 +5,4 @@ mod engine;
 mod heads;
 mod migrate;
 mod scan;
+mod unread;

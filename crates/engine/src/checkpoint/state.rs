@@ -23,7 +23,8 @@ pub enum CheckpointError {
     /// The log failed.
     #[error("{0}")]
     Log(#[from] LogError),
-    /// A collection could not be read for which changes of the log wait.
+    /// A collection could not be read for which changes of the log wait, or what the row of a key
+    /// that was put unread begins with.
     #[error("{0}")]
     Read(#[from] EngineError),
 }

@@ -117,7 +117,10 @@ impl<R: Retire> Apply<'_, R> {
         check_end(id, op)?;
         let key = |bytes| Key { bytes, hash: self.hasher().hash(bytes), partition: id };
         match op {
-            Op::Put(put) => self.put(partition.database_mut(put.db), &key(put.key), &put)?,
+            Op::Put(put) => {
+                let cold_version = partition.cold_version();
+                self.put(partition.database_mut(put.db), &key(put.key), &put, cold_version)?;
+            }
             Op::Delete { db, key: bytes } => {
                 let (key, database) = (key(bytes), partition.database_mut(db));
                 self.bury_elements(database, &key)?;
@@ -174,10 +177,22 @@ impl<R: Retire> Apply<'_, R> {
         Ok(None)
     }
 
-    fn put(&self, database: &mut Database, key: &Key<'_>, put: &Put<'_>) -> Result<(), ApplyError> {
-        self.bury_elements(database, key)?;
+    fn put(
+        &self,
+        database: &mut Database,
+        key: &Key<'_>,
+        put: &Put<'_>,
+        cold_version: u64,
+    ) -> Result<(), ApplyError> {
+        let known = match put.origin {
+            Origin::Unread => Known::Unread { cold_version },
+            origin => {
+                self.bury_elements(database, key)?;
+                known(origin)
+            }
+        };
         let value = NewValue::string(put.value, put.form);
-        self.store(database, key, value, put.expire_ms, put.origin);
+        self.store(database, key, value, put.expire_ms, known);
         Ok(())
     }
 
@@ -191,7 +206,7 @@ impl<R: Retire> Apply<'_, R> {
         let kind = Kind::from_number(put.kind).ok_or(error(UNKNOWN_KIND))?;
         let value = Value::decode(kind, put.value, &self.limits).map_err(error)?;
         self.bury_elements(database, key)?;
-        self.store(database, key, NewValue::Collection(value), put.expire_ms, put.origin);
+        self.store(database, key, NewValue::Collection(value), put.expire_ms, known(put.origin));
         Ok(())
     }
 
@@ -201,14 +216,10 @@ impl<R: Retire> Apply<'_, R> {
         key: &Key<'_>,
         value: NewValue<'_>,
         expire_ms: u64,
-        origin: Origin,
+        known: Known,
     ) {
         let (access, version) = (self.now, Version::NONE);
         let content = Content { key: key.bytes, value, expire_ms, access, version };
-        let known = match origin {
-            Origin::New => Known::New,
-            Origin::Existing => Known::Existing,
-        };
         database.apply_put(key.hash, content, known, &self.retired);
     }
 
@@ -223,7 +234,7 @@ impl<R: Retire> Apply<'_, R> {
         if edit.origin == Origin::New {
             let mut value = Value::new(kind);
             value.as_mut().apply(edit.edits, &self.limits).map_err(error)?;
-            self.store(database, key, NewValue::Collection(value), 0, edit.origin);
+            self.store(database, key, NewValue::Collection(value), 0, Known::New);
             return Ok(());
         }
         match self.make_resident(database, key)? {
@@ -282,6 +293,14 @@ impl<R: Retire> Apply<'_, R> {
             }
         }
         Ok(Residence::Memory)
+    }
+}
+
+/// What a log knows that does not say that it knows nothing.
+fn known(origin: Origin) -> Known {
+    match origin {
+        Origin::New => Known::New,
+        Origin::Existing | Origin::Unread => Known::Existing,
     }
 }
 

@@ -65,6 +65,7 @@ impl Engine {
             }
         })?;
         if outcome? && install(&mut batch)? && !self.is_stopping() {
+            self.settle(id)?;
             self.finish_load(db, id, (generation, cold_version, departures));
         }
         Ok(())
@@ -134,7 +135,7 @@ impl Engine {
     }
 
     /// Every row has been seen: what is not resident now does not exist, unless something left
-    /// memory meanwhile.
+    /// memory meanwhile, or was put unread.
     fn finish_load(
         &self,
         db: u8,

@@ -185,6 +185,10 @@ impl Engine {
                 let result = self.timed(|| self.load_partition(id));
                 self.misses.finish_partition(fetching, &result);
             }
+            Unit::Unread(id) => {
+                self.settle_in_background(id);
+                self.misses.finish_unread();
+            }
             Unit::Rows(wanted, done) => {
                 let mut rows = WalkedRows::default();
                 let result = self.timed(|| {

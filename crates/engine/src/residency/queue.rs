@@ -33,6 +33,8 @@ const KEYS_A_UNIT: usize = 8;
 const MUCH_UNITS: usize = 4_096;
 /// Of this many threads one reads whole partitions.
 const PARTITIONS_ONE_IN: usize = 8;
+/// Of this many threads one reads rows of keys that were put unread.
+const UNREAD_ONE_IN: usize = 2;
 
 /// Keys that have to be fetched before their command can run.
 #[derive(Debug)]
@@ -67,6 +69,8 @@ pub(super) enum Unit {
     Heads(Vec<Miss>, Arc<ReadHeads>, Fetching),
     /// Reads a whole partition, for somebody.
     Partition(PartitionId, Fetching),
+    /// Reads the rows of a partition's keys that were put unread.
+    Unread(PartitionId),
     /// Reads rows for a walk.
     Rows(RowsWanted, RowsDone),
 }
@@ -80,6 +84,8 @@ pub struct MissStats {
     pub keys: u64,
     /// Keys that were read by somebody already when another asked for them.
     pub joined: u64,
+    /// Keys whose rows were read after they had been put unread.
+    pub settled: u64,
     /// How long the reads took, each from when a thread took it.
     pub durations: Distribution,
 }
@@ -103,10 +109,15 @@ pub(super) struct Work {
     walks: VecDeque<(RowsWanted, RowsDone)>,
     /// Threads that read partitions.
     reading_partitions: usize,
+    /// Partitions with keys that were put unread, each once.
+    unread: VecDeque<PartitionId>,
+    /// Threads that read the rows of such keys.
+    reading_unread: usize,
     /// What waits for a key, by its row.
     waiting: HashMap<Vec<u8>, Vec<Fetching>>,
     joined: u64,
     read: u64,
+    settled: u64,
 }
 
 impl Fetch {
@@ -176,6 +187,12 @@ impl Work {
         if let Some((wanted, done)) = self.walks.pop_front() {
             return Some(Unit::Rows(wanted, done));
         }
+        if self.reading_unread < (threads / UNREAD_ONE_IN).max(1)
+            && let Some(id) = self.unread.pop_front()
+        {
+            self.reading_unread += 1;
+            return Some(Unit::Unread(id));
+        }
         if self.reading_partitions >= (threads / PARTITIONS_ONE_IN).max(1) {
             return None;
         }
@@ -239,6 +256,34 @@ impl MissQueue {
         self.added.notify_one();
     }
 
+    /// Has the rows of these partitions' keys read that were put unread.
+    pub(super) fn add_unread(&self, ids: &[PartitionId]) {
+        let mut work = self.work.lock();
+        let before = work.unread.len();
+        for &id in ids {
+            if !work.unread.contains(&id) {
+                work.unread.push_back(id);
+            }
+        }
+        let added = work.unread.len() - before;
+        drop(work);
+        for _ in 0..added {
+            self.added.notify_one();
+        }
+    }
+
+    /// This number of rows of such keys has been read.
+    pub(super) fn note_settled(&self, count: usize) {
+        self.work.lock().settled += count as u64;
+    }
+
+    /// A thread has read the rows of such keys.
+    pub(super) fn finish_unread(&self) {
+        self.work.lock().reading_unread -= 1;
+        // Somebody may have left the next one for want of threads that may read them.
+        self.added.notify_one();
+    }
+
     /// Has rows read for a walk.
     pub(super) fn add_walk(&self, wanted: RowsWanted, done: RowsDone) {
         self.work.lock().walks.push_back((wanted, done));
@@ -291,8 +336,9 @@ impl MissQueue {
     pub(super) fn stats(&self) -> MissStats {
         let work = self.work.lock();
         let (queued, keys, joined) = (work.queued(), work.read, work.joined);
+        let settled = work.settled;
         drop(work);
-        MissStats { queued, keys, joined, durations: self.durations.lock().distribution() }
+        MissStats { queued, keys, joined, settled, durations: self.durations.lock().distribution() }
     }
 }
 

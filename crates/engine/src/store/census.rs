@@ -20,6 +20,18 @@ pub struct DatabaseTotals {
     pub expires: u64,
     /// Keys in the cold tier only.
     pub keys_cold_only: u64,
+    /// Keys that were put without a look at the cold tier, and of which it is not known yet whether
+    /// they were there: by no more than this the other numbers may be wrong.
+    pub keys_unread: u64,
+}
+
+impl DatabaseTotals {
+    fn add(&mut self, database: &Database) {
+        self.keys += database.keys();
+        self.expires += database.table().counts().expiring as u64;
+        self.keys_cold_only += database.keys_cold_only();
+        self.keys_unread += database.unread().len() as u64;
+    }
 }
 
 /// What the keyspace takes of memory, in bytes.
@@ -82,12 +94,7 @@ impl Engine {
     ) -> Result<DatabaseTotals, Held> {
         let mut totals = DatabaseTotals::default();
         for id in PartitionId::all() {
-            self.look(held, id, wait, |partition| {
-                let database = partition.database(db);
-                totals.keys += database.keys();
-                totals.expires += database.table().counts().expiring as u64;
-                totals.keys_cold_only += database.keys_cold_only();
-            })?;
+            self.look(held, id, wait, |partition| totals.add(partition.database(db)))?;
         }
         Ok(totals)
     }
@@ -106,9 +113,7 @@ impl Engine {
             let partition = locked.partition(id);
             for (totals, database) in census.databases.iter_mut().zip(partition.databases()) {
                 let counts = database.table().counts();
-                totals.keys += database.keys();
-                totals.expires += counts.expiring as u64;
-                totals.keys_cold_only += database.keys_cold_only();
+                totals.add(database);
                 memory.entry_bytes += counts.entry_bytes as u64;
                 memory.large_bytes += database.table().large_bytes() as u64;
                 memory.apart_bytes += counts.apart_bytes as u64;

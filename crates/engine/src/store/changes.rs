@@ -42,6 +42,8 @@ pub struct ChangeSet {
     appended_bytes: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
+    /// Hashes of keys that the command puts unread, in ascending order.
+    pub(super) unread: Vec<u64>,
     /// Whether the command has made a key that holds a short string.
     pub(super) has_made_short: bool,
     /// Whether the reply waits until the changes are on disk, whatever the log's policy.

@@ -102,6 +102,7 @@ impl<'e> Txn<'e> {
         let gated = gating == Gating::On;
         engine.note_used(session.db);
         changes.has_made_short = false;
+        changes.unread.clear();
         Txn { engine, locked, session, changes, gated, run_mode: RunMode::Alone }
     }
 
@@ -115,6 +116,7 @@ impl<'e> Txn<'e> {
     ) -> Txn<'e> {
         let gated = engine.gating() == Gating::On;
         engine.note_used(session.db);
+        changes.unread.clear();
         Txn { engine, locked, session, changes, gated, run_mode }
     }
 
@@ -367,6 +369,9 @@ impl<'e> Txn<'e> {
         let (engine, db) = (self.engine, self.session.db);
         if content.expire_ms != 0 {
             engine.note_expiring(db);
+        }
+        if found.is_none() && self.puts_unread(key) {
+            return self.store_unread(key, content);
         }
         match self.database(key).put(key.hash, found, content, &engine.retired) {
             Before::Key => Origin::Existing,

@@ -15,6 +15,7 @@ impl Database {
 
     /// All that is dirty has been copied, and is on its way to the cold tier.
     pub fn note_copied(&mut self) {
+        debug_assert!(self.unread.is_empty(), "what was put unread is settled first");
         self.has_rows |= self.table.counts().dirty > 0;
         let Database { table, turnover, .. } = self;
         let live = table.counts().live;

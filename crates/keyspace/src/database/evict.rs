@@ -108,6 +108,6 @@ impl Database {
     /// Bytes of memory of what is known of keys that came and went, and of those on disk.
     pub fn residency_bytes(&self) -> usize {
         let of_turnover = self.turnover.as_ref().map_or(0, |turnover| turnover.bytes());
-        of_turnover + self.cold_filter_bytes()
+        of_turnover + self.cold_filter_bytes() + self.unread.heap_bytes()
     }
 }

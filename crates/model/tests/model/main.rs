@@ -4,5 +4,6 @@ mod belonging;
 mod pieces;
 mod stress;
 mod suspicions;
+mod unread;
 mod versions;
 mod walk;

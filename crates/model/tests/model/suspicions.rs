@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 pub(crate) const KEY: &[u8] = b"{a}key";
-const OTHER: &[u8] = b"{a}other";
+pub(crate) const OTHER: &[u8] = b"{a}other";
 
 pub(crate) struct Disk(Arc<MemoryDisk>);
 
@@ -73,16 +73,16 @@ pub(crate) fn unload(world: &World<'_>) {
     assert_eq!(world.engine().unload().kept, 0);
 }
 
-fn keys(world: &World<'_>, db: u8) -> u64 {
+pub(crate) fn keys(world: &World<'_>, db: u8) -> u64 {
     world.engine().totals(db).keys
 }
 
-fn swap(world: &World<'_>, db: u8, other: u8) {
+pub(crate) fn swap(world: &World<'_>, db: u8, other: u8) {
     let swapped = world.engine().swap(db, other, LockWait::Endless, &mut Gate::default());
     swapped.expect("an endless wait ends");
 }
 
-fn flush(world: &World<'_>, db: u8) {
+pub(crate) fn flush(world: &World<'_>, db: u8) {
     world
         .engine()
         .flush(db..db + 1, LockWait::Endless, &mut Gate::default())
@@ -94,7 +94,7 @@ fn partition() -> PartitionId {
 }
 
 /// The number of keys, asked twice: counted, and with everything in memory.
-fn counted_keys(world: &World<'_>, db: u8) -> u64 {
+pub(crate) fn counted_keys(world: &World<'_>, db: u8) -> u64 {
     let counted = keys(world, db);
     wait_for(&world.start_load(
         world.engine().incomplete(db, LockWait::Endless).expect("an endless wait ends"),
@@ -143,7 +143,7 @@ pub(crate) fn end_slow_read(world: &World<'_>, fetching: &Fetching) {
     wait_for(fetching).expect("fetched");
 }
 
-fn in_world(test: impl FnOnce(&mut World<'_>, &Disk)) {
+pub(crate) fn in_world(test: impl FnOnce(&mut World<'_>, &Disk)) {
     in_world_of(Setting::default(), test);
 }
 

@@ -2,6 +2,7 @@
 
 use super::Source;
 use super::lines::Lines;
+use basalt_engine::DatabaseTotals;
 
 pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     let engine = &source.server.engine;
@@ -51,11 +52,14 @@ fn copy_on_write(lines: &mut Lines) {
 }
 
 fn cold_tier(source: &Source<'_>, lines: &mut Lines) {
-    let only: u64 = source.census().databases.iter().map(|totals| totals.keys_cold_only).sum();
+    let sum_of = |number: fn(&DatabaseTotals) -> u64| -> u64 {
+        source.census().databases.iter().map(number).sum()
+    };
     let cold = source.server.sampler.cold_stats();
     let pressure = source.server.engine.cold().pressure();
     let levels: Vec<String> = cold.files_per_level.iter().map(u64::to_string).collect();
-    lines.put("keys_cold_only", only);
+    lines.put("keys_cold_only", sum_of(|totals| totals.keys_cold_only));
+    lines.put("keys_unread", sum_of(|totals| totals.keys_unread));
     lines.put("cold_rows_estimate", cold.rows_estimate);
     lines.put("cold_table_bytes", cold.table_bytes);
     lines.put("cold_value_log_bytes", cold.value_log_bytes);

@@ -26,6 +26,7 @@ pub(super) fn tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("tier_keys_read", reads.keys);
     lines.put("tier_reads_joined", reads.joined);
     lines.put("tier_reads_queued", reads.queued);
+    lines.put("tier_keys_settled", reads.settled);
     let evicted = engine.eviction_stats();
     lines.put("evicted_clean", evicted.keys);
     lines.put("evicted_newcomers", evicted.newcomers);
